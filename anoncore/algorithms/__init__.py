@@ -1,0 +1,9 @@
+"""Algorithms. A new one needs its own file, one import here, and its test."""
+
+from anoncore.algorithms.anatomy import Anatomy
+from anoncore.algorithms.base import Algorithm, Progress
+from anoncore.model import Registry
+
+ALGORITHMS: Registry[Algorithm] = Registry("algorithm", Algorithm, globals())  # type: ignore[type-abstract]
+
+__all__ = ["ALGORITHMS", "Algorithm", "Anatomy", "Progress"]

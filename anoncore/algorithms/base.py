@@ -1,0 +1,126 @@
+"""What an algorithm is: checked fields, one method that makes a release, and a final check of what it promises."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import BeforeValidator, Field, SerializeAsAny
+
+from anoncore.errors import AnonymizationError, InfeasibleError
+from anoncore.microdata import Microdata
+from anoncore.model import Model
+from anoncore.partition import Partition
+from anoncore.privacy.check import check
+from anoncore.recoding import Exact, Generalized
+from anoncore.release import Fragment, Release
+from anoncore.requirements import REQUIREMENTS, CheckSet, Comparison, Requirement
+
+Progress = Callable[[float, str], None]
+"""Called with the share done (0 to 1) and what is being done; may raise CancelledError to stop the work."""
+
+
+def _decode(values: Any) -> Any:
+    if isinstance(values, Requirement):
+        return (values,)
+    if isinstance(values, list | tuple):
+        return tuple(REQUIREMENTS.build(value) if isinstance(value, dict) else value for value in values)
+    return values
+
+
+Requirements = Annotated[
+    tuple[SerializeAsAny[Requirement], ...],
+    BeforeValidator(_decode),
+    Field(title="Requirements", description="Conditions that every group must satisfy, all at once."),
+]
+
+Seed = Annotated[
+    int | None,
+    Field(ge=0, title="Seed", description="Makes the run repeatable; leave empty for a release that is published."),
+]
+
+
+class Algorithm(Model):
+    """A method that turns a table into a release. Subclasses implement `_release` and say what they promise."""
+
+    family: ClassVar[str]
+    """How it protects, for people: generalization, bucketization, ..."""
+    group_word: ClassVar[str] = "equivalence class"
+    """What the method calls a group."""
+    summary: ClassVar[str]
+    """One plain sentence for people who choose a method."""
+
+    def anonymize(self, data: Microdata, progress: Progress | None = None) -> Release:
+        """A release of the table that keeps every promise, checked on what is published.
+
+        Raises DataError where the table lacks a role that the method needs, InfeasibleError where no release can keep
+        the promises, CancelledError if `progress` raises it.
+        """
+        report = progress if progress is not None else _silent
+        report(0.0, "Starting")
+        self.validate_data(data)
+        release = self._release(data, report)
+        report(0.95, "Checking the release")
+        violations = check(release, self.promises(data))
+        if violations:
+            raise AnonymizationError(f"{self.title} broke its promise: {violations[0].sentence}")
+        report(1.0, "Done")
+        return release
+
+    @abstractmethod
+    def _release(self, data: Microdata, progress: Progress) -> Release:
+        """Make the release."""
+
+    @abstractmethod
+    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
+        """The requirements that every release of this algorithm satisfies."""
+
+    def validate_data(self, data: Microdata) -> None:
+        """Raise DataError or InfeasibleError if the table can't be anonymized so; fast enough to ask at every edit."""
+        data.require_quasi_identifiers()
+        require_feasible(self.promises(data), data)
+
+
+def require_feasible(requirements: tuple[Requirement, ...], data: Microdata) -> None:
+    """Raise InfeasibleError for a requirement that even the whole table as one group fails.
+
+    All our requirements are monotone under merging, so the whole table bounds what any partition can reach.
+    """
+    for one in CheckSet(requirements, data).checks:
+        level = one.table_level(data.n_rows)
+        if one.holds(np.array([level]))[0]:
+            continue
+        requirement = one.requirement
+        value = f"{requirement.parameter} = {requirement.threshold:g}"
+        most = "more than" if requirement.comparison is Comparison.BELOW else "at most"
+        bound = level if requirement.comparison is Comparison.BELOW else _rounded_down(level)
+        what = f"'{one.attribute}' of the whole table" if one.attribute else "the table"
+        raise InfeasibleError(
+            f"{value} is not possible: {what} has {requirement.level_name} {level:.4g}, and no split raises it for "
+            f"every group; choose {requirement.parameter} {most} {bound:g} ({requirement.title}).",
+            nearest=bound,
+        )
+
+
+def _rounded_down(level: float) -> float:
+    return int(level) if level == int(level) else int(level * 100) / 100
+
+
+def generalized_release(
+    algorithm: Algorithm, data: Microdata, partition: Partition, notes: tuple[str, ...] = ()
+) -> Release:
+    """One fragment: quasi-identifiers by the tightest region of each group's rows, all else exact."""
+    known = set(data.quasi_identifiers)
+    recodings = {
+        name: Generalized.of_rows(data.domain[name], partition, data.codes[name])
+        if name in known
+        else Exact(data.domain[name], partition, data.codes[name])
+        for name in data.attributes
+    }
+    return Release(data, (Fragment("release", partition, recodings),), algorithm, notes)
+
+
+def _silent(fraction: float, text: str) -> None:
+    """Progress nobody watches."""

@@ -1,0 +1,157 @@
+"""The values of one attribute, in order, with their codes and their text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from anoncore.errors import DataError
+
+if TYPE_CHECKING:
+    from anoncore.hierarchy import Tree
+
+MISSING_TEXT = "(missing)"
+
+
+class Kind(StrEnum):
+    """How the values of an attribute relate: numbers, ranked categories, or categories without a rank."""
+
+    NUMERIC = "numeric"
+    ORDINAL = "ordinal"
+    NOMINAL = "nominal"
+
+
+@dataclass(frozen=True, eq=False)
+class Domain(Sequence[Any]):
+    """The values of one attribute that occur in the table, in the attribute's order.
+
+    `domain[code]` is the value of a code; missing is the last code and reads as None. `len(domain)` counts it.
+    """
+
+    name: str
+    kind: Kind
+    values: tuple[Any, ...]
+    has_missing: bool = False
+    tree: Tree | None = field(default=None)
+
+    @property
+    def missing_code(self) -> int | None:
+        """Code of the missing value, or None where nothing is missing."""
+        return len(self.values) if self.has_missing else None
+
+    @cached_property
+    def is_date(self) -> bool:
+        """Whether the numbers are points in time."""
+        return bool(self.values) and isinstance(self.values[0], pd.Timestamp)
+
+    @cached_property
+    def positions(self) -> npt.NDArray[np.float64]:
+        """Where each code lies on the attribute's axis, float (size,).
+
+        A number lies at its value (a date at its day), a category at its rank. Missing lies one mean step above the
+        largest value, so that a group that mixes missing with values counts as wide.
+        """
+        if self.kind is not Kind.NUMERIC:
+            return np.arange(len(self), dtype=np.float64)
+        if self.is_date:
+            numbers = np.array([value.timestamp() / 86_400 for value in self.values], dtype=np.float64)
+        else:
+            numbers = np.array(self.values, dtype=np.float64)
+        if not self.has_missing:
+            return numbers
+        if len(numbers) == 0:
+            return np.zeros(1)
+        step = (numbers[-1] - numbers[0]) / (len(numbers) - 1) if len(numbers) > 1 else 1.0
+        return np.append(numbers, numbers[-1] + step)
+
+    @property
+    def span(self) -> float:
+        """Distance from the first to the last position; 0 for a constant attribute."""
+        return float(self.positions[-1] - self.positions[0])
+
+    def code_of(self, value: Any) -> int:
+        """The code of a value (None, NaN: missing). Raises DataError for a value that does not occur."""
+        if value is None or (not isinstance(value, str) and pd.isna(value)):
+            if self.missing_code is None:
+                raise DataError(f"'{self.name}' has no missing values.")
+            return self.missing_code
+        code = self._codes.get(value)
+        if code is None:
+            raise DataError(f"'{self.name}' has no value {value!r}; it has {listing(self.values)}.")
+        return code
+
+    def text(self, code: int) -> str:
+        """The published text of one value."""
+        return MISSING_TEXT if code == self.missing_code else value_text(self.values[code])
+
+    @cached_property
+    def texts(self) -> npt.NDArray[np.object_]:
+        """The published text of every code, object (size,)."""
+        return np.array([self.text(code) for code in range(len(self))], dtype=object)
+
+    @cached_property
+    def decoded(self) -> pd.api.extensions.ExtensionArray | npt.NDArray[Any]:
+        """The original value of every code as an array that `take` decodes codes with."""
+        values = [*self.values, None] if self.has_missing else list(self.values)
+        if self.kind is Kind.NUMERIC and not self.is_date:
+            return (
+                pd.array(values, dtype="Float64" if self._has_fractions else "Int64")
+                if self.has_missing
+                else (np.array(values))
+            )
+        if self.is_date:
+            return pd.array(values, dtype="datetime64[ns]")
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+        return array
+
+    @cached_property
+    def _has_fractions(self) -> bool:
+        return any(isinstance(value, float) for value in self.values)
+
+    @cached_property
+    def _codes(self) -> dict[Any, int]:
+        return {value: code for code, value in enumerate(self.values)}
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        index = index % len(self)
+        return None if index == self.missing_code else self.values[index]
+
+    def __len__(self) -> int:
+        return len(self.values) + self.has_missing
+
+
+def value_text(value: Any) -> str:
+    """Text of a single value: dates without an empty time, numbers without a trailing .0 of an integer."""
+    if isinstance(value, pd.Timestamp):
+        return value.strftime("%Y-%m-%d") if value == value.normalize() else value.isoformat(sep=" ")
+    if isinstance(value, float):
+        return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
+    return str(value)
+
+
+def range_text(low: Any, high: Any) -> str:
+    """Text of a closed range: 20-29, or with `to` where a minus sign would be confused with the dash."""
+    first, last = value_text(low), value_text(high)
+    return f"{first} to {last}" if "-" in first or "-" in last else f"{first}-{last}"
+
+
+def listing(values: Sequence[Any], limit: int = 8) -> str:
+    """A short list of values for a message."""
+    shown = ", ".join(repr(value_text(value)) for value in values[:limit])
+    return shown if len(values) <= limit else f"{shown} and {len(values) - limit} more"

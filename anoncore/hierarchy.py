@@ -1,0 +1,289 @@
+"""Generalization hierarchies: taxonomies of categories, nested intervals of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from anoncore.domain import MISSING_TEXT, Domain, listing, range_text, value_text
+from anoncore.errors import DataError
+
+ROOT = "*"
+Taxonomy = Mapping[str, "Taxonomy"] | Sequence[Any]
+Paths = dict[Any, tuple[str, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A hierarchy over the codes of one domain. Node 0 is the root; every node is an interval of codes.
+
+    Arrays have one entry per node: `first` and `last` code (both included), `parent` (-1 at the root), `level` (0 at
+    a leaf; the lowest level of the hierarchy at which the node's values are one group). The children of node v are
+    `children[child_start[v]:child_start[v + 1]]`. `leaf[code]` is the node of a single code.
+    """
+
+    labels: tuple[str, ...]
+    first: npt.NDArray[np.int32]
+    last: npt.NDArray[np.int32]
+    parent: npt.NDArray[np.int32]
+    level: npt.NDArray[np.int32]
+    children: npt.NDArray[np.int32]
+    child_start: npt.NDArray[np.int32]
+    leaf: npt.NDArray[np.int32]
+    height: int
+
+    def common_ancestor(self, low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Lowest node that holds the codes low..high, for arrays of code pairs."""
+        node = self.leaf[low]
+        while True:
+            outside = self.last[node] < high
+            if not outside.any():
+                return node
+            node = np.where(outside, self.parent[node], node).astype(np.int32)
+
+
+class Hierarchy:
+    """Ever coarser groups of an attribute's values, from single values (level 0) to `*` (the top level).
+
+    `paths` maps each value to its labels at level 1, 2, ... up to the top; all paths have the same length. Where a
+    branch of a taxonomy is short, the value itself stands for the levels in between: a group appears at the level of
+    its longest branch.
+    """
+
+    def __init__(self, paths: Mapping[Any, Sequence[str]]) -> None:
+        if not paths:
+            raise DataError("A hierarchy needs at least one value.")
+        lengths = {len(path) for path in paths.values()}
+        if len(lengths) > 1:
+            raise DataError(f"Every value of a hierarchy needs the same number of levels; found {sorted(lengths)}.")
+        self.paths: Paths = {value: tuple(str(label) for label in path) for value, path in paths.items()}
+        tops = {path[-1] for path in self.paths.values()} if lengths != {0} else set()
+        if len(tops) != 1:
+            self.paths = {value: (*path, ROOT) for value, path in self.paths.items()}
+        self._check_nesting()
+
+    @classmethod
+    def from_table(cls, table: pd.DataFrame | Iterable[Sequence[Any]]) -> Hierarchy:
+        """One line per value: the value, then its generalizations up to the top (the form of ARX's files)."""
+        lines = table.itertuples(index=False, name=None) if isinstance(table, pd.DataFrame) else table
+        paths: Paths = {}
+        for line in lines:
+            value, *labels = line
+            if value in paths:
+                raise DataError(f"The hierarchy lists the value {value!r} twice; keep one line for it.")
+            paths[value] = tuple(str(label) for label in labels)
+        return cls(paths)
+
+    @classmethod
+    def from_nested(cls, taxonomy: Taxonomy) -> Hierarchy:
+        """A nested dict: keys are groups, lists hold single values, e.g. {"Asian": ["Chinese", "Indian"]}."""
+        branches: dict[Any, list[tuple[str, int]]] = {}
+        height = _walk(taxonomy, [], branches)
+        paths: Paths = {}
+        for value, ancestors in branches.items():
+            labels = [value_text(value)] * (height - 1)
+            for label, level in ancestors:
+                labels[level - 1 :] = [label] * (height - level)
+            paths[value] = (*labels, ROOT)
+        return cls(paths)
+
+    @classmethod
+    def by_width(cls, values: Iterable[float], width: float, fanout: int = 2, start: float | None = None) -> Hierarchy:
+        """Intervals of equal width for numbers; each level above joins `fanout` neighbours, up to the whole range."""
+        if not width > 0:
+            raise DataError(f"The width of the intervals must be positive, not {width}.")
+        numbers = _distinct_numbers(values)
+        origin = start if start is not None else np.floor(numbers[0] / width) * width
+        if origin > numbers[0]:
+            raise DataError(f"The intervals start at {origin}, above the smallest value {value_text(numbers[0])}.")
+        bins = np.floor((np.array(numbers, dtype=np.float64) - origin) / width).astype(np.int64)
+        edges = [(origin + width * i, origin + width * (i + 1)) for i in range(int(bins[-1]) + 1)]
+        return cls._from_bins(numbers, bins, edges, fanout)
+
+    @classmethod
+    def by_quantile(cls, values: Iterable[float], groups: int, fanout: int = 2) -> Hierarchy:
+        """Intervals that hold about the same number of rows each; `values` are the rows' values, repeats included."""
+        if groups < 1:
+            raise DataError(f"The number of intervals must be at least 1, not {groups}.")
+        rows = np.sort(np.array([value for value in values if not pd.isna(value)], dtype=np.float64))
+        numbers = _distinct_numbers(rows.tolist())
+        cuts = np.unique(np.quantile(rows, np.arange(1, groups) / groups, method="lower")) if groups > 1 else rows[:0]
+        _, bins = np.unique(
+            np.searchsorted(cuts, np.array(numbers, dtype=np.float64), side="left"), return_inverse=True
+        )
+        return cls._from_bins(numbers, bins.astype(np.int64), None, fanout)
+
+    @classmethod
+    def _from_bins(
+        cls, numbers: list[float], bins: npt.NDArray[np.int64], edges: list[tuple[float, float]] | None, fanout: int
+    ) -> Hierarchy:
+        if fanout < 2:
+            raise DataError(f"Each level must join at least 2 intervals of the level below, not {fanout}.")
+        whole = all(float(number).is_integer() for number in numbers)
+        array = np.array(numbers, dtype=np.float64)
+        levels: list[list[str]] = []
+        width = 1
+        while True:
+            coarse = bins // width
+            texts = {}
+            for group in np.unique(coarse):
+                inside = array[coarse == group]
+                if edges is None:
+                    texts[group] = range_text(inside[0], inside[-1]) if len(inside) > 1 else value_text(inside[0])
+                else:
+                    low, high = edges[group * width][0], edges[min((group + 1) * width, len(edges)) - 1][1]
+                    closed = whole and float(low).is_integer() and float(high).is_integer()
+                    texts[group] = range_text(low, high - 1) if closed else f"[{value_text(low)}, {value_text(high)})"
+            levels.append([texts[group] for group in coarse])
+            if len(texts) == 1:
+                break
+            width *= fanout
+        levels[-1] = [ROOT] * len(numbers)
+        return cls({number: tuple(level[i] for level in levels) for i, number in enumerate(numbers)})
+
+    @property
+    def height(self) -> int:
+        """Number of levels above the single values."""
+        return len(next(iter(self.paths.values())))
+
+    @cached_property
+    def leaves(self) -> tuple[Any, ...]:
+        """The values in depth-first order: every group is a run of neighbours."""
+        rank: dict[tuple[int, str], int] = {}
+        for path in self.paths.values():
+            for level, label in enumerate(path):
+                rank.setdefault((level, label), len(rank))
+        values = list(self.paths)
+        keys = {
+            value: [rank[level, self.paths[value][level]] for level in reversed(range(self.height))] for value in values
+        }
+        return tuple(sorted(values, key=lambda value: keys[value]))
+
+    def path_of(self, value: Any) -> tuple[str, ...] | None:
+        """Labels of a value from level 1 to the top, matched by value, else by text; None if it is not listed."""
+        path = self.paths.get(value)
+        return path if path is not None else self._by_text.get(value_text(value))
+
+    @cached_property
+    def _by_text(self) -> dict[str, tuple[str, ...]]:
+        return {value_text(value): path for value, path in self.paths.items()}
+
+    def order(self, values: Sequence[Any]) -> list[Any]:
+        """The given values in the hierarchy's depth-first order. Raises DataError for values it does not list."""
+        rank = {value_text(value): position for position, value in enumerate(self.leaves)}
+        unknown = [value for value in values if value_text(value) not in rank]
+        if unknown:
+            raise DataError(f"The hierarchy lacks {listing(unknown)}; add a line for each, or remove the hierarchy.")
+        return sorted(values, key=lambda value: rank[value_text(value)])
+
+    def tree(self, domain: Domain) -> Tree:
+        """The hierarchy over a domain's codes. Raises DataError if a value is not listed or the order tears a group."""
+        unknown = [value for value in domain.values if self.path_of(value) is None]
+        if unknown:
+            raise DataError(
+                f"The hierarchy of '{domain.name}' lacks {listing(unknown)}; add a line for each, or remove it."
+            )
+        paths = [self.path_of(value) or () for value in domain.values]
+        if domain.has_missing:
+            paths.append((*[MISSING_TEXT] * (self.height - 1), paths[0][-1] if paths else ROOT))
+        return _build_tree(domain, paths, self.height)
+
+    def _check_nesting(self) -> None:
+        above: dict[tuple[int, str], str] = {}
+        for value, path in self.paths.items():
+            for level in range(len(path) - 1):
+                known = above.setdefault((level, path[level]), path[level + 1])
+                if known != path[level + 1]:
+                    raise DataError(
+                        f"The hierarchy puts '{path[level]}' under both '{known}' and '{path[level + 1]}' "
+                        f"(seen at value {value_text(value)!r}); a group has one parent."
+                    )
+
+
+def _walk(taxonomy: Taxonomy, above: list[str], branches: dict[Any, list[tuple[str, int]]]) -> int:
+    """Collect every value's ancestors with their heights; returns the height of this subtree."""
+    if isinstance(taxonomy, Mapping):
+        heights = []
+        for label, below in taxonomy.items():
+            before = set(branches)
+            height = _walk(below, [*above, str(label)], branches)
+            for value in branches.keys() - before:
+                branches[value].append((str(label), height))
+            heights.append(height)
+        if not heights:
+            raise DataError(f"The group {above[-1] if above else ROOT!r} of the hierarchy is empty.")
+        return max(heights) + 1
+    if isinstance(taxonomy, str) or not isinstance(taxonomy, Iterable):
+        raise DataError(f"The group {above[-1] if above else ROOT!r} must hold a list of values, not {taxonomy!r}.")
+    values = list(taxonomy)
+    if not values:
+        raise DataError(f"The group {above[-1] if above else ROOT!r} of the hierarchy is empty.")
+    for value in values:
+        if value in branches:
+            raise DataError(f"The hierarchy lists the value {value!r} twice.")
+        branches[value] = []
+    return 1
+
+
+def _distinct_numbers(values: Iterable[float]) -> list[float]:
+    numbers = sorted({value for value in values if not pd.isna(value)})
+    if not numbers:
+        raise DataError("Intervals need at least one number.")
+    return numbers
+
+
+def _build_tree(domain: Domain, paths: list[tuple[str, ...]], height: int) -> Tree:
+    """Nodes from the top level down; a level that repeats its parent's values adds no node but lowers its level."""
+    labels: list[str] = []
+    first: list[int] = []
+    last: list[int] = []
+    parent: list[int] = []
+    level_of: list[int] = []
+    owner = np.full(len(paths), -1, dtype=np.int64)
+    for level in range(height, -1, -1):
+        texts = [path[level - 1] for path in paths] if level else [domain.text(code) for code in range(len(paths))]
+        keys = texts if level else list(range(len(paths)))
+        start = 0
+        seen: set[Any] = set()
+        for stop in range(1, len(paths) + 1):
+            if stop < len(paths) and keys[stop] == keys[start]:
+                continue
+            if keys[start] in seen:
+                raise DataError(
+                    f"The order of '{domain.name}' tears the group '{texts[start]}' of its hierarchy apart at "
+                    f"'{domain.text(start)}'; change the order or the hierarchy."
+                )
+            seen.add(keys[start])
+            above = int(owner[start])
+            if above >= 0 and first[above] == start and last[above] == stop - 1:
+                level_of[above] = level
+                labels[above] = texts[start]
+            else:
+                labels.append(texts[start])
+                first.append(start)
+                last.append(stop - 1)
+                parent.append(above)
+                level_of.append(level)
+                owner[start:stop] = len(labels) - 1
+            start = stop
+    count = len(labels)
+    above_of = np.array(parent, dtype=np.int32)
+    by_parent = np.argsort(above_of, kind="stable")[1:] if count > 1 else np.array([], dtype=np.int64)
+    start_of = np.searchsorted(above_of[by_parent], np.arange(count + 1)) if count > 1 else np.zeros(count + 1)
+    return Tree(
+        labels=tuple(labels),
+        first=np.array(first, dtype=np.int32),
+        last=np.array(last, dtype=np.int32),
+        parent=above_of,
+        level=np.array(level_of, dtype=np.int32),
+        children=by_parent.astype(np.int32),
+        child_start=start_of.astype(np.int32),
+        leaf=owner.astype(np.int32),
+        height=height,
+    )

@@ -1,0 +1,88 @@
+"""Requirements inside kernels: levels of groups, and whether a group satisfies every check."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.kernels.compiler import call_level, kernel
+
+Floats = npt.NDArray[np.float64]
+Int64 = npt.NDArray[np.int64]
+Int32 = npt.NDArray[np.int32]
+
+TOLERANCE = 1e-9
+
+
+class KernelChecks(NamedTuple):
+    """Checks as arrays, one entry per check; `column` is the sensitive column, -1 where only the size counts.
+
+    The counts of sensitive column c stand at `count_start[c]:count_start[c + 1]` of a node's counts.
+    """
+
+    address: Int64
+    column: Int64
+    threshold: Floats
+    comparison: Int64
+    reference: Floats
+    reference_start: Int64
+    unique: Int64
+    count_start: Int64
+    minimum_rows: int
+
+
+@kernel
+def meets(level: float, threshold: float, comparison: int) -> bool:
+    """Compare one level: 0 at least, 1 at most, 2 below the threshold."""
+    if comparison == 0:
+        return level >= threshold - TOLERANCE
+    if comparison == 1:
+        return level <= threshold + TOLERANCE
+    return level < threshold - TOLERANCE
+
+
+@kernel
+def holds(levels: Floats, threshold: float, comparison: int) -> npt.NDArray[np.bool_]:
+    """Compare an array of levels."""
+    result = np.empty(levels.shape[0], np.bool_)
+    for i in range(levels.shape[0]):
+        result[i] = meets(levels[i], threshold, comparison)
+    return result
+
+
+@kernel
+def all_hold(checks: KernelChecks, counts: Int64, size: int) -> bool:
+    """Whether a group of `size` rows with these counts of sensitive values satisfies every check."""
+    if size < checks.minimum_rows:
+        return False
+    for i in range(checks.address.shape[0]):
+        column = checks.column[i]
+        unique = -1
+        begin, end = 0, 0
+        if column >= 0:
+            unique = checks.unique[column]
+            begin, end = checks.count_start[column], checks.count_start[column + 1]
+        reference = checks.reference[checks.reference_start[i] : checks.reference_start[i + 1]]
+        level = call_level(checks.address[i], counts[begin:end], size, unique, reference)
+        if not meets(level, checks.threshold[i], checks.comparison[i]):
+            return False
+    return True
+
+
+@kernel
+def group_levels(
+    order: Int64, starts: Int64, codes: Int32, size: int, address: int, unique: int, reference: Floats
+) -> Floats:
+    """Level of every group, (n_groups,), from rows sorted by group."""
+    n_groups = starts.shape[0] - 1
+    levels = np.empty(n_groups, np.float64)
+    counts = np.zeros(size, np.int64)
+    for group in range(n_groups):
+        for position in range(starts[group], starts[group + 1]):
+            counts[codes[order[position]]] += 1
+        levels[group] = call_level(address, counts, starts[group + 1] - starts[group], unique, reference)
+        for position in range(starts[group], starts[group + 1]):
+            counts[codes[order[position]]] = 0
+    return levels

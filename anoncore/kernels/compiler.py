@@ -1,0 +1,54 @@
+"""How hot loops are compiled: nogil, cached on disk, and requirements called through a fixed C signature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from llvmlite import ir
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+LEVEL_SIGNATURE = numba.types.float64(
+    numba.types.CPointer(numba.types.int64),  # counts of the sensitive values in the group
+    numba.types.int64,  # number of counts
+    numba.types.int64,  # rows of the group
+    numba.types.int64,  # position whose rows each count as a value of their own, -1 if none
+    numba.types.CPointer(numba.types.float64),  # the requirement's reference numbers
+)
+
+
+def kernel(function: F) -> F:
+    """Compile `function` with numba: no Python objects, no GIL, cached on disk."""
+    compiled: F = numba.njit(nogil=True, cache=True)(function)
+    return compiled
+
+
+def level_function(function: Callable[..., float]) -> Any:
+    """Compile the level of a requirement to a C function that every kernel can call by its address.
+
+    A fixed signature keeps requirements open-ended: a new one brings its own function, and no kernel is recompiled.
+    """
+    return numba.cfunc(LEVEL_SIGNATURE, cache=True)(function)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def call_level(typingctx: Any, address: Any, counts: Any, size: Any, unique: Any, reference: Any) -> Any:
+    """Call a level function: `call_level(address, counts, size, unique, reference) -> float64` (arrays are 1-d)."""
+    int64, float64 = numba.types.int64, numba.types.float64
+    signature = float64(int64, counts, int64, int64, reference)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        count_array = make_array(signature.args[1])(context, builder, arguments[1])
+        reference_array = make_array(signature.args[4])(context, builder, arguments[4])
+        i64, f64 = ir.IntType(64), ir.DoubleType()
+        function_type = ir.FunctionType(f64, [i64.as_pointer(), i64, i64, i64, f64.as_pointer()])
+        function = builder.inttoptr(arguments[0], function_type.as_pointer())
+        length = cgutils.unpack_tuple(builder, count_array.shape, count=1)[0]
+        return builder.call(function, [count_array.data, length, arguments[2], arguments[3], reference_array.data])
+
+    return signature, generate

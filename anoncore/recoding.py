@@ -1,0 +1,263 @@
+"""What a fragment publishes of an attribute: exact, generalized or distorted values, or only a group's value set."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.domain import MISSING_TEXT, Domain, Kind, range_text
+from anoncore.microdata import Codes
+from anoncore.partition import Partition
+
+Floats = npt.NDArray[np.float64]
+Texts = npt.NDArray[np.object_]
+GeneralizedForm = Literal["interval", "set", "node"]
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding(ABC):
+    """One attribute of a fragment. Per-group arrays follow the fragment's partition."""
+
+    domain: Domain
+    partition: Partition
+
+    @abstractmethod
+    def texts(self) -> Texts:
+        """Published cell of every row, object (n_rows,)."""
+
+    @abstractmethod
+    def content(self) -> tuple[Codes, ...]:
+        """Integer columns (n_rows,) that order rows by what is published and nothing else."""
+
+    @abstractmethod
+    def bounds(self) -> tuple[Codes, Codes]:
+        """Lowest and highest code that each row's cell allows, two int32 (n_rows,)."""
+
+    @abstractmethod
+    def loss(self) -> Floats:
+        """Mean information loss of a cell in each group, float (n_groups,), 0 exact to 1 nothing left.
+
+        Numbers: width of the range / width of the domain. Categories: (values in the set - 1) / (domain size - 1).
+        """
+
+    @abstractmethod
+    def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
+        """Expected share of each group's rows whose value is among the wanted codes (bool (domain size,))."""
+
+
+@dataclass(frozen=True, eq=False)
+class Exact(Recoding):
+    """Original values: `codes` int32 (n_rows,)."""
+
+    codes: Codes
+
+    def texts(self) -> Texts:
+        """Published cell of every row, object (n_rows,)."""
+        return self.domain.texts[self.codes]
+
+    def content(self) -> tuple[Codes, ...]:
+        """The codes."""
+        return (self.codes,)
+
+    def bounds(self) -> tuple[Codes, Codes]:
+        """The codes, twice."""
+        return self.codes, self.codes
+
+    def loss(self) -> Floats:
+        """0 in every group: each cell is exact."""
+        return np.zeros(self.partition.n_groups)
+
+    def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
+        """Share of each group's rows whose value is among the wanted codes."""
+        hits = np.bincount(self.partition.group, weights=wanted[self.codes], minlength=self.partition.n_groups)
+        return hits / self.partition.sizes
+
+
+@dataclass(frozen=True, eq=False)
+class Distorted(Exact):
+    """Values of which some were changed: `codes` are the published ones, `original` what they were."""
+
+    original: Codes
+
+    @property
+    def n_changed(self) -> int:
+        """Number of rows whose value was changed."""
+        return int((self.codes != self.original).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Generalized(Recoding):
+    """One region per group.
+
+    `low` and `high` int32 (n_groups,) bound its codes (included). By `form` the region is the whole interval, the set
+    `members[offsets[g]:offsets[g + 1]]`, or the hierarchy node `node[g]`.
+    """
+
+    form: GeneralizedForm
+    low: Codes
+    high: Codes
+    offsets: npt.NDArray[np.int64] | None = None
+    members: Codes | None = None
+    node: Codes | None = None
+
+    @classmethod
+    def of_rows(cls, domain: Domain, partition: Partition, codes: Codes) -> Generalized:
+        """The tightest region of each group's rows: a range of numbers, a hierarchy node, or a set of categories."""
+        if domain.tree is not None:
+            low, high = partition.extent(codes)
+            node = domain.tree.common_ancestor(low, high)
+            return cls(domain, partition, "node", domain.tree.first[node], domain.tree.last[node], node=node)
+        if domain.kind is Kind.NUMERIC:
+            return cls(domain, partition, "interval", *partition.extent(codes))
+        offsets, members = partition.value_sets(codes, len(domain))
+        return cls(
+            domain, partition, "set", members[offsets[:-1]], members[offsets[1:] - 1], offsets=offsets, members=members
+        )
+
+    @cached_property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Number of domain values in each group's region, int64 (n_groups,)."""
+        if self.offsets is not None:
+            return np.diff(self.offsets)
+        return (self.high - self.low + 1).astype(np.int64)
+
+    def values(self, group: int) -> Codes:
+        """Codes of one group's region, ascending."""
+        if self.offsets is not None and self.members is not None:
+            return self.members[self.offsets[group] : self.offsets[group + 1]]
+        return np.arange(self.low[group], self.high[group] + 1, dtype=np.int32)
+
+    @cached_property
+    def group_texts(self) -> Texts:
+        """Published cell of each group, object (n_groups,)."""
+        if self.node is not None and self.domain.tree is not None:
+            return np.array(self.domain.tree.labels, dtype=object)[self.node]
+        texts = np.empty(self.partition.n_groups, dtype=object)
+        known: dict[tuple[int, ...], str] = {}
+        for group in range(len(texts)):
+            codes = self.values(group) if self.form == "set" else (self.low[group], self.high[group])
+            key = tuple(int(code) for code in codes)
+            if key not in known:
+                known[key] = self._region_text(key)
+            texts[group] = known[key]
+        return texts
+
+    def _region_text(self, key: tuple[int, ...]) -> str:
+        if self.domain.kind is not Kind.NUMERIC:
+            codes = key if self.form == "set" else tuple(range(key[0], key[-1] + 1))
+            if len(codes) == 1:
+                return self.domain.text(codes[0])
+            return "{" + ", ".join(_quoted(self.domain.text(code)) for code in codes) + "}"
+        low, high = key[0], key[-1]
+        missing = self.domain.missing_code
+        if low == high:
+            return self.domain.text(low)
+        if high != missing:
+            return range_text(self.domain[low], self.domain[high])
+        known = self.domain.text(low) if low == high - 1 else range_text(self.domain[low], self.domain[high - 1])
+        return f"{known} or {MISSING_TEXT}"
+
+    def texts(self) -> Texts:
+        """Published cell of every row, object (n_rows,)."""
+        return self.group_texts[self.partition.group]
+
+    def content(self) -> tuple[Codes, ...]:
+        """Bounds of each row's region, then the rank of its text, which tells sets of equal bounds apart."""
+        if self.form != "set":
+            return self.bounds()
+        _, rank = np.unique(self.group_texts.astype(str), return_inverse=True)
+        return (*self.bounds(), rank.astype(np.int32)[self.partition.group])
+
+    def bounds(self) -> tuple[Codes, Codes]:
+        """Lowest and highest code of each row's region."""
+        return self.low[self.partition.group], self.high[self.partition.group]
+
+    def loss(self) -> Floats:
+        """Width of each group's region as a share of the domain."""
+        if len(self.domain) == 1:
+            return np.zeros(self.partition.n_groups)
+        if self.form == "interval" and self.domain.kind is Kind.NUMERIC:
+            positions = self.domain.positions
+            return (positions[self.high] - positions[self.low]) / self.domain.span
+        return (self.sizes - 1) / (len(self.domain) - 1)
+
+    def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
+        """Share of each region's values that are wanted: every value of a region counts as equally likely."""
+        if self.offsets is not None and self.members is not None:
+            prefix = np.concatenate(([0], np.cumsum(wanted[self.members])))
+            hits = prefix[self.offsets[1:]] - prefix[self.offsets[:-1]]
+        else:
+            prefix = np.concatenate(([0], np.cumsum(wanted)))
+            hits = prefix[self.high + 1] - prefix[self.low]
+        share: Floats = hits / self.sizes
+        return share
+
+
+@dataclass(frozen=True, eq=False)
+class GroupValues(Recoding):
+    """Only which values occur in a group: `members[offsets[g]:offsets[g + 1]]`, each at least once.
+
+    The other rows of the group are ambiguous slots: any of its values may stand there (vertical fragmentation, section
+    on selectivity).
+    """
+
+    offsets: npt.NDArray[np.int64]
+    members: Codes
+
+    @cached_property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Number of values published for each group, int64 (n_groups,)."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def ambiguous(self) -> npt.NDArray[np.int64]:
+        """Number of ambiguous slots of each group, int64 (n_groups,)."""
+        return self.partition.sizes - self.sizes
+
+    def values(self, group: int) -> Codes:
+        """Codes published for one group, ascending."""
+        return self.members[self.offsets[group] : self.offsets[group + 1]]
+
+    @cached_property
+    def group_texts(self) -> Texts:
+        """Published cell of each group, object (n_groups,)."""
+        texts = np.empty(self.partition.n_groups, dtype=object)
+        for group in range(len(texts)):
+            texts[group] = "{" + ", ".join(_quoted(self.domain.text(code)) for code in self.values(group)) + "}"
+        return texts
+
+    def texts(self) -> Texts:
+        """Published cell of every row, object (n_rows,)."""
+        return self.group_texts[self.partition.group]
+
+    def content(self) -> tuple[Codes, ...]:
+        """The rank of each row's text."""
+        _, rank = np.unique(self.group_texts.astype(str), return_inverse=True)
+        return (rank.astype(np.int32)[self.partition.group],)
+
+    def bounds(self) -> tuple[Codes, Codes]:
+        """Lowest and highest code that occurs in each row's group."""
+        group = self.partition.group
+        return self.members[self.offsets[:-1]][group], self.members[self.offsets[1:] - 1][group]
+
+    def loss(self) -> Floats:
+        """(Values in the set - 1) / (domain size - 1) of each group."""
+        return (self.sizes - 1) / max(len(self.domain) - 1, 1)
+
+    def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
+        """Expected share when each value stands once and the ambiguous slots are spread evenly over the values."""
+        prefix = np.concatenate(([0], np.cumsum(wanted[self.members])))
+        share: Floats = (prefix[self.offsets[1:]] - prefix[self.offsets[:-1]]) / self.sizes
+        return share
+
+
+def _quoted(text: str) -> str:
+    """A category as a member of a set: in quotes where a comma or brace of its own would mislead the reader."""
+    if any(mark in text for mark in ',{}"'):
+        return '"' + text.replace('"', '""') + '"'
+    return text

@@ -1,0 +1,174 @@
+"""A release: fragments of attributes, each with a partition of the rows and a recoding per attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from anoncore.domain import listing
+from anoncore.errors import ReleaseError
+from anoncore.microdata import Codes, Microdata, content_order
+from anoncore.partition import Partition
+from anoncore.recoding import Distorted, Exact, Generalized, Recoding
+
+if TYPE_CHECKING:
+    from anoncore.algorithms.base import Algorithm
+
+GROUP_COLUMN = "group"
+
+
+@dataclass(frozen=True, eq=False)
+class Fragment:
+    """Attributes that are published together. Rows of one group in different fragments are not linked."""
+
+    name: str
+    partition: Partition
+    recodings: Mapping[str, Recoding]
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The fragment's attributes, in published order."""
+        return tuple(self.recodings)
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What is published of `data`, and by which algorithm. `notes` say in sentences what a reader should know."""
+
+    data: Microdata
+    fragments: tuple[Fragment, ...]
+    algorithm: Algorithm | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def group_word(self) -> str:
+        """What the method calls a group: equivalence class, bucket, A-group."""
+        return self.algorithm.group_word if self.algorithm is not None else "group"
+
+    @cached_property
+    def is_shared(self) -> bool:
+        """Whether all fragments share one partition."""
+        first = self.fragments[0].partition
+        return all(
+            fragment.partition is first or np.array_equal(fragment.partition.group, first.group)
+            for fragment in self.fragments[1:]
+        )
+
+    @property
+    def partition(self) -> Partition:
+        """The shared partition. Raises ReleaseError if fragments have their own."""
+        if not self.is_shared:
+            raise ReleaseError(
+                "The fragments of this release have partitions of their own; ask a fragment for its own."
+            )
+        return self.fragments[0].partition
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Every published attribute, in column order of the original table."""
+        published = {name for fragment in self.fragments for name in fragment.attributes}
+        return tuple(name for name in self.data.attributes if name in published)
+
+    def fragment_of(self, attribute: str) -> Fragment:
+        """The first fragment that publishes an attribute. Raises ReleaseError if none does."""
+        for fragment in self.fragments:
+            if attribute in fragment.recodings:
+                return fragment
+        raise ReleaseError(f"The release does not publish '{attribute}'; it has {listing(self.attributes)}.")
+
+    def recoding(self, attribute: str) -> Recoding:
+        """How an attribute is published."""
+        return self.fragment_of(attribute).recodings[attribute]
+
+    def published_codes(self, attribute: str) -> Codes:
+        """Codes of an attribute whose values are published as such, int32 (n_rows,) in original row order.
+
+        Raises ReleaseError for an attribute that is only published by region.
+        """
+        recoding = self.recoding(attribute)
+        if not isinstance(recoding, Exact):
+            raise ReleaseError(f"'{attribute}' is generalized in this release; its single values are not published.")
+        return recoding.codes
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """What may be published, by fragment name.
+
+        No identifiers; rows sorted by content, so that neither the original order nor group ids tell anything. Tables
+        that are joined share a column `group`, numbered anew at random at every call.
+        """
+        joined = len(self.fragments) > 1 and self.is_shared
+        label: Codes | None = None
+        if joined:
+            names = np.random.default_rng().permutation(self.partition.n_groups).astype(np.int32)
+            label = names[self.partition.group]
+        return {fragment.name: self._table(fragment, label) for fragment in self.fragments}
+
+    def _table(self, fragment: Fragment, label: Codes | None) -> pd.DataFrame:
+        content = [column for recoding in fragment.recodings.values() for column in recoding.content()]
+        keys = content if label is None else [label, *content]
+        order = content_order(keys, [int(key.max()) + 1 for key in keys])
+        columns: dict[str, pd.Series | npt.NDArray[np.int32]] = {}
+        if label is not None:
+            columns[self._group_column()] = label[order]
+        for name, recoding in fragment.recodings.items():
+            columns[name] = self._cells(name, recoding, order)
+        return pd.DataFrame(columns)
+
+    def _group_column(self) -> str:
+        name = GROUP_COLUMN
+        while name in self.data.roles:
+            name += "_"
+        return name
+
+    def _cells(self, name: str, recoding: Recoding, rows: npt.NDArray[np.int64]) -> pd.Series:
+        if isinstance(recoding, Distorted):
+            return pd.Series(recoding.domain.decoded).take(recoding.codes[rows]).reset_index(drop=True)
+        if isinstance(recoding, Exact):
+            return self.data.frame[name].take(rows).reset_index(drop=True)
+        if isinstance(recoding, Generalized):
+            return pd.Series(recoding.group_texts.take(recoding.partition.group[rows]), dtype="str")
+        return pd.Series(recoding.texts().take(rows), dtype="str")
+
+    def linking(self, rng: np.random.Generator) -> tuple[npt.NDArray[np.int64], ...]:
+        """One random linking: for each fragment, the row that goes with row i of the first fragment, (n_rows,) each.
+
+        Rows are linked within a shared group; fragments with partitions of their own are linked within equal values of
+        the attributes that they share with the first. Raises ReleaseError where nothing links them.
+        """
+        first = self.fragments[0]
+        links = [np.arange(self.data.n_rows)]
+        for fragment in self.fragments[1:]:
+            here, there = (self._link_key(part, fragment) for part in (first, fragment))
+            if not np.array_equal(np.sort(here), np.sort(there)):
+                raise ReleaseError(f"The fragments '{first.name}' and '{fragment.name}' cannot be linked row by row.")
+            link = np.empty(self.data.n_rows, dtype=np.int64)
+            link[np.argsort(here, kind="stable")] = np.lexsort((rng.random(len(there)), there))
+            links.append(link)
+        return tuple(links)
+
+    def _link_key(self, fragment: Fragment, other: Fragment) -> npt.NDArray[np.int64]:
+        if self.is_shared:
+            return self.partition.group.astype(np.int64)
+        key = np.zeros(self.data.n_rows, dtype=np.int64)
+        for name in self.fragments[0].attributes:
+            recoding = fragment.recodings.get(name)
+            if name in other.recodings and isinstance(recoding, Exact):
+                key = key * len(recoding.domain) + recoding.codes
+        return key
+
+    def linked(self, rng: np.random.Generator | None = None) -> pd.DataFrame:
+        """One random linking of the fragments as a table of n_rows rows in random order, for analysis."""
+        rng = rng if rng is not None else np.random.default_rng()
+        links = self.linking(rng)
+        shuffled = rng.permutation(self.data.n_rows)
+        columns = {}
+        for name in self.attributes:
+            place = next(i for i, fragment in enumerate(self.fragments) if name in fragment.recodings)
+            columns[name] = self._cells(name, self.fragments[place].recodings[name], links[place][shuffled])
+        return pd.DataFrame(columns)

@@ -1,0 +1,25 @@
+"""Requirements on groups. A new one needs its own file, one import here, and its test."""
+
+from anoncore.model import Registry
+from anoncore.requirements.base import Check, CheckSet, Comparison, Requirement
+from anoncore.requirements.diversity import DistinctDiversity, EntropyDiversity, FrequencyDiversity, RecursiveDiversity
+from anoncore.requirements.k_anonymity import KAnonymity
+from anoncore.requirements.t_closeness import TCloseness
+from anoncore.requirements.variance import VarianceDiversity
+
+REQUIREMENTS: Registry[Requirement] = Registry("requirement", Requirement, globals())
+
+__all__ = [
+    "REQUIREMENTS",
+    "Check",
+    "CheckSet",
+    "Comparison",
+    "DistinctDiversity",
+    "EntropyDiversity",
+    "FrequencyDiversity",
+    "KAnonymity",
+    "RecursiveDiversity",
+    "Requirement",
+    "TCloseness",
+    "VarianceDiversity",
+]

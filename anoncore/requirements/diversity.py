@@ -1,0 +1,176 @@
+"""l-diversity in its four definitions: distinct, frequency, entropy, recursive (c, l)."""
+
+from math import ceil
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from numba import carray
+from pydantic import Field
+
+from anoncore.kernels.compiler import level_function
+from anoncore.microdata import Microdata, SensitiveValues
+from anoncore.requirements.base import Comparison, Floats, Requirement
+
+Attribute = Annotated[
+    str | None,
+    Field(title="Sensitive attribute", description="Attribute to protect; empty: every sensitive attribute."),
+]
+
+
+@level_function
+def distinct_values(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
+    """Number of different values in the group."""
+    values = carray(counts, length)
+    distinct = 0
+    for value in range(length):
+        if value == unique:
+            distinct += values[value]
+        elif values[value] > 0:
+            distinct += 1
+    return float(distinct)
+
+
+@level_function
+def inverse_share(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
+    """1 / share of the most frequent value in the group."""
+    values = carray(counts, length)
+    largest = 0
+    for value in range(length):
+        count = min(values[value], 1) if value == unique else values[value]
+        largest = max(largest, count)
+    return size / largest if largest > 0 else 0.0
+
+
+@level_function
+def effective_values(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
+    """exp(entropy): the number of equally frequent values that would be as diverse."""
+    values = carray(counts, length)
+    entropy = 0.0
+    for value in range(length):
+        if value == unique:
+            entropy += values[value] / size * np.log(size)
+        elif values[value] > 0:
+            share = values[value] / size
+            entropy -= share * np.log(share)
+    return np.exp(entropy)
+
+
+@level_function
+def recursive_ratio(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
+    """x_1 / (x_l + ... + x_m) with the counts x in descending order; infinite where fewer than l values occur."""
+    values = carray(counts, length)
+    l = int(carray(reference, 1)[0])
+    if l <= 1:
+        return 0.0
+    top = np.zeros(l - 1, np.int64)
+    for value in range(length):
+        count = values[value]
+        repeats = 1
+        if value == unique:
+            count, repeats = min(count, 1), min(values[value], l - 1)
+        for _ in range(repeats):
+            rising = count
+            for place in range(l - 1):
+                if rising > top[place]:
+                    top[place], rising = rising, top[place]
+    tail = size - top.sum()
+    return top[0] / tail if tail > 0 else np.inf
+
+
+class DistinctDiversity(Requirement):
+    """At least l different sensitive values in every group.
+
+    Source: Machanavajjhala et al., l-diversity, ICDE 2006, section 4 (the plainest instance).
+    """
+
+    name: ClassVar[str] = "distinct-diversity"
+    title: ClassVar[str] = "distinct l-diversity"
+    source: ClassVar[str] = "Machanavajjhala et al. 2006"
+    comparison: ClassVar[Comparison] = Comparison.AT_LEAST
+    level: ClassVar[Any] = distinct_values
+    level_name: ClassVar[str] = "different values"
+    parameter: ClassVar[str] = "l"
+
+    l: Annotated[
+        int, Field(ge=1, title="l", description="Smallest number of different sensitive values in a group.")
+    ] = 2
+    attribute: Attribute = None
+
+    def minimum_rows(self) -> int:
+        """l different values need l rows."""
+        return self.l
+
+
+class FrequencyDiversity(Requirement):
+    """No sensitive value has more than 1/l of a group's rows.
+
+    Source: Wong et al. 2006, (alpha, k)-anonymity with alpha = 1/l; Xiao and Tao, Anatomy, VLDB 2006, definition 2.
+    """
+
+    name: ClassVar[str] = "frequency-diversity"
+    title: ClassVar[str] = "frequency l-diversity"
+    source: ClassVar[str] = "Xiao and Tao 2006, definition 2"
+    comparison: ClassVar[Comparison] = Comparison.AT_LEAST
+    level: ClassVar[Any] = inverse_share
+    level_name: ClassVar[str] = "1 / largest share"
+    parameter: ClassVar[str] = "l"
+
+    l: Annotated[float, Field(ge=1, allow_inf_nan=False, title="l", description="No value above 1/l of a group.")] = 2.0
+    attribute: Attribute = None
+
+    def minimum_rows(self) -> int:
+        """A value's share is at least one row."""
+        return ceil(self.l - 1e-9)
+
+
+class EntropyDiversity(Requirement):
+    """The entropy of the sensitive values in every group is at least log l; l need not be an integer.
+
+    Source: Machanavajjhala et al., l-diversity, ICDE 2006, definition 4.1.
+    """
+
+    name: ClassVar[str] = "entropy-diversity"
+    title: ClassVar[str] = "entropy l-diversity"
+    source: ClassVar[str] = "Machanavajjhala et al. 2006, definition 4.1"
+    comparison: ClassVar[Comparison] = Comparison.AT_LEAST
+    level: ClassVar[Any] = effective_values
+    level_name: ClassVar[str] = "exp(entropy)"
+    parameter: ClassVar[str] = "l"
+
+    l: Annotated[
+        float, Field(ge=1, allow_inf_nan=False, title="l", description="exp(entropy) of a group at least l.")
+    ] = 2.0
+    attribute: Attribute = None
+
+    def minimum_rows(self) -> int:
+        """The entropy of n rows is at most log n."""
+        return ceil(self.l - 1e-9)
+
+
+class RecursiveDiversity(Requirement):
+    """Recursive (c, l)-diversity: x_1 < c (x_l + ... + x_m), x the counts of a group in descending order.
+
+    (c, 1) always holds. Source: Machanavajjhala et al. 2006, definition 4.2; Rothko (TR 1590), section 1.1.
+    """
+
+    name: ClassVar[str] = "recursive-diversity"
+    title: ClassVar[str] = "recursive (c, l)-diversity"
+    source: ClassVar[str] = "Machanavajjhala et al. 2006, definition 4.2; LeFevre and DeWitt 2007, section 1.1"
+    comparison: ClassVar[Comparison] = Comparison.BELOW
+    level: ClassVar[Any] = recursive_ratio
+    level_name: ClassVar[str] = "x1 / (xl + ... + xm)"
+    parameter: ClassVar[str] = "c"
+
+    c: Annotated[
+        float, Field(gt=0, allow_inf_nan=False, title="c", description="The top count stays below c times the tail.")
+    ] = 3.0
+    l: Annotated[int, Field(ge=1, title="l", description="The tail begins at the l-th most frequent value.")] = 2
+    attribute: Attribute = None
+
+    def reference(self, data: Microdata, values: SensitiveValues) -> Floats:
+        """l, which the level needs."""
+        return np.array([float(self.l)])
+
+    def minimum_rows(self) -> int:
+        """The tail is empty below l different values."""
+        return self.l

@@ -1,0 +1,36 @@
+"""k-anonymity."""
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from anoncore.kernels.compiler import level_function
+from anoncore.requirements.base import Comparison, Requirement
+
+
+@level_function
+def group_size(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
+    """Rows of the group."""
+    return float(size)
+
+
+class KAnonymity(Requirement):
+    """Every group has at least k rows, so that a person hides among k - 1 others.
+
+    Source: Samarati and Sweeney 1998; LeFevre and DeWitt, Rothko (TR 1590), section 1.1.
+    """
+
+    name: ClassVar[str] = "k-anonymity"
+    title: ClassVar[str] = "k-anonymity"
+    source: ClassVar[str] = "Samarati and Sweeney 1998; LeFevre and DeWitt 2007, section 1.1"
+    comparison: ClassVar[Comparison] = Comparison.AT_LEAST
+    level: ClassVar[Any] = group_size
+    level_name: ClassVar[str] = "rows"
+    parameter: ClassVar[str] = "k"
+    attribute_free: ClassVar[bool] = True
+
+    k: Annotated[int, Field(ge=1, title="k", description="Smallest number of rows in a group.")] = 5
+
+    def minimum_rows(self) -> int:
+        """A group needs k rows."""
+        return self.k

@@ -1,0 +1,100 @@
+"""t-closeness under the ordered, the equal and the hierarchical ground distance."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from numba import carray
+from pydantic import Field
+
+from anoncore.errors import DataError
+from anoncore.kernels.compiler import level_function
+from anoncore.microdata import Microdata, SensitiveValues
+from anoncore.requirements.base import Comparison, Floats, Requirement
+from anoncore.requirements.diversity import Attribute
+
+Ground = Literal["ordered", "equal", "hierarchical"]
+GROUNDS: tuple[Ground, ...] = ("ordered", "equal", "hierarchical")
+
+
+@level_function
+def earth_movers_distance(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
+    """EMD of the group's distribution from the reference: sum over edges of weight * |mass that crosses it|.
+
+    Every ground distance here is that of a path or a tree whose edges cut off an interval of codes. The reference
+    holds the table's shares, the number of edges, then first code, last code and weight of each.
+    """
+    values = carray(counts, length)
+    n_edges = int(carray(reference, length + 1)[length])
+    numbers = carray(reference, length + 1 + 3 * n_edges)
+    surplus = np.empty(length + 1)
+    surplus[0] = 0.0
+    for value in range(length):
+        surplus[value + 1] = surplus[value] + values[value] / size - numbers[value]
+    distance = 0.0
+    for edge in range(n_edges):
+        place = length + 1 + 3 * edge
+        first, last = int(numbers[place]), int(numbers[place + 1])
+        distance += numbers[place + 2] * abs(surplus[last + 1] - surplus[first])
+    return distance
+
+
+def ground_reference(data: Microdata, values: SensitiveValues, ground: Ground) -> Floats:
+    """The reference numbers of `earth_movers_distance` for one attribute and ground distance.
+
+    The ordered distance follows the attribute's own order, given or sorted. Protected and other values are one step
+    apart. Raises DataError where a hierarchical distance has no hierarchy.
+    """
+    counts = np.bincount(values.codes, minlength=values.size)
+    if values.unique >= 0 or values.size == 1:
+        edges = _equal_edges(values.size)
+    elif ground == "hierarchical":
+        edges = _tree_edges(data, values.attribute)
+    elif ground == "ordered":
+        edges = [(0, code, 1 / (values.size - 1)) for code in range(values.size - 1)]
+    else:
+        edges = _equal_edges(values.size)
+    flat = [float(number) for edge in edges for number in edge]
+    return np.array([*(counts / counts.sum()), float(len(edges)), *flat])
+
+
+def _equal_edges(size: int) -> list[tuple[int, int, float]]:
+    return [(code, code, 0.5) for code in range(size)]
+
+
+def _tree_edges(data: Microdata, attribute: str) -> list[tuple[int, int, float]]:
+    tree = data.domain[attribute].tree
+    if tree is None:
+        raise DataError(f"'{attribute}' has no hierarchy for the hierarchical distance; add one, or use 'equal'.")
+    edges = []
+    for node in range(1, len(tree.labels)):
+        rise = tree.level[tree.parent[node]] - tree.level[node]
+        edges.append((int(tree.first[node]), int(tree.last[node]), rise / (2 * tree.height)))
+    return edges
+
+
+class TCloseness(Requirement):
+    """The earth mover's distance between every group's sensitive distribution and the table's is at most t.
+
+    Ground distance: `ordered` (steps along the attribute's order / (m - 1)), `equal` (1 between any two values),
+    `hierarchical` (height of the lowest common ancestor / height of the tree). It is convex: the union of two t-close
+    groups is t-close. Source: Li et al., t-closeness, ICDE 2007; t-closeness dissertation, section 3.6.
+    """
+
+    name: ClassVar[str] = "t-closeness"
+    title: ClassVar[str] = "t-closeness"
+    source: ClassVar[str] = "Li et al. 2007; t-closeness dissertation, section 3.6"
+    comparison: ClassVar[Comparison] = Comparison.AT_MOST
+    level: ClassVar[Any] = earth_movers_distance
+    level_name: ClassVar[str] = "EMD"
+    parameter: ClassVar[str] = "t"
+    monotone_under_suppression: ClassVar[bool] = False
+
+    t: Annotated[float, Field(ge=0, le=1, title="t", description="Largest distance from the table, 0 to 1.")] = 0.2
+    ground: Annotated[Ground, Field(title="Ground distance", description="How far apart two sensitive values are.")] = (
+        "equal"
+    )
+    attribute: Attribute = None
+
+    def reference(self, data: Microdata, values: SensitiveValues) -> Floats:
+        """The table's distribution and the edges of the ground distance."""
+        return ground_reference(data, values, self.ground)

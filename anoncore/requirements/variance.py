@@ -1,0 +1,66 @@
+"""Variance diversity of a numeric sensitive attribute."""
+
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from numba import carray
+from pydantic import Field
+
+from anoncore.domain import Kind
+from anoncore.errors import DataError
+from anoncore.kernels.compiler import level_function
+from anoncore.microdata import Microdata, SensitiveValues
+from anoncore.requirements.base import Comparison, Floats, Requirement
+from anoncore.requirements.diversity import Attribute
+
+
+@level_function
+def population_variance(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
+    """Variance of the group's known numbers, divided by their count; 0 where none is known."""
+    values = carray(counts, length)
+    numbers = carray(reference, length)
+    known = 0
+    total = 0.0
+    for value in range(length):
+        if not np.isnan(numbers[value]):
+            known += values[value]
+            total += values[value] * numbers[value]
+    if known == 0:
+        return 0.0
+    mean = total / known
+    squares = 0.0
+    for value in range(length):
+        if values[value] > 0 and not np.isnan(numbers[value]):
+            squares += values[value] * (numbers[value] - mean) ** 2
+    return squares / known
+
+
+class VarianceDiversity(Requirement):
+    """The population variance of a numeric sensitive attribute is at least v in every group.
+
+    Unit of v: the attribute's unit squared. Missing values are left out of the variance. It is monotone: the variance
+    of a union is at least the smaller one. Source: Rothko (TR 1590), section 1.1 and appendix.
+    """
+
+    name: ClassVar[str] = "variance-diversity"
+    title: ClassVar[str] = "variance diversity"
+    source: ClassVar[str] = "LeFevre and DeWitt 2007, section 1.1 and appendix"
+    comparison: ClassVar[Comparison] = Comparison.AT_LEAST
+    level: ClassVar[Any] = population_variance
+    level_name: ClassVar[str] = "variance"
+    parameter: ClassVar[str] = "v"
+
+    v: Annotated[float, Field(ge=0, allow_inf_nan=False, title="v", description="Smallest variance in a group.")]
+    attribute: Attribute = None
+
+    def reference(self, data: Microdata, values: SensitiveValues) -> Floats:
+        """The number of each code, NaN for missing."""
+        domain = data.domain[values.attribute]
+        if domain.kind is not Kind.NUMERIC or values.unique >= 0:
+            raise DataError(
+                f"'{values.attribute}' is not numeric; variance diversity needs a numeric sensitive attribute."
+            )
+        numbers = domain.positions.copy()
+        if domain.missing_code is not None:
+            numbers[domain.missing_code] = np.nan
+        return numbers
