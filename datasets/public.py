@@ -48,7 +48,7 @@ def fetch(name: str, version: int) -> pd.DataFrame:
     """One data set of OpenML as a table, through scikit-learn and its cache; raises what scikit-learn raises."""
     from sklearn.datasets import fetch_openml
 
-    frame: pd.DataFrame = fetch_openml(name=name, version=version, as_frame=True, parser="auto", n_retries=1).frame
+    frame: pd.DataFrame = fetch_openml(name=name, version=version, as_frame=True, parser="auto", n_retries=0).frame
     return frame.rename(columns=lambda column: str(column).strip())
 
 
