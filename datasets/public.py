@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 import zlib
 from collections.abc import Callable, Sequence
 from http.client import HTTPException
@@ -48,7 +49,10 @@ def fetch(name: str, version: int) -> pd.DataFrame:
     """One data set of OpenML as a table, through scikit-learn and its cache; raises what scikit-learn raises."""
     from sklearn.datasets import fetch_openml
 
-    frame: pd.DataFrame = fetch_openml(name=name, version=version, as_frame=True, parser="auto", n_retries=0).frame
+    with warnings.catch_warnings():
+        # A failed try is announced as a warning; the error that follows the last one says the same.
+        warnings.filterwarnings("ignore", message="A network error occurred", category=UserWarning)
+        frame: pd.DataFrame = fetch_openml(name=name, version=version, as_frame=True, n_retries=1, delay=0.5).frame
     return frame.rename(columns=lambda column: str(column).strip())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from urllib.error import URLError
@@ -278,3 +279,13 @@ def test_offline_and_without_a_file_one_sentence_says_what_to_do(offline, load, 
     assert message.startswith(f"{title} is not on this machine and could not be downloaded: ")
     assert "Name or service not known" in message
     assert message.endswith(f"Put {file_name} into a folder and set ANONCORE_DATA to it.")
+
+
+def test_without_a_network_the_real_download_ends_in_the_same_sentence(monkeypatch, empty_folder):
+    def no_network(*args, **options):
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(empty_folder / "cache"))
+    monkeypatch.setattr(socket, "getaddrinfo", no_network)
+    with pytest.raises(DataError, match=r"Adult is not on this machine.*Name or service not known.*set ANONCORE_DATA"):
+        load_adult()
