@@ -1,0 +1,199 @@
+"""Mondrian: multidimensional generalization by recursive partitioning."""
+
+from __future__ import annotations
+
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from os import cpu_count
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from anoncore.algorithms.base import Algorithm, Progress, Requirements, generalized_release
+from anoncore.domain import Kind, listing
+from anoncore.errors import DataError
+from anoncore.kernels.attributes import Attributes, kernel_attributes
+from anoncore.kernels.checking import KernelChecks
+from anoncore.kernels.mondrian import grow, split_once
+from anoncore.kernels.sweep import INFOGAIN, LOSS, MEDIAN, REGRESSION, Search, new_workspace
+from anoncore.microdata import Microdata
+from anoncore.partition import Partition
+from anoncore.recoding import Generalized
+from anoncore.release import Fragment, Release
+from anoncore.requirements import CheckSet, KAnonymity, Requirement
+
+CRITERIA = {"median": MEDIAN, "infogain": INFOGAIN, "regression": REGRESSION, "loss": LOSS}
+SMALL_TASK = 20_000
+"""Rows from which a node is split as a task of its own; smaller ones are grown to their leaves in one go."""
+
+
+class Mondrian(Algorithm):
+    """Cuts the quasi-identifier space into boxes that each satisfy all requirements, as long as a cut is allowable.
+
+    `split` chooses the cut. `median`: the widest attribute relative to its domain, at its median; if that is not
+    allowable the next widest, and last any other threshold, so that no allowable cut remains. `infogain`: the largest
+    gain of information (bits) about the class `target`; below `min_gain` the median. `regression`: the least squared
+    error of the numeric `target`. `loss`: the lowest information loss afterwards, over all attributes and thresholds.
+    Categories with a hierarchy are cut into the children of a node, others along the attribute's order. Unless
+    `strict`, rows that share the median value may go to either side where no clean cut there is allowable.
+
+    `recoding`: publish ranges of the rows present (`rows`), or the boxes themselves, which cover the domain
+    (`regions`). Time O(d n log n) for the median, O(d^2 n log n) for the loss. Source: LeFevre et al., Mondrian,
+    ICDE 2006; Workload-aware anonymization, KDD 2006; LeFevre and DeWitt, Rothko (TR 1590), section 1.2.
+    """
+
+    name: ClassVar[str] = "mondrian"
+    title: ClassVar[str] = "Mondrian"
+    source: ClassVar[str] = "LeFevre et al., ICDE 2006 and KDD 2006; LeFevre and DeWitt 2007, section 1.2"
+    family: ClassVar[str] = "generalization"
+    summary: ClassVar[str] = (
+        "Coarsens the quasi-identifiers into ranges and sets, as finely as the requirements allow; other values stay."
+    )
+
+    requirements: Requirements = (KAnonymity(k=5),)
+    split: Annotated[
+        Literal["median", "infogain", "regression", "loss"],
+        Field(title="Split", description="What a cut optimizes: balance, a class, a number, or information loss."),
+    ] = "median"
+    target: Annotated[
+        str | None,
+        Field(title="Target", description="Attribute to predict, for the splits infogain and regression."),
+    ] = None
+    strict: Annotated[
+        bool,
+        Field(title="Strict", description="Keep rows of equal values together, so that boxes do not overlap."),
+    ] = False
+    min_gain: Annotated[
+        float,
+        Field(ge=0, allow_inf_nan=False, title="Smallest gain", description="Below this gain (bits): median."),
+    ] = 0.01
+    recoding: Annotated[
+        Literal["rows", "regions"],
+        Field(title="Recoding", description="Publish the ranges of the rows present, or the whole boxes."),
+    ] = "rows"
+
+    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
+        """The requirements."""
+        return self.requirements
+
+    def validate_data(self, data: Microdata) -> None:
+        """Raise DataError for a target that does not fit, InfeasibleError for a requirement that the table fails."""
+        super().validate_data(data)
+        if self.split not in ("infogain", "regression"):
+            return
+        if self.target is None:
+            raise DataError(
+                f"The split '{self.split}' needs a target; name the attribute that should stay predictable."
+            )
+        if self.target not in data.codes:
+            raise DataError(
+                f"There is no attribute '{self.target}' to predict; the table has {listing(data.attributes)}."
+            )
+        if self.split == "regression" and data.domain[self.target].kind is not Kind.NUMERIC:
+            raise DataError(f"The target '{self.target}' is not numeric; use the split 'infogain' for a class.")
+
+    def _release(self, data: Microdata, progress: Progress) -> Release:
+        growth = _Growth.of(self, data)
+        growth.run(progress)
+        partition = Partition(growth.groups())
+        if self.recoding == "rows":
+            return generalized_release(self, data, partition, ("Cells are the ranges of the rows present.",))
+        return self._with_regions(data, partition, growth)
+
+    def _with_regions(self, data: Microdata, partition: Partition, growth: _Growth) -> Release:
+        release = generalized_release(self, data, partition)
+        recodings = dict(release.fragments[0].recodings)
+        regions = growth.regions[np.flatnonzero(growth.starts)]
+        for place, name in enumerate(data.quasi_identifiers):
+            domain = data.domain[name]
+            low, high = regions[:, place, 0].copy(), regions[:, place, 1].copy()
+            node = None if domain.tree is None else domain.tree.common_ancestor(low, high)
+            recodings[name] = Generalized(
+                domain, partition, "interval" if node is None else "node", low, high, node=node
+            )
+        notes = ("Cells are the boxes of the partition tree; they cover the whole domain.",)
+        return Release(data, (Fragment("release", partition, recodings),), self, notes)
+
+
+@dataclass(eq=False)
+class _Growth:
+    """One run of the kernel: rows as columns of codes, moved until every node is a leaf."""
+
+    rows: npt.NDArray[np.int32]
+    regions: npt.NDArray[np.int32]
+    attributes: Attributes
+    search: Search
+    checks: KernelChecks
+
+    @classmethod
+    def of(cls, model: Mondrian, data: Microdata) -> _Growth:
+        names = data.quasi_identifiers
+        checks = CheckSet(model.requirements, data)
+        columns = [data.codes[name] for name in names] + [view.codes for view in checks.views]
+        target, n_classes = np.zeros(1), 0
+        if model.target is not None and model.split in ("infogain", "regression"):
+            columns.append(data.codes[model.target])
+            target, n_classes = data.domain[model.target].positions, len(data.domain[model.target])
+        counted = np.arange(data.n_rows + 1 if model.split == "infogain" else 2, dtype=np.float64)
+        search = Search(
+            criterion=CRITERIA[model.split],
+            strict=model.strict,
+            min_gain=model.min_gain,
+            n_attributes=len(names),
+            n_sensitive=len(checks.views),
+            n_classes=n_classes,
+            target=target,
+            xlogx=counted * np.log2(np.maximum(counted, 1)),
+        )
+        order = np.arange(data.n_rows) if model.strict else data.canonical_order
+        rows = np.empty((data.n_rows, len(columns) + 1), dtype=np.int32)
+        for place, column in enumerate(columns):
+            rows[:, place] = column[order]
+        rows[:, -1] = order
+        regions = np.empty((data.n_rows if model.recoding == "regions" else 0, len(names), 2), dtype=np.int32)
+        regions[:1, :, 0] = 0
+        regions[:1, :, 1] = [len(data.domain[name]) - 1 for name in names]
+        return cls(rows, regions, kernel_attributes([data.domain[name] for name in names]), search, checks.kernel)
+
+    def run(self, progress: Progress) -> None:
+        """Split large nodes one by one, hand small ones to the pool, until all rows are in leaves."""
+        n = len(self.rows)
+        self.spare = np.empty_like(self.rows)
+        self.starts = np.zeros(n, dtype=np.uint8)
+        done = 0
+        with ThreadPoolExecutor(cpu_count()) as pool:
+            running: set[Future[list[tuple[int, int]]]] = {pool.submit(self._task, 0, n)}
+            try:
+                while running:
+                    finished, running = wait(running, return_when=FIRST_COMPLETED)
+                    for task in finished:
+                        for lo, hi in task.result():
+                            if lo < hi:
+                                running.add(pool.submit(self._task, lo, hi))
+                            done += max(lo - hi, 0)
+                    progress(0.05 + 0.85 * done / n, f"{done:,} of {n:,} rows in their classes")
+            finally:
+                for task in running:
+                    task.cancel()
+
+    def _task(self, lo: int, hi: int) -> list[tuple[int, int]]:
+        """Nodes that remain, as (lo, hi); a finished run of rows comes back as (hi, lo)."""
+        if hi - lo <= SMALL_TASK:
+            grow(self.rows, self.spare, lo, hi, self.regions, self.starts, self.attributes, self.search, self.checks)
+            return [(hi, lo)]
+        work = new_workspace(hi - lo, len(self.attributes.position))
+        ends = split_once(
+            self.rows, self.spare, lo, hi, self.regions, self.attributes, self.search, self.checks, work
+        ).tolist()
+        if len(ends) == 1:
+            self.starts[lo] = 1
+            return [(hi, lo)]
+        return list(zip([lo, *ends[:-1]], ends, strict=True))
+
+    def groups(self) -> npt.NDArray[np.int32]:
+        """Group of every row in original order."""
+        group = np.empty(len(self.rows), dtype=np.int32)
+        group[self.rows[:, -1]] = np.cumsum(self.starts, dtype=np.int32) - 1
+        return group

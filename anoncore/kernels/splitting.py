@@ -1,0 +1,122 @@
+"""Moving a node's rows to the sides of a split, and the extents of a node."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.kernels.attributes import Attributes
+from anoncore.kernels.compiler import kernel
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+
+NO_SPLIT, THRESHOLD, SHARED_MEDIAN, NODE_CHILDREN = 0, 1, 2, 3
+
+
+class Split(NamedTuple):
+    """How a node is cut: THRESHOLD (codes up to `value` left), SHARED_MEDIAN (codes below `value` left, rows at it
+    fill the left side up to `left` rows), NODE_CHILDREN (one side for each child of hierarchy node `value`).
+    """
+
+    kind: int
+    attribute: int
+    value: int
+    left: int
+
+
+@kernel
+def make_split(kind: int, attribute: int, value: int, left: int) -> Split:
+    """A Split whose fields all have the compiled type int64."""
+    return Split(np.int64(kind), np.int64(attribute), np.int64(value), np.int64(left))  # type: ignore[arg-type]
+
+
+@kernel
+def extent(rows: Int32, lo: int, hi: int, low: Int32, high: Int32) -> None:
+    """Smallest and largest code of rows lo..hi-1 in each of the first len(low) columns."""
+    for a in range(low.shape[0]):
+        low[a] = rows[lo, a]
+        high[a] = rows[lo, a]
+    for row in range(lo + 1, hi):
+        for a in range(low.shape[0]):
+            code = rows[row, a]
+            low[a] = min(low[a], code)
+            high[a] = max(high[a], code)
+
+
+@kernel
+def split_rows(rows: Int32, spare: Int32, lo: int, hi: int, split: Split, attributes: Attributes, ends: Int64) -> int:
+    """Move rows lo..hi-1 so that sides follow each other, order kept; writes the sides' ends, returns their number."""
+    if split.kind == NODE_CHILDREN:
+        return _split_children(rows, spare, lo, hi, split, attributes, ends)
+    kept, moved = lo, 0
+    a, value = split.attribute, split.value
+    shared = 0
+    if split.kind == SHARED_MEDIAN:
+        shared = split.left
+        for row in range(lo, hi):
+            shared -= rows[row, a] < value
+    for row in range(lo, hi):
+        code = rows[row, a]
+        left = code < value or (code == value and split.kind == THRESHOLD)
+        if code == value and shared > 0:
+            left = True
+            shared -= 1
+        if left:
+            if kept != row:
+                for column in range(rows.shape[1]):
+                    rows[kept, column] = rows[row, column]
+            kept += 1
+        else:
+            for column in range(rows.shape[1]):
+                spare[lo + moved, column] = rows[row, column]
+            moved += 1
+    rows[kept:hi] = spare[lo : lo + moved]
+    ends[0], ends[1] = kept, hi
+    return 2
+
+
+@kernel
+def child_sizes(rows: Int32, lo: int, hi: int, split: Split, attributes: Attributes, side: Int32) -> Int64:
+    """Rows of each child of a hierarchy node; `side` gets the child of each code, from the node's first code on."""
+    a = split.attribute
+    base = attributes.node_start[a]
+    begin = attributes.child_start[base + a + split.value]
+    n_children = attributes.child_start[base + a + split.value + 1] - begin
+    offset = attributes.first[base + split.value]
+    for child in range(n_children):
+        node = base + attributes.children[begin + child]
+        side[attributes.first[node] - offset : attributes.last[node] - offset + 1] = child
+    sizes = np.zeros(n_children, np.int64)
+    for row in range(lo, hi):
+        sizes[side[rows[row, a] - offset]] += 1
+    return sizes
+
+
+@kernel
+def _split_children(
+    rows: Int32, spare: Int32, lo: int, hi: int, split: Split, attributes: Attributes, ends: Int64
+) -> int:
+    a = split.attribute
+    node = attributes.node_start[a] + split.value
+    offset = attributes.first[node]
+    side = np.empty(attributes.last[node] - offset + 1, np.int32)
+    sizes = child_sizes(rows, lo, hi, split, attributes, side)
+    place = np.empty(sizes.shape[0], np.int64)
+    at = lo
+    n_sides = 0
+    for child in range(sizes.shape[0]):
+        place[child] = at
+        at += sizes[child]
+        if sizes[child] > 0:
+            ends[n_sides] = at
+            n_sides += 1
+    for row in range(lo, hi):
+        child = side[rows[row, a] - offset]
+        for column in range(rows.shape[1]):
+            spare[place[child], column] = rows[row, column]
+        place[child] += 1
+    rows[lo:hi] = spare[lo:hi]
+    return n_sides
