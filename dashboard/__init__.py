@@ -1,0 +1,1 @@
+"""The browser page: load a table, tag it, anonymize it, and see what the release protects and costs."""

@@ -1,0 +1,37 @@
+"""Entry of the browser page: which pages there are, whose workspace this is, and which run is shown."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+if str(HERE.parent) not in sys.path:
+    # Streamlit puts the folder of this file on the path; the packages lie beside it.
+    sys.path.insert(0, str(HERE.parent))
+
+import streamlit as st  # noqa: E402
+
+from dashboard import routes, sidebar, state, warmup  # noqa: E402
+
+
+def main() -> None:
+    """Draw the frame around every page, then the page."""
+    st.set_page_config(
+        page_title="anoncore", page_icon=str(HERE / "icon.svg"), layout="wide", initial_sidebar_state="expanded"
+    )
+    warmup.start()
+    state.workspace()
+    chosen = st.navigation(routes.pages())
+    with st.sidebar:
+        sidebar.render()
+    if state.take_lost():
+        st.warning(
+            "The workspace in this address is gone, because the program was restarted or other work took its place. "
+            "A new one was started with the first built-in table."
+        )
+    st.title(chosen.title)
+    chosen.run()
+
+
+main()

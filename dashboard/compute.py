@@ -1,0 +1,121 @@
+"""Measures of runs, each computed once. Keys are run ids, which cannot be guessed; no frame is ever hashed.
+
+    profile = compute.cached("profile", run, privacy.profile)
+    loss = compute.cached("loss", run, utility.information_loss)
+    later = compute.later("classification", run, utility.classification, "salary-class", "tree")
+
+The function gets the run's release first, then the arguments. Values are shared between reruns: never change them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from dashboard import jobs
+from dashboard.workspace import Run
+
+MAX_VALUES = 512
+
+T = TypeVar("T")
+Key = tuple[Hashable, ...]
+
+
+@dataclass(frozen=True)
+class Later:
+    """A measure that is computed in the background. `value` is set when done, `error` (a sentence) when failed."""
+
+    status: Literal["running", "done", "failed"]
+    progress: float
+    text: str
+    value: Any = None
+    error: str = ""
+
+
+class _Values:
+    """Values by key, the least recently used of which go."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.lock = threading.Lock()
+        self._items: OrderedDict[Key, Any] = OrderedDict()
+
+    def get_or_put(self, key: Key, make: Callable[[], Any]) -> Any:
+        """The value of the key; `make` is called under the lock, so it must be quick."""
+        with self.lock:
+            if key not in self._items:
+                self._items[key] = make()
+            self._items.move_to_end(key)
+            found = self._items[key]
+            while len(self._items) > self.most:
+                self._items.popitem(last=False)
+            return found
+
+    def drop(self, run_id: str) -> list[Any]:
+        """Remove and return everything of a run."""
+        with self.lock:
+            keys = [key for key in self._items if key[0] == run_id]
+            return [self._items.pop(key) for key in keys]
+
+
+class _Once:
+    """A value that the first caller computes while others wait; an error is raised to every caller."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._done = False
+        self._value: Any = None
+        self._error: Exception | None = None
+
+    def get(self, make: Callable[[], Any]) -> Any:
+        """The value, made by the first caller."""
+        with self._lock:
+            if not self._done:
+                try:
+                    self._value = make()
+                except Exception as error:
+                    self._error = error
+                self._done = True
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+
+_values = _Values(MAX_VALUES)
+_jobs = _Values(MAX_VALUES)
+
+
+def cached(name: str, run: Run, function: Callable[..., T], *arguments: Hashable) -> T:
+    """`function(run.release, *arguments)`, computed once per run, name and arguments. Errors are kept as well."""
+    once = _values.get_or_put((run.id, name, *arguments), _Once)
+    return once.get(lambda: function(run.release, *arguments))
+
+
+def later(name: str, run: Run, function: Callable[..., Any], *arguments: Hashable) -> Later:
+    """Like `cached`, but in the background: the first call starts it, further calls say how far it is.
+
+    A function with a parameter `progress` gets the callback (fraction, text). Poll from a keyed fragment with
+    `run_every` while the status is running.
+    """
+
+    def work(report: jobs.Report) -> Any:
+        extra = {"progress": report} if "progress" in inspect.signature(function).parameters else {}
+        return cached(name, run, lambda release, *rest: function(release, *rest, **extra), *arguments)
+
+    job: jobs.Job = _jobs.get_or_put((run.id, name, *arguments), lambda: jobs.start(work, name))
+    if job.status == "done":
+        return Later("done", 1.0, job.text, value=job.value)
+    if job.running:
+        return Later("running", job.fraction, job.text)
+    return Later("failed", job.fraction, job.text, error=job.error or "The computation was cancelled.")
+
+
+def forget(run: Run) -> None:
+    """Drop every value of a run and cancel what is still being computed for it."""
+    for job in _jobs.drop(run.id):
+        job.cancel()
+    _values.drop(run.id)

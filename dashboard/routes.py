@@ -1,0 +1,71 @@
+"""The pages, by name, and links to them that keep the workspace in the address."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from anoncore import AnonymizationError
+from dashboard import state
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Route:
+    """One page: the module `dashboard.views.<name>` renders it."""
+
+    name: str
+    title: str
+    section: str
+    help: str
+
+
+ROUTES = (
+    Route("data", "Data", "Prepare", "Load a table and see what is in it."),
+    Route("attributes", "Attributes", "Prepare", "Say what each column tells about a person."),
+    Route("anonymize", "Anonymize", "Prepare", "Choose a method and its parameters, and run it."),
+    Route("classes", "Classes", "Judge", "The groups of rows that nobody can tell apart."),
+    Route("privacy", "Privacy", "Judge", "What the release protects, and what an adversary still gets."),
+    Route("utility", "Utility", "Judge", "What the release costs in information."),
+    Route("export", "Export", "Publish", "Take the release, a certificate and a recipe with you."),
+)
+_BY_NAME = {route.name: route for route in ROUTES}
+
+
+def page(name: str) -> Any:
+    """The page of that name, as navigation and links want it."""
+    route = _BY_NAME[name]
+    return st.Page(_renderer(name), title=route.title, url_path=name, default=route is ROUTES[0], help=route.help)
+
+
+def pages() -> dict[str, list[Any]]:
+    """All pages by section, for the navigation."""
+    sections: dict[str, list[Any]] = {}
+    for route in ROUTES:
+        sections.setdefault(route.section, []).append(page(route.name))
+    return sections
+
+
+def link(name: str, label: str | None = None, help: str | None = None) -> None:
+    """Draw a link to a page, e.g. `routes.link("anonymize", "Run an algorithm")`."""
+    st.page_link(page(name), label=label, help=help, query_params={state.URL_PARAMETER: state.workspace_id()})
+
+
+def _renderer(name: str) -> Callable[[], None]:
+    def render() -> None:
+        view = importlib.import_module(f"dashboard.views.{name}")
+        try:
+            view.render()
+        except AnonymizationError as error:
+            st.error(str(error))
+            if name != "data":
+                link("attributes", "Change how attributes are read")
+
+    render.__name__ = name
+    return render

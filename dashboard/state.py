@@ -1,0 +1,184 @@
+"""The only owner of session keys: which workspace this visitor has, and the questions pages ask about it.
+
+A browser session holds the id of its workspace and nothing of its data. The id is in the address as well, so that
+reloading the page finds the workspace again; it is a random token, and another session without it starts empty-handed.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+import datasets
+from anoncore import AnonymizationError, Hierarchy, Microdata, Release
+from anoncore.algorithms import Algorithm
+from dashboard import compute
+from dashboard.workspace import LoadedTable, MicrodataStore, Run, Tags, Workspace, Workspaces, untagged
+
+__all__ = ["LoadedTable", "Run", "Tags", "Workspace"]
+
+FIRST_TABLE = "census"
+URL_PARAMETER = "workspace"
+_ID = "_workspace"
+_LOST = "_workspace_lost"
+
+_workspaces = Workspaces()
+_microdata = MicrodataStore()
+_builtin: dict[str, LoadedTable] = {}
+
+
+def workspace() -> Workspace:
+    """This session's workspace: by the session's id, else by the address, else a new one with the first table."""
+    found = _workspaces.get(st.session_state.get(_ID))
+    asked = st.query_params.get(URL_PARAMETER)
+    if found is None:
+        found = _workspaces.get(asked)
+        if found is None:
+            found = _workspaces.new()
+            st.session_state[_LOST] = asked is not None
+            load_builtin(FIRST_TABLE, found)
+        st.session_state[_ID] = found.id
+    if asked != found.id:
+        st.query_params[URL_PARAMETER] = found.id
+    return found
+
+
+def take_lost() -> bool:
+    """Whether the address named a workspace that is gone; true once."""
+    return bool(st.session_state.pop(_LOST, False))
+
+
+def workspace_id() -> str:
+    """The id of this session's workspace."""
+    return workspace().id
+
+
+def table() -> LoadedTable | None:
+    """The loaded table."""
+    return workspace().table
+
+
+def tags() -> Tags:
+    """How the attributes of the loaded table are read."""
+    return workspace().tags
+
+
+def set_tags(tags: Tags) -> None:
+    """Read the attributes otherwise from now on; earlier runs keep their own tags."""
+    workspace().tags = tags
+
+
+def microdata(tags: Tags | None = None) -> Microdata:
+    """The loaded table, coded by its tags (or by others, to try them), kept by the digests of both.
+
+    Raises AnonymizationError, with a sentence for the page, where no table is loaded or the tags do not fit.
+    """
+    here = workspace()
+    if here.table is None:
+        raise AnonymizationError("No table is loaded; choose one on the page Data.")
+    return _microdata.get(here.table, tags if tags is not None else here.tags)
+
+
+def runs() -> tuple[Run, ...]:
+    """This workspace's runs, oldest first."""
+    return workspace().runs
+
+
+def current_run() -> Run | None:
+    """The run that the result pages show, or None before the first."""
+    here = workspace()
+    return next((run for run in here.runs if run.id == here.current), None)
+
+
+def select_run(run_id: str) -> None:
+    """Show another run; call it in a callback, so that the whole page follows."""
+    here = workspace()
+    if any(run.id == run_id for run in here.runs):
+        here.current = run_id
+
+
+def add_run(algorithm: Algorithm, release: Release, seconds: float, tags: Tags, table: LoadedTable) -> Run:
+    """Keep a finished release as the current run; the oldest goes beyond the limit."""
+    here = workspace()
+    before = here.runs
+    run = here.add_run(algorithm, release, seconds, tags, table)
+    for gone in set(before) - set(here.runs):
+        compute.forget(gone)
+    return run
+
+
+def remove_run(run_id: str) -> None:
+    """Forget a run and everything computed for it."""
+    here = workspace()
+    for run in here.runs:
+        if run.id == run_id:
+            compute.forget(run)
+    here.remove_run(run_id)
+
+
+def load_builtin(name: str, into: Workspace | None = None) -> LoadedTable:
+    """Load a built-in table with its suggested tags. Raises DataError where it cannot be had (offline)."""
+    if name not in _builtin:
+        _builtin[name] = _load_builtin(name)
+    loaded = _builtin[name]
+    (into or workspace()).load(loaded, loaded.suggested)
+    _workspaces.trim()
+    return loaded
+
+
+def _load_builtin(name: str) -> LoadedTable:
+    entry = datasets.table(name)
+    frame = entry.load()
+    plain = untagged(frame)
+    hierarchies = {column: Hierarchy.from_nested(nested) for column, nested in entry.taxonomies.items()}
+    suggested = Tags(
+        roles={**plain.roles, **entry.roles},
+        kinds={**plain.kinds, **entry.kinds},
+        orders={column: tuple(order) for column, order in entry.orders.items()},
+        hierarchies=hierarchies,
+        sensitive_values={column: tuple(values) for column, values in entry.sensitive_values.items()},
+    )
+    return LoadedTable(f"builtin-{name}", entry.title, frame, f"builtin:{name}", (entry.description,), name, suggested)
+
+
+def load_frame(frame: Any, name: str, digest: str, notes: tuple[str, ...]) -> LoadedTable:
+    """Load a visitor's own table, with guessed kinds and no role tagged."""
+    loaded = LoadedTable(secrets.token_hex(8), name, frame, digest, notes, None, untagged(frame))
+    workspace().load(loaded, loaded.suggested)
+    _workspaces.trim()
+    return loaded
+
+
+def forms() -> dict[str, Any]:
+    """Values of forms by name; they outlive page switches and reloads."""
+    return workspace().forms
+
+
+def session(name: str, default: Any = None) -> Any:
+    """A value that only this browser session has, such as which editor is open."""
+    return st.session_state.get(f"_{name}", default)
+
+
+def set_session(name: str, value: Any) -> None:
+    """Keep a value for this browser session."""
+    st.session_state[f"_{name}"] = value
+
+
+def widget_value(key: str, default: Any = None) -> Any:
+    """The value of a widget by its key; for callbacks."""
+    return st.session_state.get(key, default)
+
+
+def set_widget_values(values: Mapping[str, Any]) -> None:
+    """Set widgets by key; only before they are drawn, as callbacks do."""
+    for key, value in values.items():
+        st.session_state[key] = value
+
+
+def drop_widgets(prefix: str) -> None:
+    """Forget the widgets whose key begins so; they start anew from their defaults."""
+    for key in [key for key in st.session_state if str(key).startswith(prefix)]:
+        del st.session_state[key]

@@ -1,0 +1,53 @@
+"""Get ready in the background, so that the first run and the first measure do not wait for compilers and imports."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import threading
+
+MODULES = ("plotly.graph_objects", "anoncore.privacy", "anoncore.attacks", "anoncore.utility", "sklearn.tree")
+
+_logger = logging.getLogger(__name__)
+_lock = threading.Lock()
+_thread: threading.Thread | None = None
+
+
+def start() -> threading.Thread:
+    """Begin once per process; further calls return the same thread."""
+    global _thread
+    with _lock:
+        if _thread is None:
+            _thread = threading.Thread(target=_warm_up, name="warm-up", daemon=True)
+            _thread.start()
+        return _thread
+
+
+def _warm_up() -> None:
+    try:
+        _run_every_algorithm()
+        for module in (
+            "plotly.graph_objects",
+            "anoncore.privacy",
+            "anoncore.attacks",
+            "anoncore.utility",
+            "sklearn.tree",
+        ):
+            importlib.import_module(module)
+    except Exception:
+        _logger.exception("The warm-up failed; the first run will take longer")
+
+
+def _run_every_algorithm() -> None:
+    """Compile or load the kernels by anonymizing a small made-up table with each algorithm's defaults."""
+    import datasets
+    from anoncore import AnonymizationError, Microdata
+    from anoncore.algorithms import ALGORITHMS
+
+    entry = datasets.table("census")
+    data = Microdata(entry.load(n_rows=300), entry.roles, entry.kinds, entry.orders)
+    for kind in ALGORITHMS.values():
+        try:
+            kind().anonymize(data)
+        except AnonymizationError as error:
+            _logger.debug("%s was not warmed up: %s", kind.title, error)

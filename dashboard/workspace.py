@@ -1,0 +1,260 @@
+"""What one visitor works on: a table, its tags, the runs. Nothing here touches the page, so threads may hold it."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import pandas as pd
+
+from anoncore import AnonymizationError, Hierarchy, Microdata, Release, Role
+from anoncore.algorithms import Algorithm
+from anoncore.microdata import guess_kind
+
+MAX_WORKSPACES = 24
+MAX_WORKSPACE_BYTES = 4 << 30
+MAX_RUNS = 12
+MAX_MICRODATA = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Tags:
+    """How the attributes of a table are read. `digest` tells two sets of tags apart and is hashable."""
+
+    roles: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    orders: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    sensitive_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of everything that the tags say."""
+        parts: list[Any] = [
+            sorted(part.items(), key=lambda item: item[0])
+            for part in (self.roles, self.kinds, self.orders, self.sensitive_values)
+        ]
+        parts += [(name, hierarchy_digest(self.hierarchies[name])) for name in sorted(self.hierarchies)]
+        return sha256(repr(parts).encode()).hexdigest()
+
+    def with_role(self, name: str, role: Role | str) -> Tags:
+        """The tags with another role of one attribute."""
+        return replace(self, roles={**self.roles, name: str(role)})
+
+    def changed(self, part: str, name: str, value: Any) -> Tags:
+        """The tags with one entry of `part` (a field name) set, or removed where the value is None."""
+        entries = {key: kept for key, kept in getattr(self, part).items() if key != name}
+        return replace(self, **{part: entries if value is None else {**entries, name: value}})
+
+
+_HIERARCHY_DIGESTS: WeakKeyDictionary[Hierarchy, str] = WeakKeyDictionary()
+
+
+def hierarchy_digest(hierarchy: Hierarchy) -> str:
+    """SHA-256 of a hierarchy's paths, computed once per hierarchy."""
+    known = _HIERARCHY_DIGESTS.get(hierarchy)
+    if known is None:
+        known = sha256(repr(list(hierarchy.paths.items())).encode()).hexdigest()
+        _HIERARCHY_DIGESTS[hierarchy] = known
+    return known
+
+
+def untagged(frame: pd.DataFrame) -> Tags:
+    """The tags of a table about which nothing is known: every attribute insensitive, kinds guessed."""
+    names = [str(column) for column in frame.columns]
+    kinds = {name: guess_kind(frame.iloc[:, place]).value for place, name in enumerate(names)}
+    return Tags(roles=dict.fromkeys(names, Role.INSENSITIVE.value), kinds=kinds)
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedTable:
+    """A table as loaded. `digest` is that of its content; `builtin` the name of a built-in table, None for a file."""
+
+    id: str
+    name: str
+    frame: pd.DataFrame
+    digest: str
+    notes: tuple[str, ...]
+    builtin: str | None
+    suggested: Tags
+
+    @cached_property
+    def n_bytes(self) -> int:
+        """Memory of the frame in bytes."""
+        return int(self.frame.memory_usage(deep=True).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One release and what it was made of and with. `seconds` is what the algorithm took."""
+
+    id: str
+    label: str
+    algorithm: Algorithm
+    data: Microdata
+    release: Release
+    seconds: float
+    created: datetime
+    color_index: int
+    table_name: str
+    tags: Tags
+
+
+class Workspace:
+    """A visitor's table, tags, runs and form values. Every method may be called from any thread."""
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        self.lock = threading.RLock()
+        self.table: LoadedTable | None = None
+        self.tags = Tags()
+        self.forms: dict[str, Any] = {}
+        self.jobs: dict[str, Any] = {}
+        self.current: str | None = None
+        self._runs: tuple[Run, ...] = ()
+        self._made = 0
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs, oldest first."""
+        return self._runs
+
+    @property
+    def n_bytes(self) -> int:
+        """About the memory that the table and the coded tables of the runs take."""
+        codes = {id(run.data): 4 * run.data.n_rows * len(run.data.codes) for run in self._runs}
+        return (self.table.n_bytes if self.table is not None else 0) + sum(codes.values())
+
+    def load(self, table: LoadedTable, tags: Tags) -> None:
+        """Replace the table and its tags; earlier runs stay, each with its own data."""
+        with self.lock:
+            self.table, self.tags = table, tags
+
+    def add_run(self, algorithm: Algorithm, release: Release, seconds: float, tags: Tags, table: LoadedTable) -> Run:
+        """Append a run, make it the current one, and forget the oldest beyond the limit."""
+        with self.lock:
+            self._made += 1
+            taken = [run.color_index for run in self._runs]
+            run = Run(
+                id=secrets.token_hex(8),
+                label=f"{self._made} · {run_title(algorithm)}",
+                algorithm=algorithm,
+                data=release.data,
+                release=release,
+                seconds=seconds,
+                created=datetime.now(UTC),
+                color_index=next(index for index in range(MAX_RUNS + 1) if index not in taken),
+                table_name=table.name,
+                tags=tags,
+            )
+            self._runs = (*self._runs, run)[-MAX_RUNS:]
+            self.current = run.id
+            return run
+
+    def remove_run(self, run_id: str) -> None:
+        """Forget a run; the newest other one becomes current if it was."""
+        with self.lock:
+            self._runs = tuple(run for run in self._runs if run.id != run_id)
+            if self.current == run_id:
+                self.current = self._runs[-1].id if self._runs else None
+
+
+def run_title(algorithm: Algorithm) -> str:
+    """The algorithm with the parameters that tell runs apart, e.g. `Mondrian (k = 10, loss)`."""
+    parts: list[str] = []
+    for name, info in type(algorithm).model_fields.items():
+        value = getattr(algorithm, name)
+        if isinstance(value, tuple) and all(hasattr(item, "parameter") for item in value):
+            parts += [_requirement_text(item) for item in value]
+        elif isinstance(value, int | float) and not isinstance(value, bool) and name != "seed":
+            parts.append(f"{name} = {value:g}")
+        elif value != info.get_default(call_default_factory=True) and name != "seed":
+            parts.append(str(value) if isinstance(value, str) else f"{name} = {value}")
+    return f"{algorithm.title} ({', '.join(parts)})" if parts else algorithm.title
+
+
+def _requirement_text(requirement: Any) -> str:
+    fields = ", ".join(
+        f"{name} = {value:g}"
+        for name, value in requirement
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    )
+    first = requirement.title.split(" ")[0]
+    return fields if "-" in first else f"{first} {fields}"
+
+
+class Workspaces:
+    """The workspaces of this process, the least recently used of which go when there are too many or too large ones."""
+
+    def __init__(self, most: int = MAX_WORKSPACES, most_bytes: int = MAX_WORKSPACE_BYTES) -> None:
+        self.most, self.most_bytes = most, most_bytes
+        self._lock = threading.Lock()
+        self._items: OrderedDict[str, Workspace] = OrderedDict()
+
+    def get(self, id: str | None) -> Workspace | None:
+        """The workspace of that id, if it is still there."""
+        with self._lock:
+            found = self._items.get(id or "")
+            if found is not None:
+                self._items.move_to_end(found.id)
+            return found
+
+    def new(self) -> Workspace:
+        """A new workspace under an id that cannot be guessed."""
+        with self._lock:
+            made = Workspace(secrets.token_urlsafe(18))
+            self._items[made.id] = made
+            self._trim()
+            return made
+
+    def trim(self) -> None:
+        """Let go of workspaces beyond the limits; call it when a table was loaded."""
+        with self._lock:
+            self._trim()
+
+    def _trim(self) -> None:
+        while len(self._items) > 1 and (
+            len(self._items) > self.most or sum(item.n_bytes for item in self._items.values()) > self.most_bytes
+        ):
+            self._items.popitem(last=False)
+
+
+class MicrodataStore:
+    """Coded tables by (table digest, tags digest), the least recently used of which go. Errors are kept as well."""
+
+    def __init__(self, most: int = MAX_MICRODATA) -> None:
+        self.most = most
+        self._lock = threading.Lock()
+        self._items: OrderedDict[tuple[str, str], Microdata | AnonymizationError] = OrderedDict()
+
+    def get(self, table: LoadedTable, tags: Tags) -> Microdata:
+        """The coded table. Raises what Microdata raises for tags that do not fit."""
+        key = (table.digest, tags.digest)
+        with self._lock:
+            found = self._items.get(key)
+        if found is None:
+            found = _microdata(table, tags)
+        with self._lock:
+            self._items[key] = found
+            self._items.move_to_end(key)
+            while len(self._items) > self.most:
+                self._items.popitem(last=False)
+        if isinstance(found, AnonymizationError):
+            raise found
+        return found
+
+
+def _microdata(table: LoadedTable, tags: Tags) -> Microdata | AnonymizationError:
+    protected = {name: values for name, values in tags.sensitive_values.items() if tags.roles[name] == Role.SENSITIVE}
+    try:
+        return Microdata(table.frame, tags.roles, tags.kinds, tags.orders, tags.hierarchies, protected)
+    except AnonymizationError as error:
+        return error
