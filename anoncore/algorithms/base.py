@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from math import floor
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -94,14 +95,24 @@ def require_feasible(requirements: tuple[Requirement, ...], data: Microdata) -> 
             continue
         requirement = one.requirement
         value = f"{requirement.parameter} = {requirement.threshold:g}"
-        most = "more than" if requirement.comparison is Comparison.BELOW else "at most"
-        bound = level if requirement.comparison is Comparison.BELOW else _rounded_down(level)
         what = f"'{one.attribute}' of the whole table" if one.attribute else "the table"
+        advice, nearest = _advice(requirement, level)
         raise InfeasibleError(
-            f"{value} is not possible: {what} has {requirement.level_name} {level:.4g}, and no split raises it for "
-            f"every group; choose {requirement.parameter} {most} {bound:g} ({requirement.title}).",
-            nearest=bound,
+            f"{value} is not possible: {what} has {requirement.level_name} {level:.4g}, and no split improves that for "
+            f"every group; {advice} ({requirement.title}).",
+            nearest=nearest,
         )
+
+
+def _advice(requirement: Requirement, level: float) -> tuple[str, float | None]:
+    """What to choose instead, and the nearest value that the whole table satisfies."""
+    name = requirement.parameter
+    if requirement.comparison is not Comparison.BELOW:
+        nearest = _rounded_down(level)
+        return f"choose {name} at most {nearest:.12g}", nearest
+    if np.isinf(level):
+        return f"no {name} is large enough, as too few different values occur", None
+    return f"choose {name} more than {level:.4g}", floor(level * 100 + 1) / 100
 
 
 def _rounded_down(level: float) -> float:

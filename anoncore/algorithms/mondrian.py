@@ -147,7 +147,9 @@ class _Growth:
             target=target,
             xlogx=counted * np.log2(np.maximum(counted, 1)),
         )
-        order = np.arange(data.n_rows) if model.strict else data.canonical_order
+        # Strict median cuts see only counts; all else sums or shares rows and needs an order of its own.
+        plain = model.strict and model.split == "median"
+        order = np.arange(data.n_rows) if plain else data.canonical_order
         rows = np.empty((data.n_rows, len(columns) + 1), dtype=np.int32)
         for place, column in enumerate(columns):
             rows[:, place] = column[order]

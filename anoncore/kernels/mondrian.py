@@ -21,6 +21,7 @@ from anoncore.kernels.splitting import (
 from anoncore.kernels.sweep import (
     INFOGAIN,
     MEDIAN,
+    TIE,
     Search,
     Workspace,
     best_threshold,
@@ -167,7 +168,7 @@ def _best_split(
                 continue
             sort_rows(rows, lo, hi, a, low[a], high[a], work)
             cost = children_cost(hi - lo, a, rows, criterion, candidate, attributes, search, work)
-            if cost < best:
+            if cost < best - TIE * (hi - lo):
                 best, split = cost, candidate
         if criterion == MEDIAN and split.kind != NO_SPLIT:
             break

@@ -18,6 +18,9 @@ Floats = npt.NDArray[np.float64]
 
 MEDIAN, INFOGAIN, REGRESSION, LOSS = 0, 1, 2, 3
 
+TIE = 1e-10
+"""Costs per row that differ by less are equal, so that rounding never decides between two cuts: the first wins."""
+
 
 class Search(NamedTuple):
     """What a search optimizes. `target` holds a number per code of the target column (regression); `n_classes` counts
@@ -182,6 +185,7 @@ def best_threshold(
     left = np.zeros(counts.shape[0], np.int64)
     right = counts.copy()
     best, value = bound, -1
+    tie = TIE * n
     least = checks.minimum_rows
     for i in range(1, n):
         row = work.order[i - 1]
@@ -189,7 +193,7 @@ def best_threshold(
             place = checks.count_start[s] + rows[row, search.n_attributes + s]
             left[place] += 1
             right[place] -= 1
-        if i < least or n - i < least or work.cost[i] >= best:
+        if i < least or n - i < least or work.cost[i] >= best - tie:
             continue
         code = rows[row, a]
         if code == rows[work.order[i], a]:
