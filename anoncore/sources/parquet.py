@@ -1,0 +1,169 @@
+"""Parquet files: columns keep the types that the file declares, brought down to numbers, dates and text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from anoncore.errors import DataError
+from anoncore.sources import numerals
+from anoncore.sources.headers import column_names
+from anoncore.sources.notes import Notes, shown
+from anoncore.sources.values import note_empty_rows, without_infinities
+
+LARGEST_CELLS = 500_000_000
+PANDAS_ROW_LABELS = "__index_level_0__"
+
+
+def read_parquet(data: bytes, table: str, notes: Notes, unpacked_limit: int) -> pd.DataFrame:
+    """Read a Parquet file.
+
+    Texts stay as they are, also "?" and "NA", and numbers written as text stay text (noted): the file has its own types
+    and its own mark for missing. Whole numbers with missing values become float64 if that is exact, else text; True and
+    False become two texts; times with a zone become UTC; infinities become missing. Raises DataError when the file is
+    damaged or too large, has no rows, or has a column of lists, records or bytes that are not text.
+    """
+    try:
+        return _table(data, table, notes, unpacked_limit)
+    except DataError:
+        raise
+    except Exception:
+        # The parser raises nearly anything on a file that is cut short or changed, also when values are taken out.
+        raise _damaged(table) from None
+
+
+def _table(data: bytes, table: str, notes: Notes, unpacked_limit: int) -> pd.DataFrame:
+    parsed = _parse(data, table, unpacked_limit)
+    if PANDAS_ROW_LABELS in parsed.column_names:
+        parsed = parsed.drop_columns([PANDAS_ROW_LABELS])
+        notes.say("Row labels stored by pandas were left out.")
+    if parsed.num_columns == 0:
+        raise DataError(f"{shown(table)} has no columns.")
+    if parsed.num_rows == 0:
+        raise DataError(f"{shown(table)} holds column names but no rows; load a file with at least one row.")
+    names = column_names(parsed.column_names, table, notes)
+    frame = pd.DataFrame(
+        {name: _column(name, column, notes) for name, column in zip(names, parsed.columns, strict=True)}
+    )
+    note_empty_rows(frame, notes)
+    return frame
+
+
+def _parse(data: bytes, table: str, unpacked_limit: int) -> pa.Table:
+    if not data.endswith(b"PAR1"):
+        raise _damaged(table)
+    file = pq.ParquetFile(pa.BufferReader(data))
+    _check_size(file.metadata, table, unpacked_limit)
+    for column in file.schema_arrow:
+        _check_type(column)
+    parsed = file.read()
+    parsed.validate(full=True)
+    return parsed
+
+
+def _damaged(table: str) -> DataError:
+    return DataError(f"{shown(table)} is incomplete or damaged; save it again as Parquet, or load the complete file.")
+
+
+def _check_size(metadata: Any, table: str, unpacked_limit: int) -> None:
+    unpacked = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    if unpacked > unpacked_limit or metadata.num_rows * metadata.num_columns > LARGEST_CELLS:
+        raise DataError(
+            f"{shown(table)} unpacks to {metadata.num_rows:,} rows of {metadata.num_columns:,} columns, "
+            f"more than can be loaded here; take fewer rows or columns."
+        )
+
+
+def _check_type(field: pa.Field) -> None:
+    if pa.types.is_nested(field.type):
+        kind = "lists" if pa.types.is_list(field.type) or pa.types.is_large_list(field.type) else "records"
+        raise DataError(
+            f"Column {shown(field.name)} holds {kind}; every cell has to hold one value: "
+            "split the column into several, or leave it out."
+        )
+
+
+def _column(name: str, column: pa.ChunkedArray, notes: Notes) -> pd.Series:
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        column = pa.chunked_array([chunk.storage for chunk in column.chunks], kind.storage_type)
+        kind = kind.storage_type
+        _check_type(pa.field(name, kind))
+    if pa.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+        kind = kind.value_type
+    if column.null_count == len(column):
+        notes.about("Without any value, kept as missing throughout: {columns}.", name)
+        return _text(name, pa.nulls(len(column), pa.large_string()))
+    if pa.types.is_boolean(kind):
+        return _text(name, pc.if_else(column, "True", "False"))
+    if pa.types.is_integer(kind):
+        return _whole(name, column, notes)
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return _fractional(name, column, notes)
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        return _moments(name, column, notes)
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+        return _text(name, _decoded(name, column, notes))
+    return _strings(name, column, notes)
+
+
+def _strings(name: str, column: pa.ChunkedArray, notes: Notes) -> pd.Series:
+    try:
+        texts = column.cast(pa.large_string())
+    except pa.ArrowException:
+        raise DataError(
+            f"Column {shown(name)} has the type {column.type}, which is not supported; save it as text."
+        ) from None
+    distinct = texts.unique().drop_null()
+    if numerals.plain_numbers(distinct).all():
+        notes.about("Numbers that the file declares as text stay text: {columns}.", name)
+    return _text(name, texts)
+
+
+def _decoded(name: str, column: pa.ChunkedArray, notes: Notes) -> pa.ChunkedArray:
+    try:
+        texts = column.cast(pa.large_binary()).cast(pa.large_string())
+    except pa.ArrowException:
+        raise DataError(
+            f"Column {shown(name)} holds bytes that are not text; every cell has to hold one value: leave it out."
+        ) from None
+    notes.about("Bytes were read as UTF-8 text in {columns}.", name)
+    return texts
+
+
+def _whole(name: str, column: pa.ChunkedArray, notes: Notes) -> pd.Series:
+    lowest, highest = (int(bound.as_py()) for bound in pc.min_max(column).values())
+    limit = numerals.EXACT_IN_FLOAT if column.null_count else numerals.INT64.max
+    if highest > limit or (column.null_count and lowest < -limit):
+        numerals.too_big(name, notes)
+        return _text(name, column.cast(pa.large_string()))
+    return pd.Series(column.cast(pa.float64() if column.null_count else pa.int64()).to_numpy(), name=name)
+
+
+def _fractional(name: str, column: pa.ChunkedArray, notes: Notes) -> pd.Series:
+    if pa.types.is_decimal(column.type):
+        notes.about("Decimal numbers were read as floating point numbers in {columns}.", name)
+    values: npt.NDArray[np.float64] = column.cast(pa.float64()).to_numpy()
+    return pd.Series(without_infinities(values, name, notes), name=name)
+
+
+def _moments(name: str, column: pa.ChunkedArray, notes: Notes) -> pd.Series:
+    kind = column.type
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        numerals.zone_dropped(name, notes)
+    unit = kind.unit if pa.types.is_timestamp(kind) else "s"
+    try:
+        return pd.Series(column.cast(pa.timestamp(unit)).to_numpy(), name=name)
+    except pa.ArrowException:
+        raise DataError(f"Column {shown(name)} holds dates that cannot be read; save them as text.") from None
+
+
+def _text(name: str, texts: pa.ChunkedArray | pa.Array) -> pd.Series:
+    return pd.Series(texts.cast(pa.large_string()), name=name, dtype="str")

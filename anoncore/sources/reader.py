@@ -1,0 +1,174 @@
+"""Open a table whatever form it comes in; what it is, its bytes say."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import re
+import zlib
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+import pandas as pd
+
+from anoncore.errors import DataError
+from anoncore.sources.delimited import read_delimited
+from anoncore.sources.excel import read_excel
+from anoncore.sources.notes import Notes, shown
+from anoncore.sources.parquet import read_parquet
+
+Format = Literal["csv", "tsv", "parquet", "excel"]
+
+GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
+# First bytes of files that people try, and what to do with them.
+REFUSED = (
+    (
+        b"\xd0\xcf\x11\xe0",
+        "is an old Excel file (.xls) or protected by a password; save it as .xlsx without a password.",
+    ),
+    (b"PARE", "is an encrypted Parquet file; save it without encryption."),
+    (b"PK\x05\x06", "is an empty zip archive; load the table itself."),
+    (b"BZh", "is compressed with bzip2; unpack it, or use gzip."),
+    (b"\xfd7zXZ\0", "is compressed with xz; unpack it, or use gzip."),
+    (b"\x28\xb5\x2f\xfd", "is compressed with Zstandard; unpack it, or use gzip."),
+    (b"7z\xbc\xaf", "is a 7-Zip archive; unpack it and load one table."),
+    (b"Rar!", "is a RAR archive; unpack it and load one table."),
+    (b"ARROW1", "is an Arrow or Feather file; save it as Parquet."),
+    (b"%PDF", "is a PDF document; load the table itself, as CSV, Parquet or Excel."),
+)
+ENDINGS = {".parquet": "parquet", ".pq": "parquet", ".xlsx": "excel", ".xlsm": "excel", ".csv": "csv", ".tsv": "tsv"}
+TITLES = {"csv": "text (CSV)", "tsv": "text with tabs", "parquet": "a Parquet file", "excel": "an Excel workbook"}
+UNPACKED_LIMIT = 2 << 30
+UNPACKED_RATIO = 20
+
+
+@dataclass(frozen=True, eq=False)
+class TableSource:
+    """A table and where it comes from.
+
+    `frame` has text column names, each once, and columns of int64, float64, datetime64 or str. `notes` are sentences
+    about what was decided. `digest` is the SHA-256 of the bytes as they came, in hexadecimal.
+    """
+
+    frame: pd.DataFrame
+    name: str
+    format: Format
+    notes: tuple[str, ...]
+    digest: str
+
+
+def read_table(
+    source: str | Path | BinaryIO | bytes,
+    name: str | None = None,
+    *,
+    sheet: str | int | None = None,
+    encoding: str | None = None,
+    max_bytes: int | None = None,
+    missing: Collection[str] = (),
+) -> TableSource:
+    """Read a CSV (also with semicolons, tabs or pipes, also gzipped), Parquet or Excel (.xlsx) table.
+
+    `source` is a path, an open binary file or the bytes; `name` is what messages and the result call it (default: the
+    name of the file, without its folder). The content decides about the format, not the ending of the name. `sheet`
+    picks a sheet of an Excel file by name or position, `encoding` is that of a text file (default: byte order mark,
+    UTF-8, Windows-1252), `missing` lists further texts that mean missing in text and Excel files. At most `max_bytes`
+    bytes are taken (default: any number), and at most 20 times that, never more than 2 GB, when they are unpacked.
+
+    Raises DataError, and nothing else, for a file that cannot be read as a table.
+    """
+    data, table = _load(source, name, max_bytes)
+    digest = hashlib.sha256(data).hexdigest()
+    if not data:
+        raise DataError(f"{shown(table)} is empty; load a file with column names and at least one row.")
+    limit = UNPACKED_LIMIT if max_bytes is None else min(UNPACKED_LIMIT, UNPACKED_RATIO * max_bytes)
+    if data.startswith(GZIP):
+        data = _unpacked(data, table, limit)
+    for first, reason in (*REFUSED, (GZIP, "is packed with gzip twice; unpack it once.")):
+        if data.startswith(first):
+            raise DataError(f"{shown(table)} {reason}")
+    notes = Notes()
+    frame, format_ = _read(data, table, notes, sheet, encoding, tuple(missing), limit)
+    _notice_ending(table, format_, notes)
+    return TableSource(frame=frame, name=table, format=format_, notes=notes.sentences(), digest=digest)
+
+
+def _read(
+    data: bytes,
+    table: str,
+    notes: Notes,
+    sheet: str | int | None,
+    encoding: str | None,
+    missing: tuple[str, ...],
+    limit: int,
+) -> tuple[pd.DataFrame, Format]:
+    if data.startswith(PARQUET):
+        return read_parquet(data, table, notes, limit), "parquet"
+    if data.startswith(ZIP):
+        return read_excel(data, table, notes, sheet, missing, limit), "excel"
+    return read_delimited(data, table, notes, encoding, missing)
+
+
+def _load(source: str | Path | BinaryIO | bytes, name: str | None, max_bytes: int | None) -> tuple[bytes, str]:
+    """The bytes, and a name without any folder."""
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        data, found = bytes(source), "table"
+    elif isinstance(source, (str, Path)):
+        found = Path(source).name
+        data = _load_path(Path(source), _base(name or found), max_bytes)
+    else:
+        data = source.read() if max_bytes is None else source.read(max_bytes + 1)
+        if not isinstance(data, bytes):
+            raise TypeError("Open the file in binary mode.")
+        label = getattr(source, "name", None)
+        found = label if isinstance(label, str) else "table"
+    table = _base(name or found)
+    _check_size(len(data), table, max_bytes)
+    return data, table
+
+
+def _load_path(path: Path, table: str, max_bytes: int | None) -> bytes:
+    try:
+        if path.is_dir():
+            raise DataError(f"{shown(table)} is a folder; name a file.")
+        _check_size(path.stat().st_size, table, max_bytes)
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"There is no file {shown(table)}; check its name and folder.") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        reason = f": {error.strerror.lower()}" if isinstance(error, OSError) and error.strerror else ""
+        raise DataError(f"{shown(table)} cannot be opened{reason}.") from None
+
+
+def _check_size(size: int, table: str, max_bytes: int | None) -> None:
+    if max_bytes is not None and size > max_bytes:
+        raise DataError(
+            f"{shown(table)} is larger than {max_bytes / 2**20:,.1f} MB, the most that is taken here; "
+            "take fewer rows or columns, or save it as Parquet."
+        )
+
+
+def _base(name: str) -> str:
+    return re.split(r"[\\/]", name.rstrip("\\/"))[-1] or "table"
+
+
+def _unpacked(data: bytes, table: str, limit: int) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+            unpacked = packed.read(limit + 1)
+    except (EOFError, OSError, zlib.error):
+        raise DataError(f"{shown(table)} is incomplete or damaged: it cannot be unpacked with gzip.") from None
+    if len(unpacked) > limit:
+        raise DataError(f"{shown(table)} would unpack to more than {limit / 2**20:,.0f} MB; load a smaller file.")
+    return unpacked
+
+
+def _notice_ending(table: str, format_: Format, notes: Notes) -> None:
+    expected = ENDINGS.get(Path(table.lower().removesuffix(".gz")).suffix)
+    text_either_way = {expected, format_} == {"csv", "tsv"}
+    if expected is not None and expected != format_ and not text_either_way:
+        notes.say(f"The name ends like {TITLES[expected]}, but the content is {TITLES[format_]}; read as that.")
