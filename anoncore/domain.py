@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anoncore.hierarchy import Tree
 
 MISSING_TEXT = "(missing)"
+Stored = pd.api.extensions.ExtensionArray | npt.NDArray[Any]
 
 
 class Kind(StrEnum):
@@ -39,7 +40,9 @@ class Domain(Sequence[Any]):
     kind: Kind
     values: tuple[Any, ...]
     has_missing: bool = False
-    tree: Tree | None = field(default=None)
+    tree: Tree | None = None
+    stored: Stored | None = None
+    """One cell per code as the table holds it, with the column's type."""
 
     @property
     def missing_code(self) -> int | None:
@@ -56,7 +59,8 @@ class Domain(Sequence[Any]):
         """Where each code lies on the attribute's axis, float (size,).
 
         A number lies at its value (a date at its day), a category at its rank. Missing lies one mean step above the
-        largest value, so that a group that mixes missing with values counts as wide.
+        largest value, so that a group that mixes missing with values counts as wide. Numbers that are all equal in
+        double precision lie at their ranks.
         """
         if self.kind is not Kind.NUMERIC:
             return np.arange(len(self), dtype=np.float64)
@@ -64,6 +68,8 @@ class Domain(Sequence[Any]):
             numbers = np.array([value.timestamp() / 86_400 for value in self.values], dtype=np.float64)
         else:
             numbers = np.array(self.values, dtype=np.float64)
+        if len(numbers) > 1 and numbers[-1] == numbers[0]:
+            numbers = np.arange(len(numbers), dtype=np.float64)
         if not self.has_missing:
             return numbers
         if len(numbers) == 0:
@@ -78,11 +84,11 @@ class Domain(Sequence[Any]):
 
     def code_of(self, value: Any) -> int:
         """The code of a value (None, NaN: missing). Raises DataError for a value that does not occur."""
-        if value is None or (not isinstance(value, str) and pd.isna(value)):
+        if is_missing(value):
             if self.missing_code is None:
                 raise DataError(f"'{self.name}' has no missing values.")
             return self.missing_code
-        code = self._codes.get(value)
+        code = self._codes.get(value) if isinstance(value, Hashable) else None
         if code is None:
             raise DataError(f"'{self.name}' has no value {value!r}; it has {listing(self.values)}.")
         return code
@@ -97,24 +103,14 @@ class Domain(Sequence[Any]):
         return np.array([self.text(code) for code in range(len(self))], dtype=object)
 
     @cached_property
-    def decoded(self) -> pd.api.extensions.ExtensionArray | npt.NDArray[Any]:
-        """The original value of every code as an array that `take` decodes codes with."""
-        values = [*self.values, None] if self.has_missing else list(self.values)
-        if self.kind is Kind.NUMERIC and not self.is_date:
-            return (
-                pd.array(values, dtype="Float64" if self._has_fractions else "Int64")
-                if self.has_missing
-                else (np.array(values))
-            )
-        if self.is_date:
-            return pd.array(values, dtype="datetime64[ns]")
-        array = np.empty(len(values), dtype=object)
-        array[:] = values
+    def decoded(self) -> Stored:
+        """The value of every code, an array (size,) of the column's type; `decoded.take(codes)` decodes codes."""
+        if self.stored is not None:
+            return self.stored
+        array = np.empty(len(self), dtype=object)
+        for code, value in enumerate(self):
+            array[code] = value
         return array
-
-    @cached_property
-    def _has_fractions(self) -> bool:
-        return any(isinstance(value, float) for value in self.values)
 
     @cached_property
     def _codes(self) -> dict[Any, int]:
@@ -136,10 +132,15 @@ class Domain(Sequence[Any]):
         return len(self.values) + self.has_missing
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a single value stands for a missing cell: None, NaN, NaT, pandas' NA."""
+    return bool(pd.api.types.is_scalar(value) and pd.isna(value))
+
+
 def value_text(value: Any) -> str:
     """Text of a single value: dates without an empty time, numbers without a trailing .0 of an integer."""
     if isinstance(value, pd.Timestamp):
-        return value.strftime("%Y-%m-%d") if value == value.normalize() else value.isoformat(sep=" ")
+        return value.date().isoformat() if value == value.normalize() else value.isoformat(sep=" ")
     if isinstance(value, float):
         return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
     return str(value)
@@ -148,6 +149,8 @@ def value_text(value: Any) -> str:
 def range_text(low: Any, high: Any) -> str:
     """Text of a closed range: 20-29, or with `to` where a minus sign would be confused with the dash."""
     first, last = value_text(low), value_text(high)
+    if first == last:
+        return first
     return f"{first} to {last}" if "-" in first or "-" in last else f"{first}-{last}"
 
 

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from anoncore.domain import MISSING_TEXT, Domain, listing, range_text, value_text
+from anoncore.domain import MISSING_TEXT, Domain, is_missing, listing, value_text
 from anoncore.errors import DataError
+from anoncore.intervals import bins_by_quantile, bins_by_width, nested_intervals
 
 ROOT = "*"
 Taxonomy = Mapping[str, "Taxonomy"] | Sequence[Any]
@@ -51,18 +52,18 @@ class Tree:
 class Hierarchy:
     """Ever coarser groups of an attribute's values, from single values (level 0) to `*` (the top level).
 
-    `paths` maps each value to its labels at level 1, 2, ... up to the top; all paths have the same length. Where a
-    branch of a taxonomy is short, the value itself stands for the levels in between: a group appears at the level of
-    its longest branch.
+    `paths` maps each value to its labels at level 1, 2, ... up to the top; all paths have the same length. A group of a
+    taxonomy appears at the level of its longest branch; the groups of a shorter branch stand for the levels in between
+    too. Missing values need no line: they join the others at the top only.
     """
 
-    def __init__(self, paths: Mapping[Any, Sequence[str]]) -> None:
+    def __init__(self, paths: Mapping[Any, Sequence[Any]]) -> None:
         if not paths:
             raise DataError("A hierarchy needs at least one value.")
         lengths = {len(path) for path in paths.values()}
         if len(lengths) > 1:
             raise DataError(f"Every value of a hierarchy needs the same number of levels; found {sorted(lengths)}.")
-        self.paths: Paths = {value: tuple(str(label) for label in path) for value, path in paths.items()}
+        self.paths: Paths = {value: _labels(value, path) for value, path in paths.items()}
         tops = {path[-1] for path in self.paths.values()} if lengths != {0} else set()
         if len(tops) != 1:
             self.paths = {value: (*path, ROOT) for value, path in self.paths.items()}
@@ -72,80 +73,46 @@ class Hierarchy:
     def from_table(cls, table: pd.DataFrame | Iterable[Sequence[Any]]) -> Hierarchy:
         """One line per value: the value, then its generalizations up to the top (the form of ARX's files)."""
         lines = table.itertuples(index=False, name=None) if isinstance(table, pd.DataFrame) else table
-        paths: Paths = {}
+        paths: dict[Any, Sequence[Any]] = {}
         for line in lines:
-            value, *labels = line
+            value, *labels = line if len(line) else (None,)
+            if is_missing(value):
+                continue
             if value in paths:
-                raise DataError(f"The hierarchy lists the value {value!r} twice; keep one line for it.")
-            paths[value] = tuple(str(label) for label in labels)
+                raise DataError(f"The hierarchy lists the value {value_text(value)!r} twice; keep one line for it.")
+            paths[value] = labels
         return cls(paths)
 
     @classmethod
     def from_nested(cls, taxonomy: Taxonomy) -> Hierarchy:
         """A nested dict: keys are groups, lists hold single values, e.g. {"Asian": ["Chinese", "Indian"]}."""
-        branches: dict[Any, list[tuple[str, int]]] = {}
-        height = _walk(taxonomy, [], branches)
+        branches: list[tuple[Any, list[tuple[str, int]]]] = []
+        height = _walk(taxonomy, ROOT, branches)
         paths: Paths = {}
-        for value, ancestors in branches.items():
-            labels = [value_text(value)] * (height - 1)
+        for value, ancestors in branches:
+            if value in paths:
+                raise DataError(f"The hierarchy lists the value {value_text(value)!r} twice.")
+            labels = [ROOT] * height
             for label, level in ancestors:
-                labels[level - 1 :] = [label] * (height - level)
-            paths[value] = (*labels, ROOT)
+                labels[level - 1 : -1] = [label] * (height - level)
+            paths[value] = tuple(labels)
         return cls(paths)
 
     @classmethod
     def by_width(cls, values: Iterable[float], width: float, fanout: int = 2, start: float | None = None) -> Hierarchy:
-        """Intervals of equal width for numbers; each level above joins `fanout` neighbours, up to the whole range."""
-        if not width > 0:
-            raise DataError(f"The width of the intervals must be positive, not {width}.")
-        numbers = _distinct_numbers(values)
-        origin = start if start is not None else np.floor(numbers[0] / width) * width
-        if origin > numbers[0]:
-            raise DataError(f"The intervals start at {origin}, above the smallest value {value_text(numbers[0])}.")
-        bins = np.floor((np.array(numbers, dtype=np.float64) - origin) / width).astype(np.int64)
-        edges = [(origin + width * i, origin + width * (i + 1)) for i in range(int(bins[-1]) + 1)]
-        return cls._from_bins(numbers, bins, edges, fanout)
+        """Intervals of equal width for numbers; each level above joins `fanout` neighbours, up to the whole range.
+
+        Without `start` the first interval begins at the multiple of the width at or below the smallest value.
+        """
+        return cls(nested_intervals(bins_by_width(values, width, start), fanout, ROOT))
 
     @classmethod
-    def by_quantile(cls, values: Iterable[float], groups: int, fanout: int = 2) -> Hierarchy:
-        """Intervals that hold about the same number of rows each; `values` are the rows' values, repeats included."""
-        if groups < 1:
-            raise DataError(f"The number of intervals must be at least 1, not {groups}.")
-        rows = np.sort(np.array([value for value in values if not pd.isna(value)], dtype=np.float64))
-        numbers = _distinct_numbers(rows.tolist())
-        cuts = np.unique(np.quantile(rows, np.arange(1, groups) / groups, method="lower")) if groups > 1 else rows[:0]
-        _, bins = np.unique(
-            np.searchsorted(cuts, np.array(numbers, dtype=np.float64), side="left"), return_inverse=True
-        )
-        return cls._from_bins(numbers, bins.astype(np.int64), None, fanout)
+    def by_quantile(cls, values: Iterable[Any], groups: int, fanout: int = 2) -> Hierarchy:
+        """Intervals that hold about the same number of rows each, of numbers or dates.
 
-    @classmethod
-    def _from_bins(
-        cls, numbers: list[float], bins: npt.NDArray[np.int64], edges: list[tuple[float, float]] | None, fanout: int
-    ) -> Hierarchy:
-        if fanout < 2:
-            raise DataError(f"Each level must join at least 2 intervals of the level below, not {fanout}.")
-        whole = all(float(number).is_integer() for number in numbers)
-        array = np.array(numbers, dtype=np.float64)
-        levels: list[list[str]] = []
-        width = 1
-        while True:
-            coarse = bins // width
-            texts = {}
-            for group in np.unique(coarse):
-                inside = array[coarse == group]
-                if edges is None:
-                    texts[group] = range_text(inside[0], inside[-1]) if len(inside) > 1 else value_text(inside[0])
-                else:
-                    low, high = edges[group * width][0], edges[min((group + 1) * width, len(edges)) - 1][1]
-                    closed = whole and float(low).is_integer() and float(high).is_integer()
-                    texts[group] = range_text(low, high - 1) if closed else f"[{value_text(low)}, {value_text(high)})"
-            levels.append([texts[group] for group in coarse])
-            if len(texts) == 1:
-                break
-            width *= fanout
-        levels[-1] = [ROOT] * len(numbers)
-        return cls({number: tuple(level[i] for level in levels) for i, number in enumerate(numbers)})
+        `values` are the rows' values, repeats included; each level above joins `fanout` neighbours.
+        """
+        return cls(nested_intervals(bins_by_quantile(values, groups), fanout, ROOT))
 
     @property
     def height(self) -> int:
@@ -206,36 +173,34 @@ class Hierarchy:
                     )
 
 
-def _walk(taxonomy: Taxonomy, above: list[str], branches: dict[Any, list[tuple[str, int]]]) -> int:
-    """Collect every value's ancestors with their heights; returns the height of this subtree."""
+def _labels(value: Any, path: Sequence[Any]) -> tuple[str, ...]:
+    if isinstance(path, str):
+        raise DataError(f"The groups of {value_text(value)!r} must be a list of labels, not the text {path!r}.")
+    for level, label in enumerate(path, start=1):
+        if is_missing(label):
+            raise DataError(f"The hierarchy has no label for {value_text(value)!r} at level {level}; fill the cell.")
+    return tuple(value_text(label) for label in path)
+
+
+def _walk(taxonomy: Taxonomy, group: str, branches: list[tuple[Any, list[tuple[str, int]]]]) -> int:
+    """Append every value with its ancestors and their heights; returns the height of this subtree."""
+    before = len(branches)
     if isinstance(taxonomy, Mapping):
         heights = []
         for label, below in taxonomy.items():
-            before = set(branches)
-            height = _walk(below, [*above, str(label)], branches)
-            for value in branches.keys() - before:
-                branches[value].append((str(label), height))
-            heights.append(height)
-        if not heights:
-            raise DataError(f"The group {above[-1] if above else ROOT!r} of the hierarchy is empty.")
-        return max(heights) + 1
-    if isinstance(taxonomy, str) or not isinstance(taxonomy, Iterable):
-        raise DataError(f"The group {above[-1] if above else ROOT!r} must hold a list of values, not {taxonomy!r}.")
-    values = list(taxonomy)
-    if not values:
-        raise DataError(f"The group {above[-1] if above else ROOT!r} of the hierarchy is empty.")
-    for value in values:
-        if value in branches:
-            raise DataError(f"The hierarchy lists the value {value!r} twice.")
-        branches[value] = []
-    return 1
-
-
-def _distinct_numbers(values: Iterable[float]) -> list[float]:
-    numbers = sorted({value for value in values if not pd.isna(value)})
-    if not numbers:
-        raise DataError("Intervals need at least one number.")
-    return numbers
+            begin = len(branches)
+            heights.append(_walk(below, str(label), branches))
+            for _, ancestors in branches[begin:]:
+                ancestors.append((str(label), heights[-1]))
+        height = max(heights, default=0) + 1
+    elif isinstance(taxonomy, str) or not isinstance(taxonomy, Iterable):
+        raise DataError(f"The group {group!r} must hold a list of values, not {taxonomy!r}.")
+    else:
+        branches += [(value, []) for value in taxonomy]
+        height = 1
+    if len(branches) == before:
+        raise DataError(f"The group {group!r} of the hierarchy is empty.")
+    return height
 
 
 def _build_tree(domain: Domain, paths: list[tuple[str, ...]], height: int) -> Tree:

@@ -6,17 +6,21 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from anoncore.domain import Domain, Kind, listing
+from anoncore.coding import Codes, content_order, content_words, encode, guess_kind
+from anoncore.domain import Domain, Kind, is_missing, listing
 from anoncore.errors import DataError
 from anoncore.hierarchy import Hierarchy
 
-Codes = npt.NDArray[np.int32]
+__all__ = ["Codes", "Microdata", "Role", "SensitiveValues", "content_order", "guess_kind"]
+
+
+T = TypeVar("T")
 
 
 class Role(StrEnum):
@@ -67,26 +71,25 @@ class Microdata:
         self.frame = frame.copy(deep=False)
         columns = [str(column) for column in frame.columns]
         self.frame.columns = pd.Index(columns)
-        for what, given in (
-            ("roles", roles),
-            ("kinds", kinds),
-            ("orders", orders),
-            ("hierarchies", hierarchies),
-            ("sensitive_values", sensitive_values),
-        ):
-            _check_columns(what, given, columns)
-        tagged = {name: _role(name, role) for name, role in (roles or {}).items()}
+        tagged = {name: _role(name, role) for name, role in _by_column("roles", roles, columns).items()}
+        given_kinds = {name: _kind(name, kind) for name, kind in _by_column("kinds", kinds, columns).items()}
+        given_orders = _by_column("orders", orders, columns)
         self.roles: dict[str, Role] = {name: tagged.get(name, Role.INSENSITIVE) for name in columns}
-        self.hierarchies: dict[str, Hierarchy] = dict(hierarchies or {})
+        self.hierarchies: dict[str, Hierarchy] = _by_column("hierarchies", hierarchies, columns)
+        for name, hierarchy in self.hierarchies.items():
+            if not isinstance(hierarchy, Hierarchy):
+                raise DataError(
+                    f"The hierarchy of '{name}' is a {type(hierarchy).__name__}; make it a Hierarchy first."
+                )
         self.codes: dict[str, Codes] = {}
         self.domain: dict[str, Domain] = {}
         for name in self.attributes:
-            kind = _kind(name, (kinds or {}).get(name))
-            self.codes[name], self.domain[name] = _encode(
-                self.frame[name], name, kind, (orders or {}).get(name), self.hierarchies.get(name)
+            self.codes[name], self.domain[name] = encode(
+                self.frame[name], name, given_kinds.get(name), given_orders.get(name), self.hierarchies.get(name)
             )
         self.sensitive_values: dict[str, tuple[Any, ...]] = {
-            name: self._protected(name, values) for name, values in (sensitive_values or {}).items()
+            name: self._protected(name, values)
+            for name, values in _by_column("sensitive_values", sensitive_values, columns).items()
         }
 
     @property
@@ -162,39 +165,31 @@ class Microdata:
 
         Rows that stand in either order are equal in every published attribute.
         """
+        return content_order(*self._content())
+
+    @cached_property
+    def content_words(self) -> npt.NDArray[np.int64]:
+        """Every row's published content as integers that compare like it, int64 (n_words, n_rows)."""
+        return content_words(*self._content())
+
+    def _content(self) -> tuple[list[Codes], list[int]]:
         names = [*self.quasi_identifiers, *self.sensitive, *self.insensitive]
-        return content_order([self.codes[name] for name in names], [len(self.domain[name]) for name in names])
+        return [self.codes[name] for name in names], [len(self.domain[name]) for name in names]
 
     def _protected(self, name: str, values: Collection[Any]) -> tuple[Any, ...]:
         if name not in self.domain:
             raise DataError(f"sensitive_values names '{name}', which is an identifier and never published.")
         if isinstance(values, str) or not values:
             raise DataError(f"sensitive_values of '{name}' must be a set of values, such as {{'HIV', 'cancer'}}.")
-        known = [value for value in self.domain[name].values if value in set(values)]
-        unknown = [value for value in values if value not in set(known)]
+        wanted = {None if is_missing(value) else value for value in values}
+        known = [value for value in self.domain[name] if value in wanted]
+        unknown = wanted.difference(known)
         if unknown:
             raise DataError(
-                f"sensitive_values of '{name}' names {listing(unknown)}, which do not occur; "
+                f"sensitive_values of '{name}' names {listing(sorted(unknown, key=str))}, which do not occur; "
                 f"the attribute has {listing(self.domain[name].values)}."
             )
         return tuple(known)
-
-
-def content_order(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
-    """Stable order of rows by the given code columns, the first column counting most."""
-    words: list[npt.NDArray[np.int64]] = []
-    capacity = 1
-    for codes, size in zip(columns, sizes, strict=True):
-        if words and capacity * size < 2**62:
-            words[-1] *= size
-            words[-1] += codes
-            capacity *= size
-        else:
-            words.append(codes.astype(np.int64))
-            capacity = size
-    if len(words) == 1:
-        return np.argsort(words[0], kind="stable")
-    return np.lexsort(words[::-1])
 
 
 def _check_frame(frame: pd.DataFrame) -> None:
@@ -207,13 +202,16 @@ def _check_frame(frame: pd.DataFrame) -> None:
         raise DataError("The table has column names but no rows.")
     twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     if twice:
-        raise DataError(f"The column name {listing(twice)} occurs more than once; give every column its own name.")
+        raise DataError(f"Columns share a name: {listing(twice)}; give every column its own.")
 
 
-def _check_columns(what: str, given: Mapping[str, Any] | None, columns: list[str]) -> None:
-    unknown = [name for name in given or {} if name not in columns]
+def _by_column(what: str, given: Mapping[Any, T] | None, columns: list[str]) -> dict[str, T]:
+    """What is given per column, by the column's name as text. Raises DataError for columns that the table lacks."""
+    named = {str(name): value for name, value in (given or {}).items()}
+    unknown = [name for name in named if name not in columns]
     if unknown:
         raise DataError(f"{what} names {listing(unknown)}, which the table lacks; it has {listing(columns, 30)}.")
+    return named
 
 
 def _role(name: str, role: Role | str) -> Role:
@@ -228,94 +226,3 @@ def _kind(name: str, kind: Kind | str | None) -> Kind | None:
         return None if kind is None else Kind(kind)
     except ValueError:
         raise DataError(f"The kind of '{name}' is {kind!r}; use one of {listing([k.value for k in Kind])}.") from None
-
-
-def guess_kind(column: pd.Series[Any], ordered: bool = False) -> Kind:
-    """Numbers and dates are numeric, ordered categories (or an explicit order) ordinal, all else nominal."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return Kind.ORDINAL if ordered or column.dtype.ordered else Kind.NOMINAL
-    if ordered:
-        return Kind.ORDINAL
-    if pd.api.types.is_bool_dtype(column.dtype):
-        return Kind.NOMINAL
-    if pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return Kind.NUMERIC
-    return Kind.NOMINAL
-
-
-def _encode(
-    column: pd.Series[Any], name: str, kind: Kind | None, order: Sequence[Any] | None, hierarchy: Hierarchy | None
-) -> tuple[Codes, Domain]:
-    if kind is None:
-        kind = guess_kind(column, ordered=order is not None)
-    if kind is Kind.NUMERIC:
-        if order is not None:
-            raise DataError(f"'{name}' is numeric, so its order is that of the numbers; drop its entry in orders.")
-        column = _as_numbers(column, name)
-    try:
-        raw, uniques = pd.factorize(column, use_na_sentinel=True)
-    except TypeError as error:
-        raise DataError(
-            f"'{name}' holds values that cannot be compared ({error}); turn them into text first."
-        ) from None
-    found = [_plain(value) for value in uniques]
-    ordered = _ordered(found, column, name, kind, order, hierarchy)
-    rank = {value: code for code, value in enumerate(ordered)}
-    recode = np.array([*(rank[value] for value in found), len(ordered)], dtype=np.int32)
-    codes = recode[raw]
-    domain = Domain(name, kind, tuple(ordered), has_missing=bool((raw == -1).any()))
-    if hierarchy is not None:
-        domain = Domain(name, kind, domain.values, domain.has_missing, hierarchy.tree(domain))
-    return codes, domain
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64) else value
-
-
-def _as_numbers(column: pd.Series[Any], name: str) -> pd.Series[Any]:
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return column
-    if not pd.api.types.is_numeric_dtype(column.dtype):
-        numbers = pd.to_numeric(column, errors="coerce")
-        wrong = column[numbers.isna().to_numpy() & column.notna().to_numpy()]
-        if len(wrong):
-            raise DataError(
-                f"'{name}' is tagged numeric but holds {listing(list(wrong.iloc[:3]))}; tag it nominal or ordinal."
-            )
-        column = numbers
-    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    if np.isinf(values).any():
-        raise DataError(f"'{name}' holds an infinite value; replace it by a number or leave the cell empty.")
-    return column
-
-
-def _ordered(
-    found: list[Any],
-    column: pd.Series[Any],
-    name: str,
-    kind: Kind,
-    order: Sequence[Any] | None,
-    hierarchy: Hierarchy | None,
-) -> list[Any]:
-    if order is not None:
-        wanted = list(order)
-        if len(set(wanted)) < len(wanted):
-            raise DataError(f"The order of '{name}' lists a value twice.")
-        lacking = [value for value in found if value not in set(wanted)]
-        if lacking:
-            raise DataError(f"The order of '{name}' lacks {listing(lacking)}; list every value of the column.")
-        present = set(found)
-        return [value for value in wanted if value in present]
-    if kind is not Kind.NUMERIC and isinstance(column.dtype, pd.CategoricalDtype):
-        present = set(found)
-        return [value for value in (_plain(item) for item in column.dtype.categories) if value in present]
-    if kind is not Kind.NUMERIC and hierarchy is not None:
-        try:
-            return hierarchy.order(found)
-        except DataError as error:
-            raise DataError(f"'{name}': {error}") from None
-    try:
-        return sorted(found)
-    except TypeError:
-        return sorted(found, key=lambda value: (str(type(value)), str(value)))
