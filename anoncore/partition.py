@@ -9,8 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.errors import DataError
-from anoncore.kernels.grouping import group_extent, group_histogram, group_value_sets, rows_by_group
+from anoncore.kernels.grouping import group_extent, group_histogram, group_value_lists, group_value_sets, rows_by_group
 from anoncore.microdata import Codes
+
+MANY_VALUES = 256
+"""Domain size above which a group's values are collected from its rows instead of by a bit each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,4 +67,6 @@ class Partition:
 
     def value_sets(self, codes: Codes, size: int) -> tuple[npt.NDArray[np.int64], Codes]:
         """Distinct codes of each group: `members[offsets[g]:offsets[g + 1]]`, ascending."""
-        return group_value_sets(self.order, self.starts, codes, size)
+        if size > MANY_VALUES:
+            return group_value_lists(self.order, self.starts, codes, size)
+        return group_value_sets(self.group, codes, self.n_groups, size)

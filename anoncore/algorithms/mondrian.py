@@ -135,7 +135,8 @@ class _Growth:
         target, n_classes = np.zeros(1), 0
         if model.target is not None and model.split in ("infogain", "regression"):
             columns.append(data.codes[model.target])
-            target, n_classes = data.domain[model.target].positions, len(data.domain[model.target])
+            domain = data.domain[model.target]
+            target, n_classes = domain.positions / (domain.span or 1.0), len(domain)
         counted = np.arange(data.n_rows + 1 if model.split == "infogain" else 2, dtype=np.float64)
         search = Search(
             criterion=CRITERIA[model.split],
@@ -146,14 +147,12 @@ class _Growth:
             n_classes=n_classes,
             target=target,
             xlogx=counted * np.log2(np.maximum(counted, 1)),
+            content=np.zeros((0, 0), dtype=np.int64) if model.strict else data.content_words,
         )
-        # Strict median cuts see only counts; all else sums or shares rows and needs an order of its own.
-        plain = model.strict and model.split == "median"
-        order = np.arange(data.n_rows) if plain else data.canonical_order
         rows = np.empty((data.n_rows, len(columns) + 1), dtype=np.int32)
         for place, column in enumerate(columns):
-            rows[:, place] = column[order]
-        rows[:, -1] = order
+            rows[:, place] = column
+        rows[:, -1] = np.arange(data.n_rows)
         regions = np.empty((data.n_rows if model.recoding == "regions" else 0, len(names), 2), dtype=np.int32)
         regions[:1, :, 0] = 0
         regions[:1, :, 1] = [len(data.domain[name]) - 1 for name in names]

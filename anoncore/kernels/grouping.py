@@ -46,8 +46,33 @@ def group_extent(group: Int32, codes: Int32, n_groups: int) -> tuple[Int32, Int3
 
 
 @kernel
-def group_value_sets(order: Int64, starts: Int64, codes: Int32, size: int) -> tuple[Int64, Int32]:
-    """Distinct codes of each group, ascending, as offsets (n_groups + 1,) and members."""
+def group_value_sets(group: Int32, codes: Int32, n_groups: int, size: int) -> tuple[Int64, Int32]:
+    """Distinct codes of each group, ascending, as offsets (n_groups + 1,) and members; one bit per group and code."""
+    n_words = (size + 63) // 64
+    bits = np.zeros((n_groups, n_words), np.uint64)
+    for row in range(group.shape[0]):
+        code = codes[row]
+        bits[group[row], code >> 6] |= np.uint64(1) << np.uint64(code & 63)
+    offsets = np.zeros(n_groups + 1, np.int64)
+    members = np.empty(group.shape[0], np.int32)
+    filled = 0
+    for place in range(n_groups):
+        for word in range(n_words):
+            left = bits[place, word]
+            code = word << 6
+            while left != 0:
+                if left & np.uint64(1):
+                    members[filled] = code
+                    filled += 1
+                left >>= np.uint64(1)
+                code += 1
+        offsets[place + 1] = filled
+    return offsets, members[:filled].copy()
+
+
+@kernel
+def group_value_lists(order: Int64, starts: Int64, codes: Int32, size: int) -> tuple[Int64, Int32]:
+    """The same as `group_value_sets` from rows sorted by group: for domains too large for a bit per code."""
     n_groups = starts.shape[0] - 1
     seen = np.full(size, -1, np.int64)
     offsets = np.zeros(n_groups + 1, np.int64)

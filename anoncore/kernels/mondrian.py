@@ -15,6 +15,7 @@ from anoncore.kernels.splitting import (
     THRESHOLD,
     Split,
     extent,
+    goes_left,
     make_split,
     split_rows,
 )
@@ -76,17 +77,9 @@ def _sides_allowed(
         return False
     left = np.zeros(counts.shape[0], np.int64)
     if search.n_sensitive > 0:
-        shared = n_left
-        if split.kind == SHARED_MEDIAN:
-            for row in range(lo, hi):
-                shared -= rows[row, split.attribute] < split.value
+        inside = goes_left(rows, lo, hi, split, search.content)
         for row in range(lo, hi):
-            code = rows[row, split.attribute]
-            inside = code < split.value
-            if code == split.value:
-                inside = split.kind == THRESHOLD or shared > 0
-                shared -= 1
-            if inside:
+            if inside[row - lo]:
                 for s in range(search.n_sensitive):
                     left[checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
     return all_hold(checks, left, n_left) and all_hold(checks, counts - left, hi - lo - n_left)
@@ -268,7 +261,7 @@ def split_once(
         if split.kind == NODE_CHILDREN:
             node = attributes.node_start[split.attribute] + split.value
             ends = np.empty(attributes.last[node] - attributes.first[node] + 1, np.int64)
-        n_sides = split_rows(rows, spare, lo, hi, split, attributes, ends)
+        n_sides = split_rows(rows, spare, lo, hi, split, search.content, attributes, ends)
         if regions.shape[0] > 0:
             narrow_regions(regions, rows, lo, ends, n_sides, split, attributes)
     return ends[:n_sides]

@@ -47,23 +47,54 @@ def extent(rows: Int32, lo: int, hi: int, low: Int32, high: Int32) -> None:
 
 
 @kernel
-def split_rows(rows: Int32, spare: Int32, lo: int, hi: int, split: Split, attributes: Attributes, ends: Int64) -> int:
+def goes_left(rows: Int32, lo: int, hi: int, split: Split, content: Int64) -> npt.NDArray[np.bool_]:
+    """Which rows lo..hi-1 a binary split sends left.
+
+    Rows at a shared median go left in order of their content, so that the order of the input decides nothing; rows
+    that are equal in all of it are interchangeable.
+    """
+    a, value = split.attribute, split.value
+    left = np.empty(hi - lo, np.bool_)
+    if split.kind == THRESHOLD:
+        for row in range(lo, hi):
+            left[row - lo] = rows[row, a] <= value
+        return left
+    below, at = 0, 0
+    for row in range(lo, hi):
+        left[row - lo] = rows[row, a] < value
+        below += rows[row, a] < value
+        at += rows[row, a] == value
+    shared = np.empty(at, np.int64)
+    filled = 0
+    for row in range(lo, hi):
+        if rows[row, a] == value:
+            shared[filled] = row
+            filled += 1
+    identity = rows.shape[1] - 1
+    for word in range(content.shape[0] - 1, -1, -1):
+        keys = np.empty(at, np.int64)
+        for i in range(at):
+            keys[i] = content[word, rows[shared[i], identity]]
+        shared = shared[np.argsort(keys, kind="mergesort")]
+    for i in range(split.left - below):
+        left[shared[i] - lo] = True
+    return left
+
+
+@kernel
+def split_rows(
+    rows: Int32, spare: Int32, lo: int, hi: int, split: Split, content: Int64, attributes: Attributes, ends: Int64
+) -> int:
     """Move rows lo..hi-1 so that sides follow each other, order kept; writes the sides' ends, returns their number."""
     if split.kind == NODE_CHILDREN:
         return _split_children(rows, spare, lo, hi, split, attributes, ends)
     kept, moved = lo, 0
     a, value = split.attribute, split.value
-    shared = 0
+    shared = np.empty(0, np.bool_)
     if split.kind == SHARED_MEDIAN:
-        shared = split.left
-        for row in range(lo, hi):
-            shared -= rows[row, a] < value
+        shared = goes_left(rows, lo, hi, split, content)
     for row in range(lo, hi):
-        code = rows[row, a]
-        left = code < value or (code == value and split.kind == THRESHOLD)
-        if code == value and shared > 0:
-            left = True
-            shared -= 1
+        left = shared[row - lo] if split.kind == SHARED_MEDIAN else rows[row, a] <= value
         if left:
             if kept != row:
                 for column in range(rows.shape[1]):

@@ -24,7 +24,7 @@ TIE = 1e-10
 
 class Search(NamedTuple):
     """What a search optimizes. `target` holds a number per code of the target column (regression); `n_classes` counts
-    its codes (information gain); `xlogx[c]` is c log2 c.
+    its codes (information gain); `xlogx[c]` is c log2 c. `content` (n_words, n_rows) orders rows by their content.
     """
 
     criterion: int
@@ -35,6 +35,7 @@ class Search(NamedTuple):
     n_classes: int
     target: Floats
     xlogx: Floats
+    content: Int64
 
 
 class Workspace(NamedTuple):
