@@ -86,3 +86,25 @@ def group_levels(
         for position in range(starts[group], starts[group + 1]):
             counts[codes[order[position]]] = 0
     return levels
+
+
+@kernel
+def most_frequent(
+    order: Int64, starts: Int64, codes: Int32, size: int, unique: int, groups: Int64
+) -> tuple[Int64, Int64]:
+    """Most frequent code of each listed group (the lowest of several) and its count; code `unique` counts once."""
+    values = np.zeros(groups.shape[0], np.int64)
+    largest = np.zeros(groups.shape[0], np.int64)
+    counts = np.zeros(size, np.int64)
+    for place in range(groups.shape[0]):
+        begin, end = starts[groups[place]], starts[groups[place] + 1]
+        for position in range(begin, end):
+            counts[codes[order[position]]] += 1
+        for position in range(begin, end):
+            code = codes[order[position]]
+            count = min(counts[code], 1) if code == unique else counts[code]
+            if count > largest[place] or (count == largest[place] and code < values[place]):
+                values[place], largest[place] = code, count
+        for position in range(begin, end):
+            counts[codes[order[position]]] = 0
+    return values, largest

@@ -25,7 +25,7 @@ class KAnonymity(Requirement):
     source: ClassVar[str] = "Samarati and Sweeney 1998; LeFevre and DeWitt 2007, section 1.1"
     comparison: ClassVar[Comparison] = Comparison.AT_LEAST
     level: ClassVar[Any] = group_size
-    level_name: ClassVar[str] = "rows"
+    level_name: ClassVar[str] = "size"
     parameter: ClassVar[str] = "k"
     attribute_free: ClassVar[bool] = True
 

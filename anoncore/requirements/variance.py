@@ -56,9 +56,14 @@ class VarianceDiversity(Requirement):
     def reference(self, data: Microdata, values: SensitiveValues) -> Floats:
         """The number of each code, NaN for missing."""
         domain = data.domain[values.attribute]
-        if domain.kind is not Kind.NUMERIC or values.unique >= 0:
+        if domain.kind is not Kind.NUMERIC:
             raise DataError(
                 f"'{values.attribute}' is not numeric; variance diversity needs a numeric sensitive attribute."
+            )
+        if values.unique >= 0:
+            raise DataError(
+                f"Only {values.labels[0]} of '{values.attribute}' need protection, as one value; variance diversity "
+                "protects the numbers themselves: drop sensitive_values of the attribute."
             )
         numbers = domain.positions.copy()
         if domain.missing_code is not None:

@@ -1,0 +1,86 @@
+"""How many people of a population each published class may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from anoncore.attacks.cells import Int64, dense_key
+from anoncore.domain import Domain, Kind, listing, value_text
+from anoncore.errors import DataError
+from anoncore.kernels.population import count_inside
+from anoncore.microdata import Codes, Microdata, content_order
+from anoncore.recoding import Generalized, GroupValues, Recoding
+from anoncore.release import Fragment
+
+
+def population_sizes(fragment: Fragment, names: Sequence[str], rows: Int64, population: Microdata) -> Int64:
+    """People of the population whose values fit the published cells of the given rows, int64 (len(rows),).
+
+    A number fits a range that it lies in, whether or not it occurs in the table; a category fits if the table has it
+    in the set or below the hierarchy node. Raises DataError where the population lacks one of the attributes.
+    """
+    lacking = [name for name in names if name not in population.codes]
+    if lacking:
+        raise DataError(
+            f"The population lacks the quasi-identifier {listing(lacking)}; "
+            f"it has {listing(population.attributes, 30)}."
+        )
+    places = [_neighbours(population, name, fragment.recodings[name].domain) for name in names]
+    below, above = (np.column_stack([place[side] for place in places]) for side in (0, 1))
+    columns = [column + 1 for side in (below, above) for column in side.T]
+    key = dense_key(columns, population.n_rows)
+    _, first, weight = np.unique(key, return_index=True, return_counts=True)
+    points = [column[first] for column in columns]
+    order = content_order(points, [int(column.max()) + 1 for column in points])
+    low, high, set_start, members = _regions([fragment.recodings[name] for name in names], rows)
+    return count_inside(below[first][order], above[first][order], weight[order], low, high, set_start, members)
+
+
+def _neighbours(population: Microdata, name: str, domain: Domain) -> tuple[Codes, Codes]:
+    """The table's codes next to each person's value, below and above: equal where the table has the value."""
+    there = population.domain[name]
+    if domain.kind is Kind.NUMERIC and there.kind is Kind.NUMERIC and domain.is_date == there.is_date:
+        known = domain.positions[: len(domain.values)]
+        values = there.positions[: len(there.values)]
+        below = np.searchsorted(known, values, side="right") - 1
+        above = np.searchsorted(known, values, side="left")
+        above[above == len(known)] = len(domain)
+    else:
+        codes = {value_text(value): code for code, value in enumerate(domain.values)}
+        below = np.array([codes.get(value_text(value), -1) for value in there.values], dtype=np.int64)
+        above = below
+    if there.has_missing:
+        missing = domain.missing_code if domain.missing_code is not None else -1
+        below, above = np.append(below, missing), np.append(above, missing)
+    return below[population.codes[name]].astype(np.int32), above[population.codes[name]].astype(np.int32)
+
+
+def _regions(recodings: Sequence[Recoding], rows: Int64) -> tuple[Codes, Codes, Int64, Codes]:
+    """Published cells of the given rows: lowest and highest codes (n, n_axes), and the sets where they are sets.
+
+    The set of row r on axis a is `members[start[r, a]:start[r, a + 1]]`; it is empty where the cell is an interval.
+    """
+    bounds = [one.bounds() for one in recodings]
+    low, high = (np.column_stack([pair[side][rows] for pair in bounds]) for side in (0, 1))
+    sizes = np.zeros((len(rows), len(recodings)), dtype=np.int64)
+    sets = {axis: found for axis, one in enumerate(recodings) if (found := _sets(one, rows)) is not None}
+    for axis, (begin, end, _) in sets.items():
+        sizes[:, axis] = end - begin
+    ends = np.cumsum(sizes).reshape(sizes.shape)
+    start = np.column_stack((ends[:, 0] - sizes[:, 0], ends))
+    members = np.zeros(int(sizes.sum()), dtype=np.int32)
+    for axis, (begin, end, values) in sets.items():
+        width = end - begin
+        inside = np.arange(int(width.sum())) - np.repeat(np.cumsum(width) - width, width)
+        members[np.repeat(start[:, axis], width) + inside] = values[np.repeat(begin, width) + inside]
+    return low, high, start, members
+
+
+def _sets(recoding: Recoding, rows: Int64) -> tuple[Int64, Int64, Codes] | None:
+    """Where each row's set begins and ends among the members, and these; None for cells that are intervals."""
+    if not isinstance(recoding, Generalized | GroupValues) or recoding.offsets is None or recoding.members is None:
+        return None
+    group = recoding.partition.group[rows]
+    return recoding.offsets[group], recoding.offsets[group + 1], recoding.members

@@ -1,0 +1,131 @@
+"""What an adversary who knows a person's quasi-identifiers believes about the sensitive value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.attacks.cells import Cells, Entries, Floats, Int64, dense_key, exact_key, published_key
+from anoncore.kernels.matching import Columns, slicing_posterior
+from anoncore.privacy.published import fragments_of
+from anoncore.release import Release
+
+
+@dataclass(frozen=True, eq=False)
+class SignaturePosterior:
+    """Beliefs by signature: people of one signature look alike to the adversary.
+
+    `probability` float (n_signatures, m); `signature` int64 (n_rows,) says which is each row's.
+    """
+
+    probability: Floats
+    signature: Int64
+
+
+def sensitive_posterior(release: Release, attribute: str) -> npt.NDArray[np.float64]:
+    """p(t, s), float (n_rows, m): the belief that the person of row t has the value of code s; rows sum to 1.
+
+    The adversary knows every quasi-identifier of t and that t is in the table.
+
+    - One fragment (generalization): worst case, he can map people to groups even where regions overlap, so p is the
+      distribution in t's own group; among the group's rows only those that agree with t where a quasi-identifier is
+      published exactly.
+    - Fragments that share a partition (slicing, bucketization): p(t, s) = sum over buckets B of p(t, B) D(t, B)[s].
+      f_i(t, B) is the share of B's rows whose column i shows t's published quasi-identifier cells, p(t, B) is in
+      proportion to the product of the f_i, and D(t, B) is the distribution of s among the rows of B whose sensitive
+      column shows t's cells.
+    - Fragments with partitions of their own: the groups of t in the fragments that publish the attribute are
+      independent evidence, p in proportion to q(s) * product of D_i(s) / q(s), q the table's distribution; where that
+      contradicts itself, the mean of the D_i.
+
+    Sources: slicing paper, section 3.2; foreground-knowledge paper, section 5 (mapping people to groups). Raises
+    ReleaseError where the attribute's single values are not published.
+    """
+    found = signature_posterior(release, attribute)
+    return found.probability[found.signature]
+
+
+def signature_posterior(release: Release, attribute: str) -> SignaturePosterior:
+    """`sensitive_posterior` once for all people of one signature, for tables with many rows."""
+    if len(release.fragments) > 1 and release.is_shared:
+        return _linked_by_buckets(release, attribute)
+    return _own_groups(release, attribute)
+
+
+def _known(release: Release, attribute: str) -> set[str]:
+    return set(release.data.quasi_identifiers) - {attribute}
+
+
+def _own_groups(release: Release, attribute: str) -> SignaturePosterior:
+    publishing = fragments_of(release, attribute)
+    n_codes = len(release.data.domain[attribute])
+    cells_of, shares_of = [], []
+    for fragment in publishing:
+        cells = Cells.of(fragment.partition, exact_key(fragment, _known(release, attribute)))
+        cells_of.append(cells.of_row)
+        shares_of.append(Entries.of(fragment, cells, attribute, n_codes).dense(n_codes))
+    if len(cells_of) == 1:
+        return SignaturePosterior(shares_of[0], cells_of[0])
+    signature = dense_key(cells_of, release.data.n_rows)
+    _, first = np.unique(signature, return_index=True)
+    evidence = np.array([shares[cells[first]] for shares, cells in zip(shares_of, cells_of, strict=True)])
+    return SignaturePosterior(_combined(evidence, table_distribution(release, attribute)), signature)
+
+
+def _combined(evidence: Floats, table: Floats) -> Floats:
+    """Distributions (n_fragments, n_signatures, m) joined as independent evidence beside the table's (m,)."""
+    probability = table * np.prod(evidence / table, axis=0)
+    total = probability.sum(axis=1, keepdims=True)
+    possible = total[:, 0] > 0
+    joined: Floats = evidence.mean(axis=0)
+    joined[possible] = probability[possible] / total[possible]
+    return joined
+
+
+def table_distribution(release: Release, attribute: str) -> Floats:
+    """The original table's distribution of an attribute, float (m,): what guessing knows without the release."""
+    counts = np.bincount(release.data.codes[attribute], minlength=len(release.data.domain[attribute]))
+    return counts / release.data.n_rows
+
+
+def _linked_by_buckets(release: Release, attribute: str) -> SignaturePosterior:
+    source = release.fragment_of(attribute)
+    known, n_codes = _known(release, attribute), len(release.data.domain[attribute])
+    columns = [one for one in release.fragments if one is source or known & set(one.attributes)]
+    keys = [published_key(one, known) for one in columns]
+    cells = [Cells.of(release.partition, key) for key in keys]
+    signature = dense_key(keys, release.data.n_rows)
+    _, first = np.unique(signature, return_index=True)
+    starts = np.concatenate(([0], np.cumsum([len(one) for one in cells])))
+    sensitive = columns.index(source)
+    entries = Entries.of(source, cells[sensitive], attribute, n_codes)
+    entry_start = np.zeros(starts[-1] + 1, dtype=np.int64)
+    entry_start[starts[sensitive] : starts[sensitive + 1] + 1] = entries.start
+    lead = int(np.argmax([int(key.max()) for key in keys]))
+    probability = slicing_posterior(
+        _columns(cells, starts, release.partition.n_groups),
+        np.column_stack([key[first] for key in keys]),
+        lead,
+        np.searchsorted(np.sort(cells[lead].value), np.arange(int(keys[lead].max()) + 2)),
+        starts[lead] + np.argsort(cells[lead].value, kind="stable"),
+        sensitive,
+        entry_start,
+        entries.code,
+        entries.share,
+        n_codes,
+    )
+    return SignaturePosterior(probability, signature)
+
+
+def _columns(cells: list[Cells], starts: Int64, n_groups: int) -> Columns:
+    groups = np.arange(n_groups + 1)
+    return Columns(
+        bucket_start=np.array(
+            [start + np.searchsorted(one.group, groups) for one, start in zip(cells, starts, strict=False)]
+        ),
+        bucket=np.concatenate([one.group for one in cells]),
+        value=np.concatenate([one.value for one in cells]),
+        share=np.concatenate([one.share for one in cells]),
+    )

@@ -1,0 +1,183 @@
+"""The risk that people are found in a release by their quasi-identifiers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.attacks.cells import Floats, Int64, published_key
+from anoncore.attacks.population import population_sizes
+from anoncore.errors import ParameterError
+from anoncore.microdata import Microdata
+from anoncore.release import Fragment, Release
+from anoncore.score import Score
+
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Risk:
+    """The risk under one adversary, whose `definition` says what he knows and how the figures are made.
+
+    `largest`: the person at most risk. `mean`: average over the records, the share of them that he is expected to find.
+    `at_risk`: share of records whose risk exceeds the threshold. The baseline of each is what picking at random gets.
+    """
+
+    model: str
+    definition: str
+    largest: Score
+    mean: Score
+    at_risk: Score
+
+
+@dataclass(frozen=True, eq=False)
+class Reidentification:
+    """Risks after El Emam, from classes of records with equal published quasi-identifiers.
+
+    Per record, in original row order: `class_size` (f) and `population_size` (F) int64 (n_rows,), the records and the
+    people of the population that fit its class, `risk` = 1 / f, float (n_rows,). `group_risk` float (n_groups,) is the
+    largest risk in each group of the first fragment with quasi-identifiers. `notes` say in sentences what to know.
+    """
+
+    prosecutor: Risk
+    journalist: Risk
+    marketer: Risk
+    threshold: float
+    class_size: Int64
+    population_size: Int64
+    risk: Floats
+    group_risk: Floats
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Classes:
+    """Equivalence classes of one fragment: the class of each row, records f and people F of each class."""
+
+    of_row: Int64
+    records: Int64
+    people: Int64
+
+    @property
+    def mean_journalist(self) -> float:
+        shares = self.records / self.people
+        return max(len(self.records) / float(self.people.sum()), float(shares.sum()) / len(self.of_row))
+
+
+def reidentification(release: Release, population: Microdata | None = None, threshold: float = 0.2) -> Reidentification:
+    """Prosecutor, journalist and marketer risk of a release.
+
+    A class is the records of a fragment with equal published quasi-identifiers, in whatever group: exact values count
+    as they are, so bucketized people are as exposed as their tuples are rare. Where several fragments publish
+    quasi-identifiers, each record has the risk of the fragment that tells most. `population` is the table that the
+    journalist's target and the marketer's list come from; without one it is the table itself. Sources: El Emam,
+    Guide to the De-Identification of Personal Health Information, 2013; El Emam and Dankar, JAMIA 2008. Raises
+    ParameterError for a threshold outside 0..1, DataError for a population without the quasi-identifiers.
+    """
+    if not 0 <= threshold <= 1:
+        raise ParameterError(f"The risk threshold is a probability from 0 to 1, not {threshold}.")
+    known = release.data.quasi_identifiers
+    fragments = [part for part in release.fragments if set(known) & set(part.attributes)] or [release.fragments[0]]
+    people = None if population is None or population is release.data else population
+    classes = [_classes(part, [name for name in part.attributes if name in known], people) for part in fragments]
+    class_size = np.min([one.records[one.of_row] for one in classes], axis=0)
+    population_size = np.min([one.people[one.of_row] for one in classes], axis=0)
+    risk = 1 / class_size
+    linked = 1 / population_size
+    chance = 1 / (release.data.n_rows if people is None else people.n_rows)
+    partition = fragments[0].partition
+    return Reidentification(
+        prosecutor=_risk("prosecutor", risk, float(risk.mean()), 1 / len(risk), threshold),
+        journalist=_risk("journalist", linked, max(one.mean_journalist for one in classes), chance, threshold),
+        marketer=_risk("marketer", linked, float(linked.mean()), chance, threshold),
+        threshold=threshold,
+        class_size=class_size,
+        population_size=population_size,
+        risk=risk,
+        group_risk=np.maximum.reduceat(risk[partition.order], partition.starts[:-1]),
+        notes=_notes(release, fragments, people),
+    )
+
+
+def _classes(fragment: Fragment, names: list[str], population: Microdata | None) -> _Classes:
+    of_row = published_key(fragment, names)
+    _, first, records = np.unique(of_row, return_index=True, return_counts=True)
+    if population is None:
+        return _Classes(of_row, records, records)
+    if not names:
+        return _Classes(of_row, records, np.maximum(records, population.n_rows))
+    return _Classes(of_row, records, np.maximum(records, population_sizes(fragment, names, first, population)))
+
+
+def _notes(release: Release, fragments: list[Fragment], population: Microdata | None) -> tuple[str, ...]:
+    notes = []
+    if population is None:
+        notes.append(
+            "No population was given, so the table itself is taken for it: the journalist's risk is the prosecutor's."
+        )
+    else:
+        notes.append(
+            f"The population has {population.n_rows:,} people; a class counts at least its own records among them."
+        )
+    if not set(release.data.quasi_identifiers) & set(release.attributes):
+        notes.append("No quasi-identifier is published, so nobody can be told apart.")
+    elif len(fragments) > 1:
+        notes.append(
+            "The quasi-identifiers are published in several fragments; each record counts with the one that tells most."
+        )
+    return tuple(notes)
+
+
+_DEFINITIONS = {
+    "prosecutor": (
+        "The adversary looks for one person of whom he knows that the table has a record: 1 / f, f the records of the "
+        "person's class. Largest: 1 / min f. Mean: classes / records."
+    ),
+    "journalist": (
+        "The adversary looks for anyone and does not know who is in the table: 1 / F, F the people of the population "
+        "who fit the class. Largest: 1 / min F. Mean: the larger of classes / sum of F and the mean of 1 / F."
+    ),
+    "marketer": (
+        "The adversary links every record with a list of the population and counts hits: a link is right with 1 / F. "
+        "Mean: the share of records that he is expected to link rightly, the sum of f / F over classes / records."
+    ),
+}
+
+
+def _risk(model: str, risk: Floats, mean: float, baseline: float, threshold: float) -> Risk:
+    common: dict[str, Any] = {"unit": "probability", "higher_is_better": False, "bounds": (0.0, 1.0)}
+
+    def above(values: npt.NDArray[np.float64]) -> float:
+        return float((values > threshold + TOLERANCE).mean())
+
+    return Risk(
+        model=model,
+        definition=_DEFINITIONS[model],
+        largest=Score(
+            risk.max(),
+            name=f"{model}-largest",
+            title=f"Largest {model} risk",
+            meaning=f"How likely the {model} finds the person at most risk.",
+            baseline=baseline,
+            **common,
+        ),
+        mean=Score(
+            mean,
+            name=f"{model}-mean",
+            title=f"Mean {model} risk",
+            meaning=f"How likely the {model} is right about a record, on average.",
+            baseline=baseline,
+            **common,
+        ),
+        at_risk=Score(
+            above(risk),
+            name=f"{model}-at-risk",
+            title=f"Records at {model} risk",
+            meaning=f"Share of records with a {model} risk above {threshold:g}.",
+            baseline=above(np.array([baseline])),
+            **(common | {"unit": "share of records"}),
+        ),
+    )

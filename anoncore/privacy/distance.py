@@ -1,0 +1,29 @@
+"""How far each group's distribution of an attribute lies from the table's."""
+
+from __future__ import annotations
+
+from anoncore.errors import ParameterError
+from anoncore.privacy.check import published_levels
+from anoncore.privacy.published import fragments_of
+from anoncore.release import Release
+from anoncore.requirements import TCloseness
+from anoncore.requirements.base import Floats
+from anoncore.requirements.t_closeness import GROUNDS, Ground
+
+
+def emd(release: Release, attribute: str, ground: Ground = "ordered", fragment: str | None = None) -> Floats:
+    """Earth mover's distance of each group's published distribution from the original table's, float (n_groups,).
+
+    0: the group looks like the table; 1: all mass moves the whole way. The groups are those of `fragment`, or of the
+    first fragment that publishes the attribute. Source: Li et al., t-closeness, ICDE 2007; t-closeness dissertation,
+    section 3.6. Raises ParameterError for an unknown ground distance or fragment, DataError for a hierarchical
+    distance without a hierarchy, ReleaseError where single values are not published.
+    """
+    if ground not in GROUNDS:
+        raise ParameterError(f"There is no ground distance {ground!r}; there is {', '.join(GROUNDS)}.")
+    (check,) = TCloseness(t=1.0, ground=ground, attribute=attribute).checks(release.data)
+    publishing = fragments_of(release, attribute)
+    names = [part.name for part in publishing]
+    if fragment is not None and fragment not in names:
+        raise ParameterError(f"No fragment {fragment!r} publishes '{attribute}'; {', '.join(names)} does.")
+    return published_levels(release, publishing[names.index(fragment) if fragment is not None else 0], check)

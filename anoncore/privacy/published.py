@@ -1,0 +1,43 @@
+"""What a release publishes of a sensitive attribute, group by group."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anoncore.errors import ReleaseError
+from anoncore.microdata import Codes
+from anoncore.partition import Partition
+from anoncore.recoding import Exact, GroupValues
+from anoncore.release import Fragment, Release
+
+
+def fragments_of(release: Release, attribute: str | None) -> tuple[Fragment, ...]:
+    """The fragments whose groups say something about an attribute (None: about sizes), each partition once.
+
+    Raises ReleaseError if no fragment publishes the attribute.
+    """
+    if attribute is not None:
+        first = release.fragment_of(attribute)
+        publishing = tuple(fragment for fragment in release.fragments if attribute in fragment.recodings)
+        return (first,) if release.is_shared else publishing
+    return release.fragments[:1] if release.is_shared else release.fragments
+
+
+def published_values(fragment: Fragment, attribute: str) -> tuple[Partition, Codes]:
+    """The single values that a fragment publishes, as codes (n_values,) with the partition that puts them in groups.
+
+    A value per row where rows have values; where a group has only a set, each value of the set once: the ambiguous
+    slots may hold any of them. Raises ReleaseError for an attribute that is generalized.
+    """
+    recoding = fragment.recodings[attribute]
+    if isinstance(recoding, Exact):
+        return fragment.partition, recoding.codes
+    if isinstance(recoding, GroupValues):
+        groups = np.arange(fragment.partition.n_groups, dtype=np.int32)
+        return Partition(np.repeat(groups, recoding.sizes)), recoding.members
+    raise ReleaseError(f"'{attribute}' is generalized in this release; its single values are not published.")
+
+
+def has_single_values(fragment: Fragment, attribute: str) -> bool:
+    """Whether `published_values` has an answer."""
+    return isinstance(fragment.recodings[attribute], Exact | GroupValues)
