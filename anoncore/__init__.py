@@ -13,6 +13,7 @@ from anoncore.errors import (
 from anoncore.hierarchy import Hierarchy
 from anoncore.microdata import Microdata, Role
 from anoncore.partition import Partition
+from anoncore.recipe import Recipe, RecipeRun
 from anoncore.recoding import Distorted, Exact, Generalized, GroupValues, Recoding
 from anoncore.release import Fragment, Release
 
@@ -34,7 +35,9 @@ __all__ = [
     "Microdata",
     "ParameterError",
     "Partition",
+    "Recipe",
     "RecipeError",
+    "RecipeRun",
     "Recoding",
     "Release",
     "ReleaseError",

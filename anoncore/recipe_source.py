@@ -1,0 +1,138 @@
+"""What a recipe says about its table and its hierarchies, and how both are made from that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
+
+import pandas as pd
+from pydantic import BeforeValidator, Field, model_validator
+
+from anoncore.errors import DataError, RecipeError
+from anoncore.hierarchy import Hierarchy
+from anoncore.hierarchy_files import read_hierarchy
+from anoncore.model import Model
+from anoncore.sources import read_table
+from anoncore.toml import plain
+
+
+class Source(Model):
+    """Where the table comes from: a file (CSV, Parquet, Excel), or a built-in table by name.
+
+    `rows` and `seed` say which table a generator makes; `sheet`, `encoding` and `missing` how a file is read.
+    """
+
+    title: ClassVar[str] = "source"
+
+    path: Annotated[str | None, Field(description="File of the table, relative to the recipe.")] = None
+    builtin: Annotated[str | None, Field(description="Name of a built-in table.")] = None
+    rows: Annotated[int | None, Field(ge=1, description="Rows of a generated table.")] = None
+    seed: Annotated[int | None, Field(ge=0, description="Seed of a generated table.")] = None
+    sheet: Annotated[str | int | None, Field(description="Sheet of an Excel file, by name or position.")] = None
+    encoding: Annotated[str | None, Field(description="Encoding of a text file.")] = None
+    missing: Annotated[tuple[str, ...], Field(description="Further texts that mean missing.")] = ()
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.path is None) == (self.builtin is None):
+            raise ValueError('give either path = "file.csv" or builtin = "census".')
+        if self.path is not None and (self.rows is not None or self.seed is not None):
+            raise ValueError("rows and seed are for generated built-in tables, not for a file.")
+        if self.builtin is not None and (self.sheet is not None or self.encoding is not None or self.missing):
+            raise ValueError("sheet, encoding and missing are for files, not for a built-in table.")
+        return self
+
+
+def load_source(source: Source, folder: Path) -> pd.DataFrame:
+    """The table of a source; relative paths start at `folder`. Raises DataError or RecipeError if there is none."""
+    if source.path is not None:
+        return read_table(
+            folder / source.path, sheet=source.sheet, encoding=source.encoding, missing=source.missing
+        ).frame
+    # The built-in tables build on this package, so they are looked up only when one is asked for.
+    from datasets import table
+
+    entry = table(source.builtin or "")
+    wanted = {"n_rows": source.rows, "seed": source.seed}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    if given and not entry.generated:
+        raise RecipeError(f"source: the table '{entry.name}' is not generated, so it takes no rows and no seed.")
+    return entry.load(**given)
+
+
+def own_tags(builtin: str) -> dict[str, Any]:
+    """How a built-in table describes itself, as arguments of Microdata."""
+    from datasets import table
+
+    entry = table(builtin)
+    return {
+        "roles": entry.roles,
+        "kinds": entry.kinds,
+        "orders": entry.orders,
+        "hierarchies": {name: Hierarchy.from_nested(taxonomy) for name, taxonomy in entry.taxonomies.items()},
+        "sensitive_values": entry.sensitive_values,
+    }
+
+
+class HierarchySpec(Model):
+    """How a hierarchy is given: nested groups, lines of levels, a file, or intervals of numbers."""
+
+    title: ClassVar[str] = "hierarchy"
+
+    taxonomy: Annotated[
+        dict[str, Any] | None,
+        BeforeValidator(lambda value: None if value is None else plain(value, "taxonomy")),
+        Field(description="Groups of groups; the lists at the bottom hold values."),
+    ] = None
+    levels: Annotated[
+        list[list[Any]] | None,
+        BeforeValidator(lambda value: None if value is None else plain(value, "levels")),
+        Field(description="One list per value: the value, then its generalizations up to the top."),
+    ] = None
+    path: Annotated[str | None, Field(description="CSV file without header: value, generalizations.")] = None
+    width: Annotated[float | None, Field(gt=0, description="Width of the lowest intervals.")] = None
+    start: Annotated[float | None, Field(description="Where the first interval starts.")] = None
+    quantiles: Annotated[int | None, Field(ge=1, description="Number of lowest intervals with equally many rows.")] = (
+        None
+    )
+    fanout: Annotated[int, Field(ge=2, description="Intervals that one of the level above joins.")] = 2
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        forms = {name: getattr(self, name) for name in ("taxonomy", "levels", "path", "width", "quantiles")}
+        if sum(value is not None for value in forms.values()) != 1:
+            raise ValueError(f"give exactly one of {', '.join(forms)}.")
+        if self.start is not None and self.width is None:
+            raise ValueError("start goes with width.")
+        if self.fanout != 2 and self.width is None and self.quantiles is None:
+            raise ValueError("fanout goes with width or quantiles.")
+        return self
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy) -> Self:
+        """The levels of a hierarchy."""
+        return cls(levels=[[value, *hierarchy.paths[value]] for value in hierarchy.leaves])
+
+    def build(self, column: pd.Series[Any], folder: Path) -> Hierarchy:
+        """The hierarchy of a column. Raises DataError where it cannot be read or the column is not numeric."""
+        if self.path is not None:
+            return read_hierarchy(folder / self.path)
+        if self.levels is not None:
+            if not all(self.levels):
+                raise DataError("an entry of levels is empty; each starts with a value.")
+            return Hierarchy.from_table(self.levels)
+        if self.taxonomy is not None:
+            return Hierarchy.from_nested(self.taxonomy)
+        numbers = pd.to_numeric(column, errors="coerce")
+        if pd.api.types.is_datetime64_any_dtype(column.dtype) or (numbers.isna() & column.notna()).any():
+            raise DataError("intervals need a column of numbers; use taxonomy, levels or path.")
+        if self.width is not None:
+            return Hierarchy.by_width(numbers, self.width, self.fanout, self.start)
+        return Hierarchy.by_quantile(numbers, self.quantiles or 1, self.fanout)
+
+
+def written(part: Source | HierarchySpec) -> dict[str, Any]:
+    """The fields that were given, as plain values."""
+    given: Mapping[str, Any] = part.model_dump(exclude_defaults=True)
+    return {name: plain(value, name) for name, value in given.items()}
