@@ -71,12 +71,14 @@ class Registry(Mapping[str, type[M]], Generic[M]):
     def build(self, values: Mapping[str, Any]) -> M:
         """The model that `to_dict` wrote. Raises ParameterError for an unknown name."""
         fields = dict(values)
-        return self[fields.pop("name", "")](**fields)
+        if "name" not in fields:
+            raise ParameterError(f"The {self.what} lacks a name; there is {listing(list(self), 40)}.")
+        return self[fields.pop("name")](**fields)
 
     def __getitem__(self, name: str) -> type[M]:
         try:
             return self._models[name]
-        except KeyError:
+        except (KeyError, TypeError):  # a name of the wrong type is unknown too
             raise ParameterError(
                 f"There is no {self.what} {name!r}; there is {listing(list(self._models), 40)}."
             ) from None
@@ -108,7 +110,9 @@ def _sentence(error: ValidationError, names: list[str]) -> str:
         return f"{field} is missing."
     if first["type"] == "extra_forbidden":
         return f"there is no field {field}; there is {', '.join(names) or 'none'}."
-    message = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "value_error":
         return message
-    return f"{field} should be {message}, not {first['input']!r}."
+    if not message.startswith("Input should be "):
+        return f"{field}: {message}."
+    return f"{field} should be {message.removeprefix('Input should be ')}, not {first['input']!r}."

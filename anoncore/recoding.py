@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -42,7 +44,8 @@ class Recoding(ABC):
     def loss(self) -> Floats:
         """Mean information loss of a cell in each group, float (n_groups,), 0 exact to 1 nothing left.
 
-        Numbers: width of the range / width of the domain. Categories: (values in the set - 1) / (domain size - 1).
+        A range of numbers: its width / width of the domain. A set of categories or a node of a hierarchy: (its values
+        - 1) / (domain size - 1).
         """
 
     @abstractmethod
@@ -138,29 +141,30 @@ class Generalized(Recoding):
         if self.node is not None and self.domain.tree is not None:
             return np.array(self.domain.tree.labels, dtype=object)[self.node]
         texts = np.empty(self.partition.n_groups, dtype=object)
-        known: dict[tuple[int, ...], str] = {}
-        for group in range(len(texts)):
-            codes = self.values(group) if self.form == "set" else (self.low[group], self.high[group])
-            key = tuple(int(code) for code in codes)
-            if key not in known:
-                known[key] = self._region_text(key)
-            texts[group] = known[key]
+        known: dict[Hashable, str] = {}
+        for group, region in enumerate(self._regions()):
+            text = known.get(region)
+            if text is None:
+                text = known[region] = self._region_text(group)
+            texts[group] = text
         return texts
 
-    def _region_text(self, key: tuple[int, ...]) -> str:
-        if self.domain.kind is not Kind.NUMERIC:
-            codes = key if self.form == "set" else tuple(range(key[0], key[-1] + 1))
-            if len(codes) == 1:
-                return self.domain.text(codes[0])
-            return "{" + ", ".join(_quoted(self.domain.text(code)) for code in codes) + "}"
-        low, high = key[0], key[-1]
-        missing = self.domain.missing_code
+    def _regions(self) -> Iterable[Hashable]:
+        """Something for each group that is equal where the regions are."""
+        if self.offsets is not None and self.members is not None:
+            members = self.members
+            return (members[begin:end].tobytes() for begin, end in pairwise(self.offsets.tolist()))
+        return zip(self.low.tolist(), self.high.tolist(), strict=True)
+
+    def _region_text(self, group: int) -> str:
+        domain, low, high = self.domain, int(self.low[group]), int(self.high[group])
         if low == high:
-            return self.domain.text(low)
-        if high != missing:
-            return range_text(self.domain[low], self.domain[high])
-        known = self.domain.text(low) if low == high - 1 else range_text(self.domain[low], self.domain[high - 1])
-        return f"{known} or {MISSING_TEXT}"
+            return domain.text(low)
+        if domain.kind is not Kind.NUMERIC or self.form == "set":
+            return _set_text(domain, self.values(group))
+        if high != domain.missing_code:
+            return range_text(domain[low], domain[high])
+        return f"{range_text(domain[low], domain[high - 1])} or {MISSING_TEXT}"
 
     def texts(self) -> Texts:
         """Published cell of every row, object (n_rows,)."""
@@ -170,8 +174,7 @@ class Generalized(Recoding):
         """Bounds of each row's region, then the rank of its text, which tells sets of equal bounds apart."""
         if self.form != "set":
             return self.bounds()
-        _, rank = np.unique(self.group_texts.astype(str), return_inverse=True)
-        return (*self.bounds(), rank.astype(np.int32)[self.partition.group])
+        return (*self.bounds(), _ranks(self.group_texts)[self.partition.group])
 
     def bounds(self) -> tuple[Codes, Codes]:
         """Lowest and highest code of each row's region."""
@@ -228,7 +231,7 @@ class GroupValues(Recoding):
         """Published cell of each group, object (n_groups,)."""
         texts = np.empty(self.partition.n_groups, dtype=object)
         for group in range(len(texts)):
-            texts[group] = "{" + ", ".join(_quoted(self.domain.text(code)) for code in self.values(group)) + "}"
+            texts[group] = _set_text(self.domain, self.values(group))
         return texts
 
     def texts(self) -> Texts:
@@ -237,8 +240,7 @@ class GroupValues(Recoding):
 
     def content(self) -> tuple[Codes, ...]:
         """The rank of each row's text."""
-        _, rank = np.unique(self.group_texts.astype(str), return_inverse=True)
-        return (rank.astype(np.int32)[self.partition.group],)
+        return (_ranks(self.group_texts)[self.partition.group],)
 
     def bounds(self) -> tuple[Codes, Codes]:
         """Lowest and highest code that occurs in each row's group."""
@@ -254,6 +256,15 @@ class GroupValues(Recoding):
         prefix = np.concatenate(([0], np.cumsum(wanted[self.members])))
         share: Floats = (prefix[self.offsets[1:]] - prefix[self.offsets[:-1]]) / self.sizes
         return share
+
+
+def _ranks(texts: Texts) -> Codes:
+    rank = {text: place for place, text in enumerate(sorted(set(texts)))}
+    return np.array([rank[text] for text in texts], dtype=np.int32)
+
+
+def _set_text(domain: Domain, codes: Codes) -> str:
+    return "{" + ", ".join(_quoted(domain.text(int(code))) for code in codes) + "}"
 
 
 def _quoted(text: str) -> str:

@@ -15,7 +15,7 @@ from anoncore.domain import listing
 from anoncore.errors import ReleaseError
 from anoncore.microdata import Codes, Microdata, content_order
 from anoncore.partition import Partition
-from anoncore.recoding import Distorted, Exact, Generalized, Recoding
+from anoncore.recoding import Exact, Recoding
 
 if TYPE_CHECKING:
     from anoncore.algorithms.base import Algorithm
@@ -117,7 +117,7 @@ class Release:
         if label is not None:
             columns[self._group_column()] = label[order]
         for name, recoding in fragment.recodings.items():
-            columns[name] = self._cells(name, recoding, order)
+            columns[name] = _cells(recoding, order)
         return pd.DataFrame(columns)
 
     def _group_column(self) -> str:
@@ -125,15 +125,6 @@ class Release:
         while name in self.data.roles:
             name += "_"
         return name
-
-    def _cells(self, name: str, recoding: Recoding, rows: npt.NDArray[np.int64]) -> pd.Series:
-        if isinstance(recoding, Distorted):
-            return pd.Series(recoding.domain.decoded).take(recoding.codes[rows]).reset_index(drop=True)
-        if isinstance(recoding, Exact):
-            return self.data.frame[name].take(rows).reset_index(drop=True)
-        if isinstance(recoding, Generalized):
-            return pd.Series(recoding.group_texts.take(recoding.partition.group[rows]), dtype="str")
-        return pd.Series(recoding.texts().take(rows), dtype="str")
 
     def linking(self, rng: np.random.Generator) -> tuple[npt.NDArray[np.int64], ...]:
         """One random linking: for each fragment, the row that goes with row i of the first fragment, (n_rows,) each.
@@ -144,7 +135,7 @@ class Release:
         first = self.fragments[0]
         links = [np.arange(self.data.n_rows)]
         for fragment in self.fragments[1:]:
-            here, there = (self._link_key(part, fragment) for part in (first, fragment))
+            here, there = self._link_keys(first, fragment)
             if not np.array_equal(np.sort(here), np.sort(there)):
                 raise ReleaseError(f"The fragments '{first.name}' and '{fragment.name}' cannot be linked row by row.")
             link = np.empty(self.data.n_rows, dtype=np.int64)
@@ -152,15 +143,24 @@ class Release:
             links.append(link)
         return tuple(links)
 
-    def _link_key(self, fragment: Fragment, other: Fragment) -> npt.NDArray[np.int64]:
+    def _link_keys(self, first: Fragment, other: Fragment) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """A number per row of each fragment; rows of equal numbers may be linked."""
         if self.is_shared:
-            return self.partition.group.astype(np.int64)
-        key = np.zeros(self.data.n_rows, dtype=np.int64)
-        for name in self.fragments[0].attributes:
-            recoding = fragment.recodings.get(name)
-            if name in other.recodings and isinstance(recoding, Exact):
-                key = key * len(recoding.domain) + recoding.codes
-        return key
+            group = self.partition.group.astype(np.int64)
+            return group, group
+        key = np.zeros(2 * self.data.n_rows, dtype=np.int64)
+        shared = 0
+        for name, recoding in first.recodings.items():
+            match = other.recodings.get(name)
+            if isinstance(recoding, Exact) and isinstance(match, Exact):
+                codes = np.concatenate((recoding.codes, match.codes))
+                key = np.unique(key * len(recoding.domain) + codes, return_inverse=True)[1]
+                shared += 1
+        if shared == 0:
+            raise ReleaseError(
+                f"Nothing links the rows of '{first.name}' and '{other.name}': they share neither groups nor values."
+            )
+        return key[: self.data.n_rows], key[self.data.n_rows :]
 
     def linked(self, rng: np.random.Generator | None = None) -> pd.DataFrame:
         """One random linking of the fragments as a table of n_rows rows in random order, for analysis."""
@@ -170,5 +170,12 @@ class Release:
         columns = {}
         for name in self.attributes:
             place = next(i for i, fragment in enumerate(self.fragments) if name in fragment.recodings)
-            columns[name] = self._cells(name, self.fragments[place].recodings[name], links[place][shuffled])
+            columns[name] = _cells(self.fragments[place].recodings[name], links[place][shuffled])
         return pd.DataFrame(columns)
+
+
+def _cells(recoding: Recoding, rows: npt.NDArray[np.int64]) -> pd.Series:
+    """Published cells of the given rows: values of the column's own type, or texts of regions."""
+    if isinstance(recoding, Exact):
+        return pd.Series(recoding.domain.decoded.take(recoding.codes[rows]))
+    return pd.Series(recoding.texts().take(rows), dtype="str")

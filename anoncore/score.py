@@ -41,3 +41,7 @@ class Score(float):
         for key, detail in details.items():
             setattr(score, key, detail)
         return score
+
+    def __getnewargs_ex__(self) -> tuple[tuple[float], dict[str, Any]]:
+        """What makes a copy, so that caches and processes can pass the number on."""
+        return (float(self),), dict(self.__dict__)

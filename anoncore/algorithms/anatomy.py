@@ -22,9 +22,9 @@ class Anatomy(Algorithm):
     """Quasi-identifiers and the sensitive attribute in two exact tables, joined by buckets of l or l + 1 rows.
 
     Rows are hashed by sensitive value; while l values are left, one random row of each of the l most frequent makes a
-    bucket; each leftover row joins a random bucket that lacks its value. Every value of a bucket is different. Needs:
-    no value with more than n / l rows. Source: Xiao and Tao, Anatomy, VLDB 2006, section 4; foreground-knowledge
-    paper, section 5.
+    bucket; each leftover row joins a random bucket that lacks its value, one of its own where that can be. Every value
+    of a bucket is different. Needs: no value with more than n / l rows. Source: Xiao and Tao, Anatomy, VLDB 2006,
+    section 4; foreground-knowledge paper, section 5.
     """
 
     name: ClassVar[str] = "anatomy"
@@ -51,15 +51,20 @@ class Anatomy(Algorithm):
         """Raise DataError for other than one sensitive attribute, InfeasibleError for a value above n / l rows."""
         data.require_quasi_identifiers()
         view = data.sensitive_view(self._attribute(data))
-        largest = _largest_count(view)
-        feasible = data.n_rows // largest
-        if feasible < self.l:
-            code = int(np.argmax(np.bincount(view.codes, minlength=view.size)))
-            raise InfeasibleError(
-                f"l = {self.l} is not possible: {view.labels[code]!r} has {largest:,} of {data.n_rows:,} rows of "
-                f"'{view.attribute}', and a bucket holds it at most once; choose l at most {feasible}.",
-                nearest=feasible,
-            )
+        counts = np.bincount(view.codes, minlength=view.size)
+        if view.unique >= 0:
+            counts[view.unique] = min(counts[view.unique], 1)
+        code = int(np.argmax(counts))
+        feasible = int(data.n_rows // counts[code])
+        if feasible >= self.l:
+            return
+        reason = (
+            f"l = {self.l} is not possible: {view.labels[code]!r} has {counts[code]:,} of {data.n_rows:,} rows of "
+            f"'{view.attribute}', and a bucket holds it at most once"
+        )
+        if feasible < 2:
+            raise InfeasibleError(f"{reason}; no l works, so choose another sensitive attribute or method.")
+        raise InfeasibleError(f"{reason}; choose l at most {feasible}.", nearest=feasible)
 
     def _attribute(self, data: Microdata) -> str:
         names = data.require_sensitive()
@@ -104,10 +109,3 @@ def _own_values(codes: npt.NDArray[np.int32], view: SensitiveValues) -> npt.NDAr
         free = np.flatnonzero(codes == view.unique)
         own[free] = view.size - 1 + np.arange(len(free))
     return own
-
-
-def _largest_count(view: SensitiveValues) -> int:
-    counts = np.bincount(view.codes, minlength=view.size)
-    if view.unique >= 0:
-        counts[view.unique] = min(counts[view.unique], 1)
-    return int(counts.max())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from math import floor
+from math import floor, log10
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -87,19 +87,19 @@ class Algorithm(Model):
 def require_feasible(requirements: tuple[Requirement, ...], data: Microdata) -> None:
     """Raise InfeasibleError for a requirement that even the whole table as one group fails.
 
-    All our requirements are monotone under merging, so the whole table bounds what any partition can reach.
+    Where a requirement is monotone under merging, the whole table bounds what any partition can reach.
     """
     for one in CheckSet(requirements, data).checks:
         level = one.table_level(data.n_rows)
-        if one.holds(np.array([level]))[0]:
-            continue
         requirement = one.requirement
-        value = f"{requirement.parameter} = {requirement.threshold:g}"
+        if not requirement.monotone_under_merging or one.holds(np.array([level]))[0]:
+            continue
+        value = f"{requirement.parameter} = {requirement.threshold:.12g}"
         what = f"'{one.attribute}' of the whole table" if one.attribute else "the table"
         advice, nearest = _advice(requirement, level)
         raise InfeasibleError(
-            f"{value} is not possible: {what} has {requirement.level_name} {level:.4g}, and no split improves that for "
-            f"every group; {advice} ({requirement.title}).",
+            f"{value} is not possible: {what} has {level:.6g} ({requirement.level_name}), and no split improves that "
+            f"for every group; {advice} ({requirement.title}).",
             nearest=nearest,
         )
 
@@ -111,12 +111,16 @@ def _advice(requirement: Requirement, level: float) -> tuple[str, float | None]:
         nearest = _rounded_down(level)
         return f"choose {name} at most {nearest:.12g}", nearest
     if np.isinf(level):
-        return f"no {name} is large enough, as too few different values occur", None
-    return f"choose {name} more than {level:.4g}", floor(level * 100 + 1) / 100
+        return f"no {name} is large enough, as too few different values occur; choose a smaller l", None
+    return f"choose {name} more than {level:.6g}", _rounded_down(level, steps_up=1)
 
 
-def _rounded_down(level: float) -> float:
-    return int(level) if level == int(level) else int(level * 100) / 100
+def _rounded_down(level: float, steps_up: int = 0) -> float:
+    """The level at four digits, not above it (whole numbers as they are), then so many steps of the last digit up."""
+    if level == int(level) and steps_up == 0:
+        return int(level)
+    digits = 3 - floor(log10(abs(level)))
+    return round((floor(level * 10.0**digits) + steps_up) / 10.0**digits, max(digits, 0))
 
 
 def generalized_release(

@@ -48,7 +48,7 @@ def deal(by_value: Int64, counts: Int64, l: int, tie: Int64, chance: npt.NDArray
 
     `by_value` lists the rows value by value, each value's in random order; `counts` rows per value; `tie` ranks values
     of equal count; `chance` in [0, 1) picks the bucket of a leftover row among those that lack its value. A heap keeps
-    the values by rows left, so a bucket costs O(l log m).
+    the values by rows left, so a bucket costs O(l log m). Needs l values, none with more than n / l rows.
     """
     n = by_value.shape[0]
     n_values = counts.shape[0]
@@ -95,29 +95,64 @@ def _place_leftovers(
     n_buckets: int,
     chance: npt.NDArray[np.float64],
 ) -> None:
-    """Each leftover row joins a random bucket that lacks its value, one without a leftover row while there is one."""
-    used = np.zeros(n_buckets, np.bool_)
+    """Each leftover row joins a random bucket that lacks its value, one without a leftover row where that can be."""
+    n_leftovers = left.sum()
+    row = np.empty(n_leftovers, np.int64)
+    lacks = np.ones((n_leftovers, n_buckets), np.bool_)
+    filled = 0
     for value in range(counts.shape[0]):
-        if left[value] == 0:
-            continue
-        holds_value = np.zeros(n_buckets, np.bool_)
-        for place in range(start[value] + left[value], start[value] + counts[value]):
-            holds_value[bucket[by_value[place]]] = True
         for place in range(start[value], start[value] + left[value]):
-            row = by_value[place]
-            fresh = 0
-            lacking = 0
-            for candidate in range(n_buckets):
-                if not holds_value[candidate]:
-                    lacking += 1
-                    if not used[candidate]:
-                        fresh += 1
-            pick = int(chance[row] * (fresh if fresh > 0 else lacking))
-            for candidate in range(n_buckets):
-                if not holds_value[candidate] and (fresh == 0 or not used[candidate]):
-                    if pick == 0:
-                        bucket[row] = candidate
-                        holds_value[candidate] = True
-                        used[candidate] = True
-                        break
-                    pick -= 1
+            row[filled] = by_value[place]
+            for dealt in range(start[value] + left[value], start[value] + counts[value]):
+                lacks[filled, bucket[by_value[dealt]]] = False
+            filled += 1
+    owner = np.full(n_buckets, -1, np.int64)
+    place_of = np.full(n_leftovers, -1, np.int64)
+    for leftover in range(n_leftovers):
+        fresh = lacks[leftover] & (owner < 0)
+        if fresh.any():
+            place_of[leftover] = _random_choice(fresh, chance[row[leftover]])
+            owner[place_of[leftover]] = leftover
+        elif not _make_room(leftover, lacks, owner, place_of):
+            place_of[leftover] = _random_choice(lacks[leftover], chance[row[leftover]])
+    for leftover in range(n_leftovers):
+        bucket[row[leftover]] = place_of[leftover]
+
+
+@kernel
+def _random_choice(candidates: npt.NDArray[np.bool_], chance: float) -> int:
+    """One of the candidates, all equally likely for a chance that is uniform in [0, 1)."""
+    pick = int(chance * candidates.sum())
+    for candidate in range(candidates.shape[0]):
+        if candidates[candidate]:
+            if pick == 0:
+                return candidate
+            pick -= 1
+    return -1
+
+
+@kernel
+def _make_room(leftover: int, lacks: npt.NDArray[np.bool_], owner: Int64, place_of: Int64) -> bool:
+    """Find a bucket for the row by moving other leftover rows along a shortest augmenting path, if there is one."""
+    n_leftovers, n_buckets = lacks.shape
+    asked_by = np.full(n_buckets, -1, np.int64)
+    queue = np.empty(n_leftovers, np.int64)
+    queue[0] = leftover
+    head, tail = 0, 1
+    while head < tail:
+        asking = queue[head]
+        head += 1
+        for candidate in range(n_buckets):
+            if asked_by[candidate] >= 0 or not lacks[asking, candidate]:
+                continue
+            asked_by[candidate] = asking
+            if owner[candidate] >= 0:
+                queue[tail] = owner[candidate]
+                tail += 1
+                continue
+            while candidate >= 0:
+                moved = asked_by[candidate]
+                owner[candidate] = moved
+                candidate, place_of[moved] = place_of[moved], candidate
+            return True
+    return False
