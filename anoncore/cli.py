@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,6 +36,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         return int(arguments.command(arguments) or 0)
+    except BrokenPipeError:
+        # The reader, such as `head`, has seen enough; Python would complain once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (RecipeError, ParameterError) as error:
         return _fail(error, MISUSED)
     except (AnonymizationError, OSError, MemoryError) as error:

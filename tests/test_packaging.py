@@ -1,0 +1,138 @@
+"""The wheel is whole, and what the README and the check of every change promise is the same."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from email.parser import HeaderParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import anoncore
+from anoncore import Recipe
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("anoncore", "dashboard", "datasets")
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+README = (ROOT / "README.md").read_text("utf-8")
+CHECK = (ROOT / ".ci" / "run").read_text("utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """Code blocks of the README in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if importlib.util.find_spec("hatchling") is None:
+        pytest.skip("hatchling, which builds the wheel, is not installed; the extra 'test' brings it")
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    (file,) = folder.glob("*.whl")
+    return file
+
+
+def test_wheel_holds_the_packages_their_settings_and_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        settings = archive.read("dashboard/.streamlit/config.toml")
+    sources = {path.relative_to(ROOT).as_posix() for package in PACKAGES for path in (ROOT / package).rglob("*.py")}
+    assert sources <= names
+    assert {"anoncore/py.typed", "dashboard/icon.svg"} <= names
+    assert settings == (ROOT / ".streamlit" / "config.toml").read_bytes()
+    tops = {name.split("/")[0] for name in names}
+    assert tops == {*PACKAGES, f"anoncore-{anoncore.__version__}.dist-info"}
+    assert {Path(name).suffix for name in names if name.startswith(PACKAGES)} <= {".py", ".typed", ".svg", ".toml", ""}
+
+
+def test_wheel_names_its_version_licence_and_command(wheel: Path) -> None:
+    info = f"anoncore-{anoncore.__version__}.dist-info"
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = HeaderParser().parsestr(archive.read(f"{info}/METADATA").decode())
+        commands = archive.read(f"{info}/entry_points.txt").decode()
+        assert f"{info}/licenses/LICENSE" in archive.namelist()
+    assert metadata["Version"] == anoncore.__version__
+    assert metadata["License-Expression"] == "MIT"
+    assert metadata["Requires-Python"] == ">=3.11"
+    assert commands.split() == ["[console_scripts]", "anoncore", "=", "anoncore.cli:main"]
+
+
+def test_wheel_works_without_the_source_tree(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    code = (
+        "import anoncore, datasets, dashboard.launch as page\n"
+        "print(anoncore.__file__, datasets.__file__, page.SETTINGS[0].is_file())\n"
+        "from anoncore.cli import main\n"
+        "main(['--help'])\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "installed"), "NUMBA_DISABLE_JIT": "1"}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    core, tables, has_settings = ran.stdout.splitlines()[0].split()
+    assert {Path(core).parents[1], Path(tables).parents[1]} == {tmp_path / "installed"}
+    assert has_settings == "True"
+    assert "usage: anoncore" in ran.stdout
+
+
+def test_version_stands_in_one_way_everywhere() -> None:
+    assert PROJECT["project"]["version"] == anoncore.__version__
+
+
+def test_no_package_host_and_no_pinned_version_is_named() -> None:
+    for text in ((ROOT / "pyproject.toml").read_text("utf-8"), CHECK, *blocks("sh")):
+        assert "://" not in text
+        assert not re.search(r"--(extra-)?index-url|--find-links|--trusted-host", text)
+    extras = PROJECT["project"]["optional-dependencies"].values()
+    for requirement in [*PROJECT["project"]["dependencies"], *(one for extra in extras for one in extra)]:
+        assert "==" not in requirement
+        assert "@" not in requirement
+
+
+def test_each_command_of_the_readme_stands_on_its_own() -> None:
+    start, tests = (block.strip() for block in blocks("sh"))
+    for command in (start, tests):
+        assert "\n" not in command
+        assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
+    assert start.endswith("anoncore dashboard")
+    assert tests in CHECK
+
+
+def test_each_package_of_the_readme_is_there() -> None:
+    for package in re.findall(r"^\| `(\w+)` \|", README, re.MULTILINE):
+        assert (ROOT / package).is_dir()
+    for package in PACKAGES:
+        assert f"| `{package}` |" in README
+
+
+def test_the_example_in_python_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (example,) = blocks("python")
+    exec(compile(example, "README.md", "exec"), {})
+    smallest, loss = (float(number) for number in capsys.readouterr().out.split())
+    assert smallest >= 10
+    assert 0 < loss < 1
+    assert "name" not in (tmp_path / "people.csv").read_text("utf-8").splitlines()[0].split(",")
+
+
+def test_the_example_recipe_runs(tmp_path: Path) -> None:
+    rows = ["Ann,20,Bonn,flu", "Bob,21,Berlin,gout", "Cem,30,Paris,flu", "Dora,31,Paris,gout"]
+    (tmp_path / "people.csv").write_text("\n".join(["name,age,city,disease", *rows]) + "\n", encoding="utf-8")
+    (example,) = blocks("toml")
+    run = Recipe.loads(example, folder=tmp_path).run()
+    assert sorted(run.release.partition.sizes) == [2, 2]
+    assert list(run.measures) == ["privacy.profile", "utility.information_loss"]
