@@ -16,8 +16,8 @@ from anoncore.domain import Kind, listing
 from anoncore.errors import DataError
 from anoncore.kernels.attributes import Attributes, kernel_attributes
 from anoncore.kernels.checking import KernelChecks
-from anoncore.kernels.mondrian import grow, split_once
-from anoncore.kernels.sweep import INFOGAIN, LOSS, MEDIAN, REGRESSION, Search, new_workspace
+from anoncore.kernels.mondrian import grow
+from anoncore.kernels.sweep import INFOGAIN, LOSS, MEDIAN, REGRESSION, Search
 from anoncore.microdata import Microdata
 from anoncore.partition import Partition
 from anoncore.recoding import Generalized
@@ -181,17 +181,19 @@ class _Growth:
 
     def _task(self, lo: int, hi: int) -> list[tuple[int, int]]:
         """Nodes that remain, as (lo, hi); a finished run of rows comes back as (hi, lo)."""
-        if hi - lo <= SMALL_TASK:
-            grow(self.rows, self.spare, lo, hi, self.regions, self.starts, self.attributes, self.search, self.checks)
-            return [(hi, lo)]
-        work = new_workspace(hi - lo, len(self.attributes.position))
-        ends = split_once(
-            self.rows, self.spare, lo, hi, self.regions, self.attributes, self.search, self.checks, work
+        ends = grow(
+            self.rows,
+            self.spare,
+            lo,
+            hi,
+            SMALL_TASK,
+            self.regions,
+            self.starts,
+            self.attributes,
+            self.search,
+            self.checks,
         ).tolist()
-        if len(ends) == 1:
-            self.starts[lo] = 1
-            return [(hi, lo)]
-        return list(zip([lo, *ends[:-1]], ends, strict=True))
+        return list(zip([lo, *ends[:-1]], ends, strict=True)) if ends else [(hi, lo)]
 
     def groups(self) -> npt.NDArray[np.int32]:
         """Group of every row in original order."""

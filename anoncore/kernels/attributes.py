@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.domain import Domain, Kind
-from anoncore.kernels.compiler import kernel
+from anoncore.kernels.compiler import inner_kernel
 
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
@@ -80,7 +80,7 @@ def kernel_attributes(domains: Sequence[Domain]) -> Attributes:
     )
 
 
-@kernel
+@inner_kernel
 def common_node(attributes: Attributes, a: int, node: int, low: int, high: int) -> int:
     """Lowest ancestor of `node` (itself included) that holds the codes low..high."""
     base = attributes.node_start[a]
@@ -89,7 +89,7 @@ def common_node(attributes: Attributes, a: int, node: int, low: int, high: int) 
     return node
 
 
-@kernel
+@inner_kernel
 def width(attributes: Attributes, a: int, low: int, high: int) -> float:
     """Width of the codes low..high as a share of the domain: 0 for one value, 1 for all."""
     if low == high:

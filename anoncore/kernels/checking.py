@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.kernels.compiler import call_level, kernel
+from anoncore.kernels.compiler import call_level, inner_kernel, kernel
 
 Floats = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
@@ -33,7 +33,7 @@ class KernelChecks(NamedTuple):
     minimum_rows: int
 
 
-@kernel
+@inner_kernel
 def meets(level: float, threshold: float, comparison: int) -> bool:
     """Compare one level: 0 at least, 1 at most, 2 below the threshold."""
     if comparison == 0:
@@ -52,7 +52,7 @@ def holds(levels: Floats, threshold: float, comparison: int) -> npt.NDArray[np.b
     return result
 
 
-@kernel
+@inner_kernel
 def all_hold(checks: KernelChecks, counts: Int64, size: int) -> bool:
     """Whether a group of `size` rows with these counts of sensitive values satisfies every check."""
     if size < checks.minimum_rows:

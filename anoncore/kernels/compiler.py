@@ -23,8 +23,16 @@ LEVEL_SIGNATURE = numba.types.float64(
 
 
 def kernel(function: F) -> F:
-    """Compile `function` with numba: no Python objects, no GIL, cached on disk."""
-    compiled: F = numba.njit(nogil=True, cache=True)(function)
+    """Compile `function` with numba: no Python objects, no GIL, cached on disk; division by zero gives inf or nan."""
+    compiled: F = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    return compiled
+
+
+def inner_kernel(function: F) -> F:
+    """Compile a function that only kernels call: leaves out the entry points from Python and C, which cost seconds."""
+    compiled: F = numba.njit(
+        nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)
     return compiled
 
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from anoncore.kernels.attributes import HIERARCHY, Attributes, common_node, width
 from anoncore.kernels.checking import KernelChecks, all_hold
-from anoncore.kernels.compiler import kernel
+from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.splitting import (
     NO_SPLIT,
     NODE_CHILDREN,
@@ -37,7 +37,7 @@ Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 
 
-@kernel
+@inner_kernel
 def _count(rows: Int32, lo: int, hi: int, search: Search, checks: KernelChecks) -> Int64:
     counts = np.zeros(checks.count_start[-1], np.int64)
     for row in range(lo, hi):
@@ -46,7 +46,7 @@ def _count(rows: Int32, lo: int, hi: int, search: Search, checks: KernelChecks) 
     return counts
 
 
-@kernel
+@inner_kernel
 def _median(rows: Int32, lo: int, hi: int, a: int, low: int, high: int) -> tuple[int, int, int]:
     """Code of the middle row in the attribute's order, rows below it, rows up to it."""
     n = hi - lo
@@ -67,7 +67,7 @@ def _median(rows: Int32, lo: int, hi: int, a: int, low: int, high: int) -> tuple
     return low + code, below, below + counts[code]
 
 
-@kernel
+@inner_kernel
 def _sides_allowed(
     rows: Int32, lo: int, hi: int, split: Split, counts: Int64, search: Search, checks: KernelChecks
 ) -> bool:
@@ -85,7 +85,7 @@ def _sides_allowed(
     return all_hold(checks, left, n_left) and all_hold(checks, counts - left, hi - lo - n_left)
 
 
-@kernel
+@inner_kernel
 def _median_split(
     rows: Int32,
     lo: int,
@@ -126,7 +126,7 @@ def _median_split(
     return make_split(NO_SPLIT, 0, 0, 0)
 
 
-@kernel
+@inner_kernel
 def _best_split(
     rows: Int32,
     lo: int,
@@ -168,7 +168,7 @@ def _best_split(
     return best, split
 
 
-@kernel
+@inner_kernel
 def choose_split(
     rows: Int32,
     lo: int,
@@ -194,11 +194,12 @@ def choose_split(
             return split
     split = _median_split(rows, lo, hi, low, high, counts, attributes, search, checks)
     if split.kind == NO_SPLIT and search.n_sensitive > 0:
-        _, split = _best_split(rows, lo, hi, low, high, counts, MEDIAN, attributes, search, checks, work)
+        balance = search.criterion * 0 + MEDIAN  # a variable: a constant would compile everything below twice
+        _, split = _best_split(rows, lo, hi, low, high, counts, balance, attributes, search, checks, work)
     return split
 
 
-@kernel
+@inner_kernel
 def _class_entropy(rows: Int32, lo: int, hi: int, search: Search) -> float:
     """Entropy of the class label in bits times the number of rows."""
     column = search.n_attributes + search.n_sensitive
@@ -211,7 +212,7 @@ def _class_entropy(rows: Int32, lo: int, hi: int, search: Search) -> float:
     return entropy
 
 
-@kernel
+@inner_kernel
 def narrow_regions(
     regions: Int32, rows: Int32, lo: int, ends: Int64, n_sides: int, split: Split, attributes: Attributes
 ) -> None:
@@ -220,7 +221,9 @@ def narrow_regions(
     start = lo
     for side in range(n_sides):
         if side > 0:
-            regions[start] = regions[lo]
+            for column in range(regions.shape[1]):
+                regions[start, column, 0] = regions[lo, column, 0]
+                regions[start, column, 1] = regions[lo, column, 1]
         start = ends[side]
     start = lo
     for side in range(n_sides):
@@ -238,8 +241,8 @@ def narrow_regions(
         start = ends[side]
 
 
-@kernel
-def split_once(
+@inner_kernel
+def _split_once(
     rows: Int32,
     spare: Int32,
     lo: int,
@@ -255,15 +258,16 @@ def split_once(
     high = np.empty(search.n_attributes, np.int32)
     extent(rows, lo, hi, low, high)
     split = choose_split(rows, lo, hi, low, high, attributes, search, checks, work)
-    n_sides = 1
-    ends = np.full(2, hi, np.int64)
-    if split.kind != NO_SPLIT:
-        if split.kind == NODE_CHILDREN:
-            node = attributes.node_start[split.attribute] + split.value
-            ends = np.empty(attributes.last[node] - attributes.first[node] + 1, np.int64)
-        n_sides = split_rows(rows, spare, lo, hi, split, search.content, attributes, ends)
-        if regions.shape[0] > 0:
-            narrow_regions(regions, rows, lo, ends, n_sides, split, attributes)
+    if split.kind == NO_SPLIT:
+        return np.full(1, hi, np.int64)
+    n_sides = 2
+    if split.kind == NODE_CHILDREN:
+        node = attributes.node_start[split.attribute] + split.value
+        n_sides = attributes.last[node] - attributes.first[node] + 1
+    ends = np.empty(n_sides, np.int64)
+    n_sides = split_rows(rows, spare, lo, hi, split, search.content, attributes, ends)
+    if regions.shape[0] > 0:
+        narrow_regions(regions, rows, lo, ends, n_sides, split, attributes)
     return ends[:n_sides]
 
 
@@ -273,25 +277,31 @@ def grow(
     spare: Int32,
     lo: int,
     hi: int,
+    small: int,
     regions: Int32,
     starts: npt.NDArray[np.uint8],
     attributes: Attributes,
     search: Search,
     checks: KernelChecks,
-) -> None:
-    """Partition rows lo..hi-1 to the leaves; `starts` becomes 1 at the first row of each leaf.
+) -> Int64:
+    """Partition rows lo..hi-1 to the leaves if they are at most `small`, else cut them once; `starts` marks leaves.
 
-    Columns of `rows`: quasi-identifiers, sensitive attributes, target, row number. `spare` is of the same shape.
+    Returns the ends of the sides that remain to be grown, none if all is done. `starts` becomes 1 at the first row of
+    each leaf. Columns of `rows`: quasi-identifiers, sensitive attributes, target, row number. `spare` has its shape.
     """
     work = new_workspace(hi - lo, attributes.position.shape[0])
+    once = hi - lo > small
     open_lo, open_hi = [lo], [hi]
     while len(open_lo) > 0:
         begin, end = open_lo.pop(), open_hi.pop()
-        ends = split_once(rows, spare, begin, end, regions, attributes, search, checks, work)
+        ends = _split_once(rows, spare, begin, end, regions, attributes, search, checks, work)
         if ends.shape[0] == 1:
             starts[begin] = 1
             continue
+        if once:
+            return ends
         for side in range(ends.shape[0]):
             open_lo.append(begin)
             open_hi.append(ends[side])
             begin = ends[side]
+    return np.empty(0, np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.kernels.attributes import Attributes
-from anoncore.kernels.compiler import kernel
+from anoncore.kernels.compiler import inner_kernel
 
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
@@ -27,13 +27,13 @@ class Split(NamedTuple):
     left: int
 
 
-@kernel
+@inner_kernel
 def make_split(kind: int, attribute: int, value: int, left: int) -> Split:
     """A Split whose fields all have the compiled type int64."""
     return Split(np.int64(kind), np.int64(attribute), np.int64(value), np.int64(left))  # type: ignore[arg-type]
 
 
-@kernel
+@inner_kernel
 def extent(rows: Int32, lo: int, hi: int, low: Int32, high: Int32) -> None:
     """Smallest and largest code of rows lo..hi-1 in each of the first len(low) columns."""
     for a in range(low.shape[0]):
@@ -46,7 +46,15 @@ def extent(rows: Int32, lo: int, hi: int, low: Int32, high: Int32) -> None:
             high[a] = max(high[a], code)
 
 
-@kernel
+@inner_kernel
+def _copy_rows(source: Int32, begin: int, target: Int32, to: int, n: int) -> None:
+    # A loop, because the checks of a slice assignment take seconds to compile.
+    for i in range(n):
+        for column in range(source.shape[1]):
+            target[to + i, column] = source[begin + i, column]
+
+
+@inner_kernel
 def goes_left(rows: Int32, lo: int, hi: int, split: Split, content: Int64) -> npt.NDArray[np.bool_]:
     """Which rows lo..hi-1 a binary split sends left.
 
@@ -81,7 +89,7 @@ def goes_left(rows: Int32, lo: int, hi: int, split: Split, content: Int64) -> np
     return left
 
 
-@kernel
+@inner_kernel
 def split_rows(
     rows: Int32, spare: Int32, lo: int, hi: int, split: Split, content: Int64, attributes: Attributes, ends: Int64
 ) -> int:
@@ -104,12 +112,12 @@ def split_rows(
             for column in range(rows.shape[1]):
                 spare[lo + moved, column] = rows[row, column]
             moved += 1
-    rows[kept:hi] = spare[lo : lo + moved]
+    _copy_rows(spare, lo, rows, kept, moved)
     ends[0], ends[1] = kept, hi
     return 2
 
 
-@kernel
+@inner_kernel
 def child_sizes(rows: Int32, lo: int, hi: int, split: Split, attributes: Attributes, side: Int32) -> Int64:
     """Rows of each child of a hierarchy node; `side` gets the child of each code, from the node's first code on."""
     a = split.attribute
@@ -119,14 +127,15 @@ def child_sizes(rows: Int32, lo: int, hi: int, split: Split, attributes: Attribu
     offset = attributes.first[base + split.value]
     for child in range(n_children):
         node = base + attributes.children[begin + child]
-        side[attributes.first[node] - offset : attributes.last[node] - offset + 1] = child
+        for code in range(attributes.first[node], attributes.last[node] + 1):
+            side[code - offset] = child
     sizes = np.zeros(n_children, np.int64)
     for row in range(lo, hi):
         sizes[side[rows[row, a] - offset]] += 1
     return sizes
 
 
-@kernel
+@inner_kernel
 def _split_children(
     rows: Int32, spare: Int32, lo: int, hi: int, split: Split, attributes: Attributes, ends: Int64
 ) -> int:
@@ -149,5 +158,5 @@ def _split_children(
         for column in range(rows.shape[1]):
             spare[place[child], column] = rows[row, column]
         place[child] += 1
-    rows[lo:hi] = spare[lo:hi]
+    _copy_rows(spare, lo, rows, lo, hi - lo)
     return n_sides

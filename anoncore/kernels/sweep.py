@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from anoncore.kernels.attributes import CATEGORY, HIERARCHY, Attributes, common_node
 from anoncore.kernels.checking import KernelChecks, all_hold
-from anoncore.kernels.compiler import kernel
+from anoncore.kernels.compiler import inner_kernel
 from anoncore.kernels.splitting import Split, child_sizes
 
 Int32 = npt.NDArray[np.int32]
@@ -47,7 +47,7 @@ class Workspace(NamedTuple):
     clock: Int64
 
 
-@kernel
+@inner_kernel
 def new_workspace(n_rows: int, n_codes: int) -> Workspace:
     """Buffers for nodes of up to n_rows rows over n_codes codes in all."""
     return Workspace(
@@ -58,7 +58,7 @@ def new_workspace(n_rows: int, n_codes: int) -> Workspace:
     )
 
 
-@kernel
+@inner_kernel
 def sort_rows(rows: Int32, lo: int, hi: int, a: int, low: int, high: int, work: Workspace) -> None:
     """Row numbers lo..hi-1 by their code in column a, into `work.order[:hi - lo]`, stable."""
     n = hi - lo
@@ -82,7 +82,7 @@ def sort_rows(rows: Int32, lo: int, hi: int, a: int, low: int, high: int, work: 
         place[code] += 1
 
 
-@kernel
+@inner_kernel
 def threshold_costs(
     rows: Int32, lo: int, n: int, criterion: int, search: Search, attributes: Attributes, work: Workspace
 ) -> None:
@@ -100,7 +100,7 @@ def threshold_costs(
             work.cost[i] = abs(2 * i - n)
 
 
-@kernel
+@inner_kernel
 def _entropy_costs(rows: Int32, n: int, search: Search, work: Workspace) -> None:
     column = search.n_attributes + search.n_sensitive
     left = np.zeros(search.n_classes, np.int64)
@@ -119,7 +119,7 @@ def _entropy_costs(rows: Int32, n: int, search: Search, work: Workspace) -> None
         work.cost[i + 1] = search.xlogx[i + 1] - left_sum + search.xlogx[n - i - 1] - right_sum
 
 
-@kernel
+@inner_kernel
 def _squared_error_costs(rows: Int32, n: int, search: Search, work: Workspace) -> None:
     column = search.n_attributes + search.n_sensitive
     mean = 0.0
@@ -137,7 +137,7 @@ def _squared_error_costs(rows: Int32, n: int, search: Search, work: Workspace) -
         work.cost[i + 1] = squares - left * left / (i + 1) - right * right / (n - i - 1)
 
 
-@kernel
+@inner_kernel
 def _add_losses(rows: Int32, n: int, attributes: Attributes, work: Workspace, forward: bool) -> None:
     """Add rows * summed width of one side at every boundary, growing that side row by row."""
     for a in range(attributes.form.shape[0]):
@@ -169,7 +169,7 @@ def _add_losses(rows: Int32, n: int, attributes: Attributes, work: Workspace, fo
             work.cost[i + 1 if forward else n - 1 - i] += (i + 1) * loss
 
 
-@kernel
+@inner_kernel
 def best_threshold(
     rows: Int32,
     lo: int,
@@ -204,7 +204,7 @@ def best_threshold(
     return best, value
 
 
-@kernel
+@inner_kernel
 def children_allowed(
     rows: Int32, lo: int, hi: int, split: Split, attributes: Attributes, search: Search, checks: KernelChecks
 ) -> bool:
@@ -227,7 +227,7 @@ def children_allowed(
     return True
 
 
-@kernel
+@inner_kernel
 def children_cost(
     n: int, a: int, rows: Int32, criterion: int, split: Split, attributes: Attributes, search: Search, work: Workspace
 ) -> float:
@@ -248,7 +248,7 @@ def children_cost(
     return total
 
 
-@kernel
+@inner_kernel
 def _side_cost(rows: Int32, n: int, criterion: int, search: Search, attributes: Attributes, part: Workspace) -> float:
     """Cost of one side alone: that of a cut with everything on the left."""
     if criterion == REGRESSION:
