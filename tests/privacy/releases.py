@@ -1,0 +1,67 @@
+"""Releases made by hand for tests: any columns, any groups, one partition or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anoncore import Exact, Fragment, Generalized, GroupValues, Hierarchy, Microdata, Partition, Release
+from datasets import table
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+
+
+def builtin(name: str, **changes: Any) -> Microdata:
+    """A built-in table with its own roles, kinds, orders and hierarchies."""
+    entry = table(name)
+    tags: dict[str, Any] = {
+        "roles": entry.roles,
+        "kinds": entry.kinds,
+        "orders": entry.orders,
+        "hierarchies": {column: Hierarchy.from_nested(tree) for column, tree in entry.taxonomies.items()},
+        "sensitive_values": entry.sensitive_values,
+    }
+    return Microdata(entry.load(), **(tags | changes))
+
+
+def adult(quasi_identifiers: Sequence[str], sensitive: str) -> Microdata:
+    """The Adult table with these roles; the test is skipped where the file is absent."""
+    path = DATA / "adult.csv"
+    if not path.exists():
+        pytest.skip("the Adult table is not beside the repository")
+    frame = pd.read_csv(path)
+    columns = [*quasi_identifiers, sensitive]
+    roles = dict.fromkeys(quasi_identifiers, "quasi-identifier") | {sensitive: "sensitive"}
+    return Microdata(frame[columns], roles=roles)
+
+
+def fragment(data: Microdata, name: str, partition: Partition, exact: Sequence[str] = (), ranges: Sequence[str] = ()):
+    recodings: dict[str, Any] = {
+        one: Generalized.of_rows(data.domain[one], partition, data.codes[one]) for one in ranges
+    }
+    recodings |= {one: Exact(data.domain[one], partition, data.codes[one]) for one in exact}
+    return Fragment(name, partition, recodings)
+
+
+def generalized(data: Microdata, group: Sequence[int]) -> Release:
+    """Quasi-identifiers by region, all else exact, in one fragment."""
+    partition = Partition(np.array(group, dtype=np.int32))
+    rest = [name for name in data.attributes if name not in data.quasi_identifiers]
+    return Release(data, (fragment(data, "release", partition, rest, data.quasi_identifiers),))
+
+
+def sliced(data: Microdata, group: Sequence[int], columns: Sequence[Sequence[str]]) -> Release:
+    """Exact columns that share one partition."""
+    partition = Partition(np.array(group, dtype=np.int32))
+    return Release(data, tuple(fragment(data, "+".join(column), partition, column) for column in columns))
+
+
+def value_sets(data: Microdata, attribute: str, partition: Partition) -> GroupValues:
+    """Only which values occur in each group."""
+    offsets, members = partition.value_sets(data.codes[attribute], len(data.domain[attribute]))
+    return GroupValues(data.domain[attribute], partition, offsets, members)
