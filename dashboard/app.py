@@ -12,7 +12,7 @@ if str(HERE.parent) not in sys.path:
 
 import streamlit as st  # noqa: E402
 
-from dashboard import routes, sidebar, state, warmup  # noqa: E402
+from dashboard import routes, runner, sidebar, state, warmup  # noqa: E402
 
 
 def main() -> None:
@@ -22,9 +22,10 @@ def main() -> None:
     )
     warmup.start()
     state.workspace()
+    runner.take_finished()
     chosen = st.navigation(routes.pages())
     with st.sidebar:
-        sidebar.render()
+        sidebar.render(chosen.url_path)
     if state.take_lost():
         st.warning(
             "The workspace in this address is gone, because the program was restarted or other work took its place. "

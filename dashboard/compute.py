@@ -114,6 +114,12 @@ def later(name: str, run: Run, function: Callable[..., Any], *arguments: Hashabl
     return Later("failed", job.fraction, job.text, error=job.error or "The computation was cancelled.")
 
 
+def kept(name: str, digests: tuple[Hashable, ...], make: Callable[[], T]) -> T:
+    """`make()`, computed once per name and digests of everything that it reads."""
+    once = _values.get_or_put((name, *digests), _Once)
+    return once.get(make)
+
+
 def forget(run: Run) -> None:
     """Drop every value of a run and cancel what is still being computed for it."""
     for job in _jobs.drop(run.id):

@@ -57,6 +57,12 @@ def link(name: str, label: str | None = None, help: str | None = None) -> None:
     st.page_link(page(name), label=label, help=help, query_params={state.URL_PARAMETER: state.workspace_id()})
 
 
+def button(name: str, label: str, primary: bool = False, help: str | None = None) -> None:
+    """Draw a button that leads to a page: for the one step that comes next."""
+    if st.button(label, key=f"to-{name}", type="primary" if primary else "secondary", help=help):
+        st.switch_page(page(name), query_params={state.URL_PARAMETER: state.workspace_id()})
+
+
 def _renderer(name: str) -> Callable[[], None]:
     def render() -> None:
         view = importlib.import_module(f"dashboard.views.{name}")

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import state
+from dashboard import runner, state
 from dashboard.palette import COLOR_NAMES, run_style
 
 _RUN = "shown-run"
 
 
-def render() -> None:
-    """Draw the table's name and the choice of the run."""
+def render(page: str) -> None:
+    """Draw the table's name, a run on its way, and the choice of the run shown."""
     table = state.table()
     if table is not None:
         st.caption("Table")
         st.markdown(f"**{escaped(table.name)}**  \n{len(table.frame):,} rows, {table.frame.shape[1]} columns")
+    if runner.active() is not None and page != "anonymize":
+        runner.progress()
     runs = state.runs()
     if not runs:
         return

@@ -22,6 +22,7 @@ __all__ = ["LoadedTable", "Run", "Tags", "Workspace"]
 
 FIRST_TABLE = "census"
 URL_PARAMETER = "workspace"
+MOST_BUILTIN = 6
 _ID = "_workspace"
 _LOST = "_workspace_lost"
 
@@ -39,7 +40,7 @@ def workspace() -> Workspace:
         if found is None:
             found = _workspaces.new()
             st.session_state[_LOST] = asked is not None
-            load_builtin(FIRST_TABLE, found)
+            load_builtin(FIRST_TABLE, into=found)
         st.session_state[_ID] = found.id
     if asked != found.id:
         st.query_params[URL_PARAMETER] = found.id
@@ -119,29 +120,39 @@ def remove_run(run_id: str) -> None:
     here.remove_run(run_id)
 
 
-def load_builtin(name: str, into: Workspace | None = None) -> LoadedTable:
-    """Load a built-in table with its suggested tags. Raises DataError where it cannot be had (offline)."""
-    if name not in _builtin:
-        _builtin[name] = _load_builtin(name)
-    loaded = _builtin[name]
+def load_builtin(name: str, n_rows: int | None = None, into: Workspace | None = None) -> LoadedTable:
+    """Load a built-in table with its suggested tags, a generated one with `n_rows` rows.
+
+    Raises DataError where it cannot be had, such as a download without a network.
+    """
+    digest = f"builtin:{name}" if n_rows is None else f"builtin:{name}:{n_rows}"
+    loaded = _builtin.get(digest)
+    if loaded is None:
+        loaded = _builtin[digest] = _load_builtin(name, n_rows, digest)
+        while len(_builtin) > MOST_BUILTIN:
+            del _builtin[next(iter(_builtin))]
     (into or workspace()).load(loaded, loaded.suggested)
     _workspaces.trim()
     return loaded
 
 
-def _load_builtin(name: str) -> LoadedTable:
+def _load_builtin(name: str, n_rows: int | None, digest: str) -> LoadedTable:
     entry = datasets.table(name)
-    frame = entry.load()
+    frame = entry.load() if n_rows is None else entry.load(n_rows=n_rows)
     plain = untagged(frame)
-    hierarchies = {column: Hierarchy.from_nested(nested) for column, nested in entry.taxonomies.items()}
     suggested = Tags(
         roles={**plain.roles, **entry.roles},
         kinds={**plain.kinds, **entry.kinds},
         orders={column: tuple(order) for column, order in entry.orders.items()},
-        hierarchies=hierarchies,
+        hierarchies=builtin_hierarchies(name),
         sensitive_values={column: tuple(values) for column, values in entry.sensitive_values.items()},
     )
-    return LoadedTable(f"builtin-{name}", entry.title, frame, f"builtin:{name}", (entry.description,), name, suggested)
+    return LoadedTable(digest, entry.title, frame, digest, (entry.description, entry.source), name, suggested)
+
+
+def builtin_hierarchies(name: str) -> dict[str, Hierarchy]:
+    """The taxonomies that come with a built-in table, by attribute."""
+    return {column: Hierarchy.from_nested(nested) for column, nested in datasets.table(name).taxonomies.items()}
 
 
 def load_frame(frame: Any, name: str, digest: str, notes: tuple[str, ...]) -> LoadedTable:

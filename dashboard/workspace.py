@@ -168,16 +168,16 @@ class Workspace:
 
 
 def run_title(algorithm: Algorithm) -> str:
-    """The algorithm with the parameters that tell runs apart, e.g. `Mondrian (k = 10, loss)`."""
+    """The algorithm with its requirements or first number, and what else differs from the defaults."""
     parts: list[str] = []
     for name, info in type(algorithm).model_fields.items():
         value = getattr(algorithm, name)
-        if isinstance(value, tuple) and all(hasattr(item, "parameter") for item in value):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if isinstance(value, tuple) and value and all(hasattr(item, "parameter") for item in value):
             parts += [_requirement_text(item) for item in value]
-        elif isinstance(value, int | float) and not isinstance(value, bool) and name != "seed":
-            parts.append(f"{name} = {value:g}")
-        elif value != info.get_default(call_default_factory=True) and name != "seed":
-            parts.append(str(value) if isinstance(value, str) else f"{name} = {value}")
+        elif name != "seed" and (value != info.get_default(call_default_factory=True) or (is_number and not parts)):
+            words = name.replace("_", " ")
+            parts.append(value if isinstance(value, str) else f"{words} = {value:g}" if is_number else words)
     return f"{algorithm.title} ({', '.join(parts)})" if parts else algorithm.title
 
 

@@ -1,7 +1,136 @@
-"""The page Anonymize."""
+"""The page Anonymize: choose a method and its parameters, run it, and see at a glance what came out."""
 
 from __future__ import annotations
+
+import inspect
+
+import streamlit as st
+
+from anoncore import AnonymizationError, InfeasibleError, Microdata
+from anoncore.algorithms import ALGORITHMS, Algorithm
+from dashboard import forms, routes, runner, state
+from dashboard.fields import feasible_instead
+from dashboard.views import headline
+
+MOST_CARDS = 6
+_METHOD = "method"
 
 
 def render() -> None:
     """Draw the page."""
+    try:
+        data = state.microdata()
+        data.require_quasi_identifiers()
+    except AnonymizationError as error:
+        st.error(str(error))
+        routes.button("attributes" if state.table() is not None else "data", "Go there")
+        return
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        kind = _choose_method()
+        algorithm, problem = _parameters(kind, data)
+    with right:
+        _protects(data)
+        _run_panel(algorithm, problem, data)
+        headline.render()
+
+
+def _choose_method() -> type[Algorithm]:
+    """One card per method while there are few, else a list."""
+    names = list(ALGORITHMS)
+    kept = state.forms().get(_METHOD)
+    if state.widget_value(_METHOD) not in names:
+        state.set_widget_values({_METHOD: kept if kept in names else _first_method()})
+    label = "Method"
+    help = "Generalization coarsens values; bucketization keeps them but cuts the link to the sensitive value."
+    if len(names) <= MOST_CARDS:
+        name = st.radio(
+            label,
+            names,
+            key=_METHOD,
+            format_func=lambda name: f"**{ALGORITHMS[name].title}** ({ALGORITHMS[name].family})",
+            captions=[ALGORITHMS[name].summary for name in names],
+            help=help,
+        )
+    else:
+        name = st.selectbox(
+            label,
+            names,
+            key=_METHOD,
+            format_func=lambda name: f"{ALGORITHMS[name].title} ({ALGORITHMS[name].family})",
+            help=help,
+        )
+        st.caption(ALGORITHMS[name].summary)
+    state.forms()[_METHOD] = name
+    return ALGORITHMS[name]
+
+
+def _first_method() -> str:
+    """A method that takes any requirement suits most tables."""
+    return next(
+        (name for name, kind in ALGORITHMS.items() if "requirements" in kind.model_fields), next(iter(ALGORITHMS))
+    )
+
+
+def _parameters(kind: type[Algorithm], data: Microdata) -> tuple[Algorithm | None, str]:
+    """The form of the method: the algorithm it makes, or the sentence that says why it makes none."""
+    values = state.forms().setdefault(f"parameters-{kind.name}", {})
+    try:
+        fields = forms.draw(kind, f"parameter.{kind.name}", values, forms.Names.of(data))
+        algorithm: Algorithm | None = kind(**fields)
+        problem = ""
+    except AnonymizationError as error:
+        algorithm, problem = None, str(error)
+    with st.popover(f"How {kind.title} works"):
+        st.markdown(inspect.getdoc(kind) or "")
+    return algorithm, problem
+
+
+def _protects(data: Microdata) -> None:
+    """What the run works on, in one line."""
+    known = ", ".join(data.quasi_identifiers[:6]) + (" …" if len(data.quasi_identifiers) > 6 else "")
+    count = len(data.quasi_identifiers)
+    hidden = ", ".join(data.sensitive) or "none tagged"
+    st.caption(f"Others may know {count} attribute{'s' if count > 1 else ''} ({known}). Sensitive: {hidden}.")
+
+
+def _run_panel(algorithm: Algorithm | None, problem: str, data: Microdata) -> None:
+    """Whether it can run, the button, progress while it runs, and what went wrong the last time."""
+    instead: Algorithm | None = None
+    if algorithm is not None:
+        try:
+            algorithm.validate_data(data)
+        except InfeasibleError as error:
+            problem, instead = str(error), feasible_instead(algorithm, data, error)
+        except AnonymizationError as error:
+            problem = str(error)
+    if runner.active() is not None:
+        runner.progress()
+        return
+    if problem:
+        st.warning(problem)
+        if instead is not None:
+            st.button(
+                "Use the nearest feasible value",
+                on_click=_use,
+                args=(instead,),
+                help="Change the parameter that fails.",
+            )
+    pressed = st.button(
+        "Run",
+        type="primary",
+        disabled=bool(problem) or algorithm is None,
+        width="stretch",
+        help="Make a release with these parameters. Earlier runs stay, so that you can compare.",
+    )
+    if pressed and algorithm is not None and not problem:
+        runner.start(algorithm, data)
+        st.rerun()
+    failed = state.forms().get("run_problem")
+    if failed:
+        st.error(failed)
+
+
+def _use(algorithm: Algorithm) -> None:
+    kind = type(algorithm)
+    forms.take(algorithm, f"parameter.{kind.name}", state.forms().setdefault(f"parameters-{kind.name}", {}))

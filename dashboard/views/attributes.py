@@ -1,7 +1,161 @@
-"""The page Attributes."""
+"""The page Attributes: what each column tells about a person, and how its values relate."""
 
 from __future__ import annotations
+
+from collections import Counter
+
+import pandas as pd
+import streamlit as st
+
+from anoncore import AnonymizationError, Microdata
+from anoncore.suggestions import Suggestion, suggest, uniqueness
+from dashboard import compute, routes, state, tagging
+from dashboard.state import LoadedTable
+from dashboard.views import attribute_details
+from dashboard.views.data import column_summaries
+
+MEANINGS = {
+    "identifier": "Names the person, such as a name or a number. Never published.",
+    "quasi-identifier": "Others may know it, such as age or sex. Combined, it can single a person out.",
+    "sensitive": "Must not be learned about a person, such as a diagnosis.",
+    "insensitive": "Neither; published as it is.",
+}
+_EDITOR = "attribute-editor"
 
 
 def render() -> None:
     """Draw the page."""
+    table = state.table()
+    if table is None:
+        st.info("No table is loaded, so there is nothing to tag.")
+        routes.link("data", "Choose a table")
+        return
+    for column, (role, meaning) in zip(st.columns(4), MEANINGS.items(), strict=True):
+        column.caption(f"**{role}**  \n{meaning}")
+    suggestions = table_suggestions(table)
+    _suggestion_bar(table, suggestions)
+    _editor(table, suggestions)
+    try:
+        data = state.microdata()
+    except AnonymizationError as error:
+        st.error(f"{error} Until then no method can run.")
+        return
+    _what_follows(data)
+    attribute_details.render(table, data)
+
+
+def table_suggestions(table: LoadedTable) -> tuple[Suggestion, ...]:
+    """Suggested roles, computed once per table."""
+    return compute.kept("suggestions", (table.digest,), lambda: suggest(table.frame, column_summaries(table)))
+
+
+def _suggestion_bar(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
+    """How to begin with an untagged table; one click away, never by itself."""
+    tags = state.tags()
+    counts = Counter(suggestion.role.value for suggestion in suggestions)
+    wanted = {suggestion.attribute: suggestion.role.value for suggestion in suggestions}
+    untouched = all(role == "insensitive" for role in tags.roles.values())
+    parts = [f"{counts[role]} {role}" for role in MEANINGS if counts[role] and role != "insensitive"]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if untouched:
+            what = ", ".join(parts) or "nothing that needs protection"
+            st.markdown(f"No attribute is tagged yet. Names and values suggest: {what}. Check the reasons below.")
+        st.button(
+            "Use suggestions",
+            type="primary" if untouched and parts else "secondary",
+            on_click=_use_suggestions,
+            args=(suggestions,),
+            disabled=dict(tags.roles) == wanted,
+            help="Set every role as suggested in the list. You can change each one afterwards.",
+        )
+        st.button(
+            "Reset",
+            on_click=_reset,
+            args=(table,),
+            disabled=tags.digest == table.suggested.digest,
+            help="Back to how the table was loaded: roles, kinds, orders and hierarchies.",
+        )
+
+
+def _use_suggestions(suggestions: tuple[Suggestion, ...]) -> None:
+    state.set_tags(tagging.with_suggestions(state.tags(), suggestions))
+    _rebase()
+
+
+def _reset(table: LoadedTable) -> None:
+    state.set_tags(table.suggested)
+    _rebase()
+
+
+def _rebase() -> None:
+    state.set_session("editor_turn", state.session("editor_turn", 0) + 1)
+
+
+def _editor(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
+    """Roles and kinds of all attributes; the base stays the same while the editor lives."""
+    key, base = _current_base(table, suggestions)
+    config = st.column_config
+    st.data_editor(
+        base,
+        key=key,
+        on_change=_fold,
+        args=(key, base),
+        hide_index=True,
+        height=min(35 * (len(base) + 1) + 3, 560),
+        disabled=[tagging.NAME, tagging.VALUES, tagging.HINT],
+        column_config={
+            tagging.NAME: config.TextColumn(width=130),
+            tagging.ROLE: config.SelectboxColumn(
+                width=135, options=tagging.ROLES, required=True, help="What the attribute tells about a person."
+            ),
+            tagging.KIND: config.SelectboxColumn(
+                width=90,
+                options=tagging.KINDS,
+                required=True,
+                help="numeric: numbers or dates. ordinal: categories with a rank. nominal: categories without one.",
+            ),
+            tagging.VALUES: config.NumberColumn(width=65, format="localized", help="How many different values occur."),
+            tagging.HINT: config.TextColumn(width=480, help="A role that names and values suggest, and why."),
+        },
+        alt="Role and kind of every attribute, with suggestions",
+    )
+    st.caption("Double-click a role or kind to change it. Suggestions are hints; you know better what others know.")
+
+
+def _current_base(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> tuple[str, pd.DataFrame]:
+    """Key and base of the editor. A new one whenever the widget is not alive any more: another page was open."""
+    turn = (table.id, state.session("editor_turn", 0))
+    held = state.session("editor_base")
+    if held is None or held[0] != turn or state.widget_value(held[1]) is None:
+        number = state.session("editor_number", 0) + 1
+        state.set_session("editor_number", number)
+        base = tagging.editor_base(state.tags(), column_summaries(table), suggestions)
+        held = (turn, f"{_EDITOR}-{number}", base)
+        state.set_session("editor_base", held)
+    return held[1], held[2]
+
+
+def _fold(key: str, base: pd.DataFrame) -> None:
+    edits = state.widget_value(key, {})
+    state.set_tags(tagging.fold(state.tags(), base, edits.get("edited_rows", {})))
+
+
+def _what_follows(data: Microdata) -> None:
+    """What the tags mean for the people in the table, and where to go."""
+    names = data.quasi_identifiers
+    if not names:
+        st.warning("Tag at least one attribute as quasi-identifier: what an adversary may know about a person.")
+        return
+    found = compute.kept(
+        "uniqueness",
+        (state.table().digest, state.tags().digest),
+        lambda: uniqueness(data),  # type: ignore[union-attr]
+    )
+    with st.container(border=True):
+        st.markdown(
+            f"**{found.sentence}** ({found.share:.0%}): whoever knows these values finds the person for certain.",
+            help="A row is unique if no other row has the same values in all quasi-identifiers.",
+        )
+        if not data.sensitive:
+            st.markdown("No attribute is sensitive. k-anonymity works so; other requirements need one.")
+        routes.button("anonymize", "Go to Anonymize", primary=True)

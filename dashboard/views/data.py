@@ -1,7 +1,235 @@
-"""The page Data."""
+"""The page Data: choose or upload a table, and see what is in it."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+import datasets
+from anoncore import AnonymizationError
+from anoncore.sources import read_table
+from anoncore.summary import ColumnSummary, summarize
+from dashboard import compute, routes, state
+from dashboard.charts import tables as charts
+from dashboard.sidebar import escaped
+from dashboard.state import LoadedTable
+
+MOST_BYTES = 200 << 20
+PREVIEW_ROWS = 1_000
+MOST_GENERATED = 1_000_000
+_CHOICE, _ROWS, _UPLOAD = "builtin-table", "generated-rows", "upload"
 
 
 def render() -> None:
     """Draw the page."""
+    with st.container(border=True):
+        left, right = st.columns(2, gap="large")
+        with left:
+            _choose_builtin()
+        with right:
+            _upload()
+    problem = state.session("load_problem")
+    if problem:
+        st.error(problem)
+    table = state.table()
+    if table is None:
+        st.info("No table is loaded. Choose a built-in table or upload your own above.")
+        return
+    summaries = column_summaries(table)
+    _facts(table, summaries)
+    _next_steps(table)
+    _columns(table, summaries)
+    st.subheader("First rows")
+    st.dataframe(table.frame.head(PREVIEW_ROWS), key=f"preview-{table.id}", height=320, alt="First rows of the table")
+    st.caption(f"The first {min(PREVIEW_ROWS, len(table.frame)):,} of {len(table.frame):,} rows, as they were read.")
+
+
+def column_summaries(table: LoadedTable) -> tuple[ColumnSummary, ...]:
+    """What is in each column, computed once per table."""
+    return compute.kept("summaries", (table.digest,), lambda: summarize(table.frame))
+
+
+def _choose_builtin() -> None:
+    table = state.table()
+    entries = datasets.tables()
+    current = table.builtin if table is not None else None
+    state.set_widget_values({_CHOICE: current})
+    name = st.selectbox(
+        "Built-in table",
+        list(entries),
+        format_func=lambda key: entries[key].title,
+        key=_CHOICE,
+        placeholder="Your own file is loaded; choose a built-in table to replace it",
+        on_change=_ask_builtin,
+        help="Made-up tables, worked examples of the papers, and public data. Attributes come tagged.",
+    )
+    if name is not None and entries[name].generated and table is not None:
+        state.set_widget_values({_ROWS: len(table.frame)})
+        st.number_input(
+            "Rows to make up",
+            min_value=10,
+            max_value=MOST_GENERATED,
+            step=5_000,
+            key=_ROWS,
+            on_change=_ask_builtin,
+            help="This table is generated, so it can have any number of rows. The same number gives the same table.",
+        )
+    asked = state.session("asked_builtin")
+    if asked is not None:
+        state.set_session("asked_builtin", None)
+        with st.spinner(f"Loading {entries[asked[0]].title} …"):
+            _attempt(lambda: state.load_builtin(*asked))
+
+
+def _ask_builtin() -> None:
+    name = state.widget_value(_CHOICE)
+    if name is None:
+        return
+    table = state.table()
+    same = table is not None and table.builtin == name
+    state.set_session("asked_builtin", (name, state.widget_value(_ROWS) if same else None))
+
+
+def _upload() -> None:
+    turn = state.session("upload_turn", 0)
+    file = st.file_uploader(
+        "Your own table: CSV, TSV, Parquet or Excel",
+        key=f"{_UPLOAD}-{turn}",
+        help="One row per person, column names first. The file stays on this machine.",
+    )
+    if file is None:
+        return
+    state.set_session("upload_turn", turn + 1)
+    with st.spinner("Reading the file …"):
+        _attempt(lambda: load_upload(file.getvalue(), file.name))
+
+
+def load_upload(content: bytes, name: str) -> None:
+    """Read an uploaded file and make it the table. Raises DataError and keeps the previous table if that fails."""
+    source = read_table(content, name, max_bytes=MOST_BYTES)
+    state.load_frame(source.frame, source.name, source.digest, source.notes)
+
+
+def _attempt(load: Callable[[], object]) -> None:
+    """Load, keep the sentence of what went wrong, and draw the whole page anew."""
+    problem = None
+    try:
+        load()
+    except AnonymizationError as error:
+        problem = f"{error} The table below is still the one from before."
+    except MemoryError:
+        problem = "The table does not fit into memory; take fewer rows. The table below is still the one from before."
+    state.set_session("load_problem", problem)
+    st.rerun()
+
+
+def _facts(table: LoadedTable, summaries: tuple[ColumnSummary, ...]) -> None:
+    st.subheader(escaped(table.name))
+    missing = sum(summary.n_missing for summary in summaries)
+    cells = len(table.frame) * max(len(summaries), 1)
+    tiles = st.columns(4)
+    tiles[0].metric("Rows", f"{len(table.frame):,}", border=True, help="People: the table has one row per person.")
+    tiles[1].metric("Columns", f"{len(summaries):,}", border=True, help="Attributes of a person.")
+    tiles[2].metric(
+        "Missing cells",
+        f"{missing / cells:.1%}" if missing else "none",
+        border=True,
+        help=f"{missing:,} of {cells:,} cells are empty. Missing is treated as a value of its own.",
+    )
+    tiles[3].metric(
+        "Memory", f"{table.n_bytes / 2**20:,.1f} MB", border=True, help="What the table takes in this program."
+    )
+    if table.notes:
+        title = "About this table" if table.builtin else "How the file was read"
+        st.caption(f"**{title}.** " + " ".join(escaped(note) for note in table.notes))
+
+
+def _next_steps(table: LoadedTable) -> None:
+    tagged = any(role != "insensitive" for role in state.tags().roles.values())
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        if tagged:
+            routes.button("anonymize", "Go to Anonymize", primary=True)
+            routes.button("attributes", "See the tags")
+            st.markdown("The attributes are tagged, so you can run a method straight away.")
+        else:
+            routes.button("attributes", "Go to Attributes", primary=True)
+            st.markdown("Next, say which columns identify people and which must not be learned.")
+
+
+@st.fragment(key="columns-of-the-table")
+def _columns(table: LoadedTable, summaries: tuple[ColumnSummary, ...]) -> None:
+    """The list of columns with the distribution of the selected one beside it."""
+    st.subheader("Columns")
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        event = st.dataframe(
+            profile_frame(summaries),
+            key=f"columns-{table.id}",
+            hide_index=True,
+            height=min(36 * (len(summaries) + 1) + 2, 430),
+            on_select="rerun",
+            selection_mode="single-row",
+            column_config=_profile_columns(),
+            alt="Type, number of values, missing cells and distribution of every column",
+        )
+        st.caption("Select a row to see the values of that column.")
+    chosen = event["selection"]["rows"]
+    summary = summaries[chosen[0] if chosen and chosen[0] < len(summaries) else _first_interesting(summaries)]
+    with right:
+        st.markdown(f"**{escaped(summary.name)}**")
+        if summary.n_distinct == 0:
+            st.info("Every cell of this column is empty.")
+            return
+        st.plotly_chart(
+            charts.distribution(summary),
+            key="distribution",
+            config={"displayModeBar": False},
+            alt=f"Distribution of {summary.name}",
+        )
+        st.caption(_distribution_caption(summary))
+
+
+def profile_frame(summaries: tuple[ColumnSummary, ...]) -> pd.DataFrame:
+    """One line per column: type, distinct values, missing share in percent, rows per bin."""
+    return pd.DataFrame(
+        {
+            "Column": [summary.name for summary in summaries],
+            "Type": [summary.type for summary in summaries],
+            "Values": [summary.n_distinct for summary in summaries],
+            "Missing": [100 * summary.n_missing / max(summary.n_rows, 1) for summary in summaries],
+            "Distribution": [list(summary.bin_counts) for summary in summaries],
+        }
+    )
+
+
+def _profile_columns() -> dict[str, object]:
+    config = st.column_config
+    return {
+        "Column": config.TextColumn(width=115),
+        "Type": config.TextColumn(width=95, help="What the cells hold."),
+        "Values": config.NumberColumn(width=65, format="localized", help="How many different values occur."),
+        "Missing": config.NumberColumn(width=70, format="%.1f%%", help="Share of empty cells."),
+        "Distribution": config.BarChartColumn(
+            width=110, y_min=0, help="Rows per range of numbers, or per value for the 20 most frequent."
+        ),
+    }
+
+
+def _first_interesting(summaries: tuple[ColumnSummary, ...]) -> int:
+    """The first column that is not a numbering of the rows."""
+    for place, summary in enumerate(summaries):
+        if summary.n_distinct > 1 and summary.distinct_share < 0.1:
+            return place
+    return 0
+
+
+def _distribution_caption(summary: ColumnSummary) -> str:
+    shown, known = summary.n_in_bins, summary.n_rows - summary.n_missing
+    if shown < known:
+        few = len(summary.bin_counts)
+        return f"The {few} most frequent of {summary.n_distinct:,} values; they are {shown / known:.0%} of the rows."
+    extent = f", {summary.lowest} to {summary.highest}" if summary.lowest != summary.highest else ""
+    empty = f"; {summary.n_missing:,} cells are empty" if summary.n_missing else ""
+    return f"{summary.n_distinct:,} different values in {known:,} rows{extent}{empty}."

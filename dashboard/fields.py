@@ -1,0 +1,174 @@
+"""What a form needs to know about the fields of an algorithm or requirement, read off the model itself."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Union, get_args, get_origin
+
+import annotated_types as limits
+from pydantic.fields import FieldInfo
+
+from anoncore import AnonymizationError, InfeasibleError, Microdata
+from anoncore.algorithms import Algorithm
+from anoncore.model import Model
+from anoncore.requirements import REQUIREMENTS, Requirement
+
+Form = Literal["integer", "number", "choice", "flag", "attribute", "requirements", "text"]
+SENSITIVE_FIELD = "attribute"
+"""The field by which requirements name the attribute that they protect."""
+
+
+@dataclass(frozen=True)
+class FieldForm:
+    """One field: how to ask for it, in which bounds, and what it starts with."""
+
+    name: str
+    title: str
+    help: str
+    form: Form
+    optional: bool
+    default: Any
+    low: float | None = None
+    high: float | None = None
+    options: tuple[Any, ...] = ()
+
+    @property
+    def step(self) -> float:
+        """A step that suits the bounds."""
+        if self.form == "integer":
+            return 1
+        if self.high is not None and self.low is not None:
+            return (self.high - self.low) / 20
+        return 0.1
+
+
+def field_forms(model: type[Model]) -> tuple[FieldForm, ...]:
+    """The fields of a model, in their order."""
+    return tuple(_field_form(name, info) for name, info in model.model_fields.items())
+
+
+def _field_form(name: str, info: FieldInfo) -> FieldForm:
+    plain, optional = _without_none(info.annotation)
+    form, options = _form(plain)
+    low, high = _bounds(info, form)
+    default = None if info.is_required() else info.get_default(call_default_factory=True)
+    if info.is_required() and not optional:
+        default = _first_value(form, low, high, options)
+    title = info.title or name.replace("_", " ").capitalize()
+    return FieldForm(name, title, info.description or "", form, optional, default, low, high, options)
+
+
+def _without_none(annotation: Any) -> tuple[Any, bool]:
+    if get_origin(annotation) in (Union, types.UnionType):
+        kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
+        return (kinds[0] if len(kinds) == 1 else annotation), len(kinds) < len(get_args(annotation))
+    return annotation, False
+
+
+def _form(annotation: Any) -> tuple[Form, tuple[Any, ...]]:
+    if get_origin(annotation) is Literal:
+        return "choice", get_args(annotation)
+    if annotation is bool:
+        return "flag", ()
+    if annotation is int:
+        return "integer", ()
+    if annotation is float:
+        return "number", ()
+    if annotation is str:
+        return "attribute", ()
+    if get_origin(annotation) is tuple and _is_requirement(get_args(annotation)[0]):
+        return "requirements", ()
+    return "text", ()
+
+
+def _is_requirement(annotation: Any) -> bool:
+    bare = get_args(annotation)[0] if get_args(annotation) else annotation
+    return isinstance(bare, type) and issubclass(bare, Requirement)
+
+
+def _bounds(info: FieldInfo, form: Form) -> tuple[float | None, float | None]:
+    """The closed bounds; an open one is moved inside by a step."""
+    low: float | None = None
+    high: float | None = None
+    inside = 1.0 if form == "integer" else 0.01
+    for limit in info.metadata:
+        if isinstance(limit, limits.Ge | limits.Interval) and limit.ge is not None:
+            low = float(limit.ge)  # type: ignore[arg-type]
+        if isinstance(limit, limits.Le | limits.Interval) and limit.le is not None:
+            high = float(limit.le)  # type: ignore[arg-type]
+        if isinstance(limit, limits.Gt | limits.Interval) and limit.gt is not None:
+            low = float(limit.gt) + inside  # type: ignore[arg-type]
+        if isinstance(limit, limits.Lt | limits.Interval) and limit.lt is not None:
+            high = float(limit.lt) - inside  # type: ignore[arg-type]
+    return low, high
+
+
+def _first_value(form: Form, low: float | None, high: float | None, options: tuple[Any, ...]) -> Any:
+    if form in ("integer", "number"):
+        value = max(1.0 if low is None else low, 1.0)
+        value = value if high is None else min(value, high)
+        return int(value) if form == "integer" else value
+    return {"choice": options[0] if options else None, "flag": False, "requirements": ()}.get(form)
+
+
+def first_requirement() -> Requirement:
+    """What a list of requirements starts with: one that fits every table."""
+    kind = next((kind for kind in REQUIREMENTS.values() if kind.attribute_free), next(iter(REQUIREMENTS.values())))
+    return build_requirement({"name": kind.name})
+
+
+def build_requirement(values: Mapping[str, Any]) -> Requirement:
+    """A requirement from its name and the fields that are known; others start as the form does."""
+    kind = REQUIREMENTS[values["name"]]
+    fields = {field.name: values.get(field.name, field.default) for field in field_forms(kind)}
+    return kind(**fields)
+
+
+def feasible_instead(algorithm: Algorithm, data: Microdata, error: InfeasibleError) -> Algorithm | None:
+    """The algorithm with the nearest feasible value in the field that failed, or None if that helps nowhere.
+
+    The error does not name the field, so every number is tried; the one that makes the table feasible is it, or else
+    one that gets past this error to another one.
+    """
+    if error.nearest is None:
+        return None
+    second: Algorithm | None = None
+    for candidate in _with_number(algorithm, error.nearest):
+        try:
+            candidate.validate_data(data)
+        except AnonymizationError as other:
+            if second is None and str(other) != str(error):
+                second = candidate
+            continue
+        return candidate
+    return second
+
+
+def _with_number(algorithm: Algorithm, number: float) -> list[Algorithm]:
+    """The algorithm with each of its numbers, in turn, set to about `number`."""
+    found: list[Algorithm] = []
+    for field in field_forms(type(algorithm)):
+        if field.form == "requirements":
+            listed = getattr(algorithm, field.name)
+            for place, requirement in enumerate(listed):
+                for changed in _numbers_replaced(requirement, number, only=requirement.parameter):
+                    rest = (*listed[:place], changed, *listed[place + 1 :])
+                    found.append(algorithm.replace(**{field.name: rest}))
+        elif field.form in ("integer", "number"):
+            found.extend(_numbers_replaced(algorithm, number, only=field.name))
+    return found
+
+
+def _numbers_replaced(model: Any, number: float, only: str) -> list[Any]:
+    """The model with one field at the number, or a little above where a bound is not itself allowed."""
+    field = next(field for field in field_forms(type(model)) if field.name == only)
+    values = (int(number),) if field.form == "integer" else (number, round(number * 1.01 + 0.01, 2))
+    found = []
+    for value in values:
+        try:
+            found.append(model.replace(**{only: value}))
+        except AnonymizationError:
+            continue
+    return found

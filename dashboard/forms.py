@@ -1,0 +1,231 @@
+"""Forms made from the fields of algorithms and requirements; they name none of them.
+
+What a visitor enters is kept in a plain dict (`values`), from which widgets start again after a page switch, a reload,
+or a change by the program.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from anoncore import Microdata, ParameterError
+from anoncore.model import Model
+from anoncore.requirements import REQUIREMENTS
+from dashboard import state
+from dashboard.fields import SENSITIVE_FIELD, FieldForm, build_requirement, field_forms, first_requirement
+
+Values = dict[str, Any]
+MOST_IN_SIGHT = 3
+"""Fields beyond these go under `More options`."""
+MOST_SEGMENTS = 3
+_NUMBER = "#"
+_NO_NAME = ""
+"""Stands for no attribute; a select box takes None for nothing chosen yet."""
+_ABSENT = object()
+
+
+@dataclass(frozen=True)
+class Names:
+    """The attributes that a field may name."""
+
+    all: tuple[str, ...]
+    sensitive: tuple[str, ...]
+
+    @classmethod
+    def of(cls, data: Microdata) -> Names:
+        """Those of a table."""
+        return cls(data.attributes, data.sensitive)
+
+
+def draw(kind: type[Model], prefix: str, values: Values, names: Names) -> dict[str, Any]:
+    """Draw a form and return its fields as the model takes them; what is entered stays in `values`.
+
+    Raises ParameterError for a text that cannot be read.
+    """
+    forms = field_forms(kind)
+    fields: dict[str, Any] = {}
+    for field in forms[:MOST_IN_SIGHT]:
+        fields[field.name] = _draw_field(field, prefix, values, names)
+    if len(forms) > MOST_IN_SIGHT:
+        changed = sum(values.get(field.name, field.default) != field.default for field in forms[MOST_IN_SIGHT:])
+        with st.expander(f"More options ({changed} changed)" if changed else "More options", key=f"{prefix}.more"):
+            for field in forms[MOST_IN_SIGHT:]:
+                fields[field.name] = _draw_field(field, prefix, values, names)
+    return fields
+
+
+def take(model: Model, prefix: str, values: Values) -> None:
+    """Make the form show a model's fields; call it in a callback."""
+    for field in field_forms(type(model)):
+        value = getattr(model, field.name)
+        values[field.name] = [_entry(values, item) for item in value] if field.form == "requirements" else value
+    state.drop_widgets(f"{prefix}.")
+
+
+def first_sentence(model: type[Model]) -> str:
+    """The first sentence of a model's description."""
+    text = inspect.getdoc(model) or ""
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def _draw_field(field: FieldForm, prefix: str, values: Values, names: Names) -> Any:
+    if field.form == "requirements":
+        return _draw_requirements(field, prefix, values, names)
+    key = f"{prefix}.{field.name}"
+    value = _draw_widget(field, key, values.get(field.name, field.default), names)
+    values[field.name] = value
+    return json_value(field, value) if field.form == "text" else value
+
+
+def _draw_widget(field: FieldForm, key: str, value: Any, names: Names) -> Any:
+    if field.form in ("integer", "number"):
+        return _number(field, key, value)
+    if field.form == "flag":
+        _seed(key, bool(value))
+        return st.toggle(field.title, key=key, help=field.help)
+    if field.form == "choice":
+        return _choice(field, key, value)
+    if field.form == "attribute":
+        return _attribute(field, key, value, names)
+    _seed(key, value if isinstance(value, str) else text_value(value))
+    return st.text_area(field.title, key=key, help=f"{field.help} (written as JSON)", height=80)
+
+
+def _number(field: FieldForm, key: str, value: Any) -> Any:
+    cast: type[int] | type[float] = int if field.form == "integer" else float
+    low = None if field.low is None else cast(field.low)
+    high = None if field.high is None else cast(field.high)
+    if value is not None:
+        value = cast(value)
+        value = value if low is None else max(value, low)
+        value = value if high is None else min(value, high)
+    _seed(key, value)
+    entered = st.number_input(
+        field.title,
+        min_value=low,
+        max_value=high,
+        value=None if field.optional else "min",
+        step=cast(field.step),
+        format=None if field.form == "integer" else "%g",
+        key=key,
+        help=field.help,
+        placeholder="none",
+    )
+    return field.default if entered is None and not field.optional else entered
+
+
+def _choice(field: FieldForm, key: str, value: Any) -> Any:
+    options = list(field.options)
+    _seed(key, value if value in options else options[0], among=options)
+    if len(options) <= MOST_SEGMENTS:
+        return st.segmented_control(field.title, options, key=key, help=field.help, required=True)
+    return st.selectbox(field.title, options, key=key, help=field.help)
+
+
+def _attribute(field: FieldForm, key: str, value: Any, names: Names) -> Any:
+    protects = field.name == SENSITIVE_FIELD
+    if protects and field.optional and len(names.sensitive) < 2:
+        return None
+    known = list(names.sensitive if protects else names.all)
+    options = [_NO_NAME, *known] if field.optional else known
+    _seed(key, value if value in options else (options[0] if options else None), among=options)
+    empty = "every sensitive attribute" if protects else "none"
+    chosen = st.selectbox(
+        field.title, options, key=key, help=field.help, format_func=lambda name: empty if name == _NO_NAME else name
+    )
+    return None if chosen == _NO_NAME else chosen
+
+
+def _seed(key: str, value: Any, among: Sequence[Any] | None = None) -> None:
+    """Give a widget its value before it is drawn, unless it has one that is still possible."""
+    present = state.widget_value(key, _ABSENT)
+    if present is _ABSENT or (among is not None and present not in among):
+        state.set_widget_values({key: value})
+
+
+def _draw_requirements(field: FieldForm, prefix: str, values: Values, names: Names) -> tuple[Model, ...]:
+    """A list of requirements, each with its own fields; one can be added and removed."""
+    start = field.default or (first_requirement(),)
+    entries = values.setdefault(field.name, [_entry(values, item) for item in start])
+    st.markdown(f"**{field.title}**", help=field.help)
+    found = []
+    for entry in entries:
+        with st.container(border=True, key=f"{prefix}.row{entry[_NUMBER]}".replace(".", "-")):
+            found.append(_draw_requirement(field.name, prefix, entry, values, names))
+    picker = f"{prefix}.{field.name}.add"
+    st.selectbox(
+        "Add a requirement",
+        list(REQUIREMENTS),
+        index=None,
+        format_func=lambda name: REQUIREMENTS[name].title,
+        key=picker,
+        placeholder="Add a requirement …",
+        label_visibility="collapsed",
+        on_change=_add,
+        args=(picker, field.name, values),
+    )
+    if not found:
+        raise ParameterError("Without a requirement nothing is protected; add one, such as k-anonymity.")
+    return tuple(found)
+
+
+def _draw_requirement(list_name: str, prefix: str, entry: Values, values: Values, names: Names) -> Model:
+    kind = REQUIREMENTS[entry["name"]]
+    number = entry[_NUMBER]
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.markdown(f"**{kind.title}**", help=f"{first_sentence(kind)} Source: {kind.source}.", width="content")
+        st.button(
+            "Remove",
+            key=f"{prefix}.{list_name}.{number}.remove",
+            type="tertiary",
+            on_click=_remove,
+            args=(list_name, values, number),
+        )
+    forms = field_forms(kind)
+    shown = [form for form in forms if form.name != SENSITIVE_FIELD or len(names.sensitive) > 1]
+    for column, form in zip(st.columns(max(len(shown), 1)), shown, strict=False):
+        with column:
+            _draw_field(form, f"{prefix}.{list_name}.{number}", entry, names)
+    if len(shown) < len(forms):
+        entry[SENSITIVE_FIELD] = None
+    return build_requirement(entry)
+
+
+def _entry(values: Values, requirement: Model) -> Values:
+    """A requirement as the form keeps it: its name, its fields and a number that tells equal ones apart."""
+    values[_NUMBER] = values.get(_NUMBER, 0) + 1
+    return {_NUMBER: values[_NUMBER], "name": requirement.name, **dict(requirement)}
+
+
+def _add(picker: str, list_name: str, values: Values) -> None:
+    name = state.widget_value(picker)
+    if name is not None:
+        values[list_name].append(_entry(values, build_requirement({"name": name})))
+        state.set_widget_values({picker: None})
+
+
+def _remove(list_name: str, values: Values, number: int) -> None:
+    values[list_name] = [entry for entry in values[list_name] if entry[_NUMBER] != number]
+
+
+def text_value(value: Any) -> str:
+    """A value as JSON; empty for none."""
+    return "" if value is None else json.dumps(value)
+
+
+def json_value(field: FieldForm, text: str) -> Any:
+    """What a JSON text says. Raises ParameterError where it is none."""
+    if not text.strip():
+        return None if field.optional else field.default
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise ParameterError(
+            f"{field.title} cannot be read; write it as JSON, for example {text_value(['a'])}."
+        ) from None
