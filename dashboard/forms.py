@@ -23,7 +23,7 @@ from dashboard.fields import SENSITIVE_FIELD, FieldForm, build_requirement, fiel
 Values = dict[str, Any]
 MOST_IN_SIGHT = 3
 """Fields beyond these go under `More options`."""
-MOST_SEGMENTS = 3
+MOST_SEGMENTS = 2
 _NUMBER = "#"
 _NO_NAME = ""
 """Stands for no attribute; a select box takes None for nothing chosen yet."""

@@ -141,9 +141,10 @@ def _facts(table: LoadedTable, summaries: tuple[ColumnSummary, ...]) -> None:
     tiles[3].metric(
         "Memory", f"{table.n_bytes / 2**20:,.1f} MB", border=True, help="What the table takes in this program."
     )
-    if table.notes:
-        title = "About this table" if table.builtin else "How the file was read"
-        st.caption(f"**{title}.** " + " ".join(escaped(note) for note in table.notes))
+    if table.builtin:
+        st.caption("**About this table.** " + " ".join(escaped(note) for note in table.notes))
+    elif table.notes:
+        st.info("**How the file was read**\n\n" + "\n".join(f"- {escaped(note)}" for note in table.notes))
 
 
 def _next_steps(table: LoadedTable) -> None:

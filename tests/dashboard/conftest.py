@@ -1,0 +1,87 @@
+"""A visitor of the page, without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import state
+
+APP = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
+TIMEOUT = 60
+
+
+class Visitor:
+    """One browser session; `at` is Streamlit's own test object."""
+
+    def __init__(self, workspace: str | None = None) -> None:
+        self.at = AppTest.from_file(APP, default_timeout=TIMEOUT)
+        if workspace is not None:
+            self.at.query_params["workspace"] = workspace
+        self.run()
+
+    def run(self) -> Visitor:
+        """Draw the page anew; no exception may reach the visitor."""
+        self.at.run()
+        assert not self.at.exception, [item.value for item in self.at.exception]
+        return self
+
+    def open(self, page: str) -> Visitor:
+        """Go to another page by its name. Streamlit's switch_page only knows pages that are files."""
+        pages = self.at._registered_pages
+        self.at._page_hash = next(key for key, info in pages.items() if info["page_name"].lower() == page)
+        return self.run()
+
+    @property
+    def workspace(self) -> str:
+        """The workspace id in the address."""
+        return self.at.query_params["workspace"]
+
+    def upload(self, name: str, content: bytes) -> Visitor:
+        """Upload a table on the page Data."""
+        self.open("data")
+        self.at.file_uploader[0].set_value((name, content, "application/octet-stream"))
+        return self.run()
+
+    def press(self, label: str) -> Visitor:
+        """Press the button of that label."""
+        next(button for button in self.at.button if button.label == label).click()
+        return self.run()
+
+    def has_button(self, label: str) -> bool:
+        """Whether there is such a button that can be pressed."""
+        return any(button.label == label and not button.disabled for button in self.at.button)
+
+    def tag(self, **roles: str) -> Visitor:
+        """Give attributes their roles, as the editor does; a column's spaces and dashes are written `_`."""
+        here = state._workspaces.get(self.workspace)
+        names = {name.replace("-", "_").replace(" ", "_"): name for name in here.tags.roles}
+        for name, role in roles.items():
+            here.tags = here.tags.with_role(names[name], role)
+        return self.run()
+
+    def texts(self) -> str:
+        """Everything that is written on the page, for looking up sentences."""
+        kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success")
+        written = "\n".join(str(item.value) for kind in kinds for item in getattr(self.at, kind))
+        return written.replace("\\", "")
+
+    @property
+    def errors(self) -> list[str]:
+        """The sentences in red."""
+        return [str(item.value) for item in self.at.error]
+
+
+@pytest.fixture
+def visit() -> Callable[..., Visitor]:
+    """Start a visitor's session."""
+    return Visitor
+
+
+@pytest.fixture
+def visitor(visit: Callable[..., Visitor]) -> Visitor:
+    """A visitor who just arrived."""
+    return visit()
