@@ -142,7 +142,7 @@ def value_text(value: Any) -> str:
     if isinstance(value, pd.Timestamp):
         return value.date().isoformat() if value == value.normalize() else value.isoformat(sep=" ")
     if isinstance(value, float):
-        return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
+        return str(int(value)) if float(value).is_integer() and abs(value) < 1e16 else repr(float(value))
     return str(value)
 
 

@@ -23,10 +23,13 @@ class Partition:
     group: Codes
 
     def __post_init__(self) -> None:
-        group = np.ascontiguousarray(self.group, dtype=np.int32)
-        object.__setattr__(self, "group", group)
-        if len(group) == 0 or group.min() < 0 or (self.sizes == 0).any():
-            raise DataError("A partition needs dense group ids: every id from 0 to the largest must occur.")
+        given = np.asarray(self.group)
+        whole = given.ndim == 1 and len(given) > 0 and given.dtype.kind in "iu"
+        if whole and given.min() >= 0 and given.max() < len(given):
+            object.__setattr__(self, "group", np.ascontiguousarray(given, dtype=np.int32))
+            if self.sizes.all():
+                return
+        raise DataError("A partition needs one whole group id per row, and every id from 0 to the largest must occur.")
 
     @property
     def n_rows(self) -> int:

@@ -177,5 +177,6 @@ class Release:
 def _cells(recoding: Recoding, rows: npt.NDArray[np.int64]) -> pd.Series:
     """Published cells of the given rows: values of the column's own type, or texts of regions."""
     if isinstance(recoding, Exact):
-        return pd.Series(recoding.domain.decoded.take(recoding.codes[rows]))
+        cells = recoding.domain.decoded.take(recoding.codes[rows])
+        return pd.Series(cells, dtype=object if cells.dtype == object else None)
     return pd.Series(recoding.texts().take(rows), dtype="str")

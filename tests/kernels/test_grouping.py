@@ -1,0 +1,49 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anoncore.kernels.grouping import (
+    group_extent,
+    group_histogram,
+    group_value_lists,
+    group_value_sets,
+    rows_by_group,
+)
+
+
+@st.composite
+def grouped_codes(draw):
+    """Dense group ids and codes of n rows; domain sizes on both sides of a word of 64 bits."""
+    n = draw(st.integers(1, 40))
+    n_groups = draw(st.integers(1, n))
+    group = [*range(n_groups), *draw(st.lists(st.integers(0, n_groups - 1), min_size=n - n_groups, max_size=n))]
+    group = np.array(draw(st.permutations(group[:n])), dtype=np.int32)
+    size = draw(st.sampled_from([1, 2, 63, 64, 65, 128, 129]))
+    codes = draw(st.lists(st.integers(0, size - 1), min_size=n, max_size=n))
+    return group, np.array(codes, dtype=np.int32), int(group.max()) + 1, size
+
+
+def starts_of(group):
+    return np.concatenate(([0], np.cumsum(np.bincount(group)))).astype(np.int64)
+
+
+@settings(max_examples=60, deadline=None)
+@given(grouped_codes())
+def test_group_statistics_equal_their_plain_twins(case):
+    group, codes, n_groups, size = case
+    members = [[row for row in range(len(group)) if group[row] == g] for g in range(n_groups)]
+    starts = starts_of(group)
+    order = rows_by_group(group, starts)
+    assert order.tolist() == [row for rows in members for row in rows]
+    histogram = group_histogram(group, codes, n_groups, size)
+    assert histogram.tolist() == [[sum(codes[row] == code for row in rows) for code in range(size)] for rows in members]
+    low, high = group_extent(group, codes, n_groups)
+    assert low.tolist() == [min(codes[row] for row in rows) for rows in members]
+    assert high.tolist() == [max(codes[row] for row in rows) for rows in members]
+    for offsets, values in (
+        group_value_sets(group, codes, n_groups, size),
+        group_value_lists(order, starts, codes, size),
+    ):
+        found = [values[offsets[g] : offsets[g + 1]].tolist() for g in range(n_groups)]
+        assert found == [sorted({int(codes[row]) for row in rows}) for rows in members]
+        assert len(values) == offsets[-1]
