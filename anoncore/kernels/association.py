@@ -1,0 +1,31 @@
+"""Contingency counts of all pairs of attributes."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.kernels.compiler import kernel
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@kernel
+def pair_counts(cells: Int32, starts: Int64) -> Floats:
+    """Rows per pair of cells, symmetric float (total cells, total cells).
+
+    `cells[a]` has the cell of attribute a in every row, int32 (n_attributes, n_rows); `starts[a]:starts[a + 1]` are the
+    places of its cells in the result.
+    """
+    n_attributes = cells.shape[0]
+    counts = np.zeros((starts[n_attributes], starts[n_attributes]))
+    for a in range(n_attributes):
+        for b in range(a, n_attributes):
+            for row in range(cells.shape[1]):
+                counts[starts[a] + cells[a, row], starts[b] + cells[b, row]] += 1.0
+    for i in range(counts.shape[0]):
+        for j in range(i):
+            counts[i, j] = counts[j, i]
+    return counts

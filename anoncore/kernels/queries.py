@@ -1,0 +1,198 @@
+"""Count queries: drawing accepted values, counting matching rows, estimating counts from groups.
+
+A block holds the predicates of several queries side by side: `accept[p, q]` is 1 where query q accepts the value at
+place p; the values of all attributes stand below one another, and an attribute that a query leaves open accepts all.
+The inner loops run along the queries, so they vectorize.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.kernels.compiler import kernel
+
+Bytes = npt.NDArray[np.uint8]
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+class ExactRows(NamedTuple):
+    """Attributes published exactly, rows sorted by group.
+
+    `places` int32 (n_rows, n_attributes) are places in a block; the attributes of part f are the columns
+    `part_start[f]:part_start[f + 1]`. Rows of group g are `starts[g]:starts[g + 1]`.
+    """
+
+    places: Int32
+    part_start: Int64
+    starts: Int64
+
+
+class RegionRows(NamedTuple):
+    """Attributes published by region: attribute a of group g has the runs `offsets[a, g]:offsets[a, g + 1]`.
+
+    A run accepts `prefix[high] - prefix[low]` of its values; `sizes` (n_attributes, n_groups) counts all of them.
+    """
+
+    offsets: Int64
+    low: Int64
+    high: Int64
+    sizes: Int64
+
+
+class LinkRows(NamedTuple):
+    """The linking values of a fragment: entries `starts[g]:starts[g + 1]` of group g have a value and a weight in rows.
+
+    `by_row`: entries are the fragment's rows, so that exact attributes count together with the linking value.
+    """
+
+    starts: Int64
+    value: Int32
+    weight: Floats
+    by_row: bool
+
+
+@kernel
+def draw_accepted(chosen: npt.NDArray[np.bool_], starts: Int64, wanted: Int64, chance: Floats) -> Bytes:
+    """A block of random predicates, (n_places, n_queries).
+
+    `chosen` (n_queries, n_attributes) says which attributes a query constrains; it accepts `wanted[a]` different values
+    of attribute a, whose places are `starts[a]:starts[a + 1]`. `chance` in [0, 1), one number per accepted value, in
+    order. A partial Fisher-Yates shuffle goes on from the previous query's order, which is as random as a fresh one.
+    """
+    n_queries, n_attributes = chosen.shape
+    accept = np.ones((n_queries, starts[n_attributes]), np.uint8)
+    values = np.arange(int(starts[n_attributes]))
+    used = 0
+    for query in range(n_queries):
+        for a in range(n_attributes):
+            if not chosen[query, a]:
+                continue
+            begin, end = starts[a], starts[a + 1]
+            accept[query, begin:end] = 0
+            for draw in range(begin, begin + wanted[a]):
+                other = draw + int(chance[used] * (end - draw))
+                used += 1
+                values[draw], values[other] = values[other], values[draw]
+                accept[query, values[draw]] = 1
+    return np.ascontiguousarray(accept.T)
+
+
+@kernel
+def prefix_counts(accept: Bytes, first: Int64, last: Int64) -> Int32:
+    """Accepted values before each code, attribute by attribute, each with one line more than it has values."""
+    lines = 0
+    for a in range(first.shape[0]):
+        lines += last[a] - first[a] + 1
+    prefix = np.zeros((lines, accept.shape[1]), np.int32)
+    line = 0
+    for a in range(first.shape[0]):
+        for place in range(first[a], last[a]):
+            for query in range(accept.shape[1]):
+                prefix[line + 1, query] = prefix[line, query] + accept[place, query]
+            line += 1
+        line += 1
+    return prefix
+
+
+@kernel
+def _match_row(match: Bytes, places: Int32, first: int, last: int, accept: Bytes) -> None:
+    """Which queries accept a row in the columns first..last-1 (at least one)."""
+    place = places[first]
+    for query in range(match.shape[0]):
+        match[query] = accept[place, query]
+    for a in range(first + 1, last):
+        place = places[a]
+        for query in range(match.shape[0]):
+            match[query] &= accept[place, query]
+
+
+@kernel
+def count_matches(places: Int32, accept: Bytes) -> Int64:
+    """Rows that match each query, (n_queries,); `places` int32 (n_rows, n_attributes)."""
+    match = np.empty(accept.shape[1], np.uint8)
+    count = np.zeros(accept.shape[1], np.int64)
+    for row in range(places.shape[0]):
+        _match_row(match, places[row], 0, places.shape[1], accept)
+        for query in range(match.shape[0]):
+            count[query] += match[query]
+    return count
+
+
+@kernel
+def _multiply_regions(factor: Floats, group: int, regions: RegionRows, prefix: Int32, hits: Int32) -> None:
+    """Multiply by the share of accepted values in the group's region of every attribute."""
+    for a in range(regions.sizes.shape[0]):
+        begin, end = regions.offsets[a, group], regions.offsets[a, group + 1]
+        whole = 1.0 / regions.sizes[a, group]
+        low, high = regions.low[begin], regions.high[begin]
+        for query in range(factor.shape[0]):
+            hits[query] = prefix[high, query] - prefix[low, query]
+        for run in range(begin + 1, end):
+            low, high = regions.low[run], regions.high[run]
+            for query in range(factor.shape[0]):
+                hits[query] += prefix[high, query] - prefix[low, query]
+        for query in range(factor.shape[0]):
+            factor[query] *= hits[query] * whole
+
+
+@kernel
+def _multiply_parts(factor: Floats, group: int, exact: ExactRows, accept: Bytes, match: Bytes, count: Int32) -> None:
+    """Multiply by the share of the group's rows that match jointly within each part."""
+    begin, end = exact.starts[group], exact.starts[group + 1]
+    whole = 1.0 / (end - begin)
+    for part in range(exact.part_start.shape[0] - 1):
+        first, last = exact.part_start[part], exact.part_start[part + 1]
+        count[:] = 0
+        for row in range(begin, end):
+            _match_row(match, exact.places[row], first, last, accept)
+            for query in range(match.shape[0]):
+                count[query] += match[query]
+        for query in range(factor.shape[0]):
+            factor[query] *= count[query] * whole
+
+
+@kernel
+def estimate_counts(exact: ExactRows, regions: RegionRows, accept: Bytes, prefix: Int32) -> Floats:
+    """Expected matches of each query, (n_queries,): sum over groups of rows x product of shares."""
+    n_queries = accept.shape[1]
+    estimate = np.zeros(n_queries)
+    factor = np.empty(n_queries)
+    match = np.empty(n_queries, np.uint8)
+    count = np.empty(n_queries, np.int32)
+    for group in range(exact.starts.shape[0] - 1):
+        factor[:] = exact.starts[group + 1] - exact.starts[group]
+        _multiply_parts(factor, group, exact, accept, match, count)
+        _multiply_regions(factor, group, regions, prefix, count)
+        for query in range(n_queries):
+            estimate[query] += factor[query]
+    return estimate
+
+
+@kernel
+def estimate_by_link(
+    exact: ExactRows, regions: RegionRows, link: LinkRows, n_values: int, accept: Bytes, prefix: Int32
+) -> Floats:
+    """Expected matches of a fragment's own predicates per linking value, (n_values, n_queries)."""
+    n_queries = accept.shape[1]
+    estimate = np.zeros((n_values, n_queries))
+    factor = np.empty(n_queries)
+    match = np.ones(n_queries, np.uint8)
+    count = np.empty(n_queries, np.int32)
+    for group in range(exact.starts.shape[0] - 1):
+        factor[:] = 1.0
+        if not link.by_row:
+            _multiply_parts(factor, group, exact, accept, match, count)
+            match[:] = 1
+        _multiply_regions(factor, group, regions, prefix, count)
+        for entry in range(link.starts[group], link.starts[group + 1]):
+            if link.by_row and exact.places.shape[1] > 0:
+                _match_row(match, exact.places[entry], 0, exact.places.shape[1], accept)
+            value, weight = link.value[entry], link.weight[entry]
+            for query in range(n_queries):
+                estimate[value, query] += factor[query] * weight * match[query]
+    return estimate

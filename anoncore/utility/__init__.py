@@ -1,0 +1,31 @@
+"""What a release costs: information lost, groups too large, associations, predictions and answers gone wrong."""
+
+from anoncore.utility.associations import AssociationError, association, association_error
+from anoncore.utility.groups import AverageGroupSize, GroupScore, average_group_size, discernibility
+from anoncore.utility.homogeneity import TargetScore, conditional_entropy, rmse
+from anoncore.utility.learning import Classification, classification
+from anoncore.utility.loss import InformationLoss, information_loss
+from anoncore.utility.outcome import Outcome
+from anoncore.utility.queries import QueryError, query_error
+from anoncore.utility.workload import QueryWorkload
+
+__all__ = [
+    "AssociationError",
+    "AverageGroupSize",
+    "Classification",
+    "GroupScore",
+    "InformationLoss",
+    "Outcome",
+    "QueryError",
+    "QueryWorkload",
+    "TargetScore",
+    "association",
+    "association_error",
+    "average_group_size",
+    "classification",
+    "conditional_entropy",
+    "discernibility",
+    "information_loss",
+    "query_error",
+    "rmse",
+]

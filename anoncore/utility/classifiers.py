@@ -1,0 +1,220 @@
+"""The classifiers that judge a release, and how published cells become their features."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.domain import Domain, Kind
+from anoncore.microdata import Codes, Microdata
+
+Features = npt.NDArray[np.float32]
+NEIGHBOURS = 5
+SMALLEST_LEAF = 5
+FREQUENCY_BINS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Cells of one attribute: lowest and highest code, int32 (n,).
+
+    `single` cells have one feature instead of two: the attribute is exact where the classifier learns.
+    """
+
+    low: Codes
+    high: Codes
+    single: bool
+
+    @property
+    def sides(self) -> tuple[Codes, ...]:
+        """The codes that become features."""
+        return (self.low,) if self.single else (self.low, self.high)
+
+
+class Classifier(ABC):
+    """One way to learn a class from cells of some attributes of `data`."""
+
+    title: ClassVar[str]
+
+    def __init__(self, data: Microdata) -> None:
+        self.data = data
+
+    @abstractmethod
+    def features(self, table: Mapping[str, Bounds]) -> Features:
+        """The cells of some rows as numbers, float32 (n, number of features)."""
+
+    @abstractmethod
+    def train(self, features: Features, labels: Codes, table: Mapping[str, Bounds], seed: int) -> Any:
+        """A model with `classes_` and `predict_proba`; `table` says from which attributes the features came."""
+
+
+class Tree(Classifier):
+    """A decision tree in the manner of C4.5: entropy, binary splits of the attributes' order, pruned.
+
+    Bounds enter as codes, which keep the attribute's order (categories without one: the order of the domain). A leaf
+    has at least 5 rows; a split stays if it saves log2(n) bits on the n training rows, the cost of describing it
+    (minimum description length, in the place of C4.5's pessimistic error estimate).
+    """
+
+    title: ClassVar[str] = "decision tree"
+
+    def features(self, table: Mapping[str, Bounds]) -> Features:
+        """Codes of the bounds."""
+        return np.stack([side.astype(np.float32) for bounds in table.values() for side in bounds.sides], axis=1)
+
+    def train(self, features: Features, labels: Codes, table: Mapping[str, Bounds], seed: int) -> Any:
+        """A pruned tree."""
+        from sklearn.tree import DecisionTreeClassifier
+
+        cost = float(np.log2(len(labels))) / len(labels)
+        model = DecisionTreeClassifier(
+            criterion="entropy", min_samples_leaf=SMALLEST_LEAF, ccp_alpha=cost, random_state=seed
+        )
+        return model.fit(features, labels)
+
+
+class NaiveBayes(Classifier):
+    """Naive Bayes over categories with Laplace's correction; numbers are cut into 20 bins of about equal frequency.
+
+    A row counts in equal parts for every value from its lower to its upper bound: were the two bounds categories of
+    their own, a value that is only ever inside regions would be unseen in each class and speak for the rarest one.
+    """
+
+    title: ClassVar[str] = "naive Bayes"
+
+    def features(self, table: Mapping[str, Bounds]) -> Features:
+        """Codes of both bounds."""
+        sides = [side for bounds in table.values() for side in (bounds.low, bounds.high)]
+        return np.stack(sides, axis=1).astype(np.float32)
+
+    def train(self, features: Features, labels: Codes, table: Mapping[str, Bounds], seed: int) -> Any:
+        """Logarithms of class shares and of each value's share in each class."""
+        classes, label = np.unique(labels, return_inverse=True)
+        sizes = np.bincount(label)
+        columns = []
+        for place, name in enumerate(table):
+            low, high = features[:, 2 * place].astype(np.int64), features[:, 2 * place + 1].astype(np.int64)
+            counts = _spread_counts(low, high, label, len(classes), len(self.data.domain[name]))
+            category = self._category(name)
+            binned = np.stack([np.bincount(category, weights=line) for line in counts])
+            share = (binned + 1) / (sizes[:, None] + binned.shape[1])
+            columns.append(np.log(share.T[category]))
+        return _ValueShares(classes, np.log(sizes / sizes.sum()), tuple(columns))
+
+    def _category(self, name: str) -> npt.NDArray[np.int64]:
+        """Category of each code, (domain size,)."""
+        domain = self.data.domain[name]
+        if domain.kind is not Kind.NUMERIC or len(domain) <= FREQUENCY_BINS:
+            return np.arange(len(domain))
+        counts = np.bincount(self.data.codes[name], minlength=len(domain))
+        before = np.cumsum(counts) - counts
+        return np.unique(before * FREQUENCY_BINS // self.data.n_rows, return_inverse=True)[1]
+
+
+@dataclass(frozen=True, eq=False)
+class _ValueShares:
+    """`share[a]` (domain size, n_classes) is the logarithm of the share of each value of attribute a in each class."""
+
+    classes_: Codes
+    prior: npt.NDArray[np.float64]
+    share: tuple[npt.NDArray[np.float64], ...]
+
+    def predict_proba(self, features: Features) -> npt.NDArray[np.float64]:
+        """Class probabilities of exact rows, (n, number of classes)."""
+        score = np.repeat(self.prior[None, :], len(features), axis=0)
+        for place, share in enumerate(self.share):
+            score += share[features[:, 2 * place].astype(np.int64)]
+        odds = np.exp(score - score.max(axis=1, keepdims=True))
+        probability: npt.NDArray[np.float64] = odds / odds.sum(axis=1, keepdims=True)
+        return probability
+
+
+def _spread_counts(
+    low: npt.NDArray[np.int64], high: npt.NDArray[np.int64], label: npt.NDArray[np.int64], n_classes: int, size: int
+) -> npt.NDArray[np.float64]:
+    """Expected rows of each class and code when a row is spread evenly over low..high, (n_classes, size)."""
+    weight = 1 / (high - low + 1)
+    steps = np.bincount(label * (size + 1) + low, weights=weight, minlength=n_classes * (size + 1))
+    steps -= np.bincount(label * (size + 1) + high + 1, weights=weight, minlength=n_classes * (size + 1))
+    counts: npt.NDArray[np.float64] = np.cumsum(steps.reshape(n_classes, size + 1)[:, :-1], axis=1)
+    return counts
+
+
+class NearestNeighbours(Classifier):
+    """The 5 nearest rows by Euclidean distance, and with each of them every row that has the same features.
+
+    Every attribute weighs the same: numbers and ranks are scaled to 0..1, categories without order are at distance 1
+    of each other; two bounds share the weight of one value.
+    """
+
+    title: ClassVar[str] = "k-nearest neighbours"
+
+    def features(self, table: Mapping[str, Bounds]) -> Features:
+        """Scaled positions, or an indicator per category."""
+        columns = []
+        for name, bounds in table.items():
+            axes = _axes(self.data.domain[name]) / np.sqrt(len(bounds.sides))
+            columns += [axes.astype(np.float32)[side] for side in bounds.sides]
+        return np.hstack(columns)
+
+    def train(self, features: Features, labels: Codes, table: Mapping[str, Bounds], seed: int) -> Any:
+        """The different points of feature space with their counts of each class."""
+        return _Points.of(features, labels)
+
+
+@dataclass(frozen=True, eq=False)
+class _Points:
+    """Different points, their rows per class, and an index of the points.
+
+    Released rows share few points, original ones repeat: looking points up instead of rows is several times faster.
+    """
+
+    counts: npt.NDArray[np.int64]
+    classes_: Codes
+    index: Any
+
+    @classmethod
+    def of(cls, features: Features, labels: Codes) -> _Points:
+        from sklearn.neighbors import NearestNeighbors
+
+        first, place = _distinct(features)
+        classes, label = np.unique(labels, return_inverse=True)
+        counts = np.bincount(place * len(classes) + label, minlength=len(first) * len(classes))
+        index = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(first)), algorithm="brute").fit(features[first])
+        return cls(counts.reshape(len(first), len(classes)), classes, index)
+
+    def predict_proba(self, features: Features) -> npt.NDArray[np.float64]:
+        """Class shares of the nearest points that together have at least 5 rows, (n, number of classes)."""
+        first, place = _distinct(features)
+        near = self.index.kneighbors(features[first], return_distance=False)
+        rows = self.counts.sum(axis=1)[near]
+        needed = np.cumsum(rows, axis=1) - rows < NEIGHBOURS
+        votes = (self.counts[near] * needed[:, :, None]).sum(axis=1)
+        shares: npt.NDArray[np.float64] = votes / votes.sum(axis=1, keepdims=True)
+        return shares[place]
+
+
+def _distinct(features: Features) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """A row of each different line of features, and for every row the place of its line among them."""
+    lines = np.ascontiguousarray(features).view(np.dtype((np.void, features.shape[1] * features.itemsize))).ravel()
+    _, first, place = np.unique(lines, return_index=True, return_inverse=True)
+    return first, place
+
+
+def _axes(domain: Domain) -> npt.NDArray[np.float64]:
+    """Coordinates of each code, (domain size, number of axes), any two values at most 1 apart."""
+    if domain.kind is Kind.NOMINAL and len(domain) > 2:
+        return np.eye(len(domain)) / np.sqrt(2)
+    positions = domain.positions - domain.positions[0]
+    return (positions / (domain.span or 1.0))[:, None]
+
+
+CLASSIFIERS: Mapping[str, type[Classifier]] = MappingProxyType(
+    {"tree": Tree, "naive-bayes": NaiveBayes, "knn": NearestNeighbours}
+)

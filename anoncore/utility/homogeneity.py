@@ -1,0 +1,111 @@
+"""How alike the rows of a group are in one attribute: conditional entropy of a class, RMSE of a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.domain import Kind
+from anoncore.errors import DataError
+from anoncore.microdata import Codes
+from anoncore.partition import Partition
+from anoncore.recoding import Exact
+from anoncore.release import Release
+from anoncore.score import Score
+
+
+class TargetScore(Score):
+    """A measure of one attribute given the groups.
+
+    `per_fragment` has one number per fragment that publishes the target; fragments with a shared partition count once.
+    The score is their mean.
+    """
+
+    target: str
+    per_fragment: dict[str, float]
+
+
+def conditional_entropy(release: Release, target: str) -> TargetScore:
+    """Entropy in bits of the target's value when the group is known: sum |G|/n H(target in G).
+
+    0 means that the group determines the value; the baseline is the entropy in the whole table, when no group is known.
+    Values are the published ones, or the original ones where the target is published by region only. Missing is a
+    value. Raises ReleaseError if the target is not published. Source: LeFevre and DeWitt, Rothko (TR 1590), on data
+    quality.
+    """
+    size = len(release.data.domain[target]) if target in release.data.domain else 1
+    per_fragment = _per_fragment(release, target, lambda partition, codes: _entropy(partition, codes, size))
+    whole = Partition(np.zeros(release.data.n_rows, dtype=np.int32))
+    return TargetScore(
+        float(np.mean(list(per_fragment.values()))),
+        name="conditional-entropy",
+        title=f"Conditional entropy of {target}",
+        unit="bits",
+        higher_is_better=False,
+        bounds=(0.0, float(np.log2(size))),
+        baseline=_entropy(whole, release.data.codes[target], size),
+        meaning=f"Uncertainty about '{target}' that is left when the {release.group_word} is known.",
+        target=target,
+        per_fragment=per_fragment,
+    )
+
+
+def rmse(release: Release, target: str) -> TargetScore:
+    """Root mean squared error of a numeric target when each row is predicted by its group's mean.
+
+    sqrt(1/|R| sum |R_i| Var(R_i, T)) with the population variance, in the unit of the target (days for a date); rows
+    without a number are left out. The baseline is the target's standard deviation in the whole table. Values are the
+    published ones, or the original ones where the target is published by region only. Raises ReleaseError if the target
+    is not published, DataError if it is not numeric or holds no number. Source: LeFevre and DeWitt, Rothko (TR 1590),
+    on data quality.
+    """
+    release.fragment_of(target)
+    domain = release.data.domain[target]
+    if domain.kind is not Kind.NUMERIC or not domain.values:
+        raise DataError(f"'{target}' holds no numbers; the RMSE needs a numeric target, for a class use the entropy.")
+    numbers = domain.positions - domain.positions.mean()
+    if domain.missing_code is not None:
+        numbers[domain.missing_code] = np.nan
+    per_fragment = _per_fragment(release, target, lambda partition, codes: _rmse(partition, numbers[codes]))
+    whole = Partition(np.zeros(release.data.n_rows, dtype=np.int32))
+    return TargetScore(
+        float(np.mean(list(per_fragment.values()))),
+        name="rmse",
+        title=f"RMSE of {target}",
+        unit="days" if domain.is_date else f"unit of {target}",
+        higher_is_better=False,
+        bounds=(0.0, domain.span),
+        baseline=_rmse(whole, numbers[release.data.codes[target]]),
+        meaning=f"Error when '{target}' of a row is predicted by the mean of its {release.group_word}.",
+        target=target,
+        per_fragment=per_fragment,
+    )
+
+
+def _per_fragment(release: Release, target: str, measure: Callable[[Partition, Codes], float]) -> dict[str, float]:
+    """The measure on the groups and values of each fragment that publishes the target."""
+    release.fragment_of(target)
+    found: dict[str, float] = {}
+    for fragment in release.fragments:
+        recoding = fragment.recodings.get(target)
+        if recoding is not None and not (found and release.is_shared):
+            codes = recoding.codes if isinstance(recoding, Exact) else release.data.codes[target]
+            found[fragment.name] = measure(fragment.partition, codes)
+    return found
+
+
+def _entropy(partition: Partition, codes: Codes, size: int) -> float:
+    key = partition.group.astype(np.int64) * size + codes
+    keys, counts = np.unique(key, return_counts=True)
+    share = counts / partition.sizes[keys // size]
+    return max(0.0, float(-(counts @ np.log2(share)) / partition.n_rows))
+
+
+def _rmse(partition: Partition, numbers: npt.NDArray[np.float64]) -> float:
+    known = ~np.isnan(numbers)
+    group, values = partition.group[known], numbers[known]
+    counts = np.bincount(group, minlength=partition.n_groups)
+    means = np.bincount(group, weights=values, minlength=partition.n_groups) / np.maximum(counts, 1)
+    return float(np.sqrt(np.square(values - means[group]).mean()))

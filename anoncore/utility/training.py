@@ -1,0 +1,102 @@
+"""What a classifier may learn from a release: linked rows of published cells with their class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.errors import ReleaseError
+from anoncore.microdata import Codes, Microdata
+from anoncore.recoding import Generalized, GroupValues, Recoding
+from anoncore.release import Release
+from anoncore.utility.classifiers import Bounds
+
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingTable:
+    """Rows of published cells, in the order of the original rows, and the class of each, int32 (n_rows,)."""
+
+    cells: dict[str, Bounds]
+    labels: Codes
+
+    def test_cells(self, data: Microdata) -> dict[str, Bounds]:
+        """The original rows in the same form: exact values, lower and upper bound alike."""
+        return {name: Bounds(data.codes[name], data.codes[name], cell.single) for name, cell in self.cells.items()}
+
+
+def original_table(release: Release, target: str) -> TrainingTable:
+    """The original values of the published attributes."""
+    data = release.data
+    names = [name for name in release.attributes if name != target]
+    return TrainingTable({name: Bounds(data.codes[name], data.codes[name], True) for name in names}, data.codes[target])
+
+
+def released_tables(release: Release, target: str, rng: np.random.Generator) -> tuple[TrainingTable, ...]:
+    """What can be learned from: one table where fragments share a partition, else one per fragment with the target.
+
+    Rows of a group in different fragments are linked at random; row i is the one whose cells in the first fragment are
+    those of original row i. A target that is published by region takes a random value of its row's region. Raises
+    ReleaseError if no fragment, or linking of fragments, has the target and something to predict it from.
+    """
+    release.fragment_of(target)
+    if release.is_shared:
+        tables = [_linked_table(release, target, rng)]
+    else:
+        own = np.arange(release.data.n_rows)
+        tables = [
+            _table(fragment.recodings, dict.fromkeys(fragment.attributes, own), target, rng)
+            for fragment in release.fragments
+            if target in fragment.recodings
+        ]
+    usable = tuple(table for table in tables if table.cells)
+    if not usable:
+        raise ReleaseError(f"The release publishes nothing together with '{target}' that could predict it.")
+    return usable
+
+
+def is_random(release: Release, target: str) -> bool:
+    """Whether two draws of the training tables may differ."""
+    linked = release.is_shared and len(release.fragments) > 1
+    regional = any(
+        isinstance(fragment.recodings.get(target), Generalized | GroupValues) for fragment in release.fragments
+    )
+    return linked or regional
+
+
+def _linked_table(release: Release, target: str, rng: np.random.Generator) -> TrainingTable:
+    links = release.linking(rng)
+    recodings, rows = {}, {}
+    for name in release.attributes:
+        fragment = release.fragment_of(name)
+        recodings[name] = fragment.recodings[name]
+        rows[name] = links[release.fragments.index(fragment)]
+    return _table(recodings, rows, target, rng)
+
+
+def _table(
+    recodings: Mapping[str, Recoding], rows: Mapping[str, Rows], target: str, rng: np.random.Generator
+) -> TrainingTable:
+    cells = {}
+    for name, recoding in recodings.items():
+        if name == target:
+            continue
+        low, high = recoding.bounds()
+        single = not isinstance(recoding, Generalized | GroupValues)
+        cells[name] = Bounds(low[rows[name]], high[rows[name]], single)
+    return TrainingTable(cells, _values(recodings[target], rng)[rows[target]])
+
+
+def _values(recoding: Recoding, rng: np.random.Generator) -> Codes:
+    """The published value of each row, or a random one of its region."""
+    if not isinstance(recoding, Generalized | GroupValues):
+        return recoding.bounds()[0]
+    group = recoding.partition.group
+    pick = (rng.random(len(group)) * recoding.sizes[group]).astype(np.int64)
+    if recoding.offsets is not None and recoding.members is not None:
+        return recoding.members[recoding.offsets[group] + pick]
+    return (recoding.low[group] + pick).astype(np.int32)

@@ -1,0 +1,96 @@
+"""Random count queries, as the literature poses them to bucketized and generalized tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.domain import listing
+from anoncore.errors import ParameterError
+from anoncore.kernels.queries import Bytes, draw_accepted
+from anoncore.microdata import Microdata
+
+Int64 = npt.NDArray[np.int64]
+BLOCK = 512
+"""Queries that are answered at once: a block of predicates fits into a core's cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class QueryWorkload:
+    """`n_queries` queries: how many rows have a value of set 1 in attribute 1, a value of set 2 in attribute 2, ...
+
+    Each query constrains `dimensions` different attributes out of `quasi_identifiers`, drawn at random, and the
+    attribute `sensitive`. Each set has b = ceil(domain size * selectivity^(1 / (dimensions + 1))) random values
+    (missing is a value), so that about the share `selectivity` of a table with independent, uniform attributes matches.
+    The queries come in blocks that are drawn when needed, always the same for a seed. Raises ParameterError for a field
+    out of range. Source: Xiao and Tao, Anatomy, VLDB 2006, section 6.
+    """
+
+    data: Microdata
+    quasi_identifiers: tuple[str, ...]
+    sensitive: str
+    n_queries: int
+    dimensions: int
+    selectivity: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        if self.n_queries < 1:
+            raise ParameterError(f"The number of queries must be at least 1, not {self.n_queries}.")
+        if not 1 <= self.dimensions <= len(self.quasi_identifiers):
+            raise ParameterError(
+                f"A query constrains 1 to {len(self.quasi_identifiers)} of the published quasi-identifiers "
+                f"({listing(self.quasi_identifiers)}), not {self.dimensions}."
+            )
+        if not 0 < self.selectivity <= 1:
+            raise ParameterError(f"The selectivity is a share above 0 and at most 1, not {self.selectivity:g}.")
+        if self.seed < 0:
+            raise ParameterError(f"The seed must be at least 0, not {self.seed}.")
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The quasi-identifiers, then the sensitive attribute: the order of the places in a block."""
+        return (*self.quasi_identifiers, self.sensitive)
+
+    @cached_property
+    def starts(self) -> Int64:
+        """Where each attribute's values begin in a block, int64 (n_attributes + 1,)."""
+        return np.cumsum([0, *(len(self.data.domain[name]) for name in self.attributes)]).astype(np.int64)
+
+    @cached_property
+    def set_sizes(self) -> Int64:
+        """Values b that a predicate accepts, int64 (n_attributes,)."""
+        share = self.selectivity ** (1 / (self.dimensions + 1))
+        return np.array([max(1, ceil(size * share - 1e-9)) for size in np.diff(self.starts)], dtype=np.int64)
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return -(-self.n_queries // BLOCK)
+
+    def block(self, index: int) -> Bytes:
+        """Predicates of the queries from `index * BLOCK` on, uint8 (n_places, number of queries): 1 is accepted."""
+        width = min(BLOCK, self.n_queries - index * BLOCK)
+        rng = np.random.default_rng((self.seed, index))
+        chosen = np.ones((width, len(self.attributes)), dtype=np.bool_)
+        order = rng.random((width, len(self.quasi_identifiers))).argsort(axis=1).argsort(axis=1)
+        chosen[:, :-1] = order < self.dimensions
+        chance = rng.random(int((chosen @ self.set_sizes).sum()))
+        return draw_accepted(chosen, self.starts, self.set_sizes, chance)
+
+    def predicates(self, query: int) -> dict[str, list[Any]]:
+        """The accepted values of each attribute that one query constrains (all of them, where b is the domain size)."""
+        if not 0 <= query < self.n_queries:
+            raise ParameterError(f"Queries are numbered 0 to {self.n_queries - 1}, not {query}.")
+        accept = self.block(query // BLOCK)[:, query % BLOCK]
+        sets = {}
+        for place, name in enumerate(self.attributes):
+            codes = np.flatnonzero(accept[self.starts[place] : self.starts[place + 1]])
+            if len(codes) == self.set_sizes[place]:
+                sets[name] = [self.data.domain[name][int(code)] for code in codes]
+        return sets
