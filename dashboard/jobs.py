@@ -41,7 +41,6 @@ class Job:
         self.value: Any = None
         self.error = ""
         self.seconds = 0.0
-        self.seen = False
         self._ended = threading.Event()
         self._lock = threading.Lock()
 

@@ -12,6 +12,7 @@ import streamlit as st
 
 from anoncore import AnonymizationError
 from dashboard import state
+from dashboard.markdown import escaped
 
 _logger = logging.getLogger(__name__)
 
@@ -69,7 +70,7 @@ def _renderer(name: str) -> Callable[[], None]:
         try:
             view.render()
         except AnonymizationError as error:
-            st.error(str(error))
+            st.error(escaped(str(error)))
             if name != "data":
                 link("attributes", "Change how attributes are read")
 

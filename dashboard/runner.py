@@ -9,6 +9,7 @@ import streamlit as st
 from anoncore import Microdata
 from anoncore.algorithms import Algorithm
 from dashboard import jobs, state
+from dashboard.markdown import escaped
 from dashboard.state import LoadedTable, Run, Tags
 
 PATIENCE = 0.6
@@ -56,7 +57,7 @@ def take_finished() -> Run | None:
         del here.jobs[_JOB]
     if found.job.status == "done":
         run = state.add_run(found.algorithm, found.job.value, found.job.seconds, found.tags, found.table)
-        st.toast(f"Run {run.label} is done.")
+        st.toast(escaped(f"Run {run.label} is done."))
         return run
     if found.job.status == "failed":
         state.forms()["run_problem"] = found.job.error

@@ -5,7 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import runner, state
+from dashboard.markdown import escaped
 from dashboard.palette import COLOR_NAMES, run_style
+
+__all__ = ["escaped", "render"]
 
 _RUN = "shown-run"
 
@@ -36,11 +39,6 @@ def render(page: str) -> None:
         style = run_style(current.color_index)
         st.caption(f"In charts: {COLOR_NAMES[style.color]}, {style.symbol}. Table: {escaped(current.table_name)}.")
     st.button("Remove this run", on_click=_remove, help="Forget this release; it cannot be brought back.")
-
-
-def escaped(text: str) -> str:
-    """A name as plain text in Markdown."""
-    return "".join(f"\\{letter}" if letter in "\\`*_{}[]()#+-.!|<>$:~" else letter for letter in text)
 
 
 def _select() -> None:

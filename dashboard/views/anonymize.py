@@ -10,6 +10,7 @@ from anoncore import AnonymizationError, InfeasibleError, Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from dashboard import forms, routes, runner, state
 from dashboard.fields import feasible_instead
+from dashboard.markdown import escaped
 from dashboard.views import headline
 
 MOST_CARDS = 6
@@ -22,7 +23,7 @@ def render() -> None:
         data = state.microdata()
         data.require_quasi_identifiers()
     except AnonymizationError as error:
-        st.error(str(error))
+        st.error(escaped(str(error)))
         routes.button("attributes" if state.table() is not None else "data", "Go there")
         return
     left, right = st.columns([2, 3], gap="large")
@@ -91,7 +92,9 @@ def _protects(data: Microdata) -> None:
     known = ", ".join(data.quasi_identifiers[:6]) + (" …" if len(data.quasi_identifiers) > 6 else "")
     count = len(data.quasi_identifiers)
     hidden = ", ".join(data.sensitive) or "none tagged"
-    st.caption(f"Others may know {count} attribute{'s' if count > 1 else ''} ({known}). Sensitive: {hidden}.")
+    st.caption(
+        f"Others may know {count} attribute{'s' if count > 1 else ''} ({escaped(known)}). Sensitive: {escaped(hidden)}."
+    )
 
 
 def _run_panel(algorithm: Algorithm | None, problem: str, data: Microdata) -> None:
@@ -108,7 +111,7 @@ def _run_panel(algorithm: Algorithm | None, problem: str, data: Microdata) -> No
         runner.progress()
         return
     if problem:
-        st.warning(problem)
+        st.warning(escaped(problem))
         if instead is not None:
             st.button(
                 "Use the nearest feasible value",
@@ -128,7 +131,7 @@ def _run_panel(algorithm: Algorithm | None, problem: str, data: Microdata) -> No
         st.rerun()
     failed = state.forms().get("run_problem")
     if failed:
-        st.error(failed)
+        st.error(escaped(failed))
 
 
 def _use(algorithm: Algorithm) -> None:

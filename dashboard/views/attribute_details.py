@@ -8,6 +8,7 @@ from anoncore import AnonymizationError, DataError, Domain, Hierarchy, Kind, Mic
 from anoncore.hierarchy_files import read_hierarchy
 from dashboard import state, tagging
 from dashboard.charts.tables import hierarchy_levels
+from dashboard.markdown import escaped
 from dashboard.state import LoadedTable
 
 NONE, BUILTIN, INTERVALS, FILE = "none", "came with the table", "intervals", "from a file"
@@ -35,7 +36,7 @@ def render(table: LoadedTable, data: Microdata) -> None:
         return
     problem = state.session("detail_problem")
     if problem is not None and problem[0] == name:
-        st.error(problem[1])
+        st.error(escaped(problem[1]))
     domain = data.domain[name]
     key = f"{table.id}-{state.session('editor_turn', 0)}-{name}"
     left, right = st.columns(2, gap="large")
@@ -90,7 +91,11 @@ def _order(key: str, name: str, domain: Domain) -> None:
     st.markdown("**Order of the values**")
     if domain.kind is Kind.NUMERIC:
         first, last = domain.text(0), domain.text(max(len(domain.values) - 1, 0))
-        st.caption(f"Numbers have their own order: {first} to {last}." if domain.values else "There are no values.")
+        st.caption(
+            f"Numbers have their own order: {escaped(first)} to {escaped(last)}."
+            if domain.values
+            else "There are no values."
+        )
         return
     if len(domain.values) > MOST_ORDERED:
         st.caption(

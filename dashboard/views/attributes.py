@@ -10,6 +10,7 @@ import streamlit as st
 from anoncore import AnonymizationError, Microdata
 from anoncore.suggestions import Suggestion, suggest, uniqueness
 from dashboard import compute, routes, state, tagging
+from dashboard.markdown import escaped
 from dashboard.state import LoadedTable
 from dashboard.views import attribute_details
 from dashboard.views.data import column_summaries
@@ -38,7 +39,7 @@ def render() -> None:
     try:
         data = state.microdata()
     except AnonymizationError as error:
-        st.error(f"{error} Until then no method can run.")
+        st.error(escaped(f"{error} Until then no method can run."))
         return
     _what_follows(data)
     attribute_details.render(table, data)

@@ -13,7 +13,7 @@ from anoncore.sources import read_table
 from anoncore.summary import ColumnSummary, summarize
 from dashboard import compute, routes, state
 from dashboard.charts import tables as charts
-from dashboard.sidebar import escaped
+from dashboard.markdown import escaped
 from dashboard.state import LoadedTable
 
 MOST_BYTES = 200 << 20
@@ -32,7 +32,7 @@ def render() -> None:
             _upload()
     problem = state.session("load_problem")
     if problem:
-        st.error(problem)
+        st.error(escaped(problem))
     table = state.table()
     if table is None:
         st.info("No table is loaded. Choose a built-in table or upload your own above.")

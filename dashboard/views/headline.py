@@ -10,7 +10,7 @@ import streamlit as st
 from anoncore import AnonymizationError, privacy, utility
 from anoncore.score import Score
 from dashboard import compute, routes, state
-from dashboard.sidebar import escaped
+from dashboard.markdown import escaped
 from dashboard.state import Run
 
 LEVELS = ("k", "distinct-l", "t-ordered", "t-equal")

@@ -72,7 +72,12 @@ class Visitor:
     @property
     def errors(self) -> list[str]:
         """The sentences in red."""
-        return [str(item.value) for item in self.at.error]
+        return [str(item.value).replace("\\", "") for item in self.at.error]
+
+    @property
+    def warnings(self) -> list[str]:
+        """The sentences in yellow."""
+        return [str(item.value).replace("\\", "") for item in self.at.warning]
 
 
 @pytest.fixture

@@ -138,8 +138,8 @@ def test_one_row_cannot_hide(visitor: Visitor) -> None:
     assert visitor.errors == []
     visitor.open("attributes").tag(age=KNOWN, illness=HIDDEN)
     visitor.open("anonymize")
-    assert len(visitor.at.warning) == 1
-    assert "k = 5 is not possible" in visitor.at.warning[0].value
+    assert len(visitor.warnings) == 1
+    assert "k = 5 is not possible" in visitor.warnings[0]
     assert not visitor.has_button("Run")
 
 
@@ -149,10 +149,10 @@ def test_k_above_the_rows_offers_the_nearest_value(visitor: Visitor) -> None:
     visitor.open("anonymize")
     next(item for item in visitor.at.number_input if item.label == "k").set_value(41)
     visitor.run()
-    assert "k = 41 is not possible" in visitor.at.warning[0].value
+    assert "k = 41 is not possible" in visitor.warnings[0]
     visitor.press("Use the nearest feasible value")
     assert next(item for item in visitor.at.number_input if item.label == "k").value == 40
-    assert not visitor.at.warning
+    assert not visitor.warnings
     visitor.press("Run")
     assert "Run 1 " in visitor.texts()
 
@@ -165,7 +165,7 @@ def test_an_infeasible_l_offers_the_nearest_value(visitor: Visitor) -> None:
     visitor.run()
     next(item for item in visitor.at.number_input if item.label == "l").set_value(12)
     visitor.run()
-    assert "l = 12 is not possible" in visitor.at.warning[0].value
+    assert "l = 12 is not possible" in visitor.warnings[0]
     visitor.press("Use the nearest feasible value")
     assert next(item for item in visitor.at.number_input if item.label == "l").value == 3
     assert visitor.has_button("Run")
@@ -179,7 +179,7 @@ def test_the_strictest_t_leaves_one_group(visitor: Visitor) -> None:
     visitor.run()
     next(item for item in visitor.at.number_input if item.label == "t").set_value(0.0)
     visitor.run()
-    assert not visitor.at.warning
+    assert not visitor.warnings
     visitor.press("Run")
     assert next(item for item in visitor.at.metric if item.label == "t").value == "0.000"
 
@@ -190,7 +190,7 @@ def test_no_quasi_identifier_says_what_to_do(visitor: Visitor) -> None:
     assert "No attribute is tagged as quasi-identifier" in visitor.errors[0]
     assert not visitor.has_button("Run")
     visitor.open("attributes")
-    assert "Tag at least one attribute as quasi-identifier" in visitor.at.warning[0].value
+    assert "Tag at least one attribute as quasi-identifier" in visitor.warnings[0]
 
 
 def test_no_sensitive_attribute_says_what_to_do(visitor: Visitor) -> None:
@@ -199,7 +199,7 @@ def test_no_sensitive_attribute_says_what_to_do(visitor: Visitor) -> None:
     visitor.open("anonymize")
     visitor.at.radio(key="method").set_value("anatomy")
     visitor.run()
-    assert "No attribute is tagged as sensitive" in visitor.at.warning[0].value
+    assert "No attribute is tagged as sensitive" in visitor.warnings[0]
     assert not visitor.has_button("Run")
 
 
