@@ -1,0 +1,110 @@
+"""The groups of a release as a list: their levels, the order they are shown in, the text of their regions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from anoncore import Fragment, Generalized, GroupValues, Partition
+from anoncore.privacy import Profile
+from anoncore.recoding import Recoding
+from anoncore.utility import InformationLoss
+
+Ints = npt.NDArray[np.int64]
+
+MOST_SHOWN = 2_000
+MOST_CHARACTERS = 60
+
+
+@dataclass(frozen=True)
+class Order:
+    """One way to sort the list: by a column, worst first where one is worse than the other."""
+
+    label: str
+    column: str
+    ascending: bool
+
+
+ORDERS = (
+    Order("fewest rows first", "size", True),
+    Order("most rows first", "size", False),
+    Order("farthest from the table first", "distance", False),
+    Order("largest share of one value first", "max_share", False),
+    Order("fewest different values first", "distinct", True),
+    Order("largest information loss first", "loss", False),
+    Order("by number", "group", True),
+)
+
+
+def levels(
+    fragment: Fragment, profile: Profile, loss: InformationLoss | None, attribute: str | None, ground: str | None
+) -> pd.DataFrame:
+    """One row per group: group, size, and for the sensitive attribute distinct, entropy, max_share and distance; the
+    mean information loss of its quasi-identifiers where the release has one."""
+    part = next((one for one in profile.fragments if one.fragment == fragment.name), profile.fragments[0])
+    columns: dict[str, npt.NDArray[np.generic]] = {"group": np.arange(len(part.size)), "size": part.size}
+    known = part.attributes.get(attribute or "")
+    if known is not None:
+        columns |= {"distinct": known.distinct, "entropy": known.entropy, "max_share": known.max_share}
+        if ground in known.distance:
+            columns["distance"] = known.distance[ground]
+    per_class = None if loss is None else loss.per_class
+    if isinstance(per_class, dict):
+        per_class = per_class.get(fragment.name)
+    if per_class is not None:
+        columns["loss"] = per_class
+    return pd.DataFrame(columns)
+
+
+def orders(frame: pd.DataFrame) -> list[Order]:
+    """The orders that the columns at hand allow."""
+    return [order for order in ORDERS if order.column in frame.columns]
+
+
+def listed(frame: pd.DataFrame, sizes: tuple[int, int] | None) -> pd.DataFrame:
+    """Only the groups of low..high rows; all of them where no sizes are given."""
+    return frame if sizes is None else frame[frame["size"].between(*sizes)]
+
+
+def shown(frame: pd.DataFrame, order: Order, most: int = MOST_SHOWN) -> pd.DataFrame:
+    """The first groups by the order (ties by number), at most `most`."""
+    return frame.sort_values(order.column, ascending=order.ascending, kind="stable").head(most).reset_index(drop=True)
+
+
+def region_texts(recoding: Recoding, groups: Ints) -> npt.NDArray[np.object_]:
+    """Published cells of some groups of an attribute that is published by region, object (len(groups),)."""
+    if not isinstance(recoding, Generalized | GroupValues):
+        raise TypeError(f"{type(recoding).__name__} publishes rows, not regions.")
+    if len(groups) == 0:
+        return np.empty(0, dtype=object)
+    few = Partition(np.arange(len(groups), dtype=np.int32))
+    offsets = members = None
+    if recoding.offsets is not None and recoding.members is not None:
+        sets = [recoding.values(int(group)) for group in groups]
+        offsets = np.concatenate(([0], np.cumsum([len(codes) for codes in sets])))
+        members = np.concatenate(sets)
+    if isinstance(recoding, GroupValues):
+        assert offsets is not None
+        assert members is not None
+        return GroupValues(recoding.domain, few, offsets, members).group_texts
+    node = None if recoding.node is None else recoding.node[groups]
+    low, high = recoding.low[groups], recoding.high[groups]
+    return Generalized(recoding.domain, few, recoding.form, low, high, offsets, members, node).group_texts
+
+
+def with_regions(frame: pd.DataFrame, fragment: Fragment, attributes: tuple[str, ...]) -> pd.DataFrame:
+    """The list with a text column per generalized attribute, long ones cut; columns are `region: attribute`."""
+    groups = frame["group"].to_numpy()
+    texts = {
+        f"region: {name}": [_cut(text) for text in region_texts(fragment.recodings[name], groups)]
+        for name in attributes
+        if isinstance(fragment.recodings.get(name), Generalized | GroupValues)
+    }
+    return frame.assign(**texts)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"

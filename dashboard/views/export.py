@@ -1,0 +1,204 @@
+"""The page Export: what is in the release, what was left out, what holds, and the files to take away."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import get_args
+
+import pandas as pd
+import streamlit as st
+
+import datasets
+from anoncore import AnonymizationError, Distorted, Exact, Generalized, Recoding, Release, privacy
+from anoncore.export import EXCEL_ROWS, FileFormat, write_tables
+from anoncore.recipe import Recipe
+from anoncore.recipe_source import Source
+from dashboard import compute
+from dashboard.state import Run
+from dashboard.views import parts
+
+PREVIEW_ROWS = 50
+RECIPE_MEASURES = ("privacy.profile", "utility.information_loss")
+ENDINGS: dict[FileFormat, tuple[str, str, str]] = {
+    "csv": ("CSV", "csv", "text/csv"),
+    "parquet": ("Parquet", "parquet", "application/vnd.apache.parquet"),
+    "excel": ("Excel", "xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+}
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The first rows of a published table, and its size."""
+
+    head: pd.DataFrame
+    n_rows: int
+    n_columns: int
+
+
+def render() -> None:
+    """Draw the page."""
+    run = parts.shown_run()
+    if run is None:
+        return
+    _seed_warning(run)
+    _downloads(run)
+    _contents(run)
+    _guarantees(run)
+    _recipe(run)
+
+
+def _seed_warning(run: Run) -> None:
+    if getattr(run.algorithm, "seed", None) is None:
+        return
+    st.warning(
+        f"This run has the seed {run.algorithm.seed}, so it can be repeated, and whoever knows or guesses the seed can "
+        "undo its random choices. Don't publish it: empty the field Seed and run again."
+    )
+
+
+def _downloads(run: Run) -> None:
+    """One button per format; the file is made when it is clicked."""
+    st.subheader("Download the release")
+    several = len(run.release.fragments) > 1
+    for column, format in zip(st.columns(len(ENDINGS)), get_args(FileFormat), strict=True):
+        title, ending, mime = ENDINGS[format]
+        zipped = several and format != "excel"
+        too_long = format == "excel" and run.data.n_rows >= EXCEL_ROWS
+        column.download_button(
+            f"{title} (zip of {len(run.release.fragments)} tables)" if zipped else title,
+            data=_file(run.release, format),
+            file_name=f"{file_stem(run)}.{'zip' if zipped else ending}",
+            mime="application/zip" if zipped else mime,
+            key=f"export-{format}",
+            on_click="ignore",
+            type="primary" if format == "csv" else "secondary",
+            disabled=too_long,
+            help=_help(format, too_long),
+            width="stretch",
+        )
+    st.caption(
+        "Files hold what is shown below and nothing else: no identifier, no number of a row, rows sorted by content. "
+        "In CSV and Excel a text that a spreadsheet would run as a formula gets an apostrophe in front."
+    )
+
+
+def _help(format: FileFormat, too_long: bool) -> str:
+    if too_long:
+        return f"An Excel sheet holds fewer than {EXCEL_ROWS:,} rows; take CSV or Parquet."
+    return {
+        "csv": "Text with commas, for any program.",
+        "parquet": "Small and typed, for data tools.",
+        "excel": "One sheet per table; takes some seconds for tens of thousands of rows.",
+    }[format]
+
+
+def _file(release: Release, format: FileFormat) -> Callable[[], bytes]:
+    def make() -> bytes:
+        content = io.BytesIO()
+        write_tables(release.tables(), content, format)
+        return content.getvalue()
+
+    return make
+
+
+def file_stem(run: Run) -> str:
+    """A file name without its ending from the table's and the method's names."""
+    words = f"{run.table_name.rsplit('.', 1)[0]} {run.algorithm.name}".lower()
+    return re.sub(r"[^\w]+", "-", words).strip("-")
+
+
+def previews(release: Release) -> dict[str, Preview]:
+    """The published tables' first rows, without keeping the tables."""
+    return {
+        name: Preview(table.head(PREVIEW_ROWS), len(table), table.shape[1]) for name, table in release.tables().items()
+    }
+
+
+def _contents(run: Run) -> None:
+    """The published tables and what becomes of each attribute."""
+    release = run.release
+    st.subheader("What is published")
+    for name, preview in compute.cached("dashboard.previews", run, previews).items():
+        if len(release.fragments) > 1:
+            st.markdown(f"**Table '{parts.escaped(name)}'**")
+        st.dataframe(preview.head, hide_index=True, key=f"export-preview-{name}", alt=f"First rows of {name}.")
+        st.caption(
+            f"The first {len(preview.head):,} of {preview.n_rows:,} rows, {preview.n_columns} columns, as published."
+        )
+    if len(release.fragments) > 1 and release.is_shared:
+        st.caption(
+            f"The tables are joined by the column `group` only: inside a {release.group_word} any row of one may "
+            "belong to any row of the other. The group numbers are drawn anew for every file."
+        )
+    lines = [f"- **{parts.escaped(name)}**: {treatment(release.recoding(name))}" for name in release.attributes]
+    hidden = [name for name in run.data.attributes if name not in release.attributes]
+    lines += [f"- **{parts.escaped(name)}**: left out by the method" for name in hidden]
+    lines += [f"- **{parts.escaped(name)}**: left out, it is an identifier" for name in run.data.identifiers]
+    with st.expander("What becomes of each attribute"):
+        st.markdown("\n".join(lines))
+    for note in release.notes:
+        st.caption(parts.escaped(note))
+    dropped = ", ".join(parts.escaped(name) for name in run.data.identifiers)
+    st.caption(
+        f"Left out as identifiers: {dropped}."
+        if dropped
+        else "No attribute is tagged identifier, so none was left out."
+    )
+
+
+def treatment(recoding: Recoding) -> str:
+    """What a release does with an attribute, in words."""
+    if isinstance(recoding, Distorted):
+        return f"published row by row, with {recoding.n_changed:,} values changed"
+    if isinstance(recoding, Exact):
+        return "published as it is"
+    if isinstance(recoding, Generalized):
+        form = {"interval": "ranges", "set": "sets of values", "node": "groups of its hierarchy"}[recoding.form]
+        return (
+            f"generalized to {form}, {recoding.partition.sizes @ recoding.loss() / recoding.partition.n_rows:.1%} lost"
+        )
+    return "published as the set of values of each group"
+
+
+def _guarantees(run: Run) -> None:
+    st.subheader("What holds")
+    found = compute.cached("privacy.guarantees", run, privacy.guarantees)
+    if not found:
+        st.info("Nothing was asked of this release.")
+        return
+    st.markdown("\n".join(f"- {parts.escaped(one.sentence)}" for one in found))
+    st.caption("Checked on the published values, by the definitions named on the page Privacy.")
+
+
+def _recipe(run: Run) -> None:
+    """Everything that makes the release again, as TOML."""
+    st.subheader("Recipe")
+    try:
+        text = recipe(run).dumps()
+    except AnonymizationError as error:
+        st.info(parts.escaped(str(error)))
+        return
+    st.download_button(
+        "Recipe (TOML)",
+        data=text,
+        file_name=f"{file_stem(run)}.toml",
+        mime="application/toml",
+        key="export-recipe",
+        on_click="ignore",
+    )
+    st.caption(
+        "Source, tags, method and requirements: `anoncore run` makes such a release from it again, also from a larger "
+        "table. A seed is never written into it."
+    )
+    with st.expander("Show the recipe"):
+        st.code(text, language="toml")
+
+
+def recipe(run: Run) -> Recipe:
+    """The recipe of a run. A table of one's own is named by its file, which is expected beside the recipe."""
+    builtin = {entry.title: name for name, entry in datasets.tables().items()}.get(run.table_name)
+    source = Source(builtin=builtin) if builtin is not None else Source(path=run.table_name)
+    return Recipe.of(source, run.data, run.algorithm, RECIPE_MEASURES)

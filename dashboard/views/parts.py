@@ -1,0 +1,213 @@
+"""What the result pages share: which run they show, rows of numbers, charts with captions, slow measures."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from anoncore import AnonymizationError, Fragment, Release, privacy
+from anoncore.privacy import Profile
+from anoncore.requirements import RecursiveDiversity, TCloseness
+from dashboard import compute, routes, state
+from dashboard.palette import RunStyle, run_style
+from dashboard.sidebar import escaped
+from dashboard.state import Run
+
+__all__ = [
+    "Tile",
+    "attempt",
+    "chart",
+    "choice",
+    "escaped",
+    "fragment_choice",
+    "later",
+    "plural",
+    "profile",
+    "shown_run",
+    "tabs",
+    "tiles",
+    "usual_ground",
+]
+
+POLL_SECONDS = 0.5
+PATIENCE = 0.4
+CHART_CONFIG = {"displayModeBar": False, "doubleClick": False}
+T = TypeVar("T")
+
+
+def shown_run() -> Run | None:
+    """Say which run the page is about; without any, say what to do and return None."""
+    run = state.current_run()
+    if run is None:
+        st.info("No release yet. Choose a method on the page Anonymize and run it; its result is judged here.")
+        routes.link("anonymize", "Go to Anonymize")
+        return None
+    release = run.release
+    groups = " and ".join(
+        f"{fragment.partition.n_groups:,} {plural(release.group_word, fragment.partition.n_groups)}"
+        for fragment in (release.fragments[:1] if release.is_shared else release.fragments)
+    )
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+        st.image(swatch(run_style(run.color_index)), width=18)
+        st.markdown(
+            f"**{escaped(run.label)}**: {run.data.n_rows:,} rows of {escaped(run.table_name)} in {groups}, "
+            f"made in {duration(run.seconds)}"
+        )
+    return run
+
+
+def swatch(style: RunStyle) -> str:
+    """The run's colour as a small picture (SVG)."""
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="18" height="18" viewBox="0 0 18 18">'
+        f'<circle cx="9" cy="9" r="7.5" fill="{style.color}" stroke="{style.outline}" stroke-width="1.5"/></svg>'
+    )
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people read them."""
+    return f"{seconds * 1000:,.0f} ms" if seconds < 1 else f"{seconds:,.1f} s"
+
+
+def plural(word: str, count: int = 2) -> str:
+    """The word for so many: bucket, buckets; equivalence class, equivalence classes."""
+    if count == 1:
+        return word
+    return word + ("es" if word.endswith("s") else "s")
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One number with its name and what it means; `note` goes below it, `holds` colours the note."""
+
+    label: str
+    value: str
+    help: str
+    note: str | None = None
+    holds: bool | None = None
+
+
+def tiles(row: Sequence[Tile], columns: int | None = None) -> None:
+    """Numbers side by side in frames, in so many columns where more rows of them follow."""
+    colors: dict[bool | None, Literal["green", "red", "gray"]] = {True: "green", False: "red", None: "gray"}
+    for column, tile in zip(st.columns(columns or len(row)), row, strict=False):
+        column.metric(
+            tile.label,
+            tile.value,
+            tile.note,
+            delta_color=colors[tile.holds],
+            delta_arrow="off",
+            help=tile.help,
+            border=True,
+            height="stretch",
+        )
+
+
+def chart(figure: go.Figure, key: str, caption: str, alt: str, on_select: Callable[[], None] | None = None) -> None:
+    """A figure with its caption; `on_select` is called after a click on one of its points."""
+    selecting: dict[str, Any] = {} if on_select is None else {"on_select": on_select, "selection_mode": "points"}
+    st.plotly_chart(figure, key=key, config=CHART_CONFIG, alt=alt, **selecting)
+    st.caption(caption)
+
+
+def choice(
+    label: str,
+    options: Sequence[T],
+    key: str,
+    help: str,
+    names: Callable[[T], str] = str,
+    index: int = 0,
+) -> T:
+    """A choice that is kept over page switches; a single option is taken without asking."""
+    if len(options) == 1:
+        return options[0]
+    if state.widget_value(key, options[0]) not in options:
+        state.set_widget_values({key: options[index]})
+    chosen = st.selectbox(
+        label, options, index=index, format_func=names, key=key, help=help, persist_state="session", width=320
+    )
+    return options[index] if chosen is None else chosen
+
+
+def fragment_choice(release: Release, key: str) -> Fragment:
+    """The fragment whose groups are shown: the only one where the fragments share their groups."""
+    if release.is_shared:
+        return release.fragments[0]
+    return choice(
+        "Fragment",
+        release.fragments,
+        key,
+        "Each fragment of this release has groups of its own.",
+        names=lambda fragment: f"{fragment.name}: {', '.join(fragment.attributes)}",
+    )
+
+
+def profile(run: Run) -> Profile:
+    """The levels of all groups; recursive diversity with the l that was asked for, else 2."""
+    asked = [one.l for one in run.algorithm.promises(run.data) if isinstance(one, RecursiveDiversity)]
+    return compute.cached("privacy.profile", run, privacy.profile, max(asked, default=2))
+
+
+def usual_ground(run: Run, attribute: str, grounds: Sequence[str]) -> str:
+    """The ground distance that t-closeness was asked for with, else the first that fits the attribute."""
+    asked = run.algorithm.promises(run.data)
+    wanted = [one.ground for one in asked if isinstance(one, TCloseness) and one.attribute in (None, attribute)]
+    return next((ground for ground in wanted if ground in grounds), grounds[0])
+
+
+def attempt(name: str, run: Run, function: Callable[..., T], *arguments: Hashable) -> T | None:
+    """A measure of the run, or the sentence that says why it has none, on the page, and None."""
+    try:
+        return compute.cached(name, run, function, *arguments)
+    except AnonymizationError as error:
+        st.info(escaped(str(error)))
+        return None
+
+
+def later(what: str, name: str, run: Run, function: Callable[..., Any], *arguments: Hashable) -> Any:
+    """A slow measure: its value when there, else None and on the page how far it is or why it failed.
+
+    A measure that is done within PATIENCE seconds is waited for, so that nothing flashes.
+    """
+    found = compute.later(name, run, function, *arguments)
+    end = time.monotonic() + PATIENCE
+    while found.status == "running" and time.monotonic() < end:
+        time.sleep(0.02)
+        found = compute.later(name, run, function, *arguments)
+    if found.status == "done":
+        return found.value
+    if found.status == "failed":
+        st.warning(escaped(found.error))
+        return None
+    _progress(what, name, run, function, arguments)
+    return None
+
+
+@st.fragment(run_every=POLL_SECONDS)
+def _progress(what: str, name: str, run: Run, function: Callable[..., Any], arguments: tuple[Hashable, ...]) -> None:
+    found = compute.later(name, run, function, *arguments)
+    if found.status != "running":
+        st.rerun()
+    st.progress(found.progress, text=f"{what}: {found.text}")
+
+
+def tabs(name: str, pages: Mapping[str, Callable[[], None]]) -> None:
+    """Tabs of which only the open one is computed; the open one is remembered over page switches."""
+    key = f"tabs-{name}"
+    chosen = state.session(name)
+
+    def remember() -> None:
+        state.set_session(name, state.widget_value(key))
+
+    default = chosen if chosen in pages else next(iter(pages))
+    for tab, draw in zip(
+        st.tabs(list(pages), default=default, key=key, on_change=remember), pages.values(), strict=True
+    ):
+        if tab.open:
+            with tab:
+                draw()

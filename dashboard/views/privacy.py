@@ -1,0 +1,274 @@
+"""The page Privacy: what was asked and what holds, distances from the table, and what an adversary gets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from anoncore import Exact, Fragment, Microdata, Partition, Release, attacks, privacy
+from anoncore.attacks import Reidentification
+from anoncore.privacy import Guarantee, Profile, WorstLevel
+from anoncore.requirements import (
+    Comparison,
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    KAnonymity,
+    RecursiveDiversity,
+    Requirement,
+    TCloseness,
+    VarianceDiversity,
+)
+from dashboard import compute
+from dashboard.charts.privacy import belief_histogram, distance_curve, risk_bars, share_at_most
+from dashboard.palette import run_style
+from dashboard.state import Run
+from dashboard.views import parts
+from dashboard.views.parts import Tile
+
+MOST_VIOLATIONS = 200
+LEVELS: dict[type[Requirement], str] = {
+    KAnonymity: "k",
+    DistinctDiversity: "distinct-l",
+    EntropyDiversity: "entropy-l",
+    FrequencyDiversity: "frequency-l",
+    RecursiveDiversity: "recursive-c",
+}
+SIGNS = {Comparison.AT_LEAST: "at least", Comparison.AT_MOST: "at most", Comparison.BELOW: "below"}
+GROUND_NAMES = {
+    "ordered": "ordered: steps along the attribute's order",
+    "equal": "equal: any two values are equally far apart",
+    "hierarchical": "hierarchical: height of the lowest common group",
+}
+
+
+def render() -> None:
+    """Draw the page."""
+    run = parts.shown_run()
+    if run is None:
+        return
+    asked = compute.cached("privacy.guarantees", run, privacy.guarantees)
+    _asked(run, asked)
+    profile = parts.profile(run)
+    for note in profile.notes:
+        st.info(parts.escaped(note))
+    levels = {name: one for part in reversed(profile.fragments) for name, one in part.attributes.items()}
+    names = [name for name in run.data.sensitive if name in levels]
+    st.subheader("Reached")
+    if not names:
+        parts.tiles([_tile(profile.k, f"{profile.k:,.0f}", run.release.group_word, asked)], 4)
+        st.info(
+            "No sensitive attribute is published value by value, so nothing more can be measured of what is hidden."
+        )
+    else:
+        attribute = parts.choice("Sensitive attribute", names, "privacy-attribute", "Whose protection is shown.")
+        _reached(run, profile, attribute, asked)
+        left, right = st.columns(2, gap="medium")
+        with left:
+            _distances(run, attribute, list(levels[attribute].distance))
+        with right:
+            _beliefs(run, attribute)
+    _reidentification(run)
+
+
+def _asked(run: Run, guarantees: tuple[Guarantee, ...]) -> None:
+    """What was asked of the release, in sentences, and the groups that fail it."""
+    if not guarantees:
+        st.info("Nothing was asked of this release.")
+        return
+    failed = [one for one in guarantees if not one.holds]
+    held = [one for one in guarantees if one.holds]
+    if held:
+        head = "Everything that was asked holds." if not failed else "This holds:"
+        st.success("\n".join([head, "", *(f"- {parts.escaped(one.sentence)}" for one in held)]))
+    if not failed:
+        return
+    st.error("\n".join(["This does not hold:", "", *(f"- {parts.escaped(one.sentence)}" for one in failed)]))
+    found = privacy.check(run.release, [one.requirement for one in failed])
+    word, words = run.release.group_word, parts.plural(run.release.group_word)
+    table = pd.DataFrame(
+        {
+            "number": [one.group for one in found[:MOST_VIOLATIONS]],
+            "rows": [one.size for one in found[:MOST_VIOLATIONS]],
+            "what fails": [one.sentence for one in found[:MOST_VIOLATIONS]],
+        }
+    )
+    st.dataframe(table, hide_index=True, key="privacy-violations", alt=f"Each {word} that fails a requirement.")
+    cut = f"; the first {MOST_VIOLATIONS:,} are listed" if len(found) > MOST_VIOLATIONS else ""
+    st.caption(f"{len(found):,} times one of the {words} fails a requirement{cut}.")
+
+
+def _reached(run: Run, profile: Profile, attribute: str, asked: tuple[Guarantee, ...]) -> None:
+    """The worst level of any group, whatever was asked for."""
+    word = run.release.group_word
+    scores = {one.name: one for one in profile.scores if one.attribute == attribute}
+    formats = {
+        "distinct-l": ".0f",
+        "entropy-l": ".2f",
+        "frequency-l": ".2f",
+        "max-share": ".1%",
+        "recursive-c": ".3g",
+    } | {name: ".3f" for name in scores if name.startswith("t-")}
+    row = [_tile(profile.k, f"{profile.k:,.0f}", word, asked)]
+    row += [_tile(scores[name], f"{scores[name]:{form}}", word, asked) for name, form in formats.items()]
+    row += [
+        Tile("Variance", f"{one.reached:,.4g}", parts.escaped(one.sentence), f"asked at least {one.asked:g}", one.holds)
+        for one in asked
+        if isinstance(one.requirement, VarianceDiversity) and one.attribute == attribute
+    ]
+    for start in range(0, len(row), 4):
+        parts.tiles(row[start : start + 4], 4)
+    st.caption(
+        f"Each number is that of the worst {word} for '{parts.escaped(attribute)}'. What the whole table has as one "
+        "group no release can beat."
+    )
+
+
+def _tile(score: WorstLevel, value: str, word: str, asked: Sequence[Guarantee]) -> Tile:
+    """A level with what was asked for, or without that what the whole table has."""
+    meaning = f"{parts.escaped(score.meaning)} Reached by {word} {score.group}."
+    title = score.title if len(score.title) == 1 else score.title[0].upper() + score.title[1:]
+    wanted = [one for one in asked if one.attribute == score.attribute and _measured_by(one) == score.name]
+    if wanted:
+        holds = all(one.holds for one in wanted)
+        goal = " and ".join(f"{SIGNS[one.requirement.comparison]} {one.asked:g}" for one in wanted)
+        verdict = "holds" if holds else "does not hold"
+        return Tile(title, value, f"{meaning} Asked was {goal}: it {verdict}.", f"asked {goal}: {verdict}", holds)
+    if score.baseline is None or score.name.startswith("t-"):
+        return Tile(title, value, meaning)
+    form = ".1%" if score.name == "max-share" else ".3g"
+    return Tile(title, value, meaning, f"whole table: {score.baseline:{form}}")
+
+
+def _measured_by(guarantee: Guarantee) -> str:
+    """Name of the profile's level that a requirement is about."""
+    requirement = guarantee.requirement
+    if isinstance(requirement, TCloseness):
+        return f"t-{requirement.ground}"
+    return LEVELS.get(type(requirement), "")
+
+
+@st.fragment
+def _distances(run: Run, attribute: str, grounds: list[str]) -> None:
+    """Groups ranked by their distance from the table."""
+    words = parts.plural(run.release.group_word)
+    st.subheader("Distance from the table")
+    ground = parts.choice(
+        "Ground distance",
+        grounds,
+        "privacy-ground",
+        "How far apart two values of the sensitive attribute are.",
+        names=lambda one: GROUND_NAMES[one],
+        index=grounds.index(parts.usual_ground(run, attribute, grounds)),
+    )
+    distances = compute.cached("privacy.emd", run, privacy.emd, attribute, ground)
+    asked = _asked_t(run, attribute, ground)
+    within = f" {share_at_most(distances, asked):.1%} keep t = {asked:g}." if asked is not None else ""
+    parts.chart(
+        distance_curve(distances, run_style(run.color_index), words, asked),
+        key="privacy-distances",
+        caption=f"Earth mover's distance of '{parts.escaped(attribute)}' in each of the {words} from the whole table: "
+        f"0 is the same distribution, 1 as far as can be. Half of them lie within {np.median(distances):.3f}.{within}",
+        alt=f"Curve of the distances of {len(distances):,} {words} from the table, up to {distances.max():.3f}.",
+    )
+
+
+def _asked_t(run: Run, attribute: str, ground: str) -> float | None:
+    asked = [
+        one.t
+        for one in run.algorithm.promises(run.data)
+        if isinstance(one, TCloseness) and one.ground == ground and one.attribute in (None, attribute)
+    ]
+    return min(asked, default=None)
+
+
+def _beliefs(run: Run, attribute: str) -> None:
+    """What an adversary who knows the quasi-identifiers believes about each person."""
+    st.subheader("What an adversary believes")
+    found = parts.attempt("attacks.attribute_disclosure", run, attacks.attribute_disclosure, attribute)
+    if found is None:
+        return
+    guess = float(found.largest.baseline or 0)
+    parts.tiles(
+        [
+            Tile("Largest belief", f"{found.largest:.1%}", found.largest.meaning, f"guessing: {guess:.1%}"),
+            Tile(
+                "Belief in the truth",
+                f"{found.truth:.1%}",
+                found.truth.meaning,
+                f"guessing: {found.truth.baseline:.1%}",
+            ),
+        ]
+    )
+    above = float((found.belief > guess + 1e-9).mean())
+    parts.chart(
+        belief_histogram(found.belief, guess, run_style(run.color_index)),
+        key="privacy-beliefs",
+        caption="The adversary knows everyone's quasi-identifiers and takes the likeliest "
+        f"'{parts.escaped(attribute)}' of each. For {above:.0%} of the people he is surer than by guessing the most "
+        f"frequent value of the table ({guess:.1%}).",
+        alt=f"Histogram of the adversary's largest belief about {attribute} for each row, up to {found.largest:.0%}; "
+        f"guessing has {guess:.0%}.",
+    )
+
+
+def _reidentification(run: Run) -> None:
+    """How likely people are found by their quasi-identifiers, against the table as it was."""
+    st.subheader("Finding people")
+    risk = parts.attempt("attacks.reidentification", run, attacks.reidentification)
+    before = parts.attempt("attacks.reidentification.original", run, original_risk)
+    if risk is None or before is None:
+        return
+    rows = [(_figures(risk)[place], _figures(before)[place]) for place in range(3)]
+    left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
+    with left:
+        parts.chart(
+            risk_bars(
+                ["person at most risk", "average person", f"people above {risk.threshold:.0%}"],
+                np.array([now for now, _ in rows]),
+                np.array([then for _, then in rows]),
+                run_style(run.color_index),
+            ),
+            key="privacy-risks",
+            caption="Probability that someone who knows a person's quasi-identifiers picks that person's record "
+            f"(prosecutor risk), and the share of people for whom it exceeds {risk.threshold:.0%}.",
+            alt=f"Bar chart: the person at most risk is found with {rows[0][0]:.1%} (original {rows[0][1]:.1%}), the "
+            f"average person with {rows[1][0]:.1%} (original {rows[1][1]:.1%}).",
+        )
+    with right:
+        st.markdown(_risk_text(run, risk))
+        for note in risk.notes:
+            st.caption(parts.escaped(note))
+
+
+def _figures(risk: Reidentification) -> tuple[float, float, float]:
+    return float(risk.prosecutor.largest), float(risk.prosecutor.mean), float(risk.prosecutor.at_risk)
+
+
+def _risk_text(run: Run, risk: Reidentification) -> str:
+    chance = float(risk.prosecutor.mean.baseline or 0)
+    text = (
+        f"Of the people whose record is looked for, **{risk.prosecutor.mean:.1%}** are found on average; picking at "
+        f"random finds {chance:.3%}."
+    )
+    if len(run.release.fragments) > 1:
+        text += (
+            " This method publishes quasi-identifiers as they are: it hides which sensitive value belongs to whom, "
+            "not who is in the table."
+        )
+    return text
+
+
+def original_risk(release: Release) -> Reidentification:
+    """The risks if the original quasi-identifiers were published as they are."""
+    return attacks.reidentification(as_it_was(release.data))
+
+
+def as_it_was(data: Microdata) -> Release:
+    """The table without its identifiers as a release that changes nothing."""
+    whole = Partition(np.zeros(data.n_rows, dtype=np.int32))
+    recodings = {name: Exact(data.domain[name], whole, data.codes[name]) for name in data.attributes}
+    return Release(data, (Fragment("original", whole, recodings),))

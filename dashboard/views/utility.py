@@ -1,0 +1,180 @@
+"""The page Utility: what the release costs in information, distributions, associations, answers and predictions."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from anoncore import utility
+from anoncore.utility import InformationLoss
+from dashboard import compute
+from dashboard.charts.layout import Axis
+from dashboard.charts.utility import (
+    association_map,
+    distribution,
+    error_curve,
+    loss_bars,
+    loss_histogram,
+    published_shares,
+)
+from dashboard.palette import run_style
+from dashboard.state import Run
+from dashboard.views import parts, prediction
+from dashboard.views.parts import Tile
+
+N_QUERIES = 10_000
+MOST_BINS = 30
+
+
+def render() -> None:
+    """Draw the page."""
+    run = parts.shown_run()
+    if run is None:
+        return
+    loss = parts.attempt("utility.information_loss", run, utility.information_loss)
+    _headline(run, loss)
+    parts.tabs(
+        "utility-tab",
+        {
+            "Information loss": lambda: _loss(run, loss),
+            "Distributions": lambda: _distribution(run),
+            "Associations": lambda: _associations(run),
+            "Count queries": lambda: _queries(run),
+            "Predictions": lambda: prediction.draw(run),
+        },
+    )
+
+
+def _headline(run: Run, loss: InformationLoss | None) -> None:
+    size = compute.cached("utility.average_group_size", run, utility.average_group_size)
+    pairs = compute.cached("utility.discernibility", run, utility.discernibility)
+    n, word = run.data.n_rows, run.release.group_word
+    row = []
+    if loss is not None:
+        row.append(Tile("Information loss", f"{loss:.1%}", loss.meaning, "0%: exact, 100%: nothing left"))
+    smallest = f"{size.normalised:.2f} times the k asked for" if size.normalised is not None else f"rows per {word}"
+    row += [
+        Tile("Average size", f"{size:,.1f} rows", f"{size.meaning} Best is the k that was asked for.", smallest),
+        Tile(
+            "Discernibility",
+            compact(float(pairs)),
+            f"{pairs.meaning} Here {pairs:,.0f}, from {n:,} (every row alone) to {compact(float(n) ** 2)} (one group).",
+            f"{pairs / n:,.1f} alike per row",
+        ),
+    ]
+    parts.tiles(row)
+
+
+def compact(number: float) -> str:
+    """A large number in thousands, millions or billions."""
+    for limit, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if number >= limit:
+            scale = 1e3 if unit == "k" else limit
+            return f"{number / scale:,.3g} {unit}"
+    return f"{number:,.0f}"
+
+
+def _loss(run: Run, loss: InformationLoss | None) -> None:
+    """Loss by attribute and by group."""
+    if loss is None:
+        return
+    style, words = run_style(run.color_index), parts.plural(run.release.group_word)
+    left, right = st.columns(2, gap="medium")
+    worst = max(loss.per_attribute, key=lambda name: loss.per_attribute[name])
+    with left:
+        parts.chart(
+            loss_bars(loss.per_attribute, float(loss), style),
+            key="utility-loss-attributes",
+            caption="How much of its domain a published cell covers on average, for each quasi-identifier. A range "
+            "counts its width, a set its number of values; 0% is exact.",
+            alt=f"Bar chart of the information loss of {len(loss.per_attribute)} quasi-identifiers; "
+            f"{worst} loses most, {loss.per_attribute[worst]:.1%}.",
+        )
+    with right:
+        fragment = parts.fragment_choice(run.release, "utility-fragment")
+        per_class = loss.per_class.get(fragment.name) if isinstance(loss.per_class, dict) else loss.per_class
+        if per_class is None:
+            st.info("This fragment publishes no quasi-identifier.")
+            return
+        parts.chart(
+            loss_histogram(per_class, fragment.partition.sizes.astype(np.float64), style, words),
+            key="utility-loss-classes",
+            caption=f"How the loss is spread over people: their share by the mean loss of their "
+            f"{run.release.group_word}.",
+            alt=f"Histogram of rows by information loss, up to {per_class.max():.1%}.",
+        )
+
+
+@st.fragment
+def _distribution(run: Run) -> None:
+    """An attribute's values before and after."""
+    names = list(run.release.attributes)
+    usual = next((name for name in run.data.quasi_identifiers if name in names), names[0])
+    name = parts.choice("Attribute", names, "utility-attribute", "Whose values are compared.", index=names.index(usual))
+    axis = Axis.of(run.data.domain[name], MOST_BINS)
+    original = axis.counts(run.data.codes[name]) / run.data.n_rows
+    released = compute.cached(
+        "dashboard.published_shares", run, lambda release, one: published_shares(release.recoding(one), axis), name
+    )
+    moved = float(np.abs(original - released).sum()) / 2
+    parts.chart(
+        distribution(axis, original, released, run_style(run.color_index)),
+        key="utility-distribution",
+        caption=f"'{parts.escaped(name)}' in the original table and as a reader of the release would estimate it, who "
+        f"takes every value of a range or set for equally likely. {moved:.1%} of the rows land on another bar.",
+        alt=f"Bar chart of the shares of {name} before and after; {moved:.1%} of the mass moves.",
+    )
+
+
+@st.fragment
+def _associations(run: Run) -> None:
+    """Association of every pair of attributes before and after."""
+    error = parts.attempt("utility.association_error", run, utility.association_error)
+    if error is None:
+        return
+    maps = {"Difference": error.difference, "Original": error.original, "Release": error.released}
+    left, right = st.columns([1, 3], gap="medium")
+    with left:
+        parts.tiles([Tile("Association error", f"{error:.4f}", f"{error.meaning} 0: all kept, 1: all lost.")])
+        shown = parts.choice("Shown", list(maps), "utility-map", "Association before, after, or how it changed.")
+        lost = error.difference.stack()
+        pair = lost.index[int(np.argmin(lost.to_numpy()))]
+        if lost.min() < 0:
+            st.markdown(
+                f"Most is lost between **{parts.escaped(str(pair[0]))}** and **{parts.escaped(str(pair[1]))}**: "
+                f"{error.original.loc[pair]:.3f} before, {error.released.loc[pair]:.3f} after."
+            )
+    with right:
+        what = {
+            "Difference": "Release minus original: vermillion is association lost, blue is association gained.",
+            "Original": "In the original table.",
+            "Release": "In the release, as its reader would estimate it.",
+        }[shown]
+        parts.chart(
+            association_map(list(maps[shown].columns), maps[shown].to_numpy(), shown == "Difference"),
+            key="utility-associations",
+            caption=f"{what} Phi squared, from 0 (independent) to 1 (one attribute tells the other); numbers are cut "
+            "into 10 intervals.",
+            alt=f"Heat map of the association of {len(error.original)} attributes: {shown.lower()}.",
+        )
+
+
+def _queries(run: Run) -> None:
+    """How wrong counts from the release are."""
+    error = parts.later("Answering queries", "utility.query_error", run, utility.query_error, N_QUERIES)
+    if error is None:
+        return
+    left, right = st.columns([1, 3], gap="medium")
+    known = error.relative_error[~np.isnan(error.relative_error)]
+    with left:
+        parts.tiles([Tile("Median error", f"{error.median:.1%}", "Half of the counts are off by at most this share.")])
+        parts.tiles([Tile("Mean error", f"{error.mean:.1%}", error.meaning)])
+    with right:
+        parts.chart(
+            error_curve(known, run_style(run.color_index)),
+            key="utility-queries",
+            caption=f"{N_QUERIES:,} random questions such as: how many people of these ages and that sex have one of "
+            f"these values of '{parts.escaped(error.workload.sensitive)}'? {error.n_answered:,} match at least one "
+            "row and count here; errors above 100% are drawn at 100%.",
+            alt=f"Curve of the relative error of {error.n_answered:,} count queries; the median is {error.median:.1%}.",
+        )
