@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ def summarize_column(column: pd.Series[Any], bins: int = BINS) -> ColumnSummary:
     finite = _finite(values) if ranged else np.ones(len(uniques), dtype=np.bool_)
     low = values[finite].min() if ranged and finite.any() else None
     high = values[finite].max() if ranged and finite.any() else None
-    if low is not None and len(uniques) > bins and low < high:
+    if low is not None and len(uniques) > bins and _has_width(low, high):
         texts, amounts = _ranges(values[finite], counts[finite], kind, bins)
     else:
         texts, amounts = _most_frequent(values, counts, bins, in_order=ranged)
@@ -110,6 +111,13 @@ def _finite(values: pd.Series[Any]) -> npt.NDArray[np.bool_]:
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         return np.ones(len(values), dtype=np.bool_)
     return np.isfinite(values.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _has_width(low: Any, high: Any) -> bool:
+    """Whether the range can be cut into bins; that of the largest floats is beyond a float."""
+    if isinstance(low, pd.Timestamp):
+        return bool(low < high)
+    return bool(low < high) and isfinite(float(high) - float(low))
 
 
 def _ranges(

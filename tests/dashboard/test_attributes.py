@@ -1,0 +1,248 @@
+"""The page Attributes: edits become tags, suggestions are offered, and details of an attribute are set."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anoncore import DataError, Domain, Kind, Microdata
+from anoncore.suggestions import suggest
+from anoncore.summary import summarize
+from dashboard import state, tagging
+from dashboard.charts.tables import hierarchy_levels
+from dashboard.workspace import Workspace, untagged
+from tests.dashboard.conftest import Visitor
+
+FRAME = pd.DataFrame(
+    {
+        "name": [f"Person {i}" for i in range(40)],
+        "age": [20 + i % 20 for i in range(40)],
+        "size": ["S", "M", "L", "XL"] * 10,
+        "diagnosis": ["flu", "cold", "ulcer", "flu"] * 10,
+    }
+)
+CSV = FRAME.to_csv(index=False).encode()
+
+
+def _base() -> pd.DataFrame:
+    summaries = summarize(FRAME)
+    return tagging.editor_base(untagged(FRAME), summaries, suggest(FRAME, summaries))
+
+
+def _here(visitor: Visitor) -> Workspace:
+    return state._workspaces.get(visitor.workspace)
+
+
+def _domain(*values: object, kind: Kind = Kind.NOMINAL) -> Domain:
+    return Domain("size", kind, values)
+
+
+def test_edits_are_folded_onto_the_base() -> None:
+    tags, base = untagged(FRAME), _base()
+    first = tagging.fold(tags, base, {0: {"Role": "identifier"}})
+    second = tagging.fold(first, base, {0: {"Role": "identifier"}, 1: {"Role": "quasi-identifier", "Kind": "ordinal"}})
+    assert second.roles == {
+        "name": "identifier",
+        "age": "quasi-identifier",
+        "size": "insensitive",
+        "diagnosis": "insensitive",
+    }
+    assert second.kinds["age"] == "ordinal"
+
+
+def test_a_cell_set_back_to_its_base_value_counts() -> None:
+    tags, base = untagged(FRAME), _base()
+    changed = tagging.fold(tags, base, {"1": {"Role": "sensitive"}})
+    assert changed.roles["age"] == "sensitive"
+    assert tagging.fold(changed, base, {}).roles["age"] == "insensitive"
+    assert tagging.fold(changed, base, {1: {"Role": None}}).roles["age"] == "insensitive", "an emptied cell is no role"
+
+
+def test_an_attribute_that_becomes_numeric_loses_its_order() -> None:
+    tags = untagged(FRAME).changed("kinds", "age", "ordinal").changed("orders", "age", tuple(range(20, 40)))
+    base = _base().assign(Kind=["nominal", "ordinal", "nominal", "nominal"])
+    assert "age" in tagging.fold(tags, base, {}).orders
+    assert "age" not in tagging.fold(tags, base, {1: {"Kind": "numeric"}}).orders
+
+
+def test_suggestions_are_offered_and_never_applied_by_themselves(visitor: Visitor) -> None:
+    visitor.upload("people.csv", CSV).open("attributes")
+    assert set(_here(visitor).tags.roles.values()) == {"insensitive"}
+    assert "1 identifier, 1 quasi-identifier, 1 sensitive" in visitor.texts()
+    visitor.press("Use suggestions")
+    assert _here(visitor).tags.roles == {
+        "name": "identifier",
+        "age": "quasi-identifier",
+        "size": "insensitive",
+        "diagnosis": "sensitive",
+    }
+    assert "rows are unique in this attribute" in visitor.texts()
+    assert not visitor.has_button("Use suggestions")
+    visitor.press("Reset")
+    assert set(_here(visitor).tags.roles.values()) == {"insensitive"}
+
+
+def test_the_editor_has_a_stable_base_until_the_page_is_left(visitor: Visitor) -> None:
+    visitor.open("attributes")
+    key = visitor.at.session_state["_editor_base"][1]
+    visitor.run()
+    assert visitor.at.session_state["_editor_base"][1] == key
+    here = _here(visitor)
+    here.tags = here.tags.with_role("race", "sensitive")
+    visitor.open("data").open("attributes")
+    _, fresh, base = visitor.at.session_state["_editor_base"]
+    assert fresh != key
+    assert base.set_index("Attribute").loc["race", "Role"] == "sensitive"
+
+
+def test_uniqueness_of_the_quasi_identifiers_is_told(visitor: Visitor) -> None:
+    visitor.open("attributes")
+    here = _here(visitor)
+    names = [name for name, role in here.tags.roles.items() if role == "quasi-identifier"]
+    alone = ~here.table.frame.duplicated(names, keep=False)
+    assert f"{alone.sum():,} of 45,222 rows are unique in these 7 attributes" in visitor.texts()
+
+
+@pytest.fixture
+def sized(visitor: Visitor) -> Visitor:
+    """A visitor at the details of the attribute size, of kind ordinal."""
+    visitor.upload("people.csv", CSV).open("attributes").tag(age="quasi-identifier", size="quasi-identifier")
+    here = _here(visitor)
+    here.tags = here.tags.changed("kinds", "size", "ordinal")
+    visitor.run()
+    visitor.at.selectbox(key="detail-attribute").set_value("size")
+    return visitor.run()
+
+
+def test_the_order_of_values_is_set_line_by_line(sized: Visitor) -> None:
+    area = sized.at.text_area[0]
+    assert area.value == "L\nM\nS\nXL"
+    area.set_value("S\nM\nL\nXL\n")
+    sized.run()
+    assert _here(sized).tags.orders["size"] == ("S", "M", "L", "XL")
+    assert sized.at.text_area[0].value == "S\nM\nL\nXL"
+    sized.press("Reverse")
+    assert _here(sized).tags.orders["size"] == ("XL", "L", "M", "S")
+
+
+def test_a_wrong_order_is_refused_in_words(sized: Visitor) -> None:
+    sized.at.text_area[0].set_value("S\nM\nHuge")
+    sized.run()
+    assert "'size' has no value 'Huge'" in sized.errors[0]
+    assert "Nothing was changed" in sized.errors[0]
+    assert "size" not in _here(sized).tags.orders
+    sized.at.text_area[0].set_value("S\nM\nL")
+    sized.run()
+    assert "lacks 'XL'" in sized.errors[0]
+    sized.at.text_area[0].set_value("S\nM\nL\nXL")
+    sized.run()
+    assert sized.errors == []
+
+
+def test_orders_are_parsed_whatever_the_values_hold() -> None:
+    domain = _domain("a, b", "line\nbreak", " x ", "")
+    text = tagging.order_text(domain)
+    assert text.split("\n") == ["a, b", "line⏎break", " x ", ""]
+    assert tagging.parse_order(text, domain) == domain.values
+    with pytest.raises(DataError, match="more than once"):
+        tagging.parse_order("a, b\na, b", domain)
+
+
+def test_the_natural_order_goes_by_numbers_where_there_are_some() -> None:
+    assert tagging.natural_order(_domain("10th", "2nd", "1st")) == ("1st", "2nd", "10th")
+    assert tagging.natural_order(_domain("b", "A", "c")) == ("A", "b", "c")
+
+
+def _source(visitor: Visitor, source: str) -> Visitor:
+    control = next(item for item in visitor.at.segmented_control if "from a file" in item.options)
+    control.set_value([source] if isinstance(control.value, list) else source)
+    return visitor.run()
+
+
+def test_a_hierarchy_from_a_file_is_checked_and_shown(sized: Visitor) -> None:
+    _source(sized, "from a file")
+    place = sized.at.file_uploader[0]
+    place.set_value(("size.csv", b"S;small;*\nM;small;*\nL;large;*\n", "text/csv"))
+    sized.run()
+    assert "lacks 'XL'" in sized.errors[0]
+    assert "size" not in _here(sized).tags.hierarchies
+    sized.at.file_uploader[0].set_value(("size.csv", b"S;small;*\nM;small;*\nL;large;*\nXL;large;*\n", "text/csv"))
+    sized.run()
+    assert sized.errors == []
+    levels = next(item.value for item in sized.at.dataframe if "Level" in item.value)
+    assert levels["Groups"].tolist() == [4, 2, 1]
+    _source(sized, "none")
+    assert "size" not in _here(sized).tags.hierarchies
+
+
+def test_intervals_of_a_number_come_with_a_usual_width(sized: Visitor) -> None:
+    sized.at.selectbox(key="detail-attribute").set_value("age")
+    sized.run()
+    _source(sized, "intervals")
+    hierarchy = _here(sized).tags.hierarchies["age"]
+    assert hierarchy.path_of(20)[0] == "20-21"
+    width = next(item for item in sized.at.number_input if item.label == "Width")
+    assert width.value == 2
+    width.set_value(5.0)
+    sized.run()
+    assert _here(sized).tags.hierarchies["age"].path_of(21)[0] == "20-24"
+    next(item for item in sized.at.radio if item.label == "Intervals of").set_value("equal number of rows")
+    sized.run()
+    next(item for item in sized.at.number_input if item.label == "Intervals").set_value(4)
+    sized.run()
+    assert len({path[0] for path in _here(sized).tags.hierarchies["age"].paths.values()}) == 4
+    assert sized.errors == []
+
+
+def test_the_taxonomy_of_a_built_in_table_can_be_left_and_taken_again(visitor: Visitor) -> None:
+    visitor.open("attributes")
+    visitor.at.selectbox(key="detail-attribute").set_value("education")
+    visitor.run()
+    own = _here(visitor).tags.hierarchies["education"]
+    _source(visitor, "none")
+    assert "education" not in _here(visitor).tags.hierarchies
+    _source(visitor, "came with the table")
+    assert _here(visitor).tags.hierarchies["education"] is own
+
+
+def test_an_order_that_tears_a_group_apart_is_refused(visitor: Visitor) -> None:
+    visitor.open("attributes")
+    visitor.at.selectbox(key="detail-attribute").set_value("education")
+    visitor.run()
+    lines = visitor.at.text_area[0].value.split("\n")
+    visitor.at.text_area[0].set_value("\n".join([lines[-1], *lines[:-1]]))
+    visitor.run()
+    assert "apart" in visitor.errors[0]
+    assert _here(visitor).tags.orders["education"][-1] == lines[-1]
+
+
+def test_only_chosen_values_need_protection(visitor: Visitor) -> None:
+    visitor.open("attributes")
+    visitor.at.selectbox(key="detail-attribute").set_value("diagnosis")
+    visitor.run()
+    data = state._microdata.get(_here(visitor).table, _here(visitor).tags)
+    visitor.at.multiselect[0].set_value([0, 3])
+    visitor.run()
+    chosen = (data.domain["diagnosis"][0], data.domain["diagnosis"][3])
+    assert _here(visitor).tags.sensitive_values["diagnosis"] == chosen
+    visitor.at.multiselect[0].set_value([])
+    visitor.run()
+    assert "diagnosis" not in _here(visitor).tags.sensitive_values
+
+
+def test_widths_that_make_too_many_intervals_are_refused() -> None:
+    data = Microdata(pd.DataFrame({"pay": [0.0, 1e6, 5e5]}), {"pay": "quasi-identifier"})
+    domain = data.domain["pay"]
+    assert tagging.usual_width(domain) == 100_000
+    with pytest.raises(DataError, match="more than 10,000 intervals"):
+        tagging.intervals_by_width(domain, 1.0, 2)
+
+
+def test_intervals_of_equal_rows_leave_missing_out() -> None:
+    frame = pd.DataFrame({"pay": [1.0, 2.0, np.nan, 3.0, 4.0]})
+    data = Microdata(frame, {"pay": "quasi-identifier"})
+    hierarchy = tagging.intervals_by_quantile(data, "pay", 2, 2)
+    levels = hierarchy_levels(hierarchy, data.domain["pay"])
+    assert levels["Groups"].tolist() == [4, 2, 1]
+    assert levels["Called"][1] == "1-2, 3-4"

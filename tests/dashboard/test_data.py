@@ -1,0 +1,122 @@
+"""The page Data: built-in and own tables, and what they show."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import datasets
+from anoncore import DataError
+from anoncore.summary import summarize
+from dashboard import state
+from dashboard.charts.tables import distribution
+from dashboard.views.data import profile_frame
+from tests.dashboard.conftest import Visitor
+
+PEOPLE = pd.DataFrame(
+    {"age": [20, 30, None, 40] * 10, "town": ["Ulm", "Bonn", "Köln", "Ulm"] * 10, "when": ["2020-01-02"] * 40}
+)
+LOCAL = [name for name, entry in datasets.tables().items() if not entry.external]
+
+
+def _metric(visitor: Visitor, label: str) -> str:
+    return next(str(item.value) for item in visitor.at.metric if item.label == label)
+
+
+def test_the_census_is_there_at_once(visitor: Visitor) -> None:
+    assert _metric(visitor, "Rows") == "45,222"
+    assert _metric(visitor, "Columns") == "14"
+    assert _metric(visitor, "Missing cells") == "none"
+    assert visitor.at.dataframe[0].value["Column"].tolist()[:3] == ["person-id", "name", "age"]
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_every_built_in_table_loads_tagged_and_can_run(visitor: Visitor, name: str) -> None:
+    visitor.at.selectbox(key="builtin-table").set_value(name)
+    visitor.run()
+    assert visitor.errors == []
+    entry = datasets.table(name)
+    assert visitor.at.subheader[0].value.replace("\\", "") == entry.title
+    assert dict(state._workspaces.get(visitor.workspace).tags.roles) == dict(entry.roles)
+    visitor.open("attributes")
+    assert visitor.errors == []
+    visitor.open("anonymize")
+    assert visitor.errors == [] or "quasi-identifier" in visitor.errors[0]
+
+
+def test_a_generated_table_can_have_any_size(visitor: Visitor) -> None:
+    visitor.at.number_input(key="generated-rows").set_value(500)
+    visitor.run()
+    assert _metric(visitor, "Rows") == "500"
+    assert state._workspaces.get(visitor.workspace).tags.roles["diagnosis"] == "sensitive"
+
+
+def test_an_upload_replaces_the_table_and_leaves_it_untagged(visitor: Visitor) -> None:
+    visitor.upload("people.csv", PEOPLE.to_csv(index=False).encode())
+    assert visitor.errors == []
+    assert _metric(visitor, "Rows") == "40"
+    assert _metric(visitor, "Missing cells") == "8.3%"
+    assert visitor.at.selectbox(key="builtin-table").value is None
+    assert set(state._workspaces.get(visitor.workspace).tags.roles.values()) == {"insensitive"}
+    assert visitor.has_button("Go to Attributes")
+    visitor.press("Go to Attributes")
+    assert visitor.at.title[0].value == "Attributes"
+
+
+def test_a_table_that_cannot_be_had_leaves_the_one_before(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def offline(*arguments: object) -> None:
+        raise DataError("The table 'musk' is not on this machine and cannot be downloaded.")
+
+    monkeypatch.setattr(state, "_load_builtin", offline)
+    visitor.at.selectbox(key="builtin-table").set_value("musk")
+    visitor.run()
+    assert "cannot be downloaded" in visitor.errors[0]
+    assert _metric(visitor, "Rows") == "45,222"
+    assert visitor.at.selectbox(key="builtin-table").value == "census"
+
+
+def test_runs_keep_the_table_they_were_made_of(visitor: Visitor) -> None:
+    visitor.open("anonymize").press("Run")
+    visitor.upload("people.csv", PEOPLE.to_csv(index=False).encode())
+    run = state._workspaces.get(visitor.workspace).runs[0]
+    assert run.data.n_rows == 45_222
+    assert run.table_name == datasets.table("census").title
+
+
+def test_the_profile_has_a_line_per_column() -> None:
+    frame = profile_frame(summarize(PEOPLE))
+    assert frame["Column"].tolist() == ["age", "town", "when"]
+    assert frame["Values"].tolist() == [3, 3, 1]
+    assert frame["Missing"].tolist() == [25.0, 0.0, 0.0]
+    assert frame["Distribution"].tolist() == [[10, 10, 10], [20, 10, 10], [40]]
+
+
+def test_the_chart_shows_all_rows_with_the_missing_ones() -> None:
+    chart = distribution(summarize(PEOPLE)[0])
+    assert chart.data[0].y.tolist() == [10, 10, 10, 10]
+    assert chart.data[0].customdata[-1][0] == "(missing)"
+    assert chart.data[0].customdata[-1][1] == pytest.approx(0.25)
+
+
+def test_names_in_a_chart_are_never_markup() -> None:
+    frame = pd.DataFrame({"<b>a</b>": ["<i>x</i>", "y"] * 5})
+    drawn = json.loads(distribution(summarize(frame)[0]).to_json())
+    assert "<b>" not in drawn["layout"]["xaxis"]["title"]["text"]
+    assert all("<i>" not in text for text in drawn["layout"]["xaxis"]["ticktext"])
+
+
+def test_selecting_a_column_shows_its_values(visitor: Visitor) -> None:
+    table = state._workspaces.get(visitor.workspace).table
+    visitor.at.session_state[f"columns-{table.id}"] = {"selection": {"rows": [10], "columns": [], "cells": []}}
+    visitor.run()
+    assert "native-country" in visitor.texts()
+
+
+def test_a_constant_and_an_empty_column_are_shown(visitor: Visitor) -> None:
+    frame = pd.DataFrame({"nothing": [np.nan] * 5, "same": [1] * 5})
+    visitor.upload("flat.csv", frame.to_csv(index=False).encode())
+    assert visitor.errors == []
+    assert "Every cell of this column is empty" in visitor.texts()

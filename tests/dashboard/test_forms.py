@@ -1,0 +1,172 @@
+"""Forms come from the fields of whatever is registered; none is named in their code."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+import pandas as pd
+import pytest
+from pydantic import Field
+from streamlit.testing.v1 import AppTest
+
+from anoncore import InfeasibleError, Microdata, ParameterError
+from anoncore.algorithms import ALGORITHMS, Anatomy
+from anoncore.model import Model
+from anoncore.requirements import REQUIREMENTS, DistinctDiversity, KAnonymity, RecursiveDiversity
+from dashboard import forms
+from dashboard.fields import build_requirement, feasible_instead, field_forms, first_requirement
+from tests.dashboard.conftest import Visitor
+
+MONDRIAN = ALGORITHMS["mondrian"]
+
+
+class Invented(Model):
+    """Has one field of every form."""
+
+    name: ClassVar[str] = "invented"
+    title: ClassVar[str] = "Invented"
+    source: ClassVar[str] = "this test"
+
+    count: Annotated[int, Field(gt=2, lt=9, title="Count", description="How many.")]
+    share: Annotated[float, Field(ge=0, le=1)] = 0.25
+    mode: Literal["slow", "fast"] = "fast"
+    flag: bool = True
+    seed: Annotated[int | None, Field(ge=0)] = None
+    target: str | None = None
+    columns: tuple[tuple[str, ...], ...] | None = None
+
+
+def _data() -> Microdata:
+    frame = pd.DataFrame({"age": np.arange(20), "illness": ["flu", "cold", "ulcer", "flu"] * 5})
+    return Microdata(frame, {"age": "quasi-identifier", "illness": "sensitive"})
+
+
+def test_fields_tell_how_to_ask_for_them() -> None:
+    fields = {field.name: field for field in field_forms(Invented)}
+    assert {name: field.form for name, field in fields.items()} == {
+        "count": "integer",
+        "share": "number",
+        "mode": "choice",
+        "flag": "flag",
+        "seed": "integer",
+        "target": "attribute",
+        "columns": "text",
+    }
+    count = fields["count"]
+    assert (count.title, count.help, count.low, count.high, count.default) == ("Count", "How many.", 3, 8, 3)
+    assert fields["seed"].optional
+    assert fields["seed"].default is None
+    assert fields["mode"].options == ("slow", "fast")
+    assert fields["share"].step == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("kind", [*ALGORITHMS.values(), *REQUIREMENTS.values()], ids=lambda kind: kind.name)
+def test_everything_registered_has_a_form_that_makes_it(kind: type[Model]) -> None:
+    fields = field_forms(kind)
+    assert all(field.title and field.help for field in fields), "every field says what it is"
+    made = kind(**{field.name: field.default for field in fields})
+    assert isinstance(made, kind)
+
+
+def _page(name: str) -> None:
+    import streamlit as st
+
+    from anoncore.algorithms import ALGORITHMS
+    from anoncore.requirements import REQUIREMENTS
+    from dashboard import forms
+
+    kind = {**ALGORITHMS, **REQUIREMENTS}[name]
+    values = st.session_state.setdefault("entered", {})
+    names = forms.Names(("age", "illness", "town"), ("illness", "town"))
+    st.session_state["made"] = kind(**forms.draw(kind, "p", values, names))
+
+
+@pytest.mark.parametrize("name", [*ALGORITHMS, *REQUIREMENTS])
+def test_every_form_draws_and_starts_with_the_defaults(name: str) -> None:
+    page = AppTest.from_function(_page, args=(name,), default_timeout=30).run()
+    assert not page.exception
+    kind = {**ALGORITHMS, **REQUIREMENTS}[name]
+    assert page.session_state["made"] == kind(**{field.name: field.default for field in field_forms(kind)})
+
+
+def test_what_is_entered_arrives_in_the_model() -> None:
+    page = AppTest.from_function(_page, args=("t-closeness",), default_timeout=30).run()
+    page.number_input(key="p.t").set_value(0.35)
+    page.selectbox(key="p.ground").set_value("ordered")
+    page.selectbox(key="p.attribute").set_value("town")
+    page.run()
+    made = page.session_state["made"]
+    assert (made.t, made.ground, made.attribute) == (0.35, "ordered", "town")
+
+
+def test_requirements_are_added_and_removed(visitor: Visitor) -> None:
+    visitor.open("anonymize")
+    picker = "parameter.mondrian.requirements.add"
+    for name in REQUIREMENTS:
+        visitor.at.selectbox(key=picker).set_value(name)
+        visitor.run()
+    assert sum(button.label == "Remove" for button in visitor.at.button) == 1 + len(REQUIREMENTS)
+    assert visitor.at.selectbox(key=picker).value is None
+    while any(button.label == "Remove" for button in visitor.at.button):
+        visitor.press("Remove")
+    assert "Without a requirement nothing is protected" in visitor.warnings[0]
+    assert not visitor.has_button("Run")
+    visitor.at.selectbox(key=picker).set_value("k-anonymity")
+    assert visitor.run().has_button("Run")
+
+
+def test_lists_start_with_a_requirement_that_fits_every_table() -> None:
+    assert first_requirement() == KAnonymity()
+    assert build_requirement({"name": "recursive-diversity", "l": 3}) == RecursiveDiversity(c=3.0, l=3)
+
+
+def _infeasible(algorithm: Any, data: Microdata) -> InfeasibleError:
+    with pytest.raises(InfeasibleError) as caught:
+        algorithm.validate_data(data)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "wanted"),
+    [
+        (Anatomy(l=9), Anatomy(l=2)),
+        (MONDRIAN(requirements=[KAnonymity(k=21)]), MONDRIAN(requirements=[KAnonymity(k=20)])),
+        (
+            MONDRIAN(requirements=[KAnonymity(k=2), DistinctDiversity(l=4)]),
+            MONDRIAN(requirements=[KAnonymity(k=2), DistinctDiversity(l=3)]),
+        ),
+    ],
+)
+def test_the_nearest_value_goes_to_the_field_that_fails(algorithm: Any, wanted: Any) -> None:
+    data = _data()
+    assert feasible_instead(algorithm, data, _infeasible(algorithm, data)) == wanted
+
+
+def test_a_bound_that_is_not_itself_allowed_is_passed_a_little() -> None:
+    data = _data()
+    strict = MONDRIAN(requirements=[RecursiveDiversity(c=0.5, l=2)])
+    instead = feasible_instead(strict, data, _infeasible(strict, data))
+    instead.validate_data(data)
+    assert 1.0 < instead.requirements[0].c < 1.1
+
+
+def test_two_failing_parameters_are_mended_one_after_the_other() -> None:
+    data = _data()
+    both = MONDRIAN(requirements=[KAnonymity(k=30), DistinctDiversity(l=9)])
+    first = feasible_instead(both, data, _infeasible(both, data))
+    second = feasible_instead(first, data, _infeasible(first, data))
+    second.validate_data(data)
+    assert second == MONDRIAN(requirements=[KAnonymity(k=20), DistinctDiversity(l=3)])
+
+
+def test_without_a_nearest_value_there_is_no_offer() -> None:
+    assert feasible_instead(Anatomy(l=9), _data(), InfeasibleError("no")) is None
+
+
+def test_unknown_kinds_of_fields_are_written_as_json() -> None:
+    columns = next(field for field in field_forms(Invented) if field.name == "columns")
+    assert forms.json_value(columns, "") is None
+    assert forms.json_value(columns, '[["age", "sex"]]') == [["age", "sex"]]
+    with pytest.raises(ParameterError, match="Columns cannot be read"):
+        forms.json_value(columns, "[age")

@@ -1,0 +1,175 @@
+"""Whose data is whose, what survives a reload, and that nothing grows without bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anoncore import AnonymizationError, Hierarchy, Partition
+from anoncore.algorithms import ALGORITHMS, Anatomy
+from anoncore.algorithms.base import generalized_release
+from anoncore.requirements import EntropyDiversity, KAnonymity, RecursiveDiversity, TCloseness
+from dashboard.workspace import LoadedTable, MicrodataStore, Tags, Workspace, Workspaces, run_title, untagged
+from tests.dashboard.conftest import Visitor
+
+FRAME = pd.DataFrame({"age": [30, 31, 40, 41], "illness": ["flu", "cold", "flu", "ulcer"]})
+
+
+def _table(frame: pd.DataFrame = FRAME, digest: str = "d") -> LoadedTable:
+    return LoadedTable("t", "people.csv", frame, digest, (), None, untagged(frame))
+
+
+def _tags(**changes: str) -> Tags:
+    tags = untagged(FRAME)
+    for name, role in {"age": "quasi-identifier", "illness": "sensitive", **changes}.items():
+        tags = tags.with_role(name, role)
+    return tags
+
+
+def _add(here: Workspace, l: int = 2) -> object:
+    table, tags = _table(), _tags()
+    data = MicrodataStore().get(table, tags)
+    algorithm = Anatomy(l=l)
+    release = generalized_release(algorithm, data, Partition(np.zeros(4, dtype=np.int32)))
+    return here.add_run(algorithm, release, 0.1, tags, table)
+
+
+def test_the_first_page_has_a_tagged_table(visitor: Visitor) -> None:
+    assert visitor.at.title[0].value == "Data"
+    assert visitor.has_button("Go to Anonymize")
+    visitor.open("anonymize")
+    assert visitor.has_button("Run")
+
+
+def test_a_reload_finds_the_workspace_by_the_address(visitor: Visitor, visit: Callable[..., Visitor]) -> None:
+    visitor.open("anonymize")
+    visitor.at.number_input(key="parameter.mondrian.requirements.1.k").set_value(50)
+    visitor.run().press("Run")
+    again = visit(visitor.workspace).open("anonymize")
+    assert again.workspace == visitor.workspace
+    assert again.at.number_input(key="parameter.mondrian.requirements.1.k").value == 50
+    assert "Mondrian (k = 50)" in again.texts()
+
+
+def test_another_session_sees_nothing_of_it(visitor: Visitor, visit: Callable[..., Visitor]) -> None:
+    visitor.upload("mine.csv", FRAME.to_csv(index=False).encode())
+    other = visit()
+    assert other.workspace != visitor.workspace
+    assert "mine.csv" not in other.texts()
+    assert "mine.csv" in visitor.run().texts()
+
+
+def test_an_unknown_workspace_is_replaced_and_said_so(visit: Callable[..., Visitor]) -> None:
+    visitor = visit("guessed")
+    assert visitor.workspace != "guessed"
+    assert "is gone" in visitor.warnings[0]
+    assert visitor.run().warnings == []
+
+
+def test_the_address_keeps_the_workspace_on_every_page(visitor: Visitor) -> None:
+    first = visitor.workspace
+    for page in ("attributes", "anonymize", "data"):
+        visitor.at.query_params.clear()
+        assert visitor.open(page).workspace == first
+
+
+def test_parameters_survive_a_page_switch(visitor: Visitor) -> None:
+    visitor.open("anonymize")
+    visitor.at.number_input(key="parameter.mondrian.requirements.1.k").set_value(17)
+    visitor.run().open("data").open("anonymize")
+    assert visitor.at.number_input(key="parameter.mondrian.requirements.1.k").value == 17
+
+
+def test_workspaces_are_bounded_in_number_and_memory() -> None:
+    few = Workspaces(most=2)
+    first, second, third = few.new(), few.new(), few.new()
+    assert few.get(first.id) is None
+    assert few.get(second.id) is second
+    few.new()
+    assert few.get(third.id) is None, "the least recently used one goes"
+    small = Workspaces(most_bytes=1)
+    one = small.new()
+    one.load(_table(), _tags())
+    two = small.new()
+    assert small.get(one.id) is None
+    assert small.get(two.id) is two
+    assert small.get(None) is None
+
+
+def test_runs_are_bounded_and_keep_their_colors_apart() -> None:
+    here = Workspace("w")
+    for _ in range(14):
+        _add(here)
+    assert len(here.runs) == 12
+    assert here.runs[-1].label.startswith("14 · ")
+    assert here.current == here.runs[-1].id
+    assert len({run.color_index for run in here.runs}) == 12
+
+
+def test_a_removed_run_frees_its_color_and_the_newest_is_shown() -> None:
+    here = Workspace("w")
+    runs = [_add(here) for _ in range(3)]
+    here.remove_run(runs[2].id)
+    assert here.current == runs[1].id
+    here.remove_run(runs[0].id)
+    assert here.current == runs[1].id
+    assert _add(here).color_index == 0
+    here.remove_run(runs[1].id)
+    here.remove_run(here.runs[0].id)
+    assert here.current is None
+    assert here.runs == ()
+
+
+def test_digests_of_tags_tell_every_part_apart() -> None:
+    hierarchy = Hierarchy.from_nested({"any": ["flu", "cold", "ulcer"]})
+    base = _tags()
+    others = [
+        base.with_role("age", "insensitive"),
+        base.changed("kinds", "age", "nominal"),
+        base.changed("orders", "illness", ("flu", "cold", "ulcer")),
+        base.changed("orders", "illness", ("cold", "flu", "ulcer")),
+        base.changed("hierarchies", "illness", hierarchy),
+        base.changed("sensitive_values", "illness", ("flu",)),
+    ]
+    assert len({tags.digest for tags in (base, *others)}) == 7
+    assert _tags().digest == base.digest
+    assert (
+        base.changed("hierarchies", "illness", hierarchy).changed("hierarchies", "illness", None).digest == base.digest
+    )
+
+
+def test_coded_tables_are_kept_by_content_and_bounded() -> None:
+    store = MicrodataStore(most=2)
+    data = store.get(_table(), _tags())
+    assert store.get(_table(), _tags()) is data
+    changed = FRAME.assign(age=[30, 31, 40, 42])
+    assert store.get(_table(changed, "other"), _tags()).domain["age"].values[-1] == 42
+    store.get(_table(), _tags(age="insensitive"))
+    assert store.get(_table(), _tags()) is not data
+
+
+def test_tags_that_do_not_fit_raise_every_time() -> None:
+    store = MicrodataStore()
+    wrong = _tags().changed("kinds", "illness", "numeric")
+    for _ in range(2):
+        with pytest.raises(AnonymizationError, match="illness"):
+            store.get(_table(), wrong)
+
+
+def test_protected_values_count_only_while_the_attribute_is_sensitive() -> None:
+    tags = _tags().changed("sensitive_values", "illness", ("flu",))
+    assert MicrodataStore().get(_table(), tags).sensitive_values == {"illness": ("flu",)}
+    assert MicrodataStore().get(_table(), tags.with_role("illness", "identifier")).sensitive_values == {}
+
+
+def test_titles_name_what_tells_runs_apart() -> None:
+    mondrian = ALGORITHMS["mondrian"]
+    assert run_title(mondrian(requirements=[KAnonymity(k=10)])) == "Mondrian (k = 10)"
+    both = mondrian(requirements=[KAnonymity(k=3), TCloseness(t=0.15)], split="loss", strict=True)
+    assert run_title(both) == "Mondrian (k = 3, t = 0.15, loss, strict)"
+    many = mondrian(requirements=[EntropyDiversity(l=2.5), RecursiveDiversity(c=3, l=2)])
+    assert run_title(many) == "Mondrian (entropy l = 2.5, recursive c = 3, l = 2)"
+    assert run_title(Anatomy(l=2, seed=7)) == "Anatomy (l = 2)"
