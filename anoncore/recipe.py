@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import date
 from pathlib import Path
 from typing import Any, Self
-
-import pandas as pd
 
 from anoncore.algorithms import ALGORITHMS, Algorithm, Progress
 from anoncore.domain import Kind, listing
 from anoncore.errors import AnonymizationError, RecipeError
 from anoncore.measures import Measure
 from anoncore.microdata import Microdata, Role
-from anoncore.recipe_source import HierarchySpec, Source, load_source, own_tags, written
+from anoncore.recipe_source import HierarchySpec, Source, load_source, own_tags, single_values, table_value, written
 from anoncore.release import Release
 from anoncore.toml import dumps, plain
 
@@ -177,9 +174,11 @@ class Recipe:
             frame,
             roles=self.roles,
             kinds=self.kinds,
-            orders={name: _table_values(values) for name, values in self.orders.items()},
+            orders={name: [table_value(value) for value in values] for name, values in self.orders.items()},
             hierarchies=hierarchies,
-            sensitive_values={name: _table_values(values) for name, values in self.sensitive_values.items()},
+            sensitive_values={
+                name: [table_value(value) for value in values] for name, values in self.sensitive_values.items()
+            },
         )
 
     def run(self, progress: Progress | None = None) -> RecipeRun:
@@ -229,7 +228,7 @@ def _at(key: str) -> Iterator[None]:
     """Put the key before the message of what goes wrong."""
     try:
         yield
-    except AnonymizationError as error:
+    except (AnonymizationError, ValueError) as error:
         raise RecipeError(f"{key}: {error}") from None
 
 
@@ -287,16 +286,11 @@ def _choices(key: str, given: Any, choices: list[str]) -> dict[str, str]:
 def _value_lists(key: str, given: Any) -> dict[str, list[Any]]:
     lists: dict[str, list[Any]] = {}
     for name, values in _table(key, given).items():
-        with _at(f"{key}.{name}"):
-            lists[str(name)] = plain(values, "the list")
-        if not isinstance(lists[str(name)], list):
+        if isinstance(values, str | Mapping) or not isinstance(values, Collection):
             raise RecipeError(f"{key}.{name} should be a list of values, not {values!r}.")
+        with _at(f"{key}.{name}"):
+            lists[str(name)] = single_values(plain(values, "the list"))
     return lists
-
-
-def _table_values(values: Sequence[Any]) -> list[Any]:
-    """Values as a table holds them: points in time are pandas' own."""
-    return [pd.Timestamp(value) if isinstance(value, date) else value for value in values]
 
 
 def _needs_order(data: Microdata, name: str) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 import pandas as pd
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from anoncore.errors import DataError, RecipeError
 from anoncore.hierarchy import Hierarchy
@@ -15,6 +16,15 @@ from anoncore.hierarchy_files import read_hierarchy
 from anoncore.model import Model
 from anoncore.sources import read_table
 from anoncore.toml import plain
+
+
+def _file_path(path: str) -> str:
+    if not path or "\0" in path:
+        raise ValueError(f"{path!r} is no path of a file.")
+    return path
+
+
+FilePath = Annotated[str, AfterValidator(_file_path)]
 
 
 class Source(Model):
@@ -25,7 +35,7 @@ class Source(Model):
 
     title: ClassVar[str] = "source"
 
-    path: Annotated[str | None, Field(description="File of the table, relative to the recipe.")] = None
+    path: Annotated[FilePath | None, Field(description="File of the table, relative to the recipe.")] = None
     builtin: Annotated[str | None, Field(description="Name of a built-in table.")] = None
     rows: Annotated[int | None, Field(ge=1, description="Rows of a generated table.")] = None
     seed: Annotated[int | None, Field(ge=0, description="Seed of a generated table.")] = None
@@ -75,6 +85,33 @@ def own_tags(builtin: str) -> dict[str, Any]:
     }
 
 
+def single_values(values: list[Any]) -> list[Any]:
+    """The same list; ValueError for an entry that is a list or table itself."""
+    for value in values:
+        if isinstance(value, list | dict):
+            raise ValueError(f"{value!r} stands where a single value should.")
+    return values
+
+
+def table_value(value: Any) -> Any:
+    """A value as a table holds it: points in time are pandas' own."""
+    return pd.Timestamp(value) if isinstance(value, date) else value
+
+
+def _check_taxonomy(taxonomy: Any) -> Any:
+    if isinstance(taxonomy, list):
+        return single_values(taxonomy)
+    for below in taxonomy.values() if isinstance(taxonomy, dict) else ():
+        _check_taxonomy(below)
+    return taxonomy
+
+
+def _table_taxonomy(taxonomy: Any) -> Any:
+    if isinstance(taxonomy, dict):
+        return {group: _table_taxonomy(below) for group, below in taxonomy.items()}
+    return [table_value(value) for value in taxonomy] if isinstance(taxonomy, list) else taxonomy
+
+
 class HierarchySpec(Model):
     """How a hierarchy is given: nested groups, lines of levels, a file, or intervals of numbers."""
 
@@ -82,15 +119,17 @@ class HierarchySpec(Model):
 
     taxonomy: Annotated[
         dict[str, Any] | None,
-        BeforeValidator(lambda value: None if value is None else plain(value, "taxonomy")),
+        BeforeValidator(lambda value: plain(value, "taxonomy") if value is not None else None),
+        AfterValidator(_check_taxonomy),
         Field(description="Groups of groups; the lists at the bottom hold values."),
     ] = None
     levels: Annotated[
         list[list[Any]] | None,
-        BeforeValidator(lambda value: None if value is None else plain(value, "levels")),
+        BeforeValidator(lambda value: plain(value, "levels") if value is not None else None),
+        AfterValidator(lambda value: [single_values(line) for line in value] if value is not None else None),
         Field(description="One list per value: the value, then its generalizations up to the top."),
     ] = None
-    path: Annotated[str | None, Field(description="CSV file without header: value, generalizations.")] = None
+    path: Annotated[FilePath | None, Field(description="CSV file without header: value, generalizations.")] = None
     width: Annotated[float | None, Field(gt=0, description="Width of the lowest intervals.")] = None
     start: Annotated[float | None, Field(description="Where the first interval starts.")] = None
     quantiles: Annotated[int | None, Field(ge=1, description="Number of lowest intervals with equally many rows.")] = (
@@ -121,9 +160,9 @@ class HierarchySpec(Model):
         if self.levels is not None:
             if not all(self.levels):
                 raise DataError("an entry of levels is empty; each starts with a value.")
-            return Hierarchy.from_table(self.levels)
+            return Hierarchy.from_table([[table_value(value), *labels] for value, *labels in self.levels])
         if self.taxonomy is not None:
-            return Hierarchy.from_nested(self.taxonomy)
+            return Hierarchy.from_nested(_table_taxonomy(self.taxonomy))
         numbers = pd.to_numeric(column, errors="coerce")
         if pd.api.types.is_datetime64_any_dtype(column.dtype) or (numbers.isna() & column.notna()).any():
             raise DataError("intervals need a column of numbers; use taxonomy, levels or path.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,17 @@ def test_dates_can_be_listed(tmp_path: Path) -> None:
     assert data.sensitive_values == {"day": (pd.Timestamp("2020-01-02"),)}
 
 
+def test_dates_in_a_hierarchy_meet_dates_in_the_table(tmp_path: Path) -> None:
+    pd.DataFrame({"day": ["2020-01-01", "2021-05-02"]}).to_csv(tmp_path / "days.csv", index=False)
+    text = '[source]\npath = "days.csv"\n[algorithm]\nname = "mondrian"\n[hierarchies.day]\n'
+    for lines in (
+        'levels = [[2020-01-01, "2020"], [2021-05-02, "2021"]]',
+        "taxonomy.2020 = [2020-01-01]\ntaxonomy.2021 = [2021-05-02]",
+    ):
+        hierarchy = Recipe.loads(text + lines, tmp_path).microdata().hierarchies["day"]
+        assert hierarchy.path_of(pd.Timestamp("2021-05-02")) == ("2021", "*")
+
+
 def test_hierarchies_of_numbers_are_made_from_the_column(folder: Path) -> None:
     text = TEXT + "\n[hierarchies.age]\nwidth = 10\nstart = 20\nfanout = 3\n"
     assert Recipe.loads(text, folder).microdata().hierarchies["age"].path_of(41) == ("40-49", "*")
@@ -253,6 +265,22 @@ def test_measures_are_those_that_read_a_release() -> None:
     assert not any("." in name.partition(".")[2] or name.startswith("_") for name in MEASURES)
 
 
+OF_AN_ATTRIBUTE = [
+    (name, key)
+    for name, function in MEASURES.items()
+    for key in ("attribute", "target")
+    if key in inspect.signature(function).parameters
+]
+
+
+@pytest.mark.parametrize(("name", "key"), OF_AN_ATTRIBUTE)
+def test_every_measure_says_in_a_sentence_that_an_attribute_is_not_there(name: str, key: str, folder: Path) -> None:
+    release = Recipe.loads(TEXT, folder).run().release
+    with pytest.raises(AnonymizationError, match=r"nope.*nope") as caught:
+        Measure(name, {key: "nope"}).evaluate(release)
+    assert "\n" not in str(caught.value)
+
+
 def test_a_measure_that_fails_says_which_one(folder: Path) -> None:
     recipe = Recipe.loads(TEXT.replace('"utility.discernibility"', '{name = "utility.rmse", target = "shoe"}'), folder)
     with pytest.raises(AnonymizationError, match=r"^utility\.rmse\(target='shoe'\): "):
@@ -285,6 +313,12 @@ BAD: list[tuple[str, str, str]] = [
     ('"utility.discernibility"', '{name = "privacy.emd", attribute = "a", ground = "x"}', "ground should be 'ordered'"),
     ('"utility.discernibility"', '"privacy.profile", "privacy.profile"', "asks 'privacy.profile' twice"),
     ("[roles]", "[orders]\nage = 3\n[roles]", "orders.age should be a list of values, not 3"),
+    ("[roles]", "[orders]\ncity = [['Bonn']]\n[roles]", r"orders.city: \['Bonn'\] stands where a single value"),
+    ("[roles]", "[hierarchies.age]\nlevels = [[[20], 'x']]\n[roles]", r"hierarchies.age: .*\[20\] stands where"),
+    ("[roles]", "[hierarchies.age.taxonomy]\nx = [{a = 1}]\n[roles]", r"hierarchies.age: .*'a': 1.* stands where"),
+    ("[roles]", "[hierarchies.age.taxonomy]\nx = 3\n[roles]", "hierarchies.age: .*'x' must hold a list"),
+    ('path = "people.csv"', 'path = ""', "'' is no path of a file"),
+    ('path = "people.csv"', 'path = "a\\u0000b"', "is no path of a file"),
     ("[roles]", "[kinds]\nage = 3\n[roles]", "kinds.age is 3; use one of 'numeric'"),
     ("[roles]", "[hierarchies]\nage = 3\n[roles]", "hierarchies.age should be a table, not 3"),
     ("[roles]", "[hierarchies.age]\nwidth = 5\nquantiles = 3\n[roles]", "hierarchies.age.*exactly one of taxonomy"),
