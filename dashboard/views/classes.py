@@ -154,7 +154,7 @@ def _row_clicked(name: str, key: str, groups: Ints) -> None:
 def _columns(word: str, lens: Lens, regions: tuple[str, ...]) -> dict[str, Any]:
     """Heads, formats and meanings of the list's columns."""
     number = st.column_config.NumberColumn
-    of = f" of '{lens.attribute}'" if lens.attribute else ""
+    of = f" of '{parts.escaped(lens.attribute)}'" if lens.attribute else ""
     return {
         "group": number("No.", help=f"Number of the {word}; it is not published.", pinned=True, width=55),
         "size": number("Rows", help="People who look alike.", format="localized", width=55),
@@ -166,7 +166,9 @@ def _columns(word: str, lens: Lens, regions: tuple[str, ...]) -> dict[str, Any]:
         "loss": number("Loss", help="Information lost in the quasi-identifiers.", format="percent", width=70),
         "entropy": None,
     } | {
-        f"region: {name}": st.column_config.TextColumn(name, help=f"What every row of the {word} shows as '{name}'.")
+        f"region: {name}": st.column_config.TextColumn(
+            name, help=f"What every row of the {word} shows as '{parts.escaped(name)}'."
+        )
         for name in regions
     }
 

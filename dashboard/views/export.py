@@ -199,6 +199,9 @@ def _recipe(run: Run) -> None:
 
 def recipe(run: Run) -> Recipe:
     """The recipe of a run. A table of one's own is named by its file, which is expected beside the recipe."""
-    builtin = {entry.title: name for name, entry in datasets.tables().items()}.get(run.table_name)
-    source = Source(builtin=builtin) if builtin is not None else Source(path=run.table_name)
+    entry = next((entry for entry in datasets.tables().values() if entry.title == run.table_name), None)
+    if entry is None:
+        source = Source(path=run.table_name)
+    else:
+        source = Source(builtin=entry.name, rows=run.data.n_rows if entry.generated else None)
     return Recipe.of(source, run.data, run.algorithm, RECIPE_MEASURES)

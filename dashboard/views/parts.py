@@ -14,8 +14,8 @@ from anoncore import AnonymizationError, Fragment, Release, privacy
 from anoncore.privacy import Profile
 from anoncore.requirements import RecursiveDiversity, TCloseness
 from dashboard import compute, routes, state
+from dashboard.markdown import escaped
 from dashboard.palette import RunStyle, run_style
-from dashboard.sidebar import escaped
 from dashboard.state import Run
 
 __all__ = [
@@ -150,7 +150,7 @@ def fragment_choice(release: Release, key: str) -> Fragment:
 def profile(run: Run) -> Profile:
     """The levels of all groups; recursive diversity with the l that was asked for, else 2."""
     asked = [one.l for one in run.algorithm.promises(run.data) if isinstance(one, RecursiveDiversity)]
-    return compute.cached("privacy.profile", run, privacy.profile, max(asked, default=2))
+    return compute.cached("privacy.profile", run, privacy.profile, *([max(asked)] if asked else []))
 
 
 def usual_ground(run: Run, attribute: str, grounds: Sequence[str]) -> str:

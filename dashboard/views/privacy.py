@@ -130,7 +130,7 @@ def _reached(run: Run, profile: Profile, attribute: str, asked: tuple[Guarantee,
 def _tile(score: WorstLevel, value: str, word: str, asked: Sequence[Guarantee]) -> Tile:
     """A level with what was asked for, or without that what the whole table has."""
     meaning = f"{parts.escaped(score.meaning)} Reached by {word} {score.group}."
-    title = score.title if len(score.title) == 1 else score.title[0].upper() + score.title[1:]
+    title = score.title if score.title[:2].strip() in ("k", "t") else score.title[0].upper() + score.title[1:]
     wanted = [one for one in asked if one.attribute == score.attribute and _measured_by(one) == score.name]
     if wanted:
         holds = all(one.holds for one in wanted)

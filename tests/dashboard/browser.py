@@ -1,0 +1,269 @@
+"""The dashboard in a server of its own and visitors in headless Chromium; both end with the test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+ROOT = Path(__file__).resolve().parents[2]
+APP = ROOT / "dashboard" / "app.py"
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = [
+    "--no-sandbox",
+    "--headless",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+LOCAL = {"127.0.0.1", "localhost", ""}
+IDLE = """() => {
+  const app = document.querySelector('[data-testid="stApp"]');
+  return !!app
+    && app.getAttribute('data-test-connection-state') === 'CONNECTED'
+    && app.getAttribute('data-test-script-state') === 'notRunning'
+    && !document.querySelector('[data-testid="stSkeleton"]')
+    && !document.querySelector('[data-stale="true"]');
+}"""
+PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+def missing() -> str:
+    """Why there can be no browser test here; empty if there can."""
+    try:
+        import playwright.sync_api  # noqa: F401
+    except ImportError:
+        return "playwright is not installed"
+    return "" if chromium() else f"there is no Chromium ({CHROMIUM})"
+
+
+def chromium() -> str | None:
+    """Path of the browser."""
+    return CHROMIUM if Path(CHROMIUM).exists() else shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@contextmanager
+def server(app: Path = APP, start_seconds: float = 60) -> Iterator[str]:
+    """The address of a dashboard on a free local port, in its own process group, which ends with the context."""
+    port = _free_port()
+    command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.port", str(port)]
+    command += ["--server.headless", "true"]
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    try:
+        address = f"http://127.0.0.1:{port}"
+        _wait_until_healthy(address, process, start_seconds)
+        yield address
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(5)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_until_healthy(address: str, process: subprocess.Popen[bytes], seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            raise RuntimeError(f"The server ended with code {process.returncode}.")
+        with suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
+            if answer.read().strip() == b"ok":
+                return
+        time.sleep(0.1)
+    raise RuntimeError("The server did not start in time.")
+
+
+class Visitor:
+    """One browser session: counts finished runs of the script and notes requests that leave this machine."""
+
+    def __init__(self, page: Any, address: str) -> None:
+        self.page = page
+        self.address = address
+        self.finished = 0
+        self.foreign: list[str] = []
+        self.console: list[str] = []
+        page.on("request", self._requested)
+        page.on("websocket", lambda socket: socket.on("framereceived", self._received))
+        page.on("pageerror", lambda error: self.console.append(str(error)))
+
+    def _requested(self, request: Any) -> None:
+        parts = urlsplit(request.url)
+        if parts.scheme in ("http", "https", "ws", "wss") and parts.hostname not in LOCAL:
+            self.foreign.append(request.url)
+
+    def _received(self, payload: Any) -> None:
+        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+        if isinstance(payload, bytes) and len(payload) < 500:
+            with suppress(Exception):
+                self.finished += ForwardMsg.FromString(payload).WhichOneof("type") == "script_finished"
+
+    def open(self, path: str = "") -> None:
+        """Load a page of the dashboard anew."""
+        self.page.goto(path if path.startswith("http") else f"{self.address}/{path}")
+        self.page.wait_for_selector("h1", timeout=60_000)
+        self.settle()
+
+    def settle(self, seconds: float = 30) -> None:
+        """Wait until nothing runs and all is painted."""
+        self.page.wait_for_function(IDLE, timeout=seconds * 1000)
+        self.page.evaluate(PAINTED)
+
+    @contextmanager
+    def run(self, seconds: float = 30) -> Iterator[None]:
+        """What is done inside must make the script run; wait until it has, and all is painted."""
+        before = self.finished
+        yield
+        end = time.monotonic() + seconds
+        while self.finished == before:
+            if time.monotonic() > end:
+                raise AssertionError("Nothing ran after the action.")
+            self.page.wait_for_timeout(10)
+        self.settle(seconds)
+
+    def go(self, title: str) -> None:
+        """Switch to a page by its name in the navigation."""
+        with self.run():
+            self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
+
+    def choose(self, label: str, option: str) -> None:
+        """Choose an option of a select box by its exact text."""
+        box = self.page.get_by_test_id("stSelectbox").filter(has_text=label).first
+        box.locator("input").click()
+        with self.run():
+            self.page.get_by_role("option", name=option, exact=True).click()
+
+    def grid(self, key: str) -> Any:
+        """The data grid whose key begins so."""
+        return self.page.locator(f"[class*='st-key-{key}'] [data-testid='stDataFrameResizable']").first
+
+    def cell(self, key: str, column: int, row: int) -> str:
+        """Content of a cell of a grid with selectable rows; columns count from 0."""
+        return str(self.grid(key).get_by_test_id(f"glide-cell-{column + 1}-{row}").text_content())
+
+    def choose_row(self, key: str, row: int) -> None:
+        """Select a row of a grid by its marker; tried again until the grid has taken it."""
+        grid = self.grid(key)
+        grid.scroll_into_view_if_needed()
+        line = grid.locator(f"tr[aria-rowindex='{row + 2}']")
+        for _ in range(20):
+            grid.click(position={"x": 22, "y": 35 * (row + 1.5)})
+            self.page.wait_for_timeout(100)
+            if line.get_attribute("aria-selected") == "true":
+                return
+        raise AssertionError(f"Row {row} of '{key}' could not be chosen.")
+
+    def wait_for_cell(self, key: str, column: int, row: int, content: str) -> None:
+        """Wait until a cell of a grid without selectable rows has this content."""
+        from playwright.sync_api import expect
+
+        cell = self.grid(key).get_by_test_id(f"glide-cell-{column}-{row}")
+        expect(cell).to_have_text(content, timeout=15_000)
+
+    def edit_cell(self, key: str, column: int, row: int, left: int, option: str) -> None:
+        """Choose another option in a cell of an editor; `left` is a place in its column, in pixels of the grid."""
+        grid = self.grid(key)
+        grid.scroll_into_view_if_needed()
+        options = self.page.get_by_role("option", name=option, exact=True)
+        for _ in range(10):
+            grid.dblclick(position={"x": left, "y": 35 * (row + 1.5)})
+            self.page.wait_for_timeout(300)
+            if options.count():
+                break
+        with self.run():
+            options.first.click()
+        self.wait_for_cell(key, column, row, option)
+
+    def upload(self, name: str, content: bytes) -> None:
+        """Give a file to the page's upload field."""
+        with self.run():
+            self.page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(
+                {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+            )
+        self.page.wait_for_timeout(300)
+        self.settle()
+
+    def reload(self) -> None:
+        """Press F5."""
+        self.page.reload()
+        self.page.wait_for_selector("h1", timeout=60_000)
+        self.settle()
+
+    def see(self, text: str, seconds: float = 20) -> None:
+        """Wait until the page's main part holds the text."""
+        from playwright.sync_api import expect
+
+        expect(self.page.get_by_test_id("stMain")).to_contain_text(text, timeout=seconds * 1000)
+        self.settle()
+
+    def see_heading(self, text: str) -> None:
+        """Wait until a heading holds the text."""
+        from playwright.sync_api import expect
+
+        heading = self.page.get_by_test_id("stHeading").filter(has_text=text).first
+        expect(heading).to_be_visible(timeout=20_000)
+
+    def error(self) -> str:
+        """The one sentence in red."""
+        box = self.page.get_by_test_id("stAlertContentError")
+        box.first.wait_for(timeout=20_000)
+        assert box.count() == 1
+        return str(box.first.inner_text())
+
+    def text(self) -> str:
+        """The text of the page's main part."""
+        return str(self.page.get_by_test_id("stMain").inner_text())
+
+    def problems(self) -> list[str]:
+        """Exceptions shown on the page and errors in the browser's console."""
+        shown = [box.inner_text() for box in self.page.get_by_test_id("stException").all()]
+        return shown + (["Traceback"] if "Traceback" in self.text() else []) + self.console
+
+
+@contextmanager
+def chrome() -> Iterator[Any]:
+    """The browser."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def visitor(browser: Any, address: str, width: int = 1280, height: int = 900, dark: bool = False) -> Visitor:
+    """A new visitor without a past."""
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", accept_downloads=True
+    )
+    return Visitor(context.new_page(), address)

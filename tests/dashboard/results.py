@@ -1,0 +1,96 @@
+"""Sessions with finished runs, for the tests of the result pages."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from anoncore.algorithms import Algorithm
+from dashboard import state
+from dashboard.workspace import LoadedTable, Run, Tags, untagged
+from tests.dashboard.conftest import Visitor
+
+ROLES = {
+    "name": "identifier",
+    "age": "quasi-identifier",
+    "sex": "quasi-identifier",
+    "town": "quasi-identifier",
+    "illness": "sensitive",
+    "visits": "insensitive",
+}
+
+
+def people(n: int = 240) -> pd.DataFrame:
+    """A small table with every role; town and illness hold characters that Markdown and HTML would take for markup."""
+    rng = np.random.default_rng(7)
+    return pd.DataFrame(
+        {
+            "name": [f"Person {number}" for number in range(n)],
+            "age": rng.integers(18, 90, n),
+            "sex": rng.choice(["f", "m"], n),
+            "town": rng.choice(["A*b*", "<b>C</b>", "$D$", "E, F"], n),
+            "illness": rng.choice(["flu", "cold", "ulcer", "_gout_"], n, p=[0.4, 0.3, 0.2, 0.1]),
+            "visits": rng.integers(0, 40, n),
+        }
+    )
+
+
+def tagged(frame: pd.DataFrame, roles: dict[str, str]) -> Tags:
+    """The tags of a table with these roles."""
+    tags = untagged(frame)
+    for name, role in roles.items():
+        tags = tags.with_role(name, role)
+    return tags
+
+
+def add_run(
+    visitor: Visitor,
+    algorithm: Algorithm,
+    frame: pd.DataFrame | None = None,
+    roles: dict[str, str] | None = None,
+    name: str = "people.csv",
+) -> Run:
+    """Give the visitor a finished run of the algorithm and make it the one shown."""
+    frame = people() if frame is None else frame
+    here = state._workspaces.get(visitor.workspace)
+    tags = tagged(frame, ROLES if roles is None else roles)
+    table = LoadedTable(f"test-{name}-{len(frame)}", name, frame, f"test-{name}-{len(frame)}", (), None, tags)
+    here.load(table, tags)
+    data = state._microdata.get(table, tags)
+    return here.add_run(algorithm, algorithm.anonymize(data), 0.25, tags, table)
+
+
+def figure(visitor: Visitor, key: str) -> list[dict[str, Any]]:
+    """The traces of the figure whose key begins so, with arrays as numpy arrays."""
+    for element in visitor.at.get("plotly_chart"):
+        if f"-{key}" in element.proto.id:
+            return [_decoded(trace) for trace in json.loads(element.proto.spec)["data"]]
+    raise AssertionError(f"There is no chart {key!r}.")
+
+
+def _decoded(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "bdata" not in value:
+        return {name: _decoded(item) for name, item in value.items()}
+    array = np.frombuffer(base64.b64decode(value["bdata"]), dtype=value["dtype"])
+    return array.reshape([int(size) for size in value["shape"].split(",")]) if "shape" in value else array
+
+
+def grid(visitor: Visitor, key: str) -> pd.DataFrame:
+    """The table with selectable rows whose key begins so; Streamlit gives others no id."""
+    return next(table.value for table in visitor.at.dataframe if f"-{key}" in table.proto.id)
+
+
+def table_of(visitor: Visitor, *columns: object) -> pd.DataFrame:
+    """The first table that begins with these columns."""
+    return next(table.value for table in visitor.at.dataframe if tuple(table.value.columns[: len(columns)]) == columns)
+
+
+def metrics(visitor: Visitor) -> dict[str, str]:
+    """Numbers of the page by their label."""
+    return {metric.label: metric.value for metric in visitor.at.metric}

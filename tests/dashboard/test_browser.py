@@ -1,0 +1,185 @@
+"""The whole way in a real browser: from the built-in table to a downloaded release, then with a table of one's own."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.dashboard import browser
+from tests.dashboard.browser import Visitor
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(bool(browser.missing()), reason=f"no browser test here: {browser.missing()}"),
+]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with browser.server() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def chrome() -> Iterator[Any]:
+    with browser.chrome() as found:
+        yield found
+
+
+@pytest.fixture
+def visit(chrome: Any, address: str) -> Iterator[Any]:
+    """Start visitors; at the end none has seen an exception and none has asked another machine for anything."""
+    visitors: list[Visitor] = []
+
+    def start() -> Visitor:
+        visitors.append(browser.visitor(chrome, address))
+        return visitors[-1]
+
+    yield start
+    for one in visitors:
+        assert one.problems() == []
+        assert one.foreign == []
+        one.page.context.close()
+
+
+def _people(n: int = 400) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    return pd.DataFrame(
+        {
+            "patient id": [f"P-{number:05}" for number in range(n)],
+            "age": rng.integers(18, 90, n),
+            "sex": rng.choice(["female", "male"], n),
+            "postcode": rng.choice(["10115", "20095", "50667", "80331"], n),
+            "diagnosis": rng.choice(["flu", "asthma", "ulcer", "migraine", "gout"], n),
+        }
+    )
+
+
+def _run(visitor: Visitor, number: int, title: str) -> None:
+    with visitor.run():
+        visitor.page.get_by_role("button", name="Run", exact=True).click()
+    visitor.see(f"Run {number} · {title}")
+
+
+def _download(visitor: Visitor, key: str, folder: Path) -> Path:
+    with visitor.page.expect_download() as event:
+        visitor.page.locator(f".st-key-{key} button").first.click()
+    target = folder / event.value.suggested_filename
+    event.value.save_as(target)
+    return target
+
+
+def test_the_whole_way(visit: Any, tmp_path: Path) -> None:
+    visitor = visit()
+    visitor.open()
+    visitor.see("Census-like table")
+
+    visitor.go("Attributes")
+    visitor.edit_cell("attribute-editor", column=1, row=10, left=180, option="quasi-identifier")
+    visitor.go("Data")
+    visitor.go("Attributes")
+    visitor.wait_for_cell("attribute-editor", 1, 10, "quasi-identifier")
+
+    visitor.go("Anonymize")
+    visitor.see("Others may know 8 attributes")
+    _run(visitor, 1, "Mondrian")
+
+    visitor.go("Classes")
+    number = visitor.cell("class-list", 0, 3)
+    with visitor.run():
+        visitor.choose_row("class-list", 3)
+    visitor.see_heading(f"Equivalence class {number}")
+    smallest = visitor.cell("class-list", 1, 0)
+    with visitor.run():
+        visitor.page.locator("[class*='st-key-class-sizes'] .point path").nth(2).click(force=True)
+    visitor.see("Show all sizes again")
+    assert visitor.cell("class-list", 1, 0) == str(int(smallest) + 2)
+
+    visitor.go("Privacy")
+    visitor.see("Everything that was asked holds.")
+    visitor.go("Utility")
+    visitor.see("Information loss")
+    visitor.go("Export")
+    release = pd.read_csv(_download(visitor, "export-csv", tmp_path))
+    assert len(release) == 45_222
+    assert "person-id" not in release
+    assert "diagnosis" in release
+
+    visitor.go("Data")
+    visitor.upload("my patients.csv", _people().to_csv(index=False).encode())
+    visitor.see_heading("my patients.csv")
+    visitor.go("Attributes")
+    with visitor.run():
+        visitor.page.get_by_role("button", name="Use suggestions").click()
+    visitor.wait_for_cell("attribute-editor", 1, 0, "identifier")
+    visitor.go("Anonymize")
+    with visitor.run():
+        visitor.page.get_by_test_id("stRadio").get_by_text("Anatomy").first.click()
+    _run(visitor, 2, "Anatomy")
+    visitor.go("Classes")
+    visitor.see_heading("Bucket")
+    visitor.see("As published: 2 tables that are not linked inside the bucket")
+    visitor.go("Export")
+    visitor.see("Left out as identifiers: patient id.")
+    assert _download(visitor, "export-csv", tmp_path).suffix == ".zip"
+    recipe = _download(visitor, "export-recipe", tmp_path).read_text()
+    assert 'path = "my patients.csv"' in recipe
+
+
+def test_a_reload_keeps_everything_and_another_session_sees_nothing(visit: Any) -> None:
+    visitor = visit()
+    visitor.open()
+    visitor.upload("mine.csv", _people(120).to_csv(index=False).encode())
+    visitor.go("Attributes")
+    with visitor.run():
+        visitor.page.get_by_role("button", name="Use suggestions").click()
+    visitor.go("Anonymize")
+    _run(visitor, 1, "Mondrian")
+    visitor.go("Classes")
+    visitor.reload()
+    visitor.see_heading("Classes")
+    visitor.see("120 rows of mine.csv")
+    visitor.go("Attributes")
+    visitor.wait_for_cell("attribute-editor", 1, 0, "identifier")
+
+    other = visit()
+    other.open("classes")
+    other.see("No release yet")
+    assert "mine.csv" not in other.text()
+    other.go("Data")
+    other.see("Census-like table")
+    assert "mine.csv" not in other.text()
+
+
+def _parquet(frame: pd.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer, index=False)
+    return buffer.getvalue()
+
+
+BAD_FILES = {
+    "empty.csv": (b"", "empty"),
+    "header.csv": (b"age,illness\n", "no rows"),
+    "cut.parquet": (_parquet(_people())[:300], "cut.parquet"),
+    "noise.xlsx": (b"PK\x03\x04 this is no workbook", "noise.xlsx"),
+}
+
+
+def test_bad_files_get_one_sentence_and_the_page_goes_on(visit: Any) -> None:
+    visitor = visit()
+    visitor.open()
+    for name, (content, words) in BAD_FILES.items():
+        visitor.upload(name, content)
+        sentence = visitor.error()
+        assert words in sentence
+        assert "still the one from before" in sentence
+        visitor.see("Census-like table")
+    visitor.upload("good.csv", 'name,note,age\nAnn,"a, ""b""\nc",30\nBär,=1+1,31\n'.encode())
+    visitor.see_heading("good.csv")
+    assert visitor.page.get_by_test_id("stAlertContentError").count() == 0

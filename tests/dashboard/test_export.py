@@ -1,0 +1,94 @@
+"""The page Export says what is published, and its files hold exactly that."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import get_args
+
+import pandas as pd
+import pytest
+
+from anoncore import Recipe
+from anoncore.algorithms import Anatomy, Mondrian
+from anoncore.export import FileFormat
+from anoncore.requirements import KAnonymity
+from dashboard import state
+from dashboard.views import export
+from tests.dashboard.conftest import Visitor
+from tests.dashboard.results import add_run, people, table_of
+
+ALGORITHM = Mondrian(requirements=(KAnonymity(k=6),))
+
+
+def test_without_a_run_the_page_says_what_to_do(visitor: Visitor) -> None:
+    visitor.open("export")
+    assert "No release yet" in visitor.texts()
+
+
+def test_the_page_shows_what_is_published_and_what_is_not(visitor: Visitor) -> None:
+    run = add_run(visitor, ALGORITHM)
+    visitor.open("export")
+    head = table_of(visitor, "age", "sex")
+    pd.testing.assert_frame_equal(head, run.release.tables()["release"].head(50), check_dtype=False)
+    text = visitor.texts()
+    assert "Left out as identifiers: name." in text
+    assert "**name**: left out, it is an identifier" in text
+    assert "**illness**: published as it is" in text
+    assert "**age**: generalized to ranges" in text
+    assert "k-anonymity (k = 6) holds" in text
+    assert visitor.warnings == []
+
+
+@pytest.mark.parametrize("format", get_args(FileFormat))
+def test_files_hold_the_release_and_no_identifier(visitor: Visitor, format: FileFormat) -> None:
+    run = add_run(visitor, ALGORITHM)
+    content = io.BytesIO(export._file(run.release, format)())
+    read = {"csv": pd.read_csv, "parquet": pd.read_parquet, "excel": pd.read_excel}[format]
+    table = read(content)
+    assert list(table.columns) == ["age", "sex", "town", "illness", "visits"]
+    assert len(table) == 240
+    assert sorted(table["illness"]) == sorted(people()["illness"])
+
+
+def test_buckets_come_as_a_zip_of_two_tables(visitor: Visitor) -> None:
+    run = add_run(visitor, Anatomy(l=2))
+    visitor.open("export")
+    labels = [button.proto.label for button in visitor.at.download_button]
+    assert "CSV (zip of 2 tables)" in labels
+    assert "Excel" in labels
+    with zipfile.ZipFile(io.BytesIO(export._file(run.release, "csv")())) as archive:
+        known, hidden = (pd.read_csv(archive.open(name)) for name in archive.namelist())
+    assert sorted(known["group"].unique()) == sorted(hidden["group"].unique())
+    assert "illness" not in known
+    assert "joined by the column `group` only" in visitor.texts()
+
+
+def test_a_seeded_run_is_not_for_publication(visitor: Visitor) -> None:
+    run = add_run(visitor, Anatomy(l=2, seed=11))
+    visitor.open("export")
+    assert "seed 11" in visitor.warnings[0]
+    assert "Don't publish it" in visitor.warnings[0]
+    assert "seed" not in export.recipe(run).dumps()
+
+
+def test_the_recipe_of_a_file_names_it(visitor: Visitor) -> None:
+    run = add_run(visitor, ALGORITHM)
+    visitor.open("export")
+    recipe = Recipe.loads(export.recipe(run).dumps())
+    assert recipe.source.path == "people.csv"
+    assert recipe.algorithm == ALGORITHM
+    assert recipe.roles["name"] == "identifier"
+
+
+def test_the_recipe_of_a_built_in_table_runs_again(visitor: Visitor) -> None:
+    here = state._workspaces.get(visitor.workspace)
+    data = state._microdata.get(here.table, here.tags)
+    run = here.add_run(ALGORITHM, ALGORITHM.anonymize(data), 0.1, here.tags, here.table)
+    again = Recipe.loads(export.recipe(run).dumps()).run()
+    assert (again.release.partition.group == run.release.partition.group).all()
+
+
+def test_file_names_are_plain(visitor: Visitor) -> None:
+    run = add_run(visitor, ALGORITHM, name="Mein Ärger: 100 % / 2.csv")
+    assert export.file_stem(run) == "mein-ärger-100-2-mondrian"
