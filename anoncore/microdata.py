@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -158,6 +159,19 @@ class Microdata:
         recode[[domain.code_of(value) for value in protected]] = 0
         label = "{" + ", ".join(domain.text(domain.code_of(value)) for value in protected) + "}"
         return SensitiveValues(attribute, recode[codes], 2, 1, (label, "any other value"))
+
+    def with_quasi_identifiers(self, names: Collection[str]) -> Microdata:
+        """The same coded table in which an adversary knows only `names`; what he knew besides counts as insensitive."""
+        view = copy(self)
+        for cached in ("canonical_order", "content_words"):
+            view.__dict__.pop(cached, None)
+        view.roles = {
+            name: Role.QUASI_IDENTIFIER
+            if name in names
+            else (Role.INSENSITIVE if role is Role.QUASI_IDENTIFIER else role)
+            for name, role in self.roles.items()
+        }
+        return view
 
     @cached_property
     def canonical_order(self) -> npt.NDArray[np.int64]:

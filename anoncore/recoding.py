@@ -202,6 +202,41 @@ class Generalized(Recoding):
 
 
 @dataclass(frozen=True, eq=False)
+class ColumnRegions(Recoding):
+    """A region per row: that of its class in `classes`, which has a partition of its own.
+
+    So a column of a sliced table is generalized: the same value has the same region in every bucket of `partition`.
+    """
+
+    classes: Generalized
+
+    def texts(self) -> Texts:
+        """Published cell of every row, object (n_rows,)."""
+        return self.classes.texts()
+
+    def content(self) -> tuple[Codes, ...]:
+        """The content of each row's class."""
+        return self.classes.content()
+
+    def bounds(self) -> tuple[Codes, Codes]:
+        """Lowest and highest code of each row's region."""
+        return self.classes.bounds()
+
+    def loss(self) -> Floats:
+        """Mean loss of the cells in each group."""
+        return self._mean(self.classes.loss())
+
+    def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
+        """Mean over each group's rows of the share of the row's region that is wanted."""
+        return self._mean(self.classes.mass(wanted))
+
+    def _mean(self, of_class: Floats) -> Floats:
+        of_row = of_class[self.classes.partition.group]
+        sums = np.bincount(self.partition.group, weights=of_row, minlength=self.partition.n_groups)
+        return sums / self.partition.sizes
+
+
+@dataclass(frozen=True, eq=False)
 class GroupValues(Recoding):
     """Only which values occur in a group: `members[offsets[g]:offsets[g + 1]]`, each at least once.
 

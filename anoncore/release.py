@@ -14,6 +14,7 @@ import pandas as pd
 from anoncore.domain import listing
 from anoncore.errors import ReleaseError
 from anoncore.microdata import Codes, Microdata, content_order
+from anoncore.overlap import Link, links
 from anoncore.partition import Partition
 from anoncore.recoding import Exact, Recoding
 
@@ -129,34 +130,46 @@ class Release:
     def linking(self, rng: np.random.Generator) -> tuple[npt.NDArray[np.int64], ...]:
         """One random linking: for each fragment, the row that goes with row i of the first fragment, (n_rows,) each.
 
-        Rows are linked within a shared group; fragments with partitions of their own are linked within equal values of
-        the attributes that they share with the first. Raises ReleaseError where nothing links them.
+        Rows are linked within a shared group, where fragments that overlap agree on what they share; fragments with
+        partitions of their own are linked within equal values of the attributes that they share with the first. Raises
+        ReleaseError where nothing links them.
         """
-        first = self.fragments[0]
-        links = [np.arange(self.data.n_rows)]
-        for fragment in self.fragments[1:]:
-            here, there = self._link_keys(first, fragment)
-            if not np.array_equal(np.sort(here), np.sort(there)):
-                raise ReleaseError(f"The fragments '{first.name}' and '{fragment.name}' cannot be linked row by row.")
-            link = np.empty(self.data.n_rows, dtype=np.int64)
-            link[np.argsort(here, kind="stable")] = np.lexsort((rng.random(len(there)), there))
-            links.append(link)
-        return tuple(links)
-
-    def _link_keys(self, first: Fragment, other: Fragment) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """A number per row of each fragment; rows of equal numbers may be linked."""
+        linked = {0: np.arange(self.data.n_rows)}
         if self.is_shared:
-            group = self.partition.group.astype(np.int64)
-            return group, group
+            through = links([fragment.attributes for fragment in self.fragments])
+        else:
+            through = tuple(Link(place, 0, frozenset()) for place in range(1, len(self.fragments)))
+        for link in through:
+            parent, fragment = self.fragments[link.parent], self.fragments[link.column]
+            here, there = self._link_keys(parent, fragment, link.attributes)
+            here = here[linked[link.parent]]
+            if not np.array_equal(np.sort(here), np.sort(there)):
+                raise ReleaseError(f"The fragments '{parent.name}' and '{fragment.name}' cannot be linked row by row.")
+            rows = np.empty(self.data.n_rows, dtype=np.int64)
+            rows[np.argsort(here, kind="stable")] = np.lexsort((rng.random(len(there)), there))
+            linked[link.column] = rows
+        return tuple(linked[place] for place in range(len(self.fragments)))
+
+    def _link_keys(
+        self, first: Fragment, other: Fragment, shared: frozenset[str]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """A number per row of each fragment; rows of equal numbers may be linked."""
         key = np.zeros(2 * self.data.n_rows, dtype=np.int64)
-        shared = 0
+        if self.is_shared:
+            key = np.tile(self.partition.group.astype(np.int64), 2)
+            for name in sorted(shared):
+                cells = zip(first.recodings[name].content(), other.recodings[name].content(), strict=True)
+                for codes in map(np.concatenate, cells):
+                    key = np.unique(key * (int(codes.max()) + 1) + codes, return_inverse=True)[1]
+            return key[: self.data.n_rows], key[self.data.n_rows :]
+        n_shared = 0
         for name, recoding in first.recodings.items():
             match = other.recodings.get(name)
             if isinstance(recoding, Exact) and isinstance(match, Exact):
                 codes = np.concatenate((recoding.codes, match.codes))
                 key = np.unique(key * len(recoding.domain) + codes, return_inverse=True)[1]
-                shared += 1
-        if shared == 0:
+                n_shared += 1
+        if n_shared == 0:
             raise ReleaseError(
                 f"Nothing links the rows of '{first.name}' and '{other.name}': they share neither groups nor values."
             )

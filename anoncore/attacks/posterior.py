@@ -8,9 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.attacks.cells import Cells, Entries, Floats, Int64, dense_key, exact_key, published_key
+from anoncore.domain import listing
+from anoncore.errors import ReleaseError
 from anoncore.kernels.matching import Columns, slicing_posterior
+from anoncore.overlap import links
 from anoncore.privacy.published import fragments_of
-from anoncore.release import Release
+from anoncore.release import Fragment, Release
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +38,8 @@ def sensitive_posterior(release: Release, attribute: str) -> npt.NDArray[np.floa
     - Fragments that share a partition (slicing, bucketization): p(t, s) = sum over buckets B of p(t, B) D(t, B)[s].
       f_i(t, B) is the share of B's rows whose column i shows t's published quasi-identifier cells, p(t, B) is in
       proportion to the product of the f_i, and D(t, B) is the distribution of s among the rows of B whose sensitive
-      column shows t's cells.
+      column shows t's cells. Columns that share attributes agree on them: f(t, B) D(t, B)[s] is the expected share of
+      B's rows that show t's cells and s when the columns are linked at random among equal shared values.
     - Fragments with partitions of their own: the groups of t in the fragments that publish the attribute are
       independent evidence, p in proportion to q(s) * product of D_i(s) / q(s), q the table's distribution; where that
       contradicts itself, the mean of the D_i.
@@ -90,37 +94,65 @@ def table_distribution(release: Release, attribute: str) -> Floats:
     return counts / release.data.n_rows
 
 
+@dataclass(frozen=True, eq=False)
+class _Factor:
+    """What a column shows of some attributes, or (`power` -1) a link: what two columns that overlap agree on."""
+
+    fragment: Fragment
+    known: frozenset[str]
+    is_sensitive: bool
+    power: int
+
+
+def _factors(release: Release, attribute: str) -> list[_Factor]:
+    known = _known(release, attribute)
+    fragments = release.fragments
+    through = links([fragment.attributes for fragment in fragments])
+    hidden = sorted(name for link in through for name in link.attributes - known - {attribute})
+    if hidden:
+        raise ReleaseError(
+            f"Several columns publish {listing(hidden)}, which the adversary does not know; "
+            f"what he believes about '{attribute}' is not computed for that."
+        )
+    parts = [(fragment, frozenset(fragment.attributes), 1) for fragment in fragments]
+    parts += [(fragments[link.parent], link.attributes, -1) for link in through]
+    return [
+        _Factor(fragment, names & known, attribute in names, power)
+        for fragment, names, power in parts
+        if attribute in names or names & known
+    ]
+
+
 def _linked_by_buckets(release: Release, attribute: str) -> SignaturePosterior:
-    source = release.fragment_of(attribute)
-    known, n_codes = _known(release, attribute), len(release.data.domain[attribute])
-    columns = [one for one in release.fragments if one is source or known & set(one.attributes)]
-    keys = [published_key(one, known) for one in columns]
+    n_codes = len(release.data.domain[attribute])
+    factors = _factors(release, attribute)
+    keys = [published_key(one.fragment, one.known) for one in factors]
     cells = [Cells.of(release.partition, key) for key in keys]
     signature = dense_key(keys, release.data.n_rows)
     _, first = np.unique(signature, return_index=True)
     starts = np.concatenate(([0], np.cumsum([len(one) for one in cells])))
-    sensitive = columns.index(source)
-    entries = Entries.of(source, cells[sensitive], attribute, n_codes)
-    entry_start = np.zeros(starts[-1] + 1, dtype=np.int64)
-    entry_start[starts[sensitive] : starts[sensitive + 1] + 1] = entries.start
     lead = int(np.argmax([int(key.max()) for key in keys]))
     probability = slicing_posterior(
-        _columns(cells, starts, release.partition.n_groups),
+        _columns(factors, cells, starts, release.partition.n_groups, attribute, n_codes),
         np.column_stack([key[first] for key in keys]),
         lead,
         np.searchsorted(np.sort(cells[lead].value), np.arange(int(keys[lead].max()) + 2)),
         starts[lead] + np.argsort(cells[lead].value, kind="stable"),
-        sensitive,
-        entry_start,
-        entries.code,
-        entries.share,
         n_codes,
     )
     return SignaturePosterior(probability, signature)
 
 
-def _columns(cells: list[Cells], starts: Int64, n_groups: int) -> Columns:
+def _columns(
+    factors: list[_Factor], cells: list[Cells], starts: Int64, n_groups: int, attribute: str, n_codes: int
+) -> Columns:
     groups = np.arange(n_groups + 1)
+    sensitive = [place for place, one in enumerate(factors) if one.is_sensitive]
+    entries = {place: Entries.of(factors[place].fragment, cells[place], attribute, n_codes) for place in sensitive}
+    sizes = [
+        np.diff(entries[place].start) if place in entries else np.zeros(len(one), dtype=np.int64)
+        for place, one in enumerate(cells)
+    ]
     return Columns(
         bucket_start=np.array(
             [start + np.searchsorted(one.group, groups) for one, start in zip(cells, starts, strict=False)]
@@ -128,4 +160,9 @@ def _columns(cells: list[Cells], starts: Int64, n_groups: int) -> Columns:
         bucket=np.concatenate([one.group for one in cells]),
         value=np.concatenate([one.value for one in cells]),
         share=np.concatenate([one.share for one in cells]),
+        power=np.array([one.power for one in factors], dtype=np.int64),
+        sensitive=np.array(sensitive, dtype=np.int64),
+        entry_start=np.concatenate(([0], np.cumsum(np.concatenate(sizes)))),
+        entry_code=np.concatenate([entries[place].code for place in sensitive]),
+        entry_share=np.concatenate([entries[place].share for place in sensitive]),
     )

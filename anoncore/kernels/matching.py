@@ -7,26 +7,34 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.kernels.compiler import kernel
+from anoncore.kernels.compiler import inner_kernel, kernel
 
 Floats = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
 
 
 class Columns(NamedTuple):
-    """The columns of a sliced table, as cells: what a column shows of one value in one bucket.
+    """The columns of a sliced table and the links between columns that overlap, as cells: what one shows of a value in
+    one bucket.
 
     Cells of all columns stand one after the other, by column, bucket and value. The cells of column i in bucket b are
-    `bucket_start[i, b]:bucket_start[i, b + 1]`. `share` is the part of the bucket's rows that show the value.
+    `bucket_start[i, b]:bucket_start[i, b + 1]`. `share` is the part of the bucket's rows that show the value. `power`
+    is 1 for a column and -1 for a link. The sensitive values of cell c are `entry_start[c]:entry_start[c + 1]`, with
+    their shares of the cell; codes ascend where several columns have any. `sensitive` lists the columns that have.
     """
 
     bucket_start: Int64
     bucket: Int64
     value: Int64
     share: Floats
+    power: Int64
+    sensitive: Int64
+    entry_start: Int64
+    entry_code: Int64
+    entry_share: Floats
 
 
-@kernel
+@inner_kernel
 def find_value(values: Int64, begin: int, end: int, wanted: int) -> int:
     """First position in begin:end whose value is not below the wanted one; `end` if there is none."""
     while begin < end:
@@ -40,49 +48,58 @@ def find_value(values: Int64, begin: int, end: int, wanted: int) -> int:
 
 @kernel
 def slicing_posterior(
-    columns: Columns,
-    signatures: Int64,
-    lead: int,
-    lead_start: Int64,
-    lead_cells: Int64,
-    sensitive: int,
-    entry_start: Int64,
-    entry_code: Int64,
-    entry_share: Floats,
-    n_codes: int,
+    columns: Columns, signatures: Int64, lead: int, lead_start: Int64, lead_cells: Int64, n_codes: int
 ) -> Floats:
     """p(t, s) for each signature (n_signatures, n_columns): sum over buckets of p(t, B) D(t, B)[s].
 
     The buckets of a signature are those of its value in column `lead`: `lead_cells[lead_start[v]:lead_start[v + 1]]`.
-    D(t, B) are the entries of the matching cell of column `sensitive`.
+    f(t, B) D(t, B)[s] is the product over columns of the share of B's rows that show t's value, with s where the column
+    has the sensitive attribute, over that of the links.
     """
     n_signatures, n_columns = signatures.shape
     posterior = np.zeros((n_signatures, n_codes))
+    found = np.empty(n_columns, np.int64)
     for signature in range(n_signatures):
         total = 0.0
         wanted_lead = signatures[signature, lead]
         for place in range(lead_start[wanted_lead], lead_start[wanted_lead + 1]):
-            cell = lead_cells[place]
-            bucket = columns.bucket[cell]
-            degree = columns.share[cell]
-            sensitive_cell = cell
-            for column in range(n_columns):
-                if column == lead:
-                    continue
-                end = columns.bucket_start[column, bucket + 1]
-                wanted = signatures[signature, column]
-                found = find_value(columns.value, columns.bucket_start[column, bucket], end, wanted)
-                if found == end or columns.value[found] != wanted:
-                    degree = 0.0
-                    break
-                degree *= columns.share[found]
-                if column == sensitive:
-                    sensitive_cell = found
+            degree = _degree(columns, signatures[signature], columns.bucket[lead_cells[place]], found)
             if degree == 0.0:
                 continue
-            total += degree
-            for entry in range(entry_start[sensitive_cell], entry_start[sensitive_cell + 1]):
-                posterior[signature, entry_code[entry]] += degree * entry_share[entry]
+            first = found[columns.sensitive[0]]
+            for entry in range(columns.entry_start[first], columns.entry_start[first + 1]):
+                code = columns.entry_code[entry]
+                mass = degree * columns.entry_share[entry] * _other_shares(columns, code, found)
+                posterior[signature, code] += mass
+                total += mass
         for code in range(n_codes):
             posterior[signature, code] /= total
     return posterior
+
+
+@inner_kernel
+def _degree(columns: Columns, wanted: Int64, bucket: int, found: Int64) -> float:
+    """Product of the shares of a signature's cells in a bucket, 0 if one is lacking; `found` gets the cells."""
+    degree = 1.0
+    for column in range(wanted.shape[0]):
+        end = columns.bucket_start[column, bucket + 1]
+        cell = find_value(columns.value, columns.bucket_start[column, bucket], end, wanted[column])
+        if cell == end or columns.value[cell] != wanted[column]:
+            return 0.0
+        found[column] = cell
+        degree *= columns.share[cell] if columns.power[column] > 0 else 1.0 / columns.share[cell]
+    return degree
+
+
+@inner_kernel
+def _other_shares(columns: Columns, code: int, found: Int64) -> float:
+    """Product of the shares of a sensitive value in the cells of all sensitive columns but the first."""
+    product = 1.0
+    for other in range(1, columns.sensitive.shape[0]):
+        column = columns.sensitive[other]
+        end = columns.entry_start[found[column] + 1]
+        entry = find_value(columns.entry_code, columns.entry_start[found[column]], end, code)
+        if entry == end or columns.entry_code[entry] != code:
+            return 0.0
+        product *= columns.entry_share[entry] if columns.power[column] > 0 else 1.0 / columns.entry_share[entry]
+    return product

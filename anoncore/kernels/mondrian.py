@@ -47,7 +47,7 @@ def _count(rows: Int32, lo: int, hi: int, search: Search, checks: KernelChecks) 
 
 
 @inner_kernel
-def _median(rows: Int32, lo: int, hi: int, a: int, low: int, high: int) -> tuple[int, int, int]:
+def median_code(rows: Int32, lo: int, hi: int, a: int, low: int, high: int) -> tuple[int, int, int]:
     """Code of the middle row in the attribute's order, rows below it, rows up to it."""
     n = hi - lo
     middle = n // 2
@@ -113,7 +113,7 @@ def _median_split(
             if children_allowed(rows, lo, hi, split, attributes, search, checks):
                 return split
             continue
-        value, below, up_to = _median(rows, lo, hi, a, low[a], high[a])
+        value, below, up_to = median_code(rows, lo, hi, a, low[a], high[a])
         split = make_split(THRESHOLD, a, value, up_to)
         if min(below, n - below) >= min(up_to, n - up_to):
             split = make_split(THRESHOLD, a, value - 1, below)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.errors import ReleaseError
 from anoncore.kernels.queries import (
     Bytes,
     ExactRows,
@@ -21,7 +22,7 @@ from anoncore.kernels.queries import (
 )
 from anoncore.microdata import Codes
 from anoncore.partition import Partition
-from anoncore.recoding import Exact, Generalized, GroupValues, Recoding
+from anoncore.recoding import ColumnRegions, Exact, Generalized, GroupValues, Recoding
 from anoncore.release import Fragment, Release
 from anoncore.utility.regions import regions_of
 from anoncore.utility.workload import QueryWorkload
@@ -84,6 +85,10 @@ class GroupTables(Estimator):
                 if name == without or release.fragment_of(name) is not fragment:
                     continue
                 recoding = fragment.recodings[name]
+                if isinstance(recoding, ColumnRegions):
+                    raise ReleaseError(
+                        f"Queries are not answered from '{name}', whose column is generalized by itself."
+                    )
                 if isinstance(recoding, Generalized | GroupValues):
                     regional.append((place, recoding))
                 else:

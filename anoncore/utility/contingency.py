@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from anoncore.kernels.association import pair_counts
 from anoncore.microdata import Codes, Microdata
 from anoncore.partition import Partition
-from anoncore.recoding import Exact, Generalized, GroupValues, Recoding
+from anoncore.recoding import ColumnRegions, Exact, Generalized, GroupValues, Recoding
 from anoncore.release import Fragment, Release
 from anoncore.utility.cells import Cells
 from anoncore.utility.regions import regions_of
@@ -64,6 +64,7 @@ def released_counts(release: Release, cells: Cells) -> PairTable:
         return _linked_counts(release, cells)
     table = _group_counts({name: release.recoding(name) for name in cells.of_code}, release.partition, cells)
     for fragment in release.fragments:
+        _count_column_classes(table, fragment, cells)
         _count_exact_rows(table, fragment, cells)
     return table
 
@@ -102,11 +103,32 @@ def _shares(recoding: Recoding, cell: Codes, n_cells: int, begin: int, end: int)
         per_group = np.add.reduceat(hits, regions.offsets[begin:end] - regions.offsets[begin], axis=0)
         return per_group / regions.sizes[begin:end, None]
     partition = recoding.partition
+    if isinstance(recoding, ColumnRegions):
+        of_class = _shares(recoding.classes, cell, n_cells, 0, recoding.classes.partition.n_groups)
+        rows = partition.order[partition.starts[begin] : partition.starts[end]]
+        sums = np.add.reduceat(
+            of_class[recoding.classes.partition.group[rows]], partition.starts[begin:end] - partition.starts[begin]
+        )
+        return sums / partition.sizes[begin:end, None]
     codes, _ = recoding.bounds()
     rows = partition.order[partition.starts[begin] : partition.starts[end]]
     key = (partition.group[rows] - begin).astype(np.int64) * n_cells + cell[codes[rows]]
     per_group = np.bincount(key, minlength=(end - begin) * n_cells).reshape(-1, n_cells)
     return per_group / partition.sizes[begin:end, None]
+
+
+def _count_column_classes(table: PairTable, fragment: Fragment, cells: Cells) -> None:
+    """Overwrite the pairs of a generalized column, whose cells stand together in the classes that it was cut into."""
+    regions = [one for one in fragment.recodings.values() if isinstance(one, ColumnRegions)]
+    if not regions:
+        return
+    classes = regions[0].classes.partition
+    within = {
+        name: one.classes if isinstance(one, ColumnRegions) else replace(one, partition=classes)
+        for name, one in fragment.recodings.items()
+    }
+    places = table.places(tuple(within))
+    table.counts[np.ix_(places, places)] = _group_counts(within, classes, cells).counts
 
 
 def _count_exact_rows(table: PairTable, fragment: Fragment, cells: Cells) -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from anoncore.errors import ReleaseError
 from anoncore.microdata import Codes, Microdata
-from anoncore.recoding import Generalized, GroupValues, Recoding
+from anoncore.recoding import ColumnRegions, Generalized, GroupValues, Recoding
 from anoncore.release import Release
 from anoncore.utility.classifiers import Bounds
 
@@ -63,7 +63,8 @@ def is_random(release: Release, target: str) -> bool:
     """Whether two draws of the training tables may differ."""
     linked = release.is_shared and len(release.fragments) > 1
     regional = any(
-        isinstance(fragment.recodings.get(target), Generalized | GroupValues) for fragment in release.fragments
+        isinstance(fragment.recodings.get(target), Generalized | GroupValues | ColumnRegions)
+        for fragment in release.fragments
     )
     return linked or regional
 
@@ -86,13 +87,15 @@ def _table(
         if name == target:
             continue
         low, high = recoding.bounds()
-        single = not isinstance(recoding, Generalized | GroupValues)
+        single = not isinstance(recoding, Generalized | GroupValues | ColumnRegions)
         cells[name] = Bounds(low[rows[name]], high[rows[name]], single)
     return TrainingTable(cells, _values(recodings[target], rng)[rows[target]])
 
 
 def _values(recoding: Recoding, rng: np.random.Generator) -> Codes:
     """The published value of each row, or a random one of its region."""
+    if isinstance(recoding, ColumnRegions):
+        return _values(recoding.classes, rng)
     if not isinstance(recoding, Generalized | GroupValues):
         return recoding.bounds()[0]
     group = recoding.partition.group

@@ -1,0 +1,250 @@
+"""l-diverse slicing, checked incrementally: a split changes only the tuples that match the bucket that is split.
+
+For a tuple t and a bucket B, w(t, s, B) = f(t, B) D(t, B)[s] is the expected share of B's rows, linked at random, that
+show t's quasi-identifiers and value s; p(t, s) = sum_B w(t, s, B) / sum_B sum_s' w(t, s', B). Only these sums are kept.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.kernels.compiler import inner_kernel
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+TOLERANCE = 1e-9
+WHOLE, LEFT, RIGHT = 0, 1, 2
+"""Whose rows are counted: those of the bucket, or of the sides of a split of it."""
+
+
+class Signatures(NamedTuple):
+    """What the check sees of a table, one line per signature: people of one signature look alike to the adversary.
+
+    Rows hold, from column `first_factor` on, a code per factor, then a code per sensitive factor. A factor is what a
+    column (or a link between overlapping columns) shows of the quasi-identifiers: `power` 1 if its share of the bucket
+    counts, -1 if it divides, 0 if it must only occur because a sensitive factor counts it together with the sensitive
+    value. A sensitive factor is such a pair of cells and sensitive value; its `pair_power` is 1 or -1.
+
+    `codes` int32 (n_signatures, n_factors). The sensitive values that a signature may have are its entries
+    `entry_start[t]:entry_start[t + 1]`, with a pair per sensitive factor in `pairs` (n_entries, n_sensitive_factors)
+    and whether the value needs protection in `protected`. Counts of factor f begin at `factor_start[f]`, those of
+    sensitive factor j at `pair_start[j]`; the signatures with a factor's code v are
+    `with_code[code_start[factor_start[f] + v]:code_start[factor_start[f] + v + 1]]`.
+    """
+
+    first_factor: int
+    power: Int64
+    pair_power: Int64
+    codes: Int32
+    entry_start: Int64
+    pairs: Int32
+    protected: Bools
+    factor_start: Int64
+    pair_start: Int64
+    code_start: Int64
+    with_code: Int32
+
+
+class Masses(NamedTuple):
+    """Per entry the sum of w over all buckets, in double-double precision (`high` + `low`), so that taking a bucket's
+    part away again leaves no trace; for the distinct check the number of buckets where the entry's value is possible.
+
+    `peak` is the largest total a signature had since the sums were made anew. Buffers: `rest` is an entry's mass
+    without the bucket at hand, `counts` and `pair_counts` (3, n_codes) are rows of the bucket and its sides, `touched`
+    lists the signatures that match the bucket.
+    """
+
+    high: Floats
+    low: Floats
+    peak: Floats
+    rest: Floats
+    counts: Int32
+    pair_counts: Int32
+    touched: Int32
+
+
+def new_masses(table: Signatures) -> Masses:
+    """Empty sums and buffers for a table."""
+    n_entries, n_signatures = len(table.protected), len(table.codes)
+    return Masses(
+        high=np.zeros(n_entries),
+        low=np.zeros(n_entries),
+        peak=np.zeros(n_signatures),
+        rest=np.zeros(n_entries),
+        counts=np.zeros((3, int(table.factor_start[-1])), dtype=np.int32),
+        pair_counts=np.zeros((3, int(table.pair_start[-1])), dtype=np.int32),
+        touched=np.empty(n_signatures, dtype=np.int32),
+    )
+
+
+@inner_kernel
+def count_row(rows: Int32, row: int, side: int, table: Signatures, masses: Masses, change: int) -> None:
+    """Add `change` to the counts of one row's cells."""
+    n_factors = table.power.shape[0]
+    for f in range(n_factors):
+        masses.counts[side, table.factor_start[f] + rows[row, table.first_factor + f]] += change
+    for j in range(table.pair_power.shape[0]):
+        masses.pair_counts[side, table.pair_start[j] + rows[row, table.first_factor + n_factors + j]] += change
+
+
+@inner_kernel
+def clear_counts(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses) -> None:
+    """Set the counts of the cells of rows lo..hi-1 to 0 on all sides."""
+    n_factors = table.power.shape[0]
+    for row in range(lo, hi):
+        for side in range(3):
+            for f in range(n_factors):
+                masses.counts[side, table.factor_start[f] + rows[row, table.first_factor + f]] = 0
+            for j in range(table.pair_power.shape[0]):
+                masses.pair_counts[side, table.pair_start[j] + rows[row, table.first_factor + n_factors + j]] = 0
+
+
+@inner_kernel
+def _leading_factor(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses) -> int:
+    """The factor whose codes in the bucket belong to the fewest signatures."""
+    best, fewest = 0, -1
+    for f in range(table.power.shape[0]):
+        listed = 0
+        for row in range(lo, hi):
+            place = table.factor_start[f] + rows[row, table.first_factor + f]
+            if masses.counts[LEFT, place] == 0:
+                masses.counts[LEFT, place] = 1
+                listed += table.code_start[place + 1] - table.code_start[place]
+        for row in range(lo, hi):
+            masses.counts[LEFT, table.factor_start[f] + rows[row, table.first_factor + f]] = 0
+        if fewest < 0 or listed < fewest:
+            best, fewest = f, listed
+    return best
+
+
+@inner_kernel
+def degree(table: Signatures, masses: Masses, t: int, side: int, n: int, distinct: bool) -> float:
+    """The factors' part of w(t, s, B) for the n rows of a side; 0 if it does not match."""
+    product = 1.0
+    for f in range(table.power.shape[0]):
+        count = masses.counts[side, table.factor_start[f] + table.codes[t, f]]
+        if count == 0:
+            return 0.0
+        if table.power[f] > 0:
+            product *= count / n
+        elif table.power[f] < 0:
+            product *= n / count
+    return 1.0 if distinct else product
+
+
+@inner_kernel
+def touch(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses) -> int:
+    """Count the bucket's rows and list the signatures that match it, in `masses.touched`; returns their number."""
+    for row in range(lo, hi):
+        count_row(rows, row, WHOLE, table, masses, 1)
+    lead = _leading_factor(rows, lo, hi, table, masses)
+    n_touched = 0
+    for row in range(lo, hi):
+        place = table.factor_start[lead] + rows[row, table.first_factor + lead]
+        if masses.counts[LEFT, place] != 0:
+            continue
+        masses.counts[LEFT, place] = 1
+        for listed in range(table.code_start[place], table.code_start[place + 1]):
+            t = table.with_code[listed]
+            if degree(table, masses, t, WHOLE, 1, True) > 0.0:
+                masses.touched[n_touched] = t
+                n_touched += 1
+    for row in range(lo, hi):
+        masses.counts[LEFT, table.factor_start[lead] + rows[row, table.first_factor + lead]] = 0
+    return n_touched
+
+
+@inner_kernel
+def weight(table: Signatures, masses: Masses, entry: int, side: int, n: int, product: float, distinct: bool) -> float:
+    """w(t, s, B) of an entry from its signature's degree; for the distinct check 1 where it is positive."""
+    if product == 0.0:
+        return 0.0
+    for j in range(table.pair_power.shape[0]):
+        count = masses.pair_counts[side, table.pair_start[j] + table.pairs[entry, j]]
+        if count == 0:
+            return 0.0
+        if distinct:
+            continue
+        product *= count / n if table.pair_power[j] > 0 else n / count
+    return product
+
+
+@inner_kernel
+def _add(high: float, low: float, term: float) -> tuple[float, float]:
+    """Double-double plus double (Knuth's exact sum of two doubles, then renormalized)."""
+    total = high + term
+    virtual = total - high
+    error = (high - (total - virtual)) + (term - virtual) + low
+    renormalized = total + error
+    return renormalized, error - (renormalized - total)
+
+
+@inner_kernel
+def take_away(n_touched: int, n: int, table: Signatures, masses: Masses, distinct: bool) -> None:
+    """Masses of the touched signatures without the bucket at hand, in `masses.rest`."""
+    for i in range(n_touched):
+        t = masses.touched[i]
+        product = degree(table, masses, t, WHOLE, n, distinct)
+        for entry in range(table.entry_start[t], table.entry_start[t + 1]):
+            part = weight(table, masses, entry, WHOLE, n, product, distinct)
+            high, low = _add(masses.high[entry], masses.low[entry], -part)
+            masses.rest[entry] = max(high + low, 0.0)
+
+
+@inner_kernel
+def split_holds(
+    n_touched: int, n_left: int, n_right: int, table: Signatures, masses: Masses, l: float, distinct: bool
+) -> bool:
+    """Whether every touched signature is l-diverse once the bucket at hand is replaced by its sides."""
+    for i in range(n_touched):
+        t = masses.touched[i]
+        left = degree(table, masses, t, LEFT, n_left, distinct)
+        right = degree(table, masses, t, RIGHT, n_right, distinct)
+        total, largest, values = 0.0, 0.0, 0
+        for entry in range(table.entry_start[t], table.entry_start[t + 1]):
+            mass = masses.rest[entry]
+            mass += weight(table, masses, entry, LEFT, n_left, left, distinct)
+            mass += weight(table, masses, entry, RIGHT, n_right, right, distinct)
+            values += mass > 0.0
+            total += mass
+            if table.protected[entry]:
+                largest = max(largest, mass)
+        if distinct:
+            if values < l - TOLERANCE:
+                return False
+        elif largest > (1.0 / l + TOLERANCE) * total:
+            return False
+    return True
+
+
+@inner_kernel
+def replace(
+    n_touched: int, n: int, n_left: int, n_right: int, table: Signatures, masses: Masses, distinct: bool
+) -> float:
+    """Put the sides in the bucket's place; returns the smallest total of a signature relative to its peak.
+
+    With n = 0 the bucket is new and only its left side, all of it, is added.
+    """
+    smallest = 1.0
+    for i in range(n_touched):
+        t = masses.touched[i]
+        whole = degree(table, masses, t, WHOLE, n, distinct) if n > 0 else 0.0
+        left = degree(table, masses, t, LEFT, n_left, distinct)
+        right = degree(table, masses, t, RIGHT, n_right, distinct) if n > 0 else 0.0
+        total = 0.0
+        for entry in range(table.entry_start[t], table.entry_start[t + 1]):
+            high, low = masses.high[entry], masses.low[entry]
+            high, low = _add(high, low, -weight(table, masses, entry, WHOLE, n, whole, distinct))
+            high, low = _add(high, low, weight(table, masses, entry, LEFT, n_left, left, distinct))
+            high, low = _add(high, low, weight(table, masses, entry, RIGHT, n_right, right, distinct))
+            masses.high[entry], masses.low[entry] = high, low
+            total += high
+        masses.peak[t] = max(masses.peak[t], total)
+        smallest = min(smallest, total / masses.peak[t])
+    return smallest
