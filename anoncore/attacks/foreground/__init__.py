@@ -1,0 +1,16 @@
+"""The foreground-knowledge attack: what a release as a whole tells about each person in it."""
+
+from anoncore.attacks.foreground.attack import foreground_knowledge
+from anoncore.attacks.foreground.result import ForegroundKnowledge, GroupView
+from anoncore.attacks.foreground.sets import SetLeak
+from anoncore.attacks.foreground.worlds import PossibleWorlds, group_probabilities, possible_worlds
+
+__all__ = [
+    "ForegroundKnowledge",
+    "GroupView",
+    "PossibleWorlds",
+    "SetLeak",
+    "foreground_knowledge",
+    "group_probabilities",
+    "possible_worlds",
+]

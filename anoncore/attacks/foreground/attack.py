@@ -1,0 +1,229 @@
+"""The attack: learn p(s:x) from all groups, weight the possible worlds of each with it, and see who stands out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import log
+from os import cpu_count
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.attacks.foreground.mining import Floats, Target, Unreliable, attack_set
+from anoncore.attacks.foreground.result import ForegroundKnowledge
+from anoncore.attacks.foreground.sets import SetLeak, levels
+from anoncore.attacks.foreground.solver import Solver
+from anoncore.errors import ParameterError
+from anoncore.release import Release
+from anoncore.score import Score
+
+Progress = Callable[[float, str], None]
+
+
+def foreground_knowledge(
+    release: Release,
+    attribute: str,
+    r: float = 2.0,
+    epsilon: float = 0.01,
+    sigma: float = 0.9,
+    unreliable: Unreliable = "overall",
+    solver: Solver = "fixed-point",
+    max_size: int | None = None,
+    progress: Progress | None = None,
+) -> ForegroundKnowledge:
+    """What an adversary learns who reads the whole release: p(t:x) per person, against the bound 1 / r.
+
+    He knows everyone's quasi-identifiers and group. For every set of quasi-identifiers (of at most `max_size`) he
+    learns from all groups how likely each frequent signature has each protected value x, weights the possible worlds
+    of every group with it, and takes the largest p(t:x). A signature with fewer than J = ln(2 / sigma) / (2 epsilon^2)
+    rows is not relied upon: its people have the overall share of x (`unreliable="overall"`) or 1/2 ("uniform", the
+    paper's words). Where only some values need protection they are one x. Exact in O(N n) per group of N people.
+
+    Raises ReleaseError for fragments with partitions of their own or an attribute that is generalized, DataError
+    without quasi-identifiers or attribute, ParameterError for a number out of range, CancelledError if `progress`
+    raises it. Source: Wong, Fu, Wang, Xu and Yu, Can the Utility of Anonymized Data be used for
+    Privacy Breaches?, 2009.
+    """
+    minimum_rows = _minimum_rows(r, epsilon, sigma, max_size)
+    if unreliable not in ("overall", "uniform") or solver not in ("fixed-point", "newton"):
+        raise ParameterError(
+            "unreliable is 'overall' or 'uniform' and solver 'fixed-point' or 'newton'; "
+            f"given were {unreliable!r} and {solver!r}."
+        )
+    begin = time.perf_counter()
+    names = tuple(name for name in release.data.require_quasi_identifiers() if name != attribute)
+    target = Target.of(release, attribute, unreliable)
+    best = _Best.of(target)
+    leaks: list[SetLeak] = []
+    for done, (leak, own, other) in _mined(release, names, target, minimum_rows, max_size, r, solver):
+        best.take(len(leaks), own, other)
+        leaks.append(leak)
+        if progress is not None:
+            progress(done, f"{len(leaks):,} attribute sets learned")
+    order = sorted(range(len(leaks)), key=lambda i: (leaks[i].recall, leaks[i].mean_probability), reverse=True)
+    place = np.full(len(leaks) + 1, -1)
+    place[order] = np.arange(len(leaks))
+    return _result(target, best, [leaks[i] for i in order], place[best.leading], r, minimum_rows, begin)
+
+
+def _minimum_rows(r: float, epsilon: float, sigma: float, max_size: int | None) -> float:
+    if not r >= 1:
+        raise ParameterError(f"r must be at least 1, so that 1 / r is a probability, not {r}.")
+    if not epsilon > 0 or not 0 < sigma <= 1:
+        raise ParameterError(
+            f"epsilon must be above 0 and sigma above 0 and at most 1; given were {epsilon} and {sigma}."
+        )
+    if max_size is not None and max_size < 1:
+        raise ParameterError(f"max_size is the number of attributes in a set, at least 1, not {max_size}.")
+    return log(2 / sigma) / (2 * epsilon**2)
+
+
+@dataclass(eq=False)
+class _Best:
+    """The largest probabilities so far, and the attribute set they come from."""
+
+    own: Floats
+    other: Floats
+    leading: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, target: Target) -> _Best:
+        n = target.partition.n_rows
+        return cls(np.zeros(n), np.zeros(n), np.full(n, -1))
+
+    def take(self, place: int, own: Floats, other: Floats) -> None:
+        """Keep what a set adds."""
+        higher = np.maximum(own, other) > np.maximum(self.own, self.other)
+        self.leading[higher] = place
+        np.maximum(self.own, own, out=self.own)
+        np.maximum(self.other, other, out=self.other)
+
+
+def _mined(
+    release: Release,
+    names: tuple[str, ...],
+    target: Target,
+    minimum_rows: float,
+    max_size: int | None,
+    r: float,
+    solver: Solver,
+) -> Iterator[tuple[float, tuple[SetLeak, Floats, Floats]]]:
+    """Every attribute set's leak with own and other probabilities, and the share of the search that is done."""
+    pool = ThreadPoolExecutor(cpu_count())
+    try:
+        for size, level in enumerate(levels(release.data, names, minimum_rows, max_size)):
+            running = [pool.submit(attack_set, one, target, r, solver) for one in level]
+            for done, task in enumerate(running, start=1):
+                yield (size + done / len(level)) / len(names), task.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _result(
+    target: Target,
+    best: _Best,
+    leaks: list[SetLeak],
+    leading: npt.NDArray[np.int64],
+    r: float,
+    minimum_rows: float,
+    begin: float,
+) -> ForegroundKnowledge:
+    guess_own, guess_other = target.random_worlds()
+    own, other = (best.own, best.other) if leaks else (guess_own, guess_other)
+    attacked, guessed = target.figures(own, other, r), target.figures(guess_own, guess_other, r)
+    what = f"'{target.attribute}'"
+    return ForegroundKnowledge(
+        attribute=target.attribute,
+        r=r,
+        minimum_rows=minimum_rows,
+        values=target.view.labels[: target.n_values],
+        fixed_shares=target.fixed,
+        overall_shares=target.shares,
+        breach_probability=np.maximum(own, other),
+        own_probability=np.where(target.needs, own, np.nan),
+        without_attack=np.maximum(guess_own, guess_other),
+        leading_set=leading,
+        recall=Score(
+            attacked[0],
+            name="foreground-recall",
+            title="Sensitive people breached",
+            meaning=f"Share of the people with a protected value of {what} whose p(t:x) exceeds 1/{r:g}.",
+            baseline=guessed[0],
+            **_PERSONS,
+        ),
+        flagged=Score(
+            attacked[1],
+            name="foreground-flagged",
+            title="People falsely flagged",
+            meaning=f"Share of people with a p(t:x) above 1/{r:g} for a protected value of {what} that they lack.",
+            baseline=guessed[1],
+            **_PERSONS,
+        ),
+        mean_probability=Score(
+            attacked[2],
+            name="foreground-mean-probability",
+            title="Mean probability of the true value",
+            meaning=f"How strongly the attack believes in the true protected value of {what}, on average.",
+            baseline=guessed[2],
+            unit="probability",
+            higher_is_better=False,
+            bounds=(0.0, 1.0),
+        ),
+        error=Score(
+            _mean_of([one.relative_error for one in leaks]),
+            name="foreground-error",
+            title="Error of what was learned",
+            meaning="Mean relative error of the learned p(s:x); without the attack: that of the overall share.",
+            baseline=_mean_of([one.guessing_error for one in leaks]),
+            unit="share of the true probability",
+            higher_is_better=True,
+            bounds=(0.0, None),
+        ),
+        mean_range=Score(
+            _mean_of([one.mean_range for one in leaks]),
+            name="foreground-range",
+            title="Mean difference inside a group",
+            meaning="Largest minus smallest p(s:x) among the people of a group, over groups and attribute sets.",
+            baseline=0.0,
+            unit="probability",
+            higher_is_better=False,
+            bounds=(0.0, 1.0),
+        ),
+        sets=tuple(leaks),
+        seconds=time.perf_counter() - begin,
+        mining_seconds=sum(one.seconds for one in leaks),
+        notes=_notes(leaks, minimum_rows),
+    )
+
+
+_PERSONS: dict[str, Any] = {"unit": "share of people", "higher_is_better": False, "bounds": (0.0, 1.0)}
+
+
+def _mean_of(numbers: list[float]) -> float:
+    known = [number for number in numbers if not np.isnan(number)]
+    return float(np.mean(known)) if known else float("nan")
+
+
+def _notes(leaks: list[SetLeak], minimum_rows: float) -> tuple[str, ...]:
+    notes = []
+    if not leaks:
+        notes.append(
+            f"No signature has {minimum_rows:,.1f} rows, so nothing is learned and every possible world is as likely; "
+            "a larger epsilon relies on fewer rows."
+        )
+    failed = [one.label for one in leaks if not one.converged]
+    if failed:
+        notes.append(
+            f"The solver did not converge for {len(failed)} of {len(leaks)} attribute sets, first: {failed[0]}."
+        )
+    contradicted = sum(one.contradicted for one in leaks)
+    if contradicted:
+        notes.append(
+            f"What was learned rules out every possible world of {contradicted:,} groups (over all attribute sets); "
+            "there everyone counts as equally likely."
+        )
+    return tuple(notes)

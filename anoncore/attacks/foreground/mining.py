@@ -1,0 +1,155 @@
+"""One attribute set against the groups of a release: what it learns and whom it gives away."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.attacks.foreground.sets import SetLeak, Signatures
+from anoncore.attacks.foreground.solver import SetGroups, Solver, ValueGroups, solve
+from anoncore.kernels.foreground_groups import case_probabilities, mean_range, spread
+from anoncore.microdata import SensitiveValues
+from anoncore.partition import Partition
+from anoncore.release import Release
+
+Floats = npt.NDArray[np.float64]
+Unreliable = Literal["overall", "uniform"]
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What is attacked: the values that need protection, in the groups as published and in the original rows.
+
+    `true` int32 (n_rows,): code of the protected value that each row has, or any code from `n_values` on. `held[x]`:
+    the groups that publish x. `shares` (n_values,): the published overall share of each; `fixed`: that of people with
+    a rare signature.
+    """
+
+    attribute: str
+    partition: Partition
+    view: SensitiveValues
+    n_values: int
+    held: tuple[ValueGroups, ...]
+    shares: Floats
+    fixed: Floats
+
+    @classmethod
+    def of(cls, release: Release, attribute: str, unreliable: Unreliable = "overall") -> Target:
+        """Count the published values by group."""
+        release.data.require_sensitive(attribute)
+        partition = release.partition
+        view = release.data.sensitive_view(attribute)
+        published = release.data.sensitive_view(attribute, release.published_codes(attribute)).codes
+        n_values = view.size if view.unique < 0 else view.unique
+        key = published.astype(np.int64) * partition.n_groups + partition.group
+        pairs, n = np.unique(key, return_counts=True)
+        value, group = np.divmod(pairs, partition.n_groups)
+        edges = np.searchsorted(value, np.arange(n_values + 1))
+        held = tuple(ValueGroups(group[a:b], n[a:b]) for a, b in pairwise(edges))
+        shares = np.bincount(published, minlength=view.size)[:n_values] / partition.n_rows
+        fixed = shares if unreliable == "overall" else np.full(n_values, 0.5)
+        return cls(attribute, partition, view, n_values, held, shares, fixed)
+
+    @property
+    def true(self) -> npt.NDArray[np.int32]:
+        """Code of each row's original value."""
+        return self.view.codes
+
+    @property
+    def needs(self) -> npt.NDArray[np.bool_]:
+        """Whether each row's value needs protection."""
+        return self.true < self.n_values
+
+    @property
+    def could(self) -> npt.NDArray[np.bool_]:
+        """Whether there is a protected value that the row does not have."""
+        return ~self.needs if self.n_values == 1 else np.ones(len(self.true), dtype=np.bool_)
+
+    def figures(self, own: Floats, other: Floats, r: float) -> tuple[float, float, float]:
+        """Recall, flagged share and mean own probability."""
+        bound = 1 / r + TOLERANCE
+        return (
+            _mean(own[self.needs] > bound),
+            _mean(other[self.could] > bound),
+            _mean(own[self.needs]),
+        )
+
+    def random_worlds(self) -> tuple[Floats, Floats]:
+        """Own and largest other p(t:x) if every possible world is equally likely."""
+        own, other = np.zeros(len(self.true)), np.zeros(len(self.true))
+        share = np.zeros(self.partition.n_groups)
+        for value, held in enumerate(self.held):
+            share[held.groups] = held.n / self.partition.sizes[held.groups]
+            mine = self.true == value
+            p = share[self.partition.group]
+            own = np.where(mine, p, own)
+            other = np.where(mine, other, np.maximum(other, p))
+            share[held.groups] = 0
+        return own, other
+
+
+def _mean(values: npt.NDArray[Any]) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def attack_set(signatures: Signatures, target: Target, r: float, solver: Solver) -> tuple[SetLeak, Floats, Floats]:
+    """Learn from one attribute set and attack with it alone: the leak, and own and largest other p(t:x) per row."""
+    begin = time.perf_counter()
+    partition, m = target.partition, len(signatures)
+    groups = SetGroups.of(signatures, partition)
+    own, other = np.zeros(partition.n_rows), np.zeros(partition.n_rows)
+    learned = np.zeros((m, target.n_values))
+    ranges = np.zeros(target.n_values)
+    steps, contradicted, converged, learning = 0, 0, True, time.perf_counter() - begin
+    for x, held in enumerate(target.held):
+        begin = time.perf_counter()
+        cases, case = groups.cases(held)
+        solution = solve(cases, signatures.rows, target.shares[x], target.fixed[x], solver)
+        learning += time.perf_counter() - begin
+        learned[:, x] = solution.shares[:m]
+        steps, converged = steps + solution.steps, converged and solution.converged
+        probability, start, failed = case_probabilities(cases, solution.shares)
+        contradicted += failed
+        where = (partition.order, partition.starts, held.groups)
+        spread(*where, case, start, probability, groups.entry_of_row, target.true, x, own, other)
+        ranges[x] = mean_range(solution.shares, groups.composition, groups.start, groups.classes)
+    true = _true_shares(signatures, target)
+    recall, flagged, mean_probability = target.figures(own, other, r)
+    leak = SetLeak(
+        attributes=signatures.attributes,
+        signatures=signatures.values,
+        rows=signatures.rows,
+        learned=learned,
+        true=true,
+        recall=recall,
+        flagged=flagged,
+        mean_probability=mean_probability,
+        relative_error=_relative_error(learned, true),
+        guessing_error=_relative_error(np.broadcast_to(target.shares, true.shape), true),
+        mean_range=float(ranges.mean()),
+        steps=steps,
+        converged=converged,
+        contradicted=contradicted,
+        seconds=learning,
+    )
+    return leak, own, other
+
+
+def _true_shares(signatures: Signatures, target: Target) -> Floats:
+    """Share of each protected value among the original rows of each signature, (m, n_values)."""
+    m, size = len(signatures), target.view.size
+    key = signatures.classes.astype(np.int64) * size + target.true
+    count = np.bincount(key, minlength=(m + 1) * size).reshape(m + 1, size)
+    shares: Floats = count[:m, : target.n_values] / signatures.rows[:, None]
+    return shares
+
+
+def _relative_error(learned: Floats, true: Floats) -> float:
+    known = true > 0
+    return _mean(np.abs(learned - true)[known] / true[known])

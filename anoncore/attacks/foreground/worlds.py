@@ -1,0 +1,87 @@
+"""The possible worlds of one group: which of its people may have the sensitive value, and how likely each world is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.errors import ParameterError
+from anoncore.kernels.foreground_groups import case_probabilities
+from anoncore.kernels.foreground_solver import Cases
+
+Floats = npt.NDArray[np.float64]
+MOST_WORLDS = 20_000
+"""Above this the worlds of a group are not listed; `group_probabilities` needs no list."""
+
+
+@dataclass(frozen=True, eq=False)
+class PossibleWorlds:
+    """Every assignment of n sensitive values to the N people of a group.
+
+    `has_value` bool (n_worlds, N); `weight` float (n_worlds,) is the product of f or 1 - f over the people, `share` the
+    weight as a share of all worlds' (each world alike where every weight is 0); `probability` float (N,) is p(t:x).
+    """
+
+    has_value: npt.NDArray[np.bool_]
+    weight: Floats
+    share: Floats
+    probability: Floats
+
+
+def group_probabilities(f: Sequence[float] | Floats, n: int) -> Floats:
+    """p(t:x) of each person of a group in which n have the value x, float (N,).
+
+    `f` (N,): the probability that each has x, before the group is seen. p(t_j:x) = f_j [z^(n-1)] P_j(z) / [z^n] P(z)
+    with P the product of (1 - f_i) + f_i z over the group and P_j the same without j; n / N if f contradicts the group.
+    Raises ParameterError for f outside 0..1 and n outside 0..N. Source: foreground-knowledge paper, section 3, in
+    polynomial form.
+    """
+    shares = _checked(f, n)
+    size = len(shares)
+    cases = Cases(
+        start=np.array([0, size]),
+        classes=np.arange(size, dtype=np.int32),
+        counts=np.ones(size, dtype=np.int64),
+        composition=np.zeros(1, dtype=np.int64),
+        n=np.array([n], dtype=np.int64),
+        groups=np.ones(1, dtype=np.int64),
+    )
+    probability: Floats = case_probabilities(cases, shares)[0]
+    return probability
+
+
+def possible_worlds(f: Sequence[float] | Floats, n: int) -> PossibleWorlds:
+    """All worlds of a group in which n of N people have the value x, with their weights.
+
+    `f` as in `group_probabilities`. Worlds come in the order of the people who have x. Raises ParameterError for more
+    than 20,000 worlds, f outside 0..1 and n outside 0..N. Source: foreground-knowledge paper, section 3, definition 4,
+    equations 1 to 3 and table 5.
+    """
+    shares = _checked(f, n)
+    size = len(shares)
+    if comb(size, n) > MOST_WORLDS:
+        raise ParameterError(
+            f"A group of {size} people of whom {n} have the value has {comb(size, n):,} possible worlds; at most "
+            f"{MOST_WORLDS:,} are listed. The probabilities themselves need no list."
+        )
+    has_value = np.zeros((comb(size, n), size), dtype=np.bool_)
+    for world, people in enumerate(combinations(range(size), n)):
+        has_value[world, list(people)] = True
+    weight = np.where(has_value, shares, 1 - shares).prod(axis=1)
+    total = weight.sum()
+    share = weight / total if total > 0 else np.full(len(weight), 1 / len(weight))
+    return PossibleWorlds(has_value, weight, share, share @ has_value)
+
+
+def _checked(f: Sequence[float] | Floats, n: int) -> Floats:
+    shares = np.array(f, dtype=np.float64)
+    if shares.ndim != 1 or len(shares) == 0 or not ((shares >= 0) & (shares <= 1)).all():
+        raise ParameterError("f needs one probability from 0 to 1 for each person of the group.")
+    if not 0 <= n <= len(shares):
+        raise ParameterError(f"Of a group of {len(shares)} people 0 to {len(shares)} can have the value, not {n}.")
+    return shares
