@@ -55,10 +55,10 @@ class ForegroundKnowledge:
     of global probabilities inside a group, each averaged over the attribute sets. Their baseline is what the adversary
     has who takes every possible world for equally likely.
 
-    `sets` come with the most leaking first. `values` are the texts of the protected values. `minimum_rows` is J: a
-    signature with fewer rows is not relied upon and counts with `fixed_shares` (n_values,). `overall_shares` (n_values,)
-    are those of the published table. `seconds` is the wall time of it all, `mining_seconds` of that the learning (summed over the
-    cores); `notes` say what to know.
+    `sets` come with the most leaking first. `values` are the texts of the protected values and `overall_shares`
+    (n_values,) how frequent each is in the published table. `minimum_rows` is J: a signature with fewer rows is not
+    relied upon and counts with `fixed_shares` (n_values,). `seconds` is the wall time of it all, `mining_seconds` of
+    that the learning (summed over the cores); `notes` say what to know.
     """
 
     attribute: str
