@@ -110,7 +110,7 @@ def _first_value(form: Form, low: float | None, high: float | None, options: tup
         value = max(1.0 if low is None else low, 1.0)
         value = value if high is None else min(value, high)
         return int(value) if form == "integer" else value
-    return {"choice": options[0] if options else None, "flag": False, "requirements": ()}.get(form)
+    return {"choice": options[0] if options else None, "flag": False}.get(form)
 
 
 def first_requirement() -> Requirement:

@@ -151,7 +151,7 @@ def _seed(key: str, value: Any, among: Sequence[Any] | None = None) -> None:
 
 def _draw_requirements(field: FieldForm, prefix: str, values: Values, names: Names) -> tuple[Model, ...]:
     """A list of requirements, each with its own fields; one can be added and removed."""
-    start = field.default or (first_requirement(),)
+    start = (first_requirement(),) if field.default is None else field.default
     entries = values.setdefault(field.name, [_entry(values, item) for item in start])
     st.markdown(f"**{field.title}**", help=field.help)
     found = []
@@ -170,7 +170,7 @@ def _draw_requirements(field: FieldForm, prefix: str, values: Values, names: Nam
         on_change=_add,
         args=(picker, field.name, values),
     )
-    if not found:
+    if not found and field.default != ():
         raise ParameterError("Without a requirement nothing is protected; add one, such as k-anonymity.")
     return tuple(found)
 

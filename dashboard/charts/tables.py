@@ -13,6 +13,9 @@ from dashboard.charts.layout import distinct_labels, figure
 from dashboard.palette import ORIGINAL
 
 
+MOST_TICKS = 7
+
+
 def distribution(summary: ColumnSummary) -> go.Figure:
     """Rows per range of numbers or per value of a column, and how many are missing."""
     labels = distinct_labels(summary.bin_texts)
@@ -29,7 +32,7 @@ def distribution(summary: ColumnSummary) -> go.Figure:
         marker={"color": ORIGINAL},
     )
     chart = figure(bars, x=summary.name.replace("<", "&lt;"), y="rows")
-    step = -(-len(labels) // 12)
+    step = -(-len(labels) // MOST_TICKS)
     chart.update_xaxes(tickmode="array", tickvals=np.arange(0, len(labels), step), ticktext=labels[::step])
     return chart
 

@@ -13,7 +13,7 @@ from dashboard.fields import feasible_instead
 from dashboard.markdown import escaped
 from dashboard.views import headline
 
-MOST_CARDS = 6
+MOST_CARDS = 3
 _METHOD = "method"
 
 

@@ -56,7 +56,7 @@ def _suggestion_bar(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> 
     counts = Counter(suggestion.role.value for suggestion in suggestions)
     wanted = {suggestion.attribute: suggestion.role.value for suggestion in suggestions}
     untouched = all(role == "insensitive" for role in tags.roles.values())
-    parts = [f"{counts[role]} {role}" for role in MEANINGS if counts[role] and role != "insensitive"]
+    parts = [_counted(role, counts[role]) for role in MEANINGS if counts[role] and role != "insensitive"]
     with st.container(horizontal=True, vertical_alignment="center"):
         if untouched:
             what = ", ".join(parts) or "nothing that needs protection"
@@ -76,6 +76,11 @@ def _suggestion_bar(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> 
             disabled=tags.digest == table.suggested.digest,
             help="Back to how the table was loaded: roles, kinds, orders and hierarchies.",
         )
+
+
+def _counted(role: str, count: int) -> str:
+    noun = f"{role} attribute" if role == "sensitive" else role
+    return f"{count} {noun}{'s' if count != 1 else ''}"
 
 
 def _use_suggestions(suggestions: tuple[Suggestion, ...]) -> None:
@@ -120,7 +125,7 @@ def _editor(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
         },
         alt="Role and kind of every attribute, with suggestions",
     )
-    st.caption("Double-click a role or kind to change it. Suggestions are hints; you know better what others know.")
+    st.caption("Click a role or kind twice to change it. Suggestions are hints; you know better what others know.")
 
 
 def _current_base(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> tuple[str, pd.DataFrame]:

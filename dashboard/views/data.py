@@ -61,7 +61,7 @@ def _choose_builtin() -> None:
         list(entries),
         format_func=lambda key: entries[key].title,
         key=_CHOICE,
-        placeholder="Your own file is loaded; choose a built-in table to replace it",
+        placeholder="Choose one to replace your file",
         on_change=_ask_builtin,
         help="Made-up tables, worked examples of the papers, and public data. Attributes come tagged.",
     )

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import state
 
 APP = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
-TIMEOUT = 60
+TIMEOUT = 180
 
 
 class Visitor:
@@ -51,9 +51,26 @@ class Visitor:
         next(button for button in self.at.button if button.label == label).click()
         return self.run()
 
+    def anonymize(self) -> Visitor:
+        """Press Run and wait for the release; the first run on a machine compiles its kernels."""
+        self.press("Run")
+        running = state._workspaces.get(self.workspace).jobs.get("run")
+        if running is not None:
+            assert running.job.wait(TIMEOUT)
+            self.run()
+        return self
+
     def has_button(self, label: str) -> bool:
         """Whether there is such a button that can be pressed."""
         return any(button.label == label and not button.disabled for button in self.at.button)
+
+    def choose(self, method: str) -> Visitor:
+        """Choose a method on the page Anonymize, which has cards for few and a list for many."""
+        control = next(
+            item for kind in ("radio", "selectbox") for item in getattr(self.at, kind) if item.key == "method"
+        )
+        control.set_value(method)
+        return self.run()
 
     def tag(self, **roles: str) -> Visitor:
         """Give attributes their roles, as the editor does; a column's spaces and dashes are written `_`."""

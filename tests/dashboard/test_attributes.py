@@ -69,7 +69,7 @@ def test_an_attribute_that_becomes_numeric_loses_its_order() -> None:
 def test_suggestions_are_offered_and_never_applied_by_themselves(visitor: Visitor) -> None:
     visitor.upload("people.csv", CSV).open("attributes")
     assert set(_here(visitor).tags.roles.values()) == {"insensitive"}
-    assert "1 identifier, 1 quasi-identifier, 1 sensitive" in visitor.texts()
+    assert "1 identifier, 1 quasi-identifier, 1 sensitive attribute" in visitor.texts()
     visitor.press("Use suggestions")
     assert _here(visitor).tags.roles == {
         "name": "identifier",

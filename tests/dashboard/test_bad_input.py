@@ -42,7 +42,7 @@ def _runs(visitor: Visitor, **roles: str) -> Visitor:
     assert visitor.errors == []
     visitor.open("anonymize")
     assert visitor.errors == []
-    visitor.press("Run")
+    visitor.anonymize()
     assert any("Run 1 " in item.value for item in visitor.at.markdown), visitor.texts()
     return visitor
 
@@ -153,7 +153,7 @@ def test_k_above_the_rows_offers_the_nearest_value(visitor: Visitor) -> None:
     visitor.press("Use the nearest feasible value")
     assert next(item for item in visitor.at.number_input if item.label == "k").value == 40
     assert not visitor.warnings
-    visitor.press("Run")
+    visitor.anonymize()
     assert "Run 1 " in visitor.texts()
 
 
@@ -180,7 +180,7 @@ def test_the_strictest_t_leaves_one_group(visitor: Visitor) -> None:
     next(item for item in visitor.at.number_input if item.label == "t").set_value(0.0)
     visitor.run()
     assert not visitor.warnings
-    visitor.press("Run")
+    visitor.anonymize()
     assert next(item for item in visitor.at.metric if item.label == "t").value == "0.000"
 
 
@@ -197,8 +197,7 @@ def test_no_sensitive_attribute_says_what_to_do(visitor: Visitor) -> None:
     visitor.upload("people.csv", _csv(_people()))
     visitor.open("attributes").tag(age=KNOWN)
     visitor.open("anonymize")
-    visitor.at.radio(key="method").set_value("anatomy")
-    visitor.run()
+    visitor.choose("anatomy")
     assert "No attribute is tagged as sensitive" in visitor.warnings[0]
     assert not visitor.has_button("Run")
 

@@ -79,7 +79,7 @@ def test_a_table_that_cannot_be_had_leaves_the_one_before(visitor: Visitor, monk
 
 
 def test_runs_keep_the_table_they_were_made_of(visitor: Visitor) -> None:
-    visitor.open("anonymize").press("Run")
+    visitor.open("anonymize").anonymize()
     visitor.upload("people.csv", PEOPLE.to_csv(index=False).encode())
     run = state._workspaces.get(visitor.workspace).runs[0]
     assert run.data.n_rows == 45_222

@@ -47,7 +47,7 @@ def test_the_first_page_has_a_tagged_table(visitor: Visitor) -> None:
 def test_a_reload_finds_the_workspace_by_the_address(visitor: Visitor, visit: Callable[..., Visitor]) -> None:
     visitor.open("anonymize")
     visitor.at.number_input(key="parameter.mondrian.requirements.1.k").set_value(50)
-    visitor.run().press("Run")
+    visitor.run().anonymize()
     again = visit(visitor.workspace).open("anonymize")
     assert again.workspace == visitor.workspace
     assert again.at.number_input(key="parameter.mondrian.requirements.1.k").value == 50
