@@ -90,7 +90,7 @@ def risk_bars(names: list[str], risks: Floats, baselines: Floats, style: RunStyl
     release = go.Bar(y=names, x=risks, name="release", marker=marker(style), **common)
     result = figure(original, release, x="probability of a right match", height=120 + 46 * len(names))
     result.update_layout(barmode="group")
-    result.update_xaxes(tickformat=".0%", range=[0, 1.12], tickvals=np.linspace(0, 1, 5))
+    result.update_xaxes(tickformat=".0%", range=[0, 1.2], tickvals=np.linspace(0, 1, 5))
     result.update_yaxes(type="category", autorange="reversed", ticksuffix=" ")
     return result
 

@@ -26,10 +26,10 @@ MOST_ROWS = 500
 PUBLISHED, ORIGINAL = "published", "original"
 
 
-def sensitive_chart(run: Run, group: int, attribute: str) -> None:
+def sensitive_chart(run: Run, fragment: Fragment, group: int, attribute: str) -> None:
     """Shares of a sensitive attribute in the group beside those in the table."""
     word = run.release.group_word
-    shares = group_shares(run.release, group, attribute)
+    shares = group_shares(run.release, fragment, group, attribute)
     largest = int(np.argmax(shares.group))
     name = f"{word} {group}"
     parts.chart(
@@ -43,9 +43,9 @@ def sensitive_chart(run: Run, group: int, attribute: str) -> None:
     )
 
 
-def group_shares(release: Release, group: int, attribute: str) -> Shares:
+def group_shares(release: Release, fragment: Fragment, group: int, attribute: str) -> Shares:
     """The shares to draw: values in the attribute's order, many numbers in bins."""
-    publishing = release.fragment_of(attribute)
+    publishing = fragment if attribute in fragment.recodings else release.fragment_of(attribute)
     partition, codes = published_values(publishing, attribute)
     domain = release.data.domain[attribute]
     inside = np.bincount(codes[partition.rows(group)], minlength=len(domain))
@@ -205,9 +205,9 @@ def _sorted(rows: Ints, columns: list[Codes]) -> Ints:
     return (rows[np.lexsort(keys[::-1])] if keys else rows)[:MOST_ROWS]
 
 
-def _cells(recoding: Recoding, rows: Ints, group: int) -> npt.NDArray[np.object_]:
+def _cells(recoding: Recoding, rows: Ints, group: int) -> Any:
     if isinstance(recoding, Exact):
-        return recoding.domain.texts[recoding.codes[rows]]
+        return pd.Series(recoding.domain.decoded).take(recoding.codes[rows]).to_numpy()
     return np.repeat(region_texts(recoding, np.array([group])), len(rows))
 
 

@@ -15,7 +15,7 @@ from anoncore.utility import InformationLoss
 
 Ints = npt.NDArray[np.int64]
 
-MOST_SHOWN = 2_000
+MOST_SHOWN = 4_000
 MOST_CHARACTERS = 60
 
 

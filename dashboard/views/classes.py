@@ -192,7 +192,7 @@ def _detail(run: Run, fragment: Fragment, group: int, levels: pd.Series[Any], le
     left, right = st.columns(2, gap="medium")
     if lens.attribute is not None:
         with left:
-            class_detail.sensitive_chart(run, group, lens.attribute)
+            class_detail.sensitive_chart(run, fragment, group, lens.attribute)
     with right:
         class_detail.place_chart(run, fragment, group)
     class_detail.rows_tables(run, fragment, group)

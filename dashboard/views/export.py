@@ -121,13 +121,14 @@ def _contents(run: Run) -> None:
     """The published tables and what becomes of each attribute."""
     release = run.release
     st.subheader("What is published")
-    for name, preview in compute.cached("dashboard.previews", run, previews).items():
-        if len(release.fragments) > 1:
-            st.markdown(f"**Table '{parts.escaped(name)}'**")
-        st.dataframe(preview.head, hide_index=True, key=f"export-preview-{name}", alt=f"First rows of {name}.")
-        st.caption(
-            f"The first {len(preview.head):,} of {preview.n_rows:,} rows, {preview.n_columns} columns, as published."
-        )
+    found = compute.cached("dashboard.previews", run, previews)
+    weights = [min(max(preview.n_columns, 3), 9) for preview in found.values()]
+    for column, (name, preview) in zip(st.columns(weights), found.items(), strict=True):
+        if len(found) > 1:
+            column.markdown(f"**Table '{parts.escaped(name)}'**")
+        column.dataframe(preview.head, hide_index=True, key=f"export-preview-{name}", alt=f"First rows of {name}.")
+        count = f"{preview.n_columns} column{'s' if preview.n_columns > 1 else ''}"
+        column.caption(f"The first {len(preview.head):,} of {preview.n_rows:,} rows, {count}, as published.")
     if len(release.fragments) > 1 and release.is_shared:
         st.caption(
             f"The tables are joined by the column `group` only: inside a {release.group_word} any row of one may "

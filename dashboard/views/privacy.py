@@ -137,7 +137,7 @@ def _tile(score: WorstLevel, value: str, word: str, asked: Sequence[Guarantee]) 
         goal = " and ".join(f"{SIGNS[one.requirement.comparison]} {one.asked:g}" for one in wanted)
         verdict = "holds" if holds else "does not hold"
         return Tile(title, value, f"{meaning} Asked was {goal}: it {verdict}.", f"asked {goal}: {verdict}", holds)
-    if score.baseline is None or score.name.startswith("t-"):
+    if score.baseline is None or score.name == "k" or score.name.startswith("t-"):
         return Tile(title, value, meaning)
     form = ".1%" if score.name == "max-share" else ".3g"
     return Tile(title, value, meaning, f"whole table: {score.baseline:{form}}")
@@ -159,7 +159,7 @@ def _distances(run: Run, attribute: str, grounds: list[str]) -> None:
     ground = parts.choice(
         "Ground distance",
         grounds,
-        "privacy-ground",
+        f"privacy-ground-{run.id}-{attribute}",
         "How far apart two values of the sensitive attribute are.",
         names=lambda one: GROUND_NAMES[one],
         index=grounds.index(parts.usual_ground(run, attribute, grounds)),

@@ -78,6 +78,14 @@ def _loss(run: Run, loss: InformationLoss | None) -> None:
     """Loss by attribute and by group."""
     if loss is None:
         return
+    if loss == 0:
+        st.info(
+            "Every quasi-identifier is published as it is, so no cell loses anything. What the cut link to the "
+            "sensitive values costs is shown under Associations, Count queries and Predictions."
+            if len(run.release.fragments) > 1
+            else "Every quasi-identifier is published as it is, so no cell loses anything."
+        )
+        return
     style, words = run_style(run.color_index), parts.plural(run.release.group_word)
     left, right = st.columns(2, gap="medium")
     worst = max(loss.per_attribute, key=lambda name: loss.per_attribute[name])

@@ -102,12 +102,16 @@ def _wait_until_healthy(address: str, process: subprocess.Popen[bytes], seconds:
 
 
 class Visitor:
-    """One browser session: counts finished runs of the script and notes requests that leave this machine."""
+    """One browser session: counts finished runs of the script and notes requests that leave this machine.
+
+    `seconds` is what the last `run` took, from the action until all was painted.
+    """
 
     def __init__(self, page: Any, address: str) -> None:
         self.page = page
         self.address = address
         self.finished = 0
+        self.seconds = 0.0
         self.foreign: list[str] = []
         self.console: list[str] = []
         page.on("request", self._requested)
@@ -140,7 +144,7 @@ class Visitor:
     @contextmanager
     def run(self, seconds: float = 30) -> Iterator[None]:
         """What is done inside must make the script run; wait until it has, and all is painted."""
-        before = self.finished
+        before, start = self.finished, time.perf_counter()
         yield
         end = time.monotonic() + seconds
         while self.finished == before:
@@ -148,6 +152,7 @@ class Visitor:
                 raise AssertionError("Nothing ran after the action.")
             self.page.wait_for_timeout(10)
         self.settle(seconds)
+        self.seconds = time.perf_counter() - start
 
     def go(self, title: str) -> None:
         """Switch to a page by its name in the navigation."""
@@ -155,11 +160,16 @@ class Visitor:
             self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
 
     def choose(self, label: str, option: str) -> None:
-        """Choose an option of a select box by its exact text."""
+        """Choose an option of a select box by its exact text; a list that did not open is opened again."""
         box = self.page.get_by_test_id("stSelectbox").filter(has_text=label).first
-        box.locator("input").click()
+        wanted = self.page.get_by_role("option", name=option, exact=True)
+        for _ in range(10):
+            box.locator("input").click()
+            self.page.wait_for_timeout(200)
+            if wanted.count():
+                break
         with self.run():
-            self.page.get_by_role("option", name=option, exact=True).click()
+            wanted.first.click()
 
     def grid(self, key: str) -> Any:
         """The data grid whose key begins so."""

@@ -165,7 +165,7 @@ def test_details_of_a_group_by_hand(visitor: Visitor) -> None:
     assert table["age", "original"].tolist() == [40, 50]
     assert table["age", "published"].tolist() == ["40-50", "40-50"]
     assert table["illness", ""].tolist() == ["flu", "flu"]
-    shares = group_shares(run.release, group, "illness")
+    shares = group_shares(run.release, fragment, group, "illness")
     assert dict(zip(shares.texts, shares.group, strict=True)) == {"cold": 0, "flu": 1}
     assert dict(zip(shares.texts, shares.table, strict=True)) == {"cold": 0.25, "flu": 0.75}
     plane = plane_of(run.release, fragment, group, "age", "town")

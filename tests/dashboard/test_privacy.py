@@ -100,7 +100,7 @@ def test_the_ground_distance_can_be_chosen(visitor: Visitor) -> None:
     roles = {**ROLES, "illness": "insensitive", "visits": "sensitive"}
     run = add_run(visitor, Mondrian(requirements=(KAnonymity(k=6),)), roles=roles)
     visitor.open("privacy")
-    visitor.at.selectbox(key="privacy-ground").set_value("equal")
+    visitor.at.selectbox(key=f"privacy-ground-{run.id}-visits").set_value("equal")
     visitor.run()
     curve = figure(visitor, "privacy-distances")[0]
     assert curve["y"] == pytest.approx(np.sort(privacy.emd(run.release, "visits", "equal")))
