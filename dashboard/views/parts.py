@@ -126,11 +126,9 @@ def choice(
     """A choice that is kept over page switches; a single option is taken without asking."""
     if len(options) == 1:
         return options[0]
-    if state.widget_value(key, options[0]) not in options:
+    if state.widget_value(key) not in options:
         state.set_widget_values({key: options[index]})
-    chosen = st.selectbox(
-        label, options, index=index, format_func=names, key=key, help=help, persist_state="session", width=320
-    )
+    chosen = st.selectbox(label, options, format_func=names, key=key, help=help, persist_state="session", width=320)
     return options[index] if chosen is None else chosen
 
 
