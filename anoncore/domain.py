@@ -68,14 +68,11 @@ class Domain(Sequence[Any]):
             numbers = np.array([value.timestamp() / 86_400 for value in self.values], dtype=np.float64)
         else:
             numbers = np.array(self.values, dtype=np.float64)
-        if len(numbers) > 1 and numbers[-1] == numbers[0]:
-            numbers = np.arange(len(numbers), dtype=np.float64)
-        if not self.has_missing:
-            return numbers
-        if len(numbers) == 0:
-            return np.zeros(1)
-        step = (numbers[-1] - numbers[0]) / (len(numbers) - 1) if len(numbers) > 1 else 1.0
-        return np.append(numbers, numbers[-1] + step)
+        if self.has_missing and len(numbers):
+            step = (numbers[-1] - numbers[0]) / (len(numbers) - 1) if len(numbers) > 1 else 1.0
+            numbers = np.append(numbers, numbers[-1] + step)
+        told_apart = len(numbers) == len(self) and (len(self) == 1 or numbers[-1] > numbers[0])
+        return numbers if told_apart else np.arange(len(self), dtype=np.float64)
 
     @property
     def span(self) -> float:

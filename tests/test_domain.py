@@ -66,6 +66,7 @@ def test_values_that_doubles_cannot_tell_apart_lie_at_their_ranks():
     domain = domain_of([2**53, 2**53 + 1])
     assert list(domain) == [2**53, 2**53 + 1]
     assert domain.span == 1
+    assert domain_of([2**53, None], dtype="Int64").positions.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

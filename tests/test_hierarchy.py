@@ -251,7 +251,7 @@ def test_quantiles_hold_about_the_same_number_of_rows():
     rows = [1, 1, 1, 1, 1, 2, 3, 4, 5, None, 6]
     assert Hierarchy.by_quantile(rows, 2).paths == {
         1: ("1", "*"),
-        **{number: ("2-6", "*") for number in (2, 3, 4, 5, 6)},
+        **dict.fromkeys((2, 3, 4, 5, 6), ("2-6", "*")),
     }
     assert Hierarchy.by_quantile([-1.5, 2, 2, 3.25], 2).paths == {
         -1.5: ("-1.5 to 2", "*"),

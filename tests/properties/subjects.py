@@ -1,0 +1,56 @@
+"""Every registered algorithm, ready to run on small tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from anoncore import AnonymizationError
+from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.requirements import DistinctDiversity, KAnonymity
+
+PARAMETERS: dict[str, list[dict[str, Any]]] = {
+    "anatomy": [{"l": 2}, {"l": 3}],
+    "mondrian": [
+        {},
+        {"strict": True},
+        {"split": "loss"},
+        {"recoding": "regions"},
+        {"requirements": (KAnonymity(k=2), DistinctDiversity(l=2))},
+    ],
+    "slicing": [{"sensitive_column_size": 1}],
+}
+"""What an algorithm needs beyond its defaults to run on tables of a few rows, one entry per variant to test."""
+
+
+def subjects() -> list[Any]:
+    """One pytest parameter per variant of every registered algorithm: its name and its parameters."""
+    return [
+        pytest.param(name, parameters, id=f"{name}-{number}")
+        for name in ALGORITHMS
+        for number, parameters in enumerate(PARAMETERS.get(name, [{}]))
+    ]
+
+
+def build(name: str, parameters: dict[str, Any]) -> Algorithm:
+    """The algorithm with small requirements and a fixed seed where it has such fields.
+
+    Fails the test, saying what to add, for one that cannot be built so.
+    """
+    fields = dict(_small(ALGORITHMS[name]))
+    try:
+        return ALGORITHMS[name](**{**fields, **parameters})
+    except AnonymizationError as error:
+        return pytest.fail(
+            f"'{name}' cannot be built for a small table ({error}); add what it needs to PARAMETERS in "
+            "tests/properties/subjects.py."
+        )
+
+
+def _small(algorithm: type[Algorithm]) -> Iterator[tuple[str, Any]]:
+    if "requirements" in algorithm.model_fields:
+        yield "requirements", (KAnonymity(k=2),)
+    if "seed" in algorithm.model_fields:
+        yield "seed", 7
