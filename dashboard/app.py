@@ -33,6 +33,7 @@ def main() -> None:
         )
     st.title(chosen.title)
     chosen.run()
+    runner.announce()
 
 
 main()

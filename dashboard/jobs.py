@@ -85,8 +85,8 @@ class Job:
         with self._lock:
             if self.status == "running":
                 self.status, self.error = status, error
-        if status == "cancelled" or self.status == "cancelled":
-            self.value = None
+            if self.status == "cancelled":
+                self.value = None
         self._ended.set()
 
 

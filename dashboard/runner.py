@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import streamlit as st
 
 from anoncore import Microdata
-from anoncore.algorithms import Algorithm
-from dashboard import jobs, state
+from anoncore.algorithms import ALGORITHMS, Algorithm
+from dashboard import compute, jobs, state
 from dashboard.markdown import escaped
-from dashboard.state import LoadedTable, Run, Tags
+from dashboard.state import LoadedTable, Tags
 
+FIRST_METHOD = "mondrian"
+"""What a newcomer starts with: it takes any requirement, suits most tables, and is fast."""
 PATIENCE = 0.6
 """Seconds that a click on Run waits for the release before it shows progress; most runs need less."""
 POLL = 0.5
@@ -26,6 +28,11 @@ class RunJob:
     algorithm: Algorithm
     table: LoadedTable
     tags: Tags
+
+
+def first_method() -> str:
+    """Name of the method that is chosen before the visitor chooses."""
+    return FIRST_METHOD if FIRST_METHOD in ALGORITHMS else next(iter(ALGORITHMS))
 
 
 def start(algorithm: Algorithm, data: Microdata) -> RunJob:
@@ -47,23 +54,36 @@ def active() -> RunJob | None:
     return state.workspace().jobs.get(_JOB)
 
 
-def take_finished() -> Run | None:
-    """Turn a finished job into a run, before anything is drawn. Returns the new run."""
+def take_finished() -> None:
+    """Turn a finished job into a run, before anything is drawn.
+
+    Between the first line and the last nothing asks the page, so that a click cannot interrupt it halfway.
+    """
     here = state.workspace()
     with here.lock:
-        found = here.jobs.get(_JOB)
+        found: RunJob | None = here.jobs.get(_JOB)
         if found is None or found.job.running:
-            return None
+            return
+        job = found.job
+        if job.status == "done":
+            before = here.runs
+            run = here.add_run(found.algorithm, job.value, job.seconds, found.tags, found.table)
+            here.notices.append(f"Run {run.label} is done.")
+            for gone in set(before) - set(here.runs):
+                compute.forget(gone)
+        elif job.status == "failed":
+            here.forms["run_problem"] = job.error
+        else:
+            here.notices.append("The run was cancelled.")
         del here.jobs[_JOB]
-    if found.job.status == "done":
-        run = state.add_run(found.algorithm, found.job.value, found.job.seconds, found.tags, found.table)
-        st.toast(escaped(f"Run {run.label} is done."))
-        return run
-    if found.job.status == "failed":
-        state.forms()["run_problem"] = found.job.error
-    else:
-        st.toast("The run was cancelled.")
-    return None
+
+
+def announce() -> None:
+    """Show what happened meanwhile; at the end of a page, so that an interrupted drawing keeps it for the next."""
+    here = state.workspace()
+    while here.notices:
+        st.toast(escaped(here.notices[0]))
+        del here.notices[0]
 
 
 @st.fragment(run_every=POLL, key="run-progress")

@@ -13,8 +13,7 @@ from typing import Any
 import streamlit as st
 
 import datasets
-from anoncore import AnonymizationError, Hierarchy, Microdata, Release
-from anoncore.algorithms import Algorithm
+from anoncore import AnonymizationError, Hierarchy, Microdata
 from dashboard import compute
 from dashboard.workspace import LoadedTable, MicrodataStore, Run, Tags, Workspace, Workspaces, untagged
 
@@ -99,16 +98,6 @@ def select_run(run_id: str) -> None:
     here = workspace()
     if any(run.id == run_id for run in here.runs):
         here.current = run_id
-
-
-def add_run(algorithm: Algorithm, release: Release, seconds: float, tags: Tags, table: LoadedTable) -> Run:
-    """Keep a finished release as the current run; the oldest goes beyond the limit."""
-    here = workspace()
-    before = here.runs
-    run = here.add_run(algorithm, release, seconds, tags, table)
-    for gone in set(before) - set(here.runs):
-        compute.forget(gone)
-    return run
 
 
 def remove_run(run_id: str) -> None:

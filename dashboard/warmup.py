@@ -24,30 +24,32 @@ def start() -> threading.Thread:
 
 
 def _warm_up() -> None:
+    """What is needed first comes first: the method that newcomers start with, the measures, the other methods."""
     try:
-        _run_every_algorithm()
-        for module in (
-            "plotly.graph_objects",
-            "anoncore.privacy",
-            "anoncore.attacks",
-            "anoncore.utility",
-            "sklearn.tree",
-        ):
+        from anoncore.algorithms import ALGORITHMS
+        from dashboard.runner import first_method
+
+        first = first_method()
+        _run([first])
+        for module in MODULES:
             importlib.import_module(module)
+        _run([name for name in ALGORITHMS if name != first])
     except Exception:
         _logger.exception("The warm-up failed; the first run will take longer")
 
 
-def _run_every_algorithm() -> None:
-    """Compile or load the kernels by anonymizing a small made-up table with each algorithm's defaults."""
+def _run(names: list[str]) -> None:
+    """Compile or load the kernels by anonymizing a small made-up table with what the forms start with."""
     import datasets
     from anoncore import AnonymizationError, Microdata
     from anoncore.algorithms import ALGORITHMS
+    from dashboard.fields import field_forms
 
     entry = datasets.table("census")
     data = Microdata(entry.load(n_rows=300), entry.roles, entry.kinds, entry.orders)
-    for kind in ALGORITHMS.values():
+    for name in names:
         try:
-            kind().anonymize(data)
+            kind = ALGORITHMS[name]
+            kind(**{field.name: field.default for field in field_forms(kind)}).anonymize(data)
         except AnonymizationError as error:
-            _logger.debug("%s was not warmed up: %s", kind.title, error)
+            _logger.debug("%s was not warmed up: %s", name, error)

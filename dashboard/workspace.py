@@ -109,7 +109,7 @@ class Run:
 
 
 class Workspace:
-    """A visitor's table, tags, runs and form values. Every method may be called from any thread."""
+    """A visitor's table, tags, runs, form values and notices yet to be shown. Any thread may call its methods."""
 
     def __init__(self, id: str) -> None:
         self.id = id
@@ -118,6 +118,7 @@ class Workspace:
         self.tags = Tags()
         self.forms: dict[str, Any] = {}
         self.jobs: dict[str, Any] = {}
+        self.notices: list[str] = []
         self.current: str | None = None
         self._runs: tuple[Run, ...] = ()
         self._made = 0

@@ -41,7 +41,7 @@ def _choose_method() -> type[Algorithm]:
     names = list(ALGORITHMS)
     kept = state.forms().get(_METHOD)
     if state.widget_value(_METHOD) not in names:
-        state.set_widget_values({_METHOD: kept if kept in names else _first_method()})
+        state.set_widget_values({_METHOD: kept if kept in names else runner.first_method()})
     label = "Method"
     help = "Generalization coarsens values; bucketization keeps them but cuts the link to the sensitive value."
     if len(names) <= MOST_CARDS:
@@ -64,13 +64,6 @@ def _choose_method() -> type[Algorithm]:
         st.caption(ALGORITHMS[name].summary)
     state.forms()[_METHOD] = name
     return ALGORITHMS[name]
-
-
-def _first_method() -> str:
-    """A method that takes any requirement suits most tables."""
-    return next(
-        (name for name, kind in ALGORITHMS.items() if "requirements" in kind.model_fields), next(iter(ALGORITHMS))
-    )
 
 
 def _parameters(kind: type[Algorithm], data: Microdata) -> tuple[Algorithm | None, str]:

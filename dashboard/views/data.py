@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 import pandas as pd
@@ -19,6 +20,7 @@ from dashboard.state import LoadedTable
 MOST_BYTES = 200 << 20
 PREVIEW_ROWS = 1_000
 MOST_GENERATED = 1_000_000
+_logger = logging.getLogger(__name__)
 _CHOICE, _ROWS, _UPLOAD = "builtin-table", "generated-rows", "upload"
 
 
@@ -54,8 +56,9 @@ def column_summaries(table: LoadedTable) -> tuple[ColumnSummary, ...]:
 def _choose_builtin() -> None:
     table = state.table()
     entries = datasets.tables()
-    current = table.builtin if table is not None else None
-    state.set_widget_values({_CHOICE: current})
+    asked = state.session("asked_builtin")
+    if asked is None:
+        state.set_widget_values({_CHOICE: table.builtin if table is not None else None})
     name = st.selectbox(
         "Built-in table",
         list(entries),
@@ -66,7 +69,8 @@ def _choose_builtin() -> None:
         help="Made-up tables, worked examples of the papers, and public data. Attributes come tagged.",
     )
     if name is not None and entries[name].generated and table is not None:
-        state.set_widget_values({_ROWS: len(table.frame)})
+        if asked is None:
+            state.set_widget_values({_ROWS: len(table.frame)})
         st.number_input(
             "Rows to make up",
             min_value=10,
@@ -76,11 +80,9 @@ def _choose_builtin() -> None:
             on_change=_ask_builtin,
             help="This table is generated, so it can have any number of rows. The same number gives the same table.",
         )
-    asked = state.session("asked_builtin")
     if asked is not None:
-        state.set_session("asked_builtin", None)
         with st.spinner(f"Loading {entries[asked[0]].title} …"):
-            _attempt(lambda: state.load_builtin(*asked))
+            _attempt(lambda: state.load_builtin(*asked), "asked_builtin", None)
 
 
 def _ask_builtin() -> None:
@@ -101,9 +103,8 @@ def _upload() -> None:
     )
     if file is None:
         return
-    state.set_session("upload_turn", turn + 1)
     with st.spinner("Reading the file …"):
-        _attempt(lambda: load_upload(file.getvalue(), file.name))
+        _attempt(lambda: load_upload(file.getvalue(), file.name), "upload_turn", turn + 1)
 
 
 def load_upload(content: bytes, name: str) -> None:
@@ -112,8 +113,11 @@ def load_upload(content: bytes, name: str) -> None:
     state.load_frame(source.frame, source.name, source.digest, source.notes)
 
 
-def _attempt(load: Callable[[], object]) -> None:
-    """Load, keep the sentence of what went wrong, and draw the whole page anew."""
+def _attempt(load: Callable[[], object], request: str, answered: object) -> None:
+    """Load, keep the sentence of what went wrong, and draw the whole page anew.
+
+    The request counts as answered only afterwards: a click on the way interrupts the loading and starts it again.
+    """
     problem = None
     try:
         load()
@@ -121,7 +125,11 @@ def _attempt(load: Callable[[], object]) -> None:
         problem = f"{error} The table below is still the one from before."
     except MemoryError:
         problem = "The table does not fit into memory; take fewer rows. The table below is still the one from before."
+    except Exception as error:
+        _logger.exception("A table could not be loaded")
+        problem = f"The table could not be loaded ({type(error).__name__}); the one below is still the one from before."
     state.set_session("load_problem", problem)
+    state.set_session(request, answered)
     st.rerun()
 
 
@@ -210,18 +218,18 @@ def _profile_columns() -> dict[str, object]:
     return {
         "Column": config.TextColumn(width=115),
         "Type": config.TextColumn(width=95, help="What the cells hold."),
-        "Values": config.NumberColumn(width=65, format="localized", help="How many different values occur."),
+        "Values": config.NumberColumn(width=75, format="localized", help="How many different values occur."),
         "Missing": config.NumberColumn(width=70, format="%.1f%%", help="Share of empty cells."),
         "Distribution": config.BarChartColumn(
-            width=110, y_min=0, help="Rows per range of numbers, or per value for the 20 most frequent."
+            width=100, y_min=0, help="Rows per range of numbers, or per value for the 20 most frequent."
         ),
     }
 
 
 def _first_interesting(summaries: tuple[ColumnSummary, ...]) -> int:
-    """The first column that is not a numbering of the rows."""
+    """The first column whose values repeat."""
     for place, summary in enumerate(summaries):
-        if summary.n_distinct > 1 and summary.distinct_share < 0.1:
+        if 1 < summary.n_distinct <= 200 and summary.distinct_share < 0.1:
             return place
     return 0
 

@@ -120,7 +120,7 @@ def test_a_run_is_cancelled_at_once_and_leaves_nothing(visitor: Visitor, gate: C
     visitor.open("anonymize").press("Run")
     visitor.press("Cancel")
     assert state._workspaces.get(visitor.workspace).runs == ()
-    assert visitor.at.toast[0].value == "The run was cancelled."
+    assert "The run was cancelled" in visitor.at.toast[0].value
     assert visitor.has_button("Run")
 
 

@@ -102,6 +102,12 @@ def test_the_result_of_a_cancelled_job_is_thrown_away() -> None:
     assert job.value is None
 
 
+def test_cancelling_a_finished_job_comes_too_late() -> None:
+    job = _finished(jobs.start(lambda report: 7))
+    job.cancel()
+    assert (job.status, job.value) == ("done", 7)
+
+
 def test_fractions_stay_between_nothing_and_all() -> None:
     job = jobs.Job()
     job.report(1.7, "a")
