@@ -2,9 +2,19 @@
 
 from anoncore.algorithms.anatomy import Anatomy
 from anoncore.algorithms.base import Algorithm, Progress
+from anoncore.algorithms.incognito import Incognito
+from anoncore.algorithms.mask import Mask
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.model import Registry
 
 ALGORITHMS: Registry[Algorithm] = Registry("algorithm", Algorithm, globals())  # type: ignore[type-abstract]
 
-__all__ = ["ALGORITHMS", "Algorithm", "Anatomy", "Mondrian", "Progress"]
+__all__ = [
+    "ALGORITHMS",
+    "Algorithm",
+    "Anatomy",
+    "Incognito",
+    "Mask",
+    "Mondrian",
+    "Progress",
+]

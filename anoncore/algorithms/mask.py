@@ -1,0 +1,155 @@
+"""Mask: k-anonymity, then sensitive values changed in the groups that would give someone away."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field, model_validator
+
+from anoncore.algorithms.base import Algorithm, Progress, Seed, generalized_release
+from anoncore.algorithms.bucketization import only_sensitive
+from anoncore.algorithms.mondrian import Mondrian
+from anoncore.errors import InfeasibleError
+from anoncore.microdata import Codes, Microdata, SensitiveValues
+from anoncore.recoding import Distorted
+from anoncore.release import Fragment, Release
+from anoncore.requirements import FrequencyDiversity, KAnonymity, Requirement
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+
+class Mask(Algorithm):
+    """k-anonymity by Mondrian; in groups that are not l-diverse then, sensitive values are changed at random.
+
+    V: the groups in which a value that needs protection has a share above 1/l. L: (l - 1) |V| other groups, drawn at
+    random (all of them where there are fewer). For each group of V a share is drawn from those of L, and rows with a
+    value that is too frequent get another one, drawn by its frequency in the table, until the group has that share.
+    Nobody sees which groups were changed, so the minimality of the generalization gives nothing away. Where every value
+    needs protection the share of a group is that of its most frequent value. Sensitive values are distorted: the
+    release says how many. Source: Wong, Fu, Wang and Pei, Minimality attack in privacy preserving data publishing,
+    VLDB 2007, section 6 (MASK); foreground-knowledge paper, section 5.2.
+    """
+
+    name: ClassVar[str] = "mask"
+    title: ClassVar[str] = "Mask"
+    source: ClassVar[str] = "Wong, Fu, Wang and Pei, VLDB 2007, section 6"
+    family: ClassVar[str] = "generalization with distortion"
+    summary: ClassVar[str] = (
+        "Coarsens the quasi-identifiers to groups of k, then changes sensitive values where a group gives someone away."
+    )
+
+    k: Annotated[int, Field(ge=2, title="k", description="Smallest number of rows in a group.")] = 5
+    l: Annotated[int, Field(ge=2, title="l", description="No protected value has a share above 1/l of a group.")] = 2
+    seed: Seed = None
+
+    @model_validator(mode="after")
+    def _rows_for_l(self) -> Mask:
+        if self.k < self.l:
+            raise ValueError(
+                f"k = {self.k} is below l = {self.l}: one row of a group of k is more than 1/l of it; choose k at "
+                "least l."
+            )
+        return self
+
+    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
+        """k rows in a group, and no protected value above 1/l of them as published."""
+        return KAnonymity(k=self.k), FrequencyDiversity(l=float(self.l), attribute=only_sensitive(data, self.title))
+
+    def _release(self, data: Microdata, progress: Progress) -> Release:
+        name = only_sensitive(data, self.title)
+        inner = Mondrian(requirements=(KAnonymity(k=self.k),))
+        partition = inner.anonymize(data, lambda share, text: progress(0.7 * share, text)).partition
+        progress(0.75, "Changing sensitive values")
+        view = data.sensitive_view(name)
+        counts = partition.histogram(view.codes, view.size)
+        if view.unique >= 0:
+            counts = counts[:, : view.unique]
+        rng = np.random.default_rng(self.seed)
+        members = data.canonical_order[np.argsort(partition.group[data.canonical_order], kind="stable")]
+        largest = counts.max(axis=1)
+        violating = np.flatnonzero(largest * self.l > partition.sizes)
+        shares = self._reference_shares(largest / partition.sizes, violating, rng)
+        codes = data.codes[name].copy()
+        replacement = _Replacement.of(data, name, view, rng)
+        for group, share in zip(violating.tolist(), shares.tolist(), strict=True):
+            rows = members[partition.starts[group] : partition.starts[group + 1]]
+            replacement.lower(codes, rows[rng.permutation(len(rows))], self._limit(len(rows), share, view))
+        release = generalized_release(self, data, partition)
+        recodings = dict(release.fragments[0].recodings)
+        distorted = Distorted(data.domain[name], partition, codes, data.codes[name])
+        recodings[name] = distorted
+        changed, n = distorted.n_changed, data.n_rows
+        note = (
+            f"{changed:,} of {n:,} values of '{name}' ({changed / n:.2%}) were changed, in {len(violating):,} of "
+            f"{partition.n_groups:,} groups."
+        )
+        return Release(data, (Fragment("release", partition, recodings),), self, (note,))
+
+    def _reference_shares(self, shares: Floats, violating: Counts, rng: np.random.Generator) -> Floats:
+        """One share per violating group, drawn from those of L; 1/l where no group satisfies l-diversity."""
+        others = np.setdiff1d(np.arange(len(shares)), violating)
+        wanted = min((self.l - 1) * len(violating), len(others))
+        if wanted == 0:
+            return np.full(len(violating), 1 / self.l)
+        chosen: Floats = rng.choice(shares[rng.choice(others, wanted, replace=False)], len(violating))
+        return chosen
+
+    def _limit(self, size: int, share: float, view: SensitiveValues) -> int:
+        """Rows that one value may have in a group of this size: the nearest count to the share within 1/l."""
+        limit = min(round(share * size), size // self.l)
+        return limit if view.unique >= 0 else max(limit, -(-size // view.size))
+
+    def validate_data(self, data: Microdata) -> None:
+        """Raise DataError for other than one sensitive attribute, InfeasibleError for k or l that the table fails."""
+        super().validate_data(data)
+        name = only_sensitive(data, self.title)
+        view = data.sensitive_view(name)
+        if view.unique >= 0 or _fills(view.size, self.k, self.l):
+            return
+        nearest = max((l for l in range(1, self.l) if _fills(view.size, self.k, l)), default=1)
+        advice = f"choose l at most {nearest}" if nearest > 1 else "choose another sensitive attribute or method"
+        raise InfeasibleError(
+            f"l = {self.l} is not possible: '{name}' has {view.size} values, too few to fill a group of any size from "
+            f"{self.k} rows on with none above 1/{self.l}; {advice}.",
+            nearest=nearest if nearest > 1 else None,
+        )
+
+
+def _fills(n_values: int, k: int, l: int) -> bool:
+    """Whether groups of every size from k on can be filled with n values, none above 1/l."""
+    return all(-(-size // n_values) <= size // l for size in range(k, max(k, 2 * l * n_values) + 1))
+
+
+class _Replacement:
+    """Draws new values for rows whose value is too frequent in their group."""
+
+    def __init__(self, view: SensitiveValues, of_code: Codes, weights: Floats, rng: np.random.Generator) -> None:
+        self.view, self.of_code, self.weights, self.rng = view, of_code, weights, rng
+
+    @classmethod
+    def of(cls, data: Microdata, name: str, view: SensitiveValues, rng: np.random.Generator) -> _Replacement:
+        """New values come by their frequency in the table, from all values or from those without protection."""
+        codes = np.arange(len(data.domain[name]), dtype=np.int32)
+        of_code = data.sensitive_view(name, codes).codes
+        weights = np.bincount(data.codes[name], minlength=len(codes)).astype(np.float64)
+        if view.unique >= 0:
+            weights[of_code != view.unique] = 0
+        return cls(view, of_code, weights, rng)
+
+    def lower(self, codes: Codes, rows: Counts, limit: int) -> None:
+        """Change values of these rows (in random order) until no protected one has more than `limit` rows."""
+        seen = self.of_code[codes[rows]]
+        counts = np.bincount(seen, minlength=self.view.size)
+        if self.view.unique >= 0:
+            counts[self.view.unique] = np.iinfo(np.int64).min // 2
+        for row, value in zip(rows.tolist(), seen.tolist(), strict=True):
+            if counts[value] <= limit:
+                continue
+            counts[value] -= 1
+            open_values = np.where(counts[self.of_code] < limit, self.weights, 0.0)
+            new = self.rng.choice(len(open_values), p=open_values / open_values.sum())
+            counts[self.of_code[new]] += 1
+            codes[row] = new
