@@ -16,7 +16,7 @@ from anoncore.errors import ReleaseError
 from anoncore.microdata import Codes, Microdata, content_order
 from anoncore.overlap import Link, links
 from anoncore.partition import Partition
-from anoncore.recoding import Exact, Recoding
+from anoncore.recoding import Exact, Generalized, GroupValues, Recoding
 
 if TYPE_CHECKING:
     from anoncore.algorithms.base import Algorithm
@@ -192,4 +192,6 @@ def _cells(recoding: Recoding, rows: npt.NDArray[np.int64]) -> pd.Series:
     if isinstance(recoding, Exact):
         cells = recoding.domain.decoded.take(recoding.codes[rows])
         return pd.Series(cells, dtype=object if cells.dtype == object else None)
+    if isinstance(recoding, Generalized | GroupValues):
+        return pd.Series(pd.array(recoding.group_texts, dtype="str").take(recoding.partition.group[rows]))
     return pd.Series(recoding.texts().take(rows), dtype="str")
