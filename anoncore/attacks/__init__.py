@@ -1,5 +1,6 @@
 """What an adversary gets out of a release, beside what guessing gets."""
 
+from anoncore.attacks.closeness import posterior_emd
 from anoncore.attacks.disclosure import AttributeDisclosure, attribute_disclosure
 from anoncore.attacks.foreground import (
     ForegroundKnowledge,
@@ -10,6 +11,8 @@ from anoncore.attacks.foreground import (
     group_probabilities,
     possible_worlds,
 )
+from anoncore.attacks.matching_buckets import MatchingBuckets, matching_buckets
+from anoncore.attacks.membership import Membership, membership
 from anoncore.attacks.posterior import sensitive_posterior
 from anoncore.attacks.reidentification import Reidentification, Risk, reidentification
 
@@ -17,6 +20,8 @@ __all__ = [
     "AttributeDisclosure",
     "ForegroundKnowledge",
     "GroupView",
+    "MatchingBuckets",
+    "Membership",
     "PossibleWorlds",
     "Reidentification",
     "Risk",
@@ -24,7 +29,10 @@ __all__ = [
     "attribute_disclosure",
     "foreground_knowledge",
     "group_probabilities",
+    "matching_buckets",
+    "membership",
     "possible_worlds",
+    "posterior_emd",
     "reidentification",
     "sensitive_posterior",
 ]

@@ -95,7 +95,7 @@ def table_distribution(release: Release, attribute: str) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _Factor:
+class BucketFactor:
     """What a column shows of some attributes, or (`power` -1) a link: what two columns that overlap agree on."""
 
     fragment: Fragment
@@ -104,7 +104,11 @@ class _Factor:
     power: int
 
 
-def _factors(release: Release, attribute: str) -> list[_Factor]:
+def bucket_factors(release: Release, attribute: str) -> list[BucketFactor]:
+    """The columns that show a quasi-identifier or the attribute, in published order, then the links between columns.
+
+    Raises ReleaseError for columns that overlap in a ring or share what the adversary does not know.
+    """
     known = _known(release, attribute)
     fragments = release.fragments
     through = links([fragment.attributes for fragment in fragments])
@@ -117,7 +121,7 @@ def _factors(release: Release, attribute: str) -> list[_Factor]:
     parts = [(fragment, frozenset(fragment.attributes), 1) for fragment in fragments]
     parts += [(fragments[link.parent], link.attributes, -1) for link in through]
     return [
-        _Factor(fragment, names & known, attribute in names, power)
+        BucketFactor(fragment, names & known, attribute in names, power)
         for fragment, names, power in parts
         if attribute in names or names & known
     ]
@@ -125,7 +129,7 @@ def _factors(release: Release, attribute: str) -> list[_Factor]:
 
 def _linked_by_buckets(release: Release, attribute: str) -> SignaturePosterior:
     n_codes = len(release.data.domain[attribute])
-    factors = _factors(release, attribute)
+    factors = bucket_factors(release, attribute)
     keys = [published_key(one.fragment, one.known) for one in factors]
     cells = [Cells.of(release.partition, key) for key in keys]
     signature = dense_key(keys, release.data.n_rows)
@@ -144,7 +148,7 @@ def _linked_by_buckets(release: Release, attribute: str) -> SignaturePosterior:
 
 
 def _columns(
-    factors: list[_Factor], cells: list[Cells], starts: Int64, n_groups: int, attribute: str, n_codes: int
+    factors: list[BucketFactor], cells: list[Cells], starts: Int64, n_groups: int, attribute: str, n_codes: int
 ) -> Columns:
     groups = np.arange(n_groups + 1)
     sensitive = [place for place, one in enumerate(factors) if one.is_sensitive]

@@ -1,0 +1,85 @@
+"""One person in a sliced table: the buckets he may be in, and what each says about his sensitive value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from anoncore.attacks.cells import Cells, Entries, Floats, published_key
+from anoncore.attacks.posterior import BucketFactor, bucket_factors
+from anoncore.errors import ParameterError, ReleaseError
+from anoncore.release import Release
+
+
+@dataclass(frozen=True, eq=False)
+class MatchingBuckets:
+    """The matching buckets of one tuple t, for the adversary who knows its quasi-identifiers.
+
+    `buckets` has a row per matching bucket, by its number: `size`; f_i(t, B), the share of its rows whose column i
+    shows t's values, under the column's name; `f`, the share of its rows, linked at random, that show all of them; `p`,
+    the probability p(t, B) that t is in it. `values` has D(t, B), a column per sensitive value (text), and
+    `probability` p(t, s) of each. `own` is the bucket that t really is in.
+    """
+
+    row: int
+    attribute: str
+    own: int
+    buckets: pd.DataFrame
+    values: pd.DataFrame
+    probability: pd.Series
+
+
+def matching_buckets(release: Release, attribute: str, row: int) -> MatchingBuckets:
+    """The matching buckets of the person in one row of the original table (position from 0).
+
+    Source: Li et al., slicing, definitions 5 and 6, section 3.2; `sensitive_posterior` has the probabilities of all
+    people. Raises ReleaseError for a release whose columns do not share their buckets, ParameterError for a row that
+    the table lacks.
+    """
+    if not release.is_shared or len(release.fragments) < 2:
+        raise ReleaseError("Only releases of several columns that share their buckets have matching buckets.")
+    if not 0 <= row < release.data.n_rows:
+        raise ParameterError(f"The table has rows 0 to {release.data.n_rows - 1:,}, not {row}.")
+    domain = release.data.domain[attribute]
+    mass = np.ones((release.partition.n_groups, len(domain)))
+    columns: dict[str, Floats] = {}
+    for factor in bucket_factors(release, attribute):
+        share, of_value = _shares(release, factor, attribute, row)
+        if factor.power > 0:
+            columns[factor.fragment.name] = share
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mass = mass * of_value if factor.power > 0 else np.where(mass > 0, mass / of_value, 0.0)
+    degree = mass.sum(axis=1)
+    matching = np.flatnonzero(degree)
+    index = pd.Index(matching, name=release.group_word)
+    probability = degree[matching] / degree.sum()
+    values = pd.DataFrame(mass[matching] / degree[matching, None], index=index, columns=pd.Index(domain.texts))
+    buckets = {"size": release.partition.sizes[matching]} | {name: share[matching] for name, share in columns.items()}
+    return MatchingBuckets(
+        row=row,
+        attribute=attribute,
+        own=int(release.partition.group[row]),
+        buckets=pd.DataFrame(buckets | {"f": degree[matching], "p": probability}, index=index),
+        values=values,
+        probability=pd.Series(probability @ values.to_numpy(), index=values.columns, name="p"),
+    )
+
+
+def _shares(release: Release, factor: BucketFactor, attribute: str, row: int) -> tuple[Floats, Floats]:
+    """Share of each bucket's rows that show the row's cells, float (n_groups,), and that with each sensitive value
+    where the factor has it, float (n_groups, m) or (n_groups, 1).
+    """
+    key = published_key(factor.fragment, factor.known)
+    cells = Cells.of(release.partition, key)
+    mine = np.flatnonzero(cells.value == key[row])
+    share = np.zeros(release.partition.n_groups)
+    share[cells.group[mine]] = cells.share[mine]
+    if not factor.is_sensitive:
+        return share, share[:, None]
+    n_codes = len(release.data.domain[attribute])
+    of_value = np.zeros((len(share), n_codes))
+    entries = Entries.of(factor.fragment, cells, attribute, n_codes)
+    of_value[cells.group[mine]] = entries.dense(n_codes)[mine] * cells.share[mine, None]
+    return share, of_value

@@ -1,0 +1,286 @@
+"""Membership disclosure: can the adversary tell who is in the table of a sliced release?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import pandas as pd
+
+from anoncore.attacks.cells import Cells, Floats, Int64, published_key
+from anoncore.domain import listing
+from anoncore.errors import ParameterError, ReleaseError
+from anoncore.kernels.membership import ColumnValues, count_pairs, count_tuples, draw_tuples, matching_buckets
+from anoncore.overlap import links
+from anoncore.recoding import Generalized, GroupValues
+from anoncore.release import Release
+from anoncore.score import Score
+
+CLASSES = ("at most 10", "11 to 20", "more than 20")
+UP_TO = (10, 20)
+MOST_PAIRS = 1_000_000_000
+MOST_TUPLES = 20_000_000
+"""Tuples of all buckets together that are counted one by one: of two columns, of more columns."""
+
+
+@dataclass(frozen=True, eq=False)
+class Membership:
+    """Tuples that match at least one bucket: the original ones, and fake ones that are not in the table.
+
+    `fake` counts the fake tuples, `belief` is the share of originals among all different tuples that match: how sure
+    an adversary is who takes a match for a member (baseline: a random combination of the attributes' values).
+    `histogram` counts by the number of matching buckets (rows: at most 10, 11 to 20, more than 20) the `original`
+    rows and the `fake` tuples, with `low` and `high` bounds of these. `matching_buckets` int64 (n_rows,) is that of
+    each original row. `interval` bounds `fake` with the given `confidence`; where the count is `exact` it is that
+    number twice. `method` says in a sentence how it was found.
+    """
+
+    attributes: tuple[str, ...]
+    fake: Score
+    belief: Score
+    exact: bool
+    confidence: float
+    interval: tuple[float, float]
+    histogram: pd.DataFrame
+    matching_buckets: Int64
+    method: str
+
+
+def membership(
+    release: Release,
+    attributes: Collection[str] | None = None,
+    exact: bool | None = None,
+    draws: int = 100_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Membership:
+    """Fake tuples and matching buckets of a sliced release.
+
+    A tuple consists of one published value per column, of the given attributes (default: all; the quasi-identifiers
+    are what an adversary can look up, of which bucketization yields no fake tuple). A bucket matches it if it shows
+    every one of the values; columns that overlap must agree. A fake tuple matches a bucket but is not in the table.
+
+    With `exact` None the tuples are counted if there are at most 10^9 pairs (two columns) or 2 * 10^7 tuples in all
+    buckets together, else estimated from `draws` random tuples, without bias: a bucket is drawn by the size of its
+    product, a tuple in it, and weighs 1 / number of buckets that match it. The intervals then cover the truth with at
+    least the given confidence for every table (empirical Bernstein bound). Sources: Li et al., slicing, sections 5 and
+    6.3; Karp and Luby, FOCS 1983; Maurer and Pontil, COLT 2009, theorem 4.
+
+    Raises ReleaseError where fragments have partitions of their own or are generalized group by group, ParameterError
+    for a number out of range or `exact` with more tuples than can be counted.
+    """
+    _check_parameters(draws, confidence)
+    table = _Table.of(release, attributes)
+    if exact is None:
+        exact = table.is_countable
+    if exact:
+        fake = np.array([table.count()] * 3)
+        method = f"All {int(fake[0, 3]):,} fake tuples were counted."
+    else:
+        fake = table.estimate(draws, confidence, np.random.default_rng(seed))
+        method = (
+            f"Estimated from {draws:,} random tuples of the buckets; "
+            f"the bounds hold with a confidence of {confidence:.0%}."
+        )
+    matching = table.matching[table.signature]
+    middle, low, high = fake
+    histogram = pd.DataFrame(
+        {"original": _by_class(np.bincount(matching)), "fake": middle[:3], "low": low[:3], "high": high[:3]},
+        index=pd.Index(CLASSES, name="matching buckets"),
+    )
+    total = (float(middle[3]), float(low[3]), float(high[3]))
+    return Membership(
+        attributes=table.attributes,
+        fake=_fake_score(total[0]),
+        belief=_belief_score(table, release, total[0]),
+        exact=exact,
+        confidence=1.0 if exact else confidence,
+        interval=total[1:],
+        histogram=histogram,
+        matching_buckets=matching,
+        method=method,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The columns' values by bucket; `originals` (n_signatures, n_columns) are the different tuples of the table,
+    ascending, `matching` their numbers of matching buckets, `signature` says which is each row's.
+    """
+
+    attributes: tuple[str, ...]
+    columns: ColumnValues
+    sizes: Int64
+    originals: Int64
+    signature: Int64
+    matching: Int64
+
+    @classmethod
+    def of(cls, release: Release, attributes: Collection[str] | None) -> _Table:
+        wanted = _wanted(release, attributes)
+        fragments = [fragment for fragment in release.fragments if wanted & set(fragment.attributes)]
+        through = links([wanted & set(fragment.attributes) for fragment in fragments])
+        order = [0, *(link.column for link in through)]
+        keys = [published_key(fragments[place], wanted) for place in order]
+        cells = [Cells.of(release.partition, key) for key in keys]
+        shared = [
+            (order.index(link.parent), published_key(fragments[link.column], link.attributes))
+            if link.attributes
+            else (-1, np.zeros(release.data.n_rows, dtype=np.int64))
+            for link in through
+        ]
+        originals, signature = np.unique(np.column_stack(keys), axis=0, return_inverse=True)
+        columns = _column_values(cells, keys, shared, release.partition.n_groups)
+        return cls(
+            attributes=tuple(name for name in release.attributes if name in wanted),
+            columns=columns,
+            sizes=np.array([int(key.max()) + 1 for key in keys]),
+            originals=originals,
+            signature=signature.ravel(),
+            matching=matching_buckets(columns, originals),
+        )
+
+    @property
+    def products(self) -> Floats:
+        """Tuples of each bucket, agreeing or not, float (n_buckets,)."""
+        product: Floats = np.prod(np.diff(self.columns.bucket_start, axis=1).astype(np.float64), axis=0)
+        return product
+
+    @property
+    def is_countable(self) -> bool:
+        """Whether counting takes seconds at most."""
+        most = MOST_PAIRS if len(self.sizes) == 2 else MOST_TUPLES
+        return bool(self.products.sum() <= most) and prod(self.sizes.tolist()) < 2**63
+
+    def count(self) -> Floats:
+        """Fake tuples by class and in all, float (4,)."""
+        found = count_pairs(self.columns) if len(self.sizes) == 2 else self._count_many()
+        counts = _by_class(found) - _by_class(np.bincount(self.matching))
+        return np.append(counts, counts.sum()).astype(np.float64)
+
+    def _count_many(self) -> Int64:
+        if prod(self.sizes.tolist()) >= 2**63 or self.products.sum() > MOST_PAIRS:
+            raise ParameterError(
+                f"The buckets have about {self.products.sum():.2g} tuples, too many to count; leave `exact` empty."
+            )
+        lead = int(np.argmax(self.sizes))
+        others = self.products / np.diff(self.columns.bucket_start[lead])
+        first = self.columns.first[lead]
+        starts = self.columns.value_start[first : first + self.sizes[lead] + 1]
+        listed = np.add.reduceat(others[self.columns.bucket[starts[0] : starts[-1]]], starts[:-1] - starts[0])
+        return count_tuples(self.columns, lead, self.sizes, round(listed.max()))
+
+    def estimate(self, draws: int, confidence: float, rng: np.random.Generator) -> Floats:
+        """Fake tuples by class and in all: the estimates and their bounds, float (3, 4)."""
+        products = self.products
+        up_to = np.cumsum(products) / products.sum()
+        matching, is_original = draw_tuples(
+            self.columns, up_to, rng.random((draws, len(self.sizes) + 1)), self.originals
+        )
+        weight = np.divide(1.0, matching, out=np.zeros(draws), where=(matching > 0) & ~is_original)
+        place = np.searchsorted(UP_TO, matching)
+        weights = np.column_stack([*(np.where(place == one, weight, 0.0) for one in range(3)), weight])
+        largest = np.array([1.0, 1 / (UP_TO[0] + 1), 1 / (UP_TO[1] + 1), 1.0])
+        logarithm = np.log(4 / (1 - confidence))
+        mean = weights.mean(axis=0)
+        margin = np.sqrt(2 * weights.var(axis=0, ddof=1) * logarithm / draws)
+        margin += 7 * largest * logarithm / (3 * (draws - 1))
+        bounds: Floats = products.sum() * np.array([mean, np.maximum(mean - margin, 0.0), mean + margin])
+        return bounds
+
+
+def _wanted(release: Release, attributes: Collection[str] | None) -> set[str]:
+    if not release.is_shared:
+        raise ReleaseError(
+            "Membership is measured in buckets, but the fragments of this release have their own groups."
+        )
+    wanted = set(release.attributes if attributes is None else attributes)
+    unknown = sorted(wanted - set(release.attributes))
+    if unknown or not wanted:
+        raise ReleaseError(f"The release does not publish {listing(unknown)}; it has {listing(release.attributes)}.")
+    regional = [name for name in sorted(wanted) if isinstance(release.recoding(name), Generalized | GroupValues)]
+    if regional:
+        raise ReleaseError(
+            f"Membership is measured in buckets of values, but {listing(regional)} is generalized group by group."
+        )
+    return wanted
+
+
+def _check_parameters(draws: int, confidence: float) -> None:
+    if draws < 2:
+        raise ParameterError(f"An estimate needs at least 2 draws, not {draws}.")
+    if not 0 < confidence < 1:
+        raise ParameterError(f"The confidence lies between 0 and 1, not at {confidence}.")
+
+
+def _column_values(
+    cells: list[Cells], keys: list[Int64], shared: list[tuple[int, Int64]], n_groups: int
+) -> ColumnValues:
+    """`shared` has for every column but the first the column it agrees with (-1: none) and on what, by row."""
+    groups = np.arange(n_groups + 1)
+    starts = np.cumsum([0, *(len(one) for one in cells)])
+    sizes = [int(key.max()) + 1 for key in keys]
+    by_value = [np.argsort(one.value, kind="stable") for one in cells]
+    counts = np.concatenate([np.bincount(one.value) for one in cells])
+    own, asked, asked_sizes = [np.zeros(sizes[0], dtype=np.int64)], [np.zeros(0, dtype=np.int64)], [0, 0]
+    for place, (parent, agreed) in enumerate(shared, start=1):
+        own.append(_of_value(keys[place], agreed))
+        asked.append(_of_value(keys[max(parent, 0)], agreed))
+        asked_sizes.append(len(asked[-1]))
+    return ColumnValues(
+        bucket_start=np.array(
+            [start + np.searchsorted(one.group, groups) for one, start in zip(cells, starts, strict=False)]
+        ),
+        value=np.concatenate([one.value for one in cells]),
+        first=np.cumsum([0, *sizes])[:-1],
+        value_start=np.concatenate(([0], np.cumsum(counts))),
+        bucket=np.concatenate([one.group[order] for one, order in zip(cells, by_value, strict=True)]),
+        parent=np.array([-1, *(parent for parent, _ in shared)], dtype=np.int64),
+        own=np.concatenate(own),
+        asked_first=np.cumsum(asked_sizes)[: len(cells)],
+        asked=np.concatenate(asked),
+    )
+
+
+def _of_value(key: Int64, of_row: Int64) -> Int64:
+    """What the rows of each value have in common."""
+    common = np.empty(int(key.max()) + 1, dtype=np.int64)
+    common[key] = of_row
+    return common
+
+
+def _by_class(counts: Int64) -> Int64:
+    """Counts by number of matching buckets, summed up to 10, to 20 and beyond."""
+    padded = np.concatenate((counts, np.zeros(max(UP_TO[1] + 2 - len(counts), 0), dtype=np.int64)))
+    ends = [0, UP_TO[0] + 1, UP_TO[1] + 1]
+    return np.add.reduceat(padded, ends)
+
+
+def _fake_score(fake: float) -> Score:
+    return Score(
+        fake,
+        name="fake-tuples",
+        title="Fake tuples",
+        unit="tuples",
+        higher_is_better=True,
+        bounds=(0.0, None),
+        baseline=0.0,
+        meaning="Tuples that match a bucket although they are not in the table; they hide those that are.",
+    )
+
+
+def _belief_score(table: _Table, release: Release, fake: float) -> Score:
+    n_original = len(table.originals)
+    possible = prod(len(release.data.domain[name]) for name in table.attributes)
+    return Score(
+        n_original / (n_original + fake),
+        name="belief-in-membership",
+        title="Belief in membership",
+        unit="share of tuples",
+        higher_is_better=False,
+        bounds=(0.0, 1.0),
+        baseline=n_original / max(possible, n_original),
+        meaning="Share of the different tuples matching a bucket that are in the table: how sure a match makes.",
+    )

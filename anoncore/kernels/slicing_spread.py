@@ -1,0 +1,58 @@
+"""Grouping rows so that equal column values fall into different buckets."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.kernels.compiler import kernel
+
+Int64 = npt.NDArray[np.int64]
+Int32 = npt.NDArray[np.int32]
+
+WINDOW = 1024
+"""Buckets that are open at the same time."""
+
+
+@kernel
+def spread(values: Int64, n_values: int, order: Int64, size: int) -> Int32:
+    """Bucket of every row, int32 (n_rows,): `size` rows each, the last may have fewer.
+
+    `values` (n_rows, n_columns) numbers the column values of each row, 0..n_values-1 over all columns. Rows come in the
+    given order; each goes to the open bucket that already shows the fewest of its column values, of several to the
+    first. A full bucket makes room for the next one.
+    """
+    n_rows, n_columns = values.shape
+    n_buckets = (n_rows + size - 1) // size
+    shown = np.zeros((n_values, WINDOW // 64), np.uint64)
+    members = np.empty((WINDOW, size), np.int64)
+    bucket_of = np.full(WINDOW, -1, np.int64)
+    filled = np.zeros(WINDOW, np.int64)
+    opened = min(WINDOW, n_buckets)
+    bucket_of[:opened] = np.arange(opened)
+    group = np.empty(n_rows, np.int32)
+    for row in order:
+        best, fewest, first = -1, n_columns + 1, n_buckets
+        for slot in range(WINDOW):
+            if bucket_of[slot] < 0:
+                continue
+            word, bit = slot >> 6, np.uint64(slot & 63)
+            alike = 0
+            for column in range(n_columns):
+                alike += (shown[values[row, column], word] >> bit) & np.uint64(1)
+            if alike < fewest or (alike == fewest and bucket_of[slot] < first):
+                best, fewest, first = slot, alike, bucket_of[slot]
+        group[row] = first
+        members[best, filled[best]] = row
+        filled[best] += 1
+        word, mark = best >> 6, np.uint64(1) << np.uint64(best & 63)
+        for column in range(n_columns):
+            shown[values[row, column], word] |= mark
+        if filled[best] == (size if first < n_buckets - 1 else n_rows - size * (n_buckets - 1)):
+            for member in range(filled[best]):
+                for column in range(n_columns):
+                    shown[values[members[best, member], column], word] &= ~mark
+            filled[best] = 0
+            bucket_of[best] = opened if opened < n_buckets else -1
+            opened += opened < n_buckets
+    return group
