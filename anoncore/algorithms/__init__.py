@@ -5,6 +5,8 @@ from anoncore.algorithms.base import Algorithm, Progress
 from anoncore.algorithms.incognito import Incognito
 from anoncore.algorithms.mask import Mask
 from anoncore.algorithms.mondrian import Mondrian
+from anoncore.algorithms.random_buckets import RandomBuckets
+from anoncore.algorithms.slicing import Slicing
 from anoncore.model import Registry
 
 ALGORITHMS: Registry[Algorithm] = Registry("algorithm", Algorithm, globals())  # type: ignore[type-abstract]
@@ -17,4 +19,6 @@ __all__ = [
     "Mask",
     "Mondrian",
     "Progress",
+    "RandomBuckets",
+    "Slicing",
 ]
