@@ -115,7 +115,7 @@ def _median_split(
             continue
         value, below, up_to = median_code(rows, lo, hi, a, low[a], high[a])
         split = make_split(THRESHOLD, a, value, up_to)
-        if min(below, n - below) >= min(up_to, n - up_to):
+        if min(below, n - below) > min(up_to, n - up_to):
             split = make_split(THRESHOLD, a, value - 1, below)
         if _sides_allowed(rows, lo, hi, split, counts, search, checks):
             return split

@@ -89,7 +89,7 @@ class PlainMondrian:
         by_value = sorted(rows, key=lambda row: row[a])
         value = by_value[n // 2][a]
         below, up_to = (sum(row[a] < value for row in rows), sum(row[a] <= value for row in rows))
-        left = below if min(below, n - below) >= min(up_to, n - up_to) else up_to
+        left = below if min(below, n - below) > min(up_to, n - up_to) else up_to
         sizes = [left] if self.strict or below >= n // 2 else [left, n // 2]
         return [[by_value[:size], by_value[size:]] for size in sizes if 0 < size < n]
 
