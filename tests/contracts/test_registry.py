@@ -175,6 +175,12 @@ def test_a_requirement_judges_groups(name):
         assert check.holds(levels).dtype == bool
 
 
+NOT_BY_GROUP = {
+    "random-buckets": "hides membership, which is measured and not promised",
+    "slicing": "promises about people, who match several buckets, and checks that itself",
+}
+
+
 @pytest.mark.parametrize(("name", "parameters"), subjects())
 def test_an_algorithm_makes_a_release_that_may_be_published(name, parameters):
     frame = people()
@@ -187,7 +193,7 @@ def test_an_algorithm_makes_a_release_that_may_be_published(name, parameters):
     assert isinstance(release, Release)
     assert release.algorithm == algorithm
     assert privacy.check(release, algorithm.promises(data)) == ()
-    assert algorithm.promises(data), f"{name} promises nothing, so that nothing is checked."
+    assert algorithm.promises(data) or name in NOT_BY_GROUP, f"{name} promises nothing, so that nothing is checked."
     assert [share for share, _ in reports] == sorted(share for share, _ in reports)
     assert all(text for _, text in reports)
     assert reports[-1][0] == 1

@@ -20,7 +20,13 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"recoding": "regions"},
         {"requirements": (KAnonymity(k=2), DistinctDiversity(l=2))},
     ],
-    "slicing": [{"sensitive_column_size": 1}],
+    "random-buckets": [{"size": 5}, {"size": 4, "columns": 3, "grouping": "spread"}],
+    "slicing": [
+        {"sensitive_column_size": 1},
+        {"l": 1.2, "columns": 3, "sensitive_column_size": 1, "retry_splits": False},
+        {"diversity": "distinct", "sensitive_column_size": 1},
+        {"l": 1.2, "sensitive_column_size": 1, "column_requirements": (KAnonymity(k=3),)},
+    ],
 }
 """What an algorithm needs beyond its defaults to run on tables of a few rows, one entry per variant to test."""
 
