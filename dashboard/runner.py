@@ -8,7 +8,7 @@ import streamlit as st
 
 from anoncore import Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm
-from dashboard import compute, jobs, state
+from dashboard import compute, jobs, state, warmup
 from dashboard.markdown import escaped
 from dashboard.state import LoadedTable, Tags
 
@@ -94,4 +94,6 @@ def progress() -> None:
         st.rerun()
     job = found.job
     st.progress(job.fraction, text=f"{found.algorithm.title}: {job.text}")
+    if not warmup.is_ready():
+        st.caption("The method is being compiled for this machine, which takes a while and happens only once.")
     st.button("Cancel", key="cancel-run", on_click=job.cancel, help="Stop this run; nothing is kept of it.")

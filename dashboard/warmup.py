@@ -11,6 +11,7 @@ MODULES = ("plotly.graph_objects", "anoncore.privacy", "anoncore.attacks", "anon
 _logger = logging.getLogger(__name__)
 _lock = threading.Lock()
 _thread: threading.Thread | None = None
+_ready = threading.Event()
 
 
 def start() -> threading.Thread:
@@ -23,6 +24,11 @@ def start() -> threading.Thread:
         return _thread
 
 
+def is_ready() -> bool:
+    """Whether the first method runs without waiting for the compiler."""
+    return _ready.is_set()
+
+
 def _warm_up() -> None:
     """What is needed first comes first: the method that newcomers start with, the measures, the other methods."""
     try:
@@ -31,11 +37,14 @@ def _warm_up() -> None:
 
         first = first_method()
         _run([first])
+        _ready.set()
         for module in MODULES:
             importlib.import_module(module)
         _run([name for name in ALGORITHMS if name != first])
     except Exception:
         _logger.exception("The warm-up failed; the first run will take longer")
+    finally:
+        _ready.set()
 
 
 def _run(names: list[str]) -> None:

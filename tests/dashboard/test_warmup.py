@@ -15,6 +15,8 @@ def test_it_starts_once_and_finishes() -> None:
     thread = warmup.start()
     assert warmup.start() is thread
     assert thread.daemon
+    assert warmup._ready.wait(180)
+    assert warmup.is_ready()
 
 
 def test_the_first_method_is_ready_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,6 +35,7 @@ def test_a_failure_is_only_logged(monkeypatch: pytest.MonkeyPatch, caplog: pytes
     with caplog.at_level(logging.ERROR):
         warmup._warm_up()
     assert "The warm-up failed" in caplog.text
+    assert warmup.is_ready(), "nobody is told to wait for what will not come"
 
 
 def test_the_first_method_is_anonymized_for_real(caplog: pytest.LogCaptureFixture) -> None:
