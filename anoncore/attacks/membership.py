@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from anoncore.attacks.cells import Cells, Floats, Int64, published_key
@@ -23,6 +24,8 @@ UP_TO = (10, 20)
 MOST_PAIRS = 1_000_000_000
 MOST_TUPLES = 20_000_000
 """Tuples of all buckets together that are counted one by one: of two columns, of more columns."""
+MOST_WORDS = 32_000_000
+"""Words of 64 buckets that may say which values they show: 256 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,19 +232,35 @@ def _column_values(
         own.append(_of_value(keys[place], agreed))
         asked.append(_of_value(keys[max(parent, 0)], agreed))
         asked_sizes.append(len(asked[-1]))
+    first = np.cumsum([0, *sizes])[:-1]
     return ColumnValues(
         bucket_start=np.array(
             [start + np.searchsorted(one.group, groups) for one, start in zip(cells, starts, strict=False)]
         ),
         value=np.concatenate([one.value for one in cells]),
-        first=np.cumsum([0, *sizes])[:-1],
+        first=first,
         value_start=np.concatenate(([0], np.cumsum(counts))),
         bucket=np.concatenate([one.group[order] for one, order in zip(cells, by_value, strict=True)]),
         parent=np.array([-1, *(parent for parent, _ in shared)], dtype=np.int64),
         own=np.concatenate(own),
         asked_first=np.cumsum(asked_sizes)[: len(cells)],
         asked=np.concatenate(asked),
+        shown=_shown(
+            np.concatenate([one.value + begin for one, begin in zip(cells, first, strict=True)]),
+            np.concatenate([one.group for one in cells]),
+            sum(sizes),
+            n_groups,
+        ),
     )
+
+
+def _shown(value: Int64, bucket: Int64, n_values: int, n_groups: int) -> npt.NDArray[np.uint64]:
+    """A bit per value and bucket that shows it; no rows where they would take more than `MOST_WORDS`."""
+    n_words = n_groups // 64 + 1
+    shown = np.zeros((n_values if n_values * n_words <= MOST_WORDS else 0, n_words), dtype=np.uint64)
+    if len(shown):
+        np.bitwise_or.at(shown, (value, bucket // 64), np.uint64(1) << (bucket % 64).astype(np.uint64))
+    return shown
 
 
 def _of_value(key: Int64, of_row: Int64) -> Int64:

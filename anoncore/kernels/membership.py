@@ -20,7 +20,8 @@ class ColumnValues(NamedTuple):
     Those of column i in bucket b are `value[bucket_start[i, b]:bucket_start[i, b + 1]]`. The buckets that show value v
     of column i are `bucket[value_start[first[i] + v]:value_start[first[i] + v + 1]]`. Both ascend. Columns that overlap
     agree: value v of column i goes with value w of its `parent[i]` (an earlier column, -1 for none) where
-    `own[first[i] + v]` equals `asked[asked_first[i] + w]`.
+    `own[first[i] + v]` equals `asked[asked_first[i] + w]`. `shown` uint64 (n_values, n_words) has a bit per bucket that
+    shows each value; it has no rows where that would take too much memory.
     """
 
     bucket_start: Int64
@@ -32,6 +33,7 @@ class ColumnValues(NamedTuple):
     own: Int64
     asked_first: Int64
     asked: Int64
+    shown: npt.NDArray[np.uint64]
 
 
 @inner_kernel
@@ -47,8 +49,32 @@ def _agree(columns: ColumnValues, one: Int64) -> bool:
 
 
 @inner_kernel
+def _ones(word: np.uint64) -> int:
+    """Number of set bits."""
+    pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    nibbles = (pairs & np.uint64(0x3333333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    octets = (nibbles + (nibbles >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((octets * np.uint64(0x0101010101010101)) >> np.uint64(56))  # type: ignore[return-value]
+
+
+@inner_kernel
 def _n_matching(columns: ColumnValues, one: Int64) -> int:
     """Number of buckets that show every column value of a tuple."""
+    if columns.shown.shape[0] == 0:
+        return _n_listed(columns, one)
+    matching = 0
+    for word in range(columns.shown.shape[1]):
+        common = columns.shown[columns.first[0] + one[0], word]
+        for i in range(1, one.shape[0]):
+            common &= columns.shown[columns.first[i] + one[i], word]
+        if common != 0:
+            matching += _ones(common)
+    return matching
+
+
+@inner_kernel
+def _n_listed(columns: ColumnValues, one: Int64) -> int:
+    """The same from the lists of buckets: those of the rarest value are looked up in the others'."""
     n_columns = one.shape[0]
     lead, fewest = 0, -1
     for i in range(n_columns):

@@ -1,5 +1,6 @@
 """Who is in the table: fake tuples and matching buckets, counted plainly, exactly and by sampling."""
 
+import sys
 from itertools import product
 
 import numpy as np
@@ -96,6 +97,18 @@ def test_the_estimate_is_unbiased():
     assert abs(estimates.mean() - exact.fake) < 4 * estimates.std() / np.sqrt(60)
     covered = [run.interval[0] <= exact.fake <= run.interval[1] for run in runs]
     assert np.mean(covered) >= 0.95
+
+
+def test_tables_too_large_for_bits_are_looked_up(monkeypatch):
+    """Bits and lists of buckets give the same numbers."""
+    data = adult(OCC_7, "occupation")
+    release = RandomBuckets(size=300, columns=4, seed=0).anonymize(data)
+    by_bits = attacks.membership(release, exact=False, draws=5_000)
+    monkeypatch.setattr(sys.modules["anoncore.attacks.membership"], "MOST_WORDS", 0)
+    by_lists = attacks.membership(release, exact=False, draws=5_000)
+    assert by_lists.interval == by_bits.interval
+    assert by_lists.histogram.equals(by_bits.histogram)
+    assert (by_lists.matching_buckets == by_bits.matching_buckets).all()
 
 
 @pytest.mark.parametrize(("beside", "fake"), [("workclass", 85_600), ("race", 65_100), ("sex", 18_100)])
