@@ -12,7 +12,6 @@ from anoncore.summary import ColumnSummary
 from dashboard.charts.layout import distinct_labels, figure
 from dashboard.palette import ORIGINAL
 
-
 MOST_TICKS = 7
 
 
