@@ -1,0 +1,97 @@
+"""Merging clusters that are not close enough to the table with their nearest neighbours."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.kernels.attributes import NUMBER, Attributes
+from anoncore.kernels.checking import KernelChecks
+from anoncore.kernels.compiler import kernel
+from anoncore.kernels.nearest import distance
+from anoncore.kernels.swapping import worst_excess
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@kernel
+def merge_until_close(
+    attributes: Attributes, centers: Floats, sizes: Int64, counts: Int32, checks: KernelChecks, reach: int
+) -> Int64:
+    """Merge the cluster of largest excess with the nearest one until none is in excess; each cluster's survivor.
+
+    `centers` (n_clusters, d) are points as `kernels.nearest.center` gives them, `counts` (n_clusters, values) the
+    sensitive counts; all three are changed. Neighbours are looked for among the `reach` clusters before and after in
+    number. The merged center is the mean of numbers and the larger part's categories.
+    """
+    n = sizes.shape[0]
+    into = np.arange(n)
+    before, after = np.arange(n) - 1, np.arange(n) + 1
+    version = np.zeros(n, np.int64)
+    own = np.empty(counts.shape[1], np.int64)
+    waiting = [(0.0, np.int64(-1), np.int64(-1))]
+    for c in range(n):
+        own[:] = counts[c]
+        excess = worst_excess(checks, own, sizes[c])
+        if excess > 0:
+            waiting.append((-excess, np.int64(c), np.int64(0)))
+    heapq.heapify(waiting)
+    while len(waiting) > 0:
+        _, worst, stamp = heapq.heappop(waiting)
+        if worst < 0 or into[worst] != worst or version[worst] != stamp:
+            continue
+        nearest = _nearest_cluster(attributes, centers, before, after, int(worst), reach)
+        if nearest < 0:
+            break
+        total = sizes[worst] + sizes[nearest]
+        for a in range(centers.shape[1]):
+            if attributes.form[a] == NUMBER:
+                centers[nearest, a] = (centers[worst, a] * sizes[worst] + centers[nearest, a] * sizes[nearest]) / total
+            elif sizes[worst] > sizes[nearest]:
+                centers[nearest, a] = centers[worst, a]
+        sizes[nearest] = total
+        counts[nearest] += counts[worst]
+        into[worst] = nearest
+        if before[worst] >= 0:
+            after[before[worst]] = after[worst]
+        if after[worst] < n:
+            before[after[worst]] = before[worst]
+        version[nearest] += 1
+        own[:] = counts[nearest]
+        left = worst_excess(checks, own, total)
+        if left > 0:
+            heapq.heappush(waiting, (-left, np.int64(nearest), version[nearest]))
+    for c in range(n):
+        last = into[c]
+        while into[last] != last:
+            last = into[last]
+        into[c] = last
+    return into
+
+
+@kernel
+def _nearest_cluster(attributes: Attributes, centers: Floats, before: Int64, after: Int64, c: int, reach: int) -> int:
+    """The cluster whose center lies nearest, among those still there; -1 if there is no other."""
+    n = centers.shape[0]
+    best, least = -1, np.inf
+    other = before[c]
+    for _ in range(reach):
+        if other < 0:
+            break
+        apart = distance(attributes, centers[other], centers[c])
+        if apart < least:
+            best, least = other, apart
+        other = before[other]
+    other = after[c]
+    for _ in range(reach):
+        if other >= n:
+            break
+        apart = distance(attributes, centers[other], centers[c])
+        if apart < least:
+            best, least = other, apart
+        other = after[other]
+    return best

@@ -1,0 +1,108 @@
+"""Classes in proportion to buckets of sensitive values: their worst distance from the table, and halving them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.kernels.checking import TOLERANCE
+from anoncore.kernels.compiler import kernel
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+class Proportions(NamedTuple):
+    """Edges of the ground distance against buckets, which are runs of codes.
+
+    Edge i has `weight[i]`, cuts off the share `share[i]` of the table, covers the buckets `begin[i]:end[i]` wholly and
+    at most one other in part. Edges `edge_start[b]:edge_start[b + 1]` cover bucket b in part (codes `first` to `last`);
+    those before `edge_start[0]` cover none so. `probe[probe_start[b]:probe_start[b + 1]]` are the codes of bucket b at
+    which all its rows may lie in the worst case.
+    """
+
+    weight: Floats
+    share: Floats
+    begin: Int64
+    end: Int64
+    first: Int64
+    last: Int64
+    edge_start: Int64
+    probe: Int64
+    probe_start: Int64
+
+
+@kernel
+def worst_distance(proportions: Proportions, counts: Int64) -> float:
+    """Largest EMD from the table of any class with these counts per bucket.
+
+    Within a bucket the distance is convex in where the rows lie, so it is largest with all rows at one value; the
+    buckets are independent, as no edge covers two in part.
+    """
+    n_buckets = counts.shape[0]
+    before = np.zeros(n_buckets + 1, np.int64)
+    for b in range(n_buckets):
+        before[b + 1] = before[b] + counts[b]
+    size = before[n_buckets]
+    total = 0.0
+    for i in range(proportions.edge_start[0]):
+        held = before[proportions.end[i]] - before[proportions.begin[i]]
+        total += proportions.weight[i] * abs(held / size - proportions.share[i])
+    for b in range(n_buckets):
+        worst = 0.0
+        for place in range(proportions.probe_start[b], proportions.probe_start[b + 1]):
+            code = proportions.probe[place]
+            distance = 0.0
+            for i in range(proportions.edge_start[b], proportions.edge_start[b + 1]):
+                held = before[proportions.end[i]] - before[proportions.begin[i]]
+                if proportions.first[i] <= code <= proportions.last[i]:
+                    held += counts[b]
+                distance += proportions.weight[i] * abs(held / size - proportions.share[i])
+            worst = max(worst, distance)
+        total += worst
+    return total
+
+
+@kernel
+def halve(proportions: Proportions, counts: Int64, t: float, k: int) -> tuple[Int32, Int32]:
+    """Halve the counts per bucket as long as both halves have k rows and a worst distance of at most t.
+
+    Returns the places of the classes: bucket and class of each, int32 (n_rows,). Odd counts give their extra row to the
+    one half and the other in turn.
+    """
+    n_buckets = counts.shape[0]
+    n = counts.sum()
+    bucket, group = np.empty(n, np.int32), np.empty(n, np.int32)
+    waiting = np.empty((128, n_buckets), np.int64)
+    waiting[0] = counts
+    n_waiting, filled, n_classes = 1, 0, 0
+    lower, upper = np.empty(n_buckets, np.int64), np.empty(n_buckets, np.int64)
+    while n_waiting > 0:
+        n_waiting -= 1
+        node = waiting[n_waiting].copy()
+        odd = 0
+        for b in range(n_buckets):
+            lower[b] = node[b] // 2
+            if node[b] % 2 == 1:
+                odd += 1
+                lower[b] += odd % 2
+            upper[b] = node[b] - lower[b]
+        limit = t + TOLERANCE / 2
+        if (
+            min(lower.sum(), upper.sum()) >= k
+            and worst_distance(proportions, lower) <= limit
+            and worst_distance(proportions, upper) <= limit
+        ):
+            waiting[n_waiting] = lower
+            waiting[n_waiting + 1] = upper
+            n_waiting += 2
+            continue
+        for b in range(n_buckets):
+            for _ in range(node[b]):
+                bucket[filled], group[filled] = b, n_classes
+                filled += 1
+        n_classes += 1
+    return bucket, group

@@ -1,0 +1,72 @@
+"""Random partitions: how many there are by size, and mixing tables of zeros and ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.kernels.compiler import kernel
+
+Int64 = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@kernel
+def log_partitions(n: int, least: int, most: int) -> tuple[Floats, Floats]:
+    """log(B(i) / i!) for i = 0..n, and log((j - 1)!) for j = 0..most.
+
+    B(i) is the number of partitions of i rows into blocks of `least` to `most` rows:
+    B(i) = sum over j of C(i - 1, j - 1) B(i - j).
+    """
+    log_factorial = np.zeros(most + 1)
+    for j in range(2, most + 1):
+        log_factorial[j] = log_factorial[j - 1] + np.log(j - 1.0)
+    found = np.full(n + 1, -np.inf)
+    found[0] = 0.0
+    for i in range(1, n + 1):
+        highest = -np.inf
+        for j in range(least, min(most, i) + 1):
+            highest = max(highest, found[i - j] - log_factorial[j])
+        if highest == -np.inf:
+            continue
+        total = 0.0
+        for j in range(least, min(most, i) + 1):
+            total += np.exp(found[i - j] - log_factorial[j] - highest)
+        found[i] = highest + np.log(total) - np.log(i + 0.0)
+    return found, log_factorial
+
+
+@kernel
+def random_sizes(log_count: Floats, log_factorial: Floats, least: int, chance: Floats) -> Int64:
+    """Sizes of the blocks of a partition drawn uniformly, block by block; `chance` in [0, 1), one per block."""
+    left = log_count.shape[0] - 1
+    most = log_factorial.shape[0] - 1
+    sizes = np.empty(left // least, np.int64)
+    n_blocks = 0
+    while left > 0:
+        target = chance[n_blocks]
+        total, chosen = 0.0, 0
+        for j in range(least, min(most, left) + 1):
+            share = np.exp(log_count[left - j] - log_factorial[j] - log_count[left] - np.log(left + 0.0))
+            if share > 0:
+                chosen = j
+                total += share
+                if total > target:
+                    break
+        sizes[n_blocks] = chosen
+        n_blocks += 1
+        left -= chosen
+    return sizes[:n_blocks]
+
+
+@kernel
+def mix(table: npt.NDArray[np.bool_], trials: int, seed: int) -> None:
+    """Exchange random 2 x 2 checkerboards of the table in place: row and column sums stay."""
+    np.random.seed(seed)  # noqa: NPY002  (the compiled generator, which has no other form)
+    n_rows, n_columns = table.shape
+    for _ in range(trials):
+        a, b = np.random.randint(0, n_rows), np.random.randint(0, n_rows)  # noqa: NPY002
+        c, d = np.random.randint(0, n_columns), np.random.randint(0, n_columns)  # noqa: NPY002
+        if table[a, c] and table[b, d] and not table[a, d] and not table[b, c]:
+            table[a, c] = table[b, d] = False
+            table[a, d] = table[b, c] = True
