@@ -4,9 +4,14 @@ from anoncore.algorithms.anatomy import Anatomy
 from anoncore.algorithms.base import Algorithm, Progress
 from anoncore.algorithms.incognito import Incognito
 from anoncore.algorithms.mask import Mask
+from anoncore.algorithms.microaggregation import Microaggregation
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.random_buckets import RandomBuckets
+from anoncore.algorithms.random_partition import RandomPartition
+from anoncore.algorithms.sabre import Sabre
+from anoncore.algorithms.sensitive_space import SensitiveSpaceFragmentation
 from anoncore.algorithms.slicing import Slicing
+from anoncore.algorithms.stack_and_deal import StackAndDeal
 from anoncore.model import Registry
 
 ALGORITHMS: Registry[Algorithm] = Registry("algorithm", Algorithm, globals())  # type: ignore[type-abstract]
@@ -17,8 +22,13 @@ __all__ = [
     "Anatomy",
     "Incognito",
     "Mask",
+    "Microaggregation",
     "Mondrian",
     "Progress",
     "RandomBuckets",
+    "RandomPartition",
+    "Sabre",
+    "SensitiveSpaceFragmentation",
     "Slicing",
+    "StackAndDeal",
 ]
