@@ -3,6 +3,7 @@
 from anoncore.algorithms.anatomy import Anatomy
 from anoncore.algorithms.base import Algorithm, Progress
 from anoncore.algorithms.incognito import Incognito
+from anoncore.algorithms.injector import Injector
 from anoncore.algorithms.mask import Mask
 from anoncore.algorithms.microaggregation import Microaggregation
 from anoncore.algorithms.mondrian import Mondrian
@@ -21,6 +22,7 @@ __all__ = [
     "Algorithm",
     "Anatomy",
     "Incognito",
+    "Injector",
     "Mask",
     "Microaggregation",
     "Mondrian",
