@@ -121,7 +121,7 @@ def sensitive_shares(shares: Shares, style: RunStyle, name: str) -> go.Figure:
         customdata=full,
         hovertemplate=template,
     )
-    result = figure(table, group, x="share of the rows", height=90 + 24 * max(len(labels), 4))
+    result = figure(table, group, x="share of the rows", height=90 + 24 * max(len(labels), 4), labels=labels)
     result.update_layout(barmode="group")
     result.update_xaxes(tickformat=".0%", rangemode="tozero")
     result.update_yaxes(type="category", autorange="reversed", ticksuffix=" ", tickmode="linear", dtick=1)
@@ -186,7 +186,7 @@ def region_map(plane: RegionMap, style: RunStyle, name: str) -> go.Figure:
         hovertemplate=f"%{{customdata:,}} rows of {name}<extra></extra>",
         name="its rows",
     )
-    result = figure(cells, others, region, rows, height=430)
+    result = figure(cells, others, region, rows, x=" ", y=" ", height=430, labels=plane.y.tick_texts)
     result.update_xaxes(**plane.x.layout())
     result.update_yaxes(**plane.y.layout())
     return result

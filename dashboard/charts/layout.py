@@ -17,17 +17,35 @@ Floats = npt.NDArray[np.float64]
 
 LABEL_CHARACTERS = 26
 MOST_TICKS = 24
+PIXELS_PER_CHARACTER = 6.6
 
 
-def figure(*traces: Any, x: str = "", y: str = "", height: int = 300, legend: bool | None = None) -> go.Figure:
-    """A figure in the house style: titled axes, the legend above, no zoom by accident."""
+def figure(
+    *traces: Any,
+    x: str = "",
+    y: str = "",
+    height: int = 300,
+    legend: bool | None = None,
+    labels: Sequence[str] = (),
+) -> go.Figure:
+    """A figure in the house style: titled axes, the legend above, no zoom by accident.
+
+    `labels` are those of the vertical axis where they are texts. Margins are set from them: letting plotly find them
+    draws every figure two or three times.
+    """
     shown = [trace for trace in traces if trace.showlegend is not False and trace.name]
+    with_legend = len(shown) > 1 if legend is None else legend
     result = go.Figure(
         data=list(traces),
         layout={
             "height": height,
-            "margin": {"l": 8, "r": 12, "t": 34 if (len(shown) > 1 if legend is None else legend) else 10, "b": 8},
-            "showlegend": len(shown) > 1 if legend is None else legend,
+            "margin": {
+                "l": left_margin(labels, bool(y)),
+                "r": 16,
+                "t": 34 if with_legend else 10,
+                "b": 48 if x else 30,
+            },
+            "showlegend": with_legend,
             "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom", "title": None},
             "dragmode": False,
             "hovermode": "closest",
@@ -35,9 +53,15 @@ def figure(*traces: Any, x: str = "", y: str = "", height: int = 300, legend: bo
             "uirevision": "keep",
         },
     )
-    result.update_xaxes(title=x, automargin=True, fixedrange=True)
-    result.update_yaxes(title=y, automargin=True, fixedrange=True)
+    result.update_xaxes(title=x, automargin=False, fixedrange=True)
+    result.update_yaxes(title=y, automargin=False, fixedrange=True)
     return result
+
+
+def left_margin(labels: Sequence[str], titled: bool) -> int:
+    """Pixels to the left of a figure: the longest label, or numbers, and a title."""
+    longest = max((len(label) for label in labels), default=6)
+    return round(16 + PIXELS_PER_CHARACTER * longest) + (22 if titled else 0)
 
 
 def marker(style: RunStyle, opacity: float = 1.0) -> dict[str, Any]:

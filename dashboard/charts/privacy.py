@@ -88,7 +88,7 @@ def risk_bars(names: list[str], risks: Floats, baselines: Floats, style: RunStyl
     common = {"orientation": "h", "hovertemplate": hover, "texttemplate": "%{x:.1%}", "textposition": "outside"}
     original = go.Bar(y=names, x=baselines, name="original table", marker={"color": ORIGINAL}, **common)
     release = go.Bar(y=names, x=risks, name="release", marker=marker(style), **common)
-    result = figure(original, release, x="probability of a right match", height=120 + 46 * len(names))
+    result = figure(original, release, x="probability of a right match", height=120 + 46 * len(names), labels=names)
     result.update_layout(barmode="group")
     result.update_xaxes(tickformat=".0%", range=[0, 1.2], tickvals=np.linspace(0, 1, 5))
     result.update_yaxes(type="category", autorange="reversed", ticksuffix=" ")

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from anoncore.recoding import Recoding
-from dashboard.charts.layout import Axis, Floats, distinct_labels, figure, marker
+from dashboard.charts.layout import Axis, Floats, distinct_labels, figure, left_margin, marker
 from dashboard.charts.privacy import ranked
 from dashboard.palette import BLUE, ORIGINAL, VERMILLION, RunStyle
 
@@ -38,7 +38,7 @@ def loss_bars(losses: Mapping[str, float], total: float, style: RunStyle) -> go.
         hovertemplate=f"all attributes: {total:.1%}<extra></extra>",
     )
     traces = (bars, mean) if len(labels) > 1 else (bars,)
-    result = figure(*traces, x="information lost", height=110 + 26 * max(len(labels), 3))
+    result = figure(*traces, x="information lost", height=110 + 26 * max(len(labels), 3), labels=labels)
     result.update_xaxes(tickformat=".0%", rangemode="tozero")
     result.update_yaxes(type="category", autorange="reversed", ticksuffix=" ", tickmode="linear", dtick=1)
     return result
@@ -82,8 +82,10 @@ def distribution(axis: Axis, original: Floats, released: Floats, style: RunStyle
     before = go.Bar(x=labels, y=original[used], name="original", marker={"color": ORIGINAL}, hovertemplate=hover)
     after = go.Bar(x=labels, y=released[used], name="release", marker=marker(style), hovertemplate=hover)
     result = figure(before, after, y="share of the rows", height=340)
+    slanted = sum(len(label) for label in labels) > 90
+    result.update_layout(margin_b=round(24 + 0.65 * left_margin(labels, False)) if slanted else 36)
     result.update_layout(barmode="group", bargap=0.2)
-    result.update_xaxes(type="category", nticks=min(len(labels), 20))
+    result.update_xaxes(type="category", nticks=min(len(labels), 20), tickangle=-40 if slanted else 0)
     result.update_yaxes(tickformat=".0%", rangemode="tozero")
     return result
 
@@ -108,7 +110,8 @@ def association_map(names: Sequence[str], values: Floats, difference: bool = Fal
         xgap=1,
         ygap=1,
     )
-    result = figure(cells, height=140 + 26 * max(len(labels), 6))
+    result = figure(cells, height=160 + 26 * max(len(labels), 6), labels=labels)
+    result.update_layout(margin_b=round(24 + 0.65 * left_margin(labels, False)))
     result.update_xaxes(type="category", showgrid=False, tickmode="linear", dtick=1, tickangle=-40)
     result.update_yaxes(type="category", showgrid=False, tickmode="linear", dtick=1, autorange="reversed")
     return result
@@ -150,8 +153,8 @@ def score_bars(
         )
         for name, value, color in zip(names, values, colors, strict=True)
     ]
-    result = figure(*bars, x=measure, height=90 + 40 * len(bars), legend=False)
+    result = figure(*bars, x=measure, height=90 + 40 * len(bars), legend=False, labels=names)
     result.update_layout(barmode="overlay", bargap=0.35)
-    result.update_xaxes(tickformat=".0%", range=[0, 1.18], tickvals=np.linspace(0, 1, 6))
+    result.update_xaxes(tickformat=".0%", range=[0, 1.25 * max(*values, 0.05)], nticks=6)
     result.update_yaxes(type="category", autorange="reversed", ticksuffix=" ")
     return result

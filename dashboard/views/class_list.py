@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from anoncore import Fragment, Generalized, GroupValues, Partition
+from anoncore.microdata import Codes
 from anoncore.privacy import Profile
 from anoncore.recoding import Recoding
 from anoncore.utility import InformationLoss
@@ -76,23 +77,33 @@ def shown(frame: pd.DataFrame, order: Order, most: int = MOST_SHOWN) -> pd.DataF
 
 def region_texts(recoding: Recoding, groups: Ints) -> npt.NDArray[np.object_]:
     """Published cells of some groups of an attribute that is published by region, object (len(groups),)."""
-    if not isinstance(recoding, Generalized | GroupValues):
-        raise TypeError(f"{type(recoding).__name__} publishes rows, not regions.")
-    if len(groups) == 0:
-        return np.empty(0, dtype=object)
-    few = Partition(np.arange(len(groups), dtype=np.int32))
-    offsets = members = None
-    if recoding.offsets is not None and recoding.members is not None:
-        sets = [recoding.values(int(group)) for group in groups]
-        offsets = np.concatenate(([0], np.cumsum([len(codes) for codes in sets])))
-        members = np.concatenate(sets)
     if isinstance(recoding, GroupValues):
-        assert offsets is not None
-        assert members is not None
+        few, offsets, members = _sets(recoding, groups)
         return GroupValues(recoding.domain, few, offsets, members).group_texts
-    node = None if recoding.node is None else recoding.node[groups]
-    low, high = recoding.low[groups], recoding.high[groups]
-    return Generalized(recoding.domain, few, recoding.form, low, high, offsets, members, node).group_texts
+    if not isinstance(recoding, Generalized):
+        raise TypeError(f"{type(recoding).__name__} publishes rows, not regions.")
+    if recoding.form == "set":
+        few, offsets, members = _sets(recoding, groups)
+        low, high = recoding.low[groups], recoding.high[groups]
+        return Generalized(recoding.domain, few, "set", low, high, offsets, members).group_texts
+    bounds = recoding.low[groups].astype(np.int64) * len(recoding.domain) + recoding.high[groups]
+    _, first, place = np.unique(bounds, return_index=True, return_inverse=True)
+    chosen = groups[first]
+    node = None if recoding.node is None else recoding.node[chosen]
+    different = Generalized(
+        recoding.domain, _each(len(chosen)), recoding.form, recoding.low[chosen], recoding.high[chosen], node=node
+    )
+    return different.group_texts[place]
+
+
+def _each(count: int) -> Partition:
+    return Partition(np.arange(count, dtype=np.int32))
+
+
+def _sets(recoding: Generalized | GroupValues, groups: Ints) -> tuple[Partition, Ints, Codes]:
+    """The value sets of some groups as sets of a smaller recoding."""
+    sets = [recoding.values(int(group)) for group in groups]
+    return _each(len(groups)), np.concatenate(([0], np.cumsum([len(codes) for codes in sets]))), np.concatenate(sets)
 
 
 def with_regions(frame: pd.DataFrame, fragment: Fragment, attributes: tuple[str, ...]) -> pd.DataFrame:

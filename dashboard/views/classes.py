@@ -136,13 +136,22 @@ def _list(run: Run, fragment: Fragment, frame: pd.DataFrame, lens: Lens) -> int:
         key=key,
         on_select=partial(_row_clicked, name, key, groups),
         selection_mode="single-row-required",
-        selection_default={"selection": {"rows": [int(np.flatnonzero(groups == chosen)[0])]}},
+        selection_default={"selection": {"rows": [_first_selected(key, groups, chosen)]}},
         column_config=_columns(word, lens, run.data.quasi_identifiers),
         alt=f"List of {words}; the chosen one is shown below.",
     )
     count = f"{len(shown):,} of {len(listed):,}" if len(shown) < len(listed) else f"All {len(listed):,}"
     st.caption(f"{count} {words}, {lens.order.label}. Click a row to see that {word} below.")
     return int(chosen)
+
+
+def _first_selected(key: str, groups: Ints, chosen: int) -> int:
+    """The row that is selected when the list is first drawn; a list whose default changes is sent anew as a whole."""
+    held = state.session("class-list-default")
+    if held is None or held[0] != key or state.widget_value(key) is None:
+        held = (key, int(np.flatnonzero(groups == chosen)[0]))
+        state.set_session("class-list-default", held)
+    return held[1]
 
 
 def _row_clicked(name: str, key: str, groups: Ints) -> None:

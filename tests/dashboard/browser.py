@@ -159,10 +159,10 @@ class Visitor:
         with self.run():
             self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
 
-    def choose(self, label: str, option: str) -> None:
-        """Choose an option of a select box by its exact text; a list that did not open is opened again."""
+    def choose(self, label: str, option: str, exact: bool = True) -> None:
+        """Choose an option of a select box by its (exact) text; a list that did not open is opened again."""
         box = self.page.get_by_test_id("stSelectbox").filter(has_text=label).first
-        wanted = self.page.get_by_role("option", name=option, exact=True)
+        wanted = self.page.get_by_role("option", name=option, exact=exact)
         for _ in range(10):
             box.locator("input").click()
             self.page.wait_for_timeout(200)

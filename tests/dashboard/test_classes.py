@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anoncore import privacy, utility
+from anoncore import GroupValues, Hierarchy, Microdata, privacy, utility
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.requirements import KAnonymity
 from dashboard.views.class_detail import before_after, group_shares, plane_of, published_rows
@@ -145,12 +145,19 @@ def test_only_so_many_groups_are_listed() -> None:
     assert len(listed(frame, (3, 5))) == 3
 
 
-def test_region_texts_are_those_of_the_release(visitor: Visitor) -> None:
-    run = add_run(visitor, GENERALIZED)
-    groups = np.array([4, 0, 2])
-    for name in run.data.quasi_identifiers:
-        recoding = run.release.recoding(name)
+@pytest.mark.parametrize("hierarchies", [{}, {"town": Hierarchy({"a": ["x"], "b": ["x"], "c": ["y"], "d": ["y"]})}])
+def test_region_texts_are_those_of_the_release(hierarchies: dict[str, Hierarchy]) -> None:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"age": rng.integers(0, 60, 90), "town": rng.choice(list("abcd"), 90)})
+    data = Microdata(frame, dict.fromkeys(frame, "quasi-identifier"), hierarchies=hierarchies)
+    release = Mondrian(requirements=(KAnonymity(k=3),)).anonymize(data)
+    groups = rng.permutation(release.partition.n_groups)[:7]
+    for name in frame:
+        recoding = release.recoding(name)
         assert list(region_texts(recoding, groups)) == list(recoding.group_texts[groups])
+    towns = data.domain["town"]
+    values = GroupValues(towns, release.partition, *release.partition.value_sets(data.codes["town"], len(towns)))
+    assert list(region_texts(values, groups)) == list(values.group_texts[groups])
 
 
 def test_details_of_a_group_by_hand(visitor: Visitor) -> None:
