@@ -12,7 +12,7 @@ import streamlit as st
 from anoncore import Exact, Fragment, Generalized, GroupValues, Kind, Release
 from anoncore.microdata import Codes
 from anoncore.privacy.published import published_values
-from anoncore.recoding import Recoding
+from anoncore.recoding import ColumnRegions, Recoding
 from dashboard.charts.classes import MOST_OTHERS, MOST_VALUES, RegionMap, Shares, region_map, runs_of, sensitive_shares
 from dashboard.charts.layout import Axis, Floats
 from dashboard.palette import RunStyle, run_style
@@ -100,21 +100,15 @@ def plane_of(release: Release, fragment: Fragment, group: int, across: str, up: 
     points = (x.coordinates[pairs % size], y.coordinates[pairs // size], repeats)
     first, second = fragment.recodings[across], fragment.recodings[up]
     region = others = (np.zeros(0),) * 4
-    if not isinstance(first, Exact) and not isinstance(second, Exact):
-        region = _region(x, _values(first, group), y, _values(second, group))
+    if isinstance(first, Generalized | GroupValues) and isinstance(second, Generalized | GroupValues):
+        region = _region(x, first.values(group), y, second.values(group))
         others = _nearest(x, _bounds(first), y, _bounds(second), group)
     return RegionMap(x, y, counts, points, region, others)
 
 
-def _values(recoding: Recoding, group: int) -> Codes:
-    assert isinstance(recoding, Generalized | GroupValues)
-    return recoding.values(group)
-
-
-def _bounds(recoding: Recoding) -> tuple[Codes, Codes]:
+def _bounds(recoding: Generalized | GroupValues) -> tuple[Codes, Codes]:
     if isinstance(recoding, Generalized):
         return recoding.low, recoding.high
-    assert isinstance(recoding, GroupValues)
     return recoding.members[recoding.offsets[:-1]], recoding.members[recoding.offsets[1:] - 1]
 
 
@@ -150,7 +144,7 @@ def rows_tables(run: Run, fragment: Fragment, group: int) -> None:
     if len(release.fragments) > 1 and release.is_shared:
         st.markdown(f"**As published: {len(release.fragments)} tables that are not linked inside the {word}**")
         weights = [max(len(part.attributes), 2) for part in release.fragments]
-        for column, part in zip(st.columns(weights), release.fragments, strict=True):
+        for column, part in zip(parts.side_by_side(weights), release.fragments, strict=True):
             column.dataframe(published_rows(part, group), hide_index=True, key=f"class-part-{part.name}")
             column.caption(f"Table '{parts.escaped(part.name)}', sorted by content.")
         st.markdown("**Original rows (not published)**")
@@ -178,8 +172,8 @@ def original_rows(release: Release, fragment: Fragment, group: int, names: list[
 
 def published_rows(part: Fragment, group: int) -> pd.DataFrame:
     """What one fragment publishes of the group, sorted by content so that the order links nothing."""
-    exact = [recoding.codes for recoding in part.recodings.values() if isinstance(recoding, Exact)]
-    rows = _sorted(part.partition.rows(group), exact)
+    by_row = [one for one in part.recodings.values() if not isinstance(one, Generalized | GroupValues)]
+    rows = _sorted(part.partition.rows(group), [codes for recoding in by_row for codes in recoding.bounds()])
     return pd.DataFrame({name: _cells(recoding, rows, group) for name, recoding in part.recodings.items()})
 
 
@@ -208,6 +202,8 @@ def _sorted(rows: Ints, columns: list[Codes]) -> Ints:
 def _cells(recoding: Recoding, rows: Ints, group: int) -> Any:
     if isinstance(recoding, Exact):
         return pd.Series(recoding.domain.decoded).take(recoding.codes[rows]).to_numpy()
+    if isinstance(recoding, ColumnRegions):
+        return region_texts(recoding.classes, recoding.classes.partition.group[rows].astype(np.int64))
     return np.repeat(region_texts(recoding, np.array([group])), len(rows))
 
 

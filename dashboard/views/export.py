@@ -16,6 +16,7 @@ from anoncore import AnonymizationError, Distorted, Exact, Generalized, Recoding
 from anoncore.export import EXCEL_ROWS, FileFormat, write_tables
 from anoncore.recipe import Recipe
 from anoncore.recipe_source import Source
+from anoncore.recoding import ColumnRegions
 from dashboard import compute
 from dashboard.state import Run
 from dashboard.views import parts
@@ -123,7 +124,7 @@ def _contents(run: Run) -> None:
     st.subheader("What is published")
     found = compute.cached("dashboard.previews", run, previews)
     weights = [min(max(preview.n_columns, 3), 9) for preview in found.values()]
-    for column, (name, preview) in zip(st.columns(weights), found.items(), strict=True):
+    for column, (name, preview) in zip(parts.side_by_side(weights), found.items(), strict=True):
         if len(found) > 1:
             column.markdown(f"**Table '{parts.escaped(name)}'**")
         column.dataframe(preview.head, hide_index=True, key=f"export-preview-{name}", alt=f"First rows of {name}.")
@@ -156,6 +157,9 @@ def treatment(recoding: Recoding) -> str:
         return f"published row by row, with {recoding.n_changed:,} values changed"
     if isinstance(recoding, Exact):
         return "published as it is"
+    lost = f"{recoding.partition.sizes @ recoding.loss() / recoding.partition.n_rows:.1%} lost"
+    if isinstance(recoding, ColumnRegions):
+        return f"generalized alike wherever a value stands, {lost}"
     if isinstance(recoding, Generalized):
         form = {"interval": "ranges", "set": "sets of values", "node": "groups of its hierarchy"}[recoding.form]
         return (

@@ -29,6 +29,7 @@ __all__ = [
     "plural",
     "profile",
     "shown_run",
+    "side_by_side",
     "tabs",
     "tiles",
     "usual_ground",
@@ -108,6 +109,14 @@ def tiles(row: Sequence[Tile], columns: int | None = None) -> None:
         )
 
 
+def side_by_side(widths: Sequence[int], most: int = 4) -> list[Any]:
+    """Places beside each other, as wide as given, with at most `most` in a line."""
+    places: list[Any] = []
+    for start in range(0, len(widths), most):
+        places += st.columns(list(widths[start : start + most]))
+    return places
+
+
 def chart(figure: go.Figure, key: str, caption: str, alt: str, on_select: Callable[[], None] | None = None) -> None:
     """A figure with its caption; `on_select` is called after a click on one of its points."""
     selecting: dict[str, Any] = {} if on_select is None else {"on_select": on_select, "selection_mode": "points"}
@@ -133,9 +142,10 @@ def choice(
 
 
 def fragment_choice(release: Release, key: str) -> Fragment:
-    """The fragment whose groups are shown: the only one where the fragments share their groups."""
+    """The fragment whose groups are shown; where all share their groups, the one with most quasi-identifiers."""
     if release.is_shared:
-        return release.fragments[0]
+        known = set(release.data.quasi_identifiers)
+        return max(release.fragments, key=lambda fragment: len(known & set(fragment.attributes)))
     return choice(
         "Fragment",
         release.fragments,
