@@ -148,7 +148,7 @@ def rows_tables(run: Run, fragment: Fragment, group: int) -> None:
             column.dataframe(published_rows(part, group), hide_index=True, key=f"class-part-{part.name}")
             column.caption(f"Table '{parts.escaped(part.name)}', sorted by content.")
         st.markdown("**Original rows (not published)**")
-        names = [name for part in release.fragments for name in part.attributes]
+        names = list(dict.fromkeys(name for part in release.fragments for name in part.attributes))
         st.dataframe(original_rows(release, fragment, group, names), hide_index=True, key="class-original")
         st.caption(
             f"The {size:,} rows of {word} {group} before. Any row of the first table may belong to any row of the "
