@@ -146,18 +146,28 @@ class Visitor:
         """What is done inside must make the script run; wait until it has, and all is painted."""
         before, start = self.finished, time.perf_counter()
         yield
-        end = time.monotonic() + seconds
-        while self.finished == before:
-            if time.monotonic() > end:
-                raise AssertionError("Nothing ran after the action.")
-            self.page.wait_for_timeout(10)
+        if not self._ran_since(before, seconds):
+            raise AssertionError("Nothing ran after the action.")
         self.settle(seconds)
         self.seconds = time.perf_counter() - start
 
+    def _ran_since(self, before: int, seconds: float) -> bool:
+        end = time.monotonic() + seconds
+        while self.finished == before and time.monotonic() < end:
+            self.page.wait_for_timeout(10)
+        return self.finished > before
+
     def go(self, title: str) -> None:
-        """Switch to a page by its name in the navigation."""
-        with self.run():
-            self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
+        """Switch to a page by its name in the navigation; a click that the page lost while drawing is made again."""
+        link = self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True)
+        for _ in range(4):
+            before, start = self.finished, time.perf_counter()
+            link.click()
+            if self._ran_since(before, 10):
+                break
+        self.see_heading(title)
+        self.settle()
+        self.seconds = time.perf_counter() - start
 
     def choose(self, label: str, option: str, exact: bool = True) -> None:
         """Choose an option of a select box by its (exact) text; a list that did not open is opened again."""
