@@ -11,7 +11,7 @@ import numpy.typing as npt
 from anoncore.attacks.cells import dense_key
 from anoncore.kernels.attributes import Attributes, kernel_attributes
 from anoncore.kernels.slicing import Masses, Signatures, new_masses
-from anoncore.kernels.slicing_buckets import DONE, Buckets, Wanted, split_buckets, sum_masses
+from anoncore.kernels.slicing_buckets import DONE, Buckets, Wanted, split_buckets
 from anoncore.microdata import Codes, Microdata
 from anoncore.overlap import links
 
@@ -98,11 +98,11 @@ class TupleSearch:
 
     def step(self, budget: int) -> bool:
         """Work off the queue until about `budget` rows and signatures were visited; False once it is empty."""
-        return split_buckets(self.buckets, self.table, self.masses, self.attributes, self.wanted, budget)
+        return split_buckets(self.buckets, self.table, self.masses, self.attributes, self.wanted, budget, False)
 
     def sum_anew(self) -> None:
         """Forget what was kept of earlier splits and sum over all buckets."""
-        sum_masses(self.buckets, self.table, self.masses, self.wanted.distinct)
+        split_buckets(self.buckets, self.table, self.masses, self.attributes, self.wanted, 0, True)
 
     @property
     def done(self) -> int:

@@ -19,8 +19,13 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 TOLERANCE = 1e-9
-WHOLE, LEFT, RIGHT = 0, 1, 2
-"""Whose rows are counted: those of the bucket, or of the sides of a split of it."""
+# Typed constants: a compiled function is compiled anew for every literal number that it is called with.
+NONE: int = np.int64(0)  # type: ignore[assignment]
+ONE: int = np.int64(1)  # type: ignore[assignment]
+WHOLE: int = np.int64(0)  # type: ignore[assignment]
+LEFT: int = np.int64(1)  # type: ignore[assignment]
+RIGHT: int = np.int64(2)  # type: ignore[assignment]
+"""Whose rows are counted: those of the bucket, or of the left or right side of a split of it."""
 
 
 class Signatures(NamedTuple):
@@ -142,7 +147,7 @@ def degree(table: Signatures, masses: Masses, t: int, side: int, n: int, distinc
 def touch(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses) -> int:
     """Count the bucket's rows and list the signatures that match it, in `masses.touched`; returns their number."""
     for row in range(lo, hi):
-        count_row(rows, row, WHOLE, table, masses, 1)
+        count_row(rows, row, WHOLE, table, masses, ONE)
     lead = _leading_factor(rows, lo, hi, table, masses)
     n_touched = 0
     for row in range(lo, hi):
@@ -152,7 +157,7 @@ def touch(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses) -> i
         masses.counts[LEFT, place] = 1
         for listed in range(table.code_start[place], table.code_start[place + 1]):
             t = table.with_code[listed]
-            if degree(table, masses, t, WHOLE, 1, True) > 0.0:
+            if degree(table, masses, t, WHOLE, hi - lo, hi > lo) > 0.0:
                 masses.touched[n_touched] = t
                 n_touched += 1
     for row in range(lo, hi):

@@ -12,6 +12,8 @@ from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.mondrian import median_code
 from anoncore.kernels.slicing import (
     LEFT,
+    NONE,
+    ONE,
     RIGHT,
     Masses,
     Signatures,
@@ -78,12 +80,12 @@ def _kept(
     """Count the sides of a split; if the check holds, put them in the bucket's place."""
     inside = goes_left(buckets.rows, lo, hi, split, wanted.content)
     for row in range(lo, hi):
-        count_row(buckets.rows, row, LEFT if inside[row - lo] else RIGHT, table, masses, 1)
+        count_row(buckets.rows, row, LEFT if inside[row - lo] else RIGHT, table, masses, ONE)
     n_left, n_right = split.left, hi - lo - split.left
     if split_holds(n_touched, n_left, n_right, table, masses, wanted.l, wanted.distinct):
         return True
     for row in range(lo, hi):
-        count_row(buckets.rows, row, LEFT if inside[row - lo] else RIGHT, table, masses, -1)
+        count_row(buckets.rows, row, LEFT if inside[row - lo] else RIGHT, table, masses, -ONE)
     return False
 
 
@@ -125,19 +127,21 @@ def _add_bucket(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses
     """Add one bucket's part to the masses."""
     n_touched = touch(rows, lo, hi, table, masses)
     for row in range(lo, hi):
-        count_row(rows, row, LEFT, table, masses, 1)
-    replace(n_touched, 0, hi - lo, 0, table, masses, distinct)
+        count_row(rows, row, LEFT, table, masses, ONE)
+    replace(n_touched, NONE, hi - lo, NONE, table, masses, distinct)
     clear_counts(rows, lo, hi, table, masses)
 
 
-@kernel
-def sum_masses(buckets: Buckets, table: Signatures, masses: Masses, distinct: bool) -> None:
+@inner_kernel
+def _sum_masses(buckets: Buckets, table: Signatures, masses: Masses, distinct: bool) -> None:
     """Make the masses anew from all buckets."""
-    masses.high[:] = 0.0
-    masses.low[:] = 0.0
-    masses.peak[:] = 0.0
+    for entry in range(masses.high.shape[0]):
+        masses.high[entry] = 0.0
+        masses.low[entry] = 0.0
+    for t in range(masses.peak.shape[0]):
+        masses.peak[t] = 0.0
     n = buckets.rows.shape[0]
-    lo = 0
+    lo = NONE
     for row in range(1, n + 1):
         if row == n or buckets.begins[row] == 1:
             _add_bucket(buckets.rows, lo, row, table, masses, distinct)
@@ -146,16 +150,22 @@ def sum_masses(buckets: Buckets, table: Signatures, masses: Masses, distinct: bo
 
 @kernel
 def split_buckets(
-    buckets: Buckets, table: Signatures, masses: Masses, attributes: Attributes, wanted: Wanted, budget: int
+    buckets: Buckets, table: Signatures, masses: Masses, attributes: Attributes, wanted: Wanted, budget: int, anew: bool
 ) -> bool:
     """Take buckets from the queue until it is empty (False) or about `budget` rows and signatures were visited (True).
 
     A bucket is split if the whole table stays diverse; its sides then wait at the end of the queue, left side first.
+    With `anew` the masses are first summed over all buckets.
     """
     rows, places = buckets.rows, buckets.places
     ends = np.empty(2, np.int64)
     work = 0
-    while places[HEAD] < places[TAIL]:
+    stale = anew
+    while places[HEAD] < places[TAIL] or stale:
+        if stale:
+            _sum_masses(buckets, table, masses, wanted.distinct)
+            stale = False
+            continue
         if work >= budget:
             return True
         lo, hi = buckets.queue[0, places[HEAD]], buckets.queue[1, places[HEAD]]
@@ -176,6 +186,5 @@ def split_buckets(
         for begin, end in ((lo, ends[0]), (ends[0], hi)):
             buckets.queue[0, places[TAIL]], buckets.queue[1, places[TAIL]] = begin, end
             places[TAIL] += 1
-        if lowest < STALE:
-            sum_masses(buckets, table, masses, wanted.distinct)
+        stale = lowest < STALE
     return False

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from anoncore import Microdata, Partition, attacks
 from anoncore.algorithms.columns import sliced_release
 from anoncore.algorithms.tuple_partition import TupleSearch, sensitive_codes
+from anoncore.attribute_partition import partition_attributes
 from anoncore.overlap import links
 from tests.algorithms.plain_slicing import PlainSlicing
+from tests.privacy.releases import adult
 
 NAMES = ["age", "q1", "q2", "q3", "s"]
 
@@ -128,3 +130,18 @@ def test_summing_anew_changes_nothing():
     before = search.probability()
     search.sum_anew()
     assert np.abs(search.probability() - before).max() < 1e-15
+
+
+@pytest.mark.parametrize("columns", [2, 5])
+def test_what_is_kept_of_thousands_of_splits_is_the_posterior(columns):
+    data = adult(("age", "workclass", "education", "marital-status", "race", "sex"), "occupation")
+    parts = partition_attributes(data, columns, sensitive_column_size=2).columns
+    cells = [{name: (data.codes[name],) for name in column} for column in parts]
+    search = TupleSearch.of(data, cells, "occupation", 2, False, True)
+    while search.step(4_000_000):
+        pass
+    assert search.done == data.n_rows
+    release = sliced_release(data, Partition(search.group), parts)
+    assert release.partition.n_groups > 5_000
+    posterior = attacks.sensitive_posterior(release, "occupation")
+    assert np.abs(search.probability() - posterior).max() < 1e-12
