@@ -1,9 +1,10 @@
 """Figures 3 to 7 of the slicing paper on Adult: classifiers on sliced data, and who can tell the members.
 
-Run: python -m tests.papers.slicing [--output FOLDER] [--quick]. Needs the Adult table (see `datasets`). Writes tables
-(CSV) and plots (HTML) and prints them with the paper's statements. Source: Li, Li, Zhang and Molloy, Slicing: a new
-approach to privacy preserving data publishing, 2009, section 6. The paper's levels l = 5, 8, 10 can only be reached by
-its distinct reading (at least l values possible); its definition, which bounds probabilities, reaches 2 and 3.
+Run: python -m tests.papers.slicing [--output FOLDER] [--quick] [--folds N] [--linkings N]. Needs the Adult table (see
+`datasets`). Writes tables (CSV) and plots (HTML) and prints them with the paper's statements. Source: Li, Li, Zhang and
+Molloy, Slicing: a new approach to privacy preserving data publishing, 2009, section 6. The paper's levels l = 5, 8, 10
+can only be reached by its distinct reading (at least l values possible); its definition, which bounds probabilities,
+reaches 2 and 3.
 """
 
 from __future__ import annotations
@@ -215,10 +216,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, help="folder for tables and plots (default: a new one)")
     parser.add_argument("--quick", action="store_true", help="6,000 rows, 5 folds, 2 linkings: a few minutes")
+    parser.add_argument("--folds", type=int, default=10, help="parts of the cross-validation (the paper: 10)")
+    parser.add_argument("--linkings", type=int, default=5, help="random linkings that are averaged (the paper: 5)")
     arguments = parser.parse_args()
     folder = arguments.output or Path(tempfile.mkdtemp(prefix="slicing-"))
     folder.mkdir(parents=True, exist_ok=True)
-    study = Study.of(6_000, 5, 2) if arguments.quick else Study.of(None, 10, 5)
+    study = Study.of(6_000, 5, 2) if arguments.quick else Study.of(None, arguments.folds, arguments.linkings)
     tables = {"figures 6 and 7": members(study), "split off": split_off(study), "same buckets": same_buckets(study)}
     tables["figure 5"] = classifiers_by_columns(study)
     tables["figures 3 and 4"] = classifiers_by_level(study)
