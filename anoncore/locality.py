@@ -22,8 +22,8 @@ Rows = npt.NDArray[np.int64]
 Report = Callable[[float], None]
 """Called with the share done, 0 to 1; may raise CancelledError."""
 
-SWAPS = 800_000
-"""Exchanges tried in one round of refinement over all rows together; larger tables are only refined to be close."""
+CELLS = 5_600_000
+"""Quasi-identifier cells for which exchanges are tried in one round; larger tables are only refined to be close."""
 MOST_TRIALS = 100
 """Exchanges tried for one row in one round."""
 WINDOW = 16
@@ -87,7 +87,7 @@ class QuasiSpace:
 
         `bucket` is each row's bucket. The classes are halved again and again. At each cut every bucket gives its lowest
         rows by one attribute to the left half, as many as that half has places for; the attribute is the one that
-        leaves the least expected information loss. Time O(d^2 n log n).
+        leaves the least expected information loss. Time O(d n log n).
         """
         rank = halving_rank(places.n_classes)
         slot = rank[places.group][np.argsort(places.bucket, kind="stable")].astype(np.int32)
@@ -113,7 +113,7 @@ class QuasiSpace:
         classes as `hand_out` does. More rounds than `rounds` follow for classes that do not meet the requirements.
         """
         checks = CheckSet(requirements, self.data)
-        trials = min(max(SWAPS // len(group), 1 if requirements else 0), MOST_TRIALS)
+        trials = min(max(CELLS // self.codes.size, 1 if requirements else 0), MOST_TRIALS)
         if trials == 0:
             return np.array(group, dtype=np.int32), 0.0
         codes, mine = self.codes[self.order], bucket[self.order]

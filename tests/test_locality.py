@@ -95,7 +95,7 @@ def test_the_width_of_all_rows_is_the_loss_of_one_class(data):
     codes = np.column_stack([data.codes[name] for name in QUASI])
     rows = np.arange(data.n_rows)
     tally, keys = np.zeros(largest_domain(attributes), dtype=np.int64), np.zeros(data.n_rows, dtype=np.int64)
-    found = node_spread(attributes, codes, rows, 0, data.n_rows, 0, tally, keys)
+    found = node_spread(attributes, codes, rows, data.n_rows, 0, tally, keys)
     assert found / len(QUASI) == pytest.approx(loss_of(data, np.zeros(data.n_rows, dtype=int)))
     assert not tally.any()
 
@@ -158,7 +158,7 @@ def test_the_attribute_that_leaves_least_width_is_chosen():
     rows, bucket, quota = np.arange(40), np.zeros(40, dtype=np.int32), np.zeros(40, dtype=np.int64)
     quota[0] = 20
     tally = np.zeros(largest_domain(space.attributes), dtype=np.int64)
-    chosen = best_attribute(rows, bucket, quota, 0, 40, space.codes, space.attributes, (5, 5), tally)
+    chosen = best_attribute(rows, bucket, quota, 40, space.codes, space.attributes, (5, 5), tally)
     assert data.quasi_identifiers[chosen] == "first"
 
 

@@ -41,7 +41,7 @@ class Microaggregation(Algorithm):
 
     `clustering`: `nearest` is the source's MDAV, which takes the rows nearest to a far one, in time O(n^2 d / k);
     tables above `block_rows` rows are first cut into blocks that each mirror the table as the variant needs. `halving`
-    cuts the space of the quasi-identifiers in halves as Stack & Deal does, in time O(d^2 n log n), and exchanges rows:
+    cuts the space of the quasi-identifiers in halves as Stack & Deal does, in time O(d n log n), and exchanges rows:
     on Adult faster and with less information loss.
 
     Source: Soria-Comas, Domingo-Ferrer, Sanchez and Martinez, IEEE TKDE 27(11), 2015; t-closeness dissertation, section

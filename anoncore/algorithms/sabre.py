@@ -19,6 +19,8 @@ from anoncore.requirements.t_closeness import Ground
 
 SHARES = (1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1)
 """Shares of t that the buckets may take; the rest is left for counts that do not halve evenly."""
+WORTH = 0.9
+"""Share of the most classes with which fewer buckets are kept: they leave more choice among neighbours."""
 
 
 class Sabre(Algorithm):
@@ -27,8 +29,8 @@ class Sabre(Algorithm):
     Buckets hold close values (ranges of the attribute's order, or subtrees of its hierarchy) and are split greedily
     until a class that draws from them in proportion is t-close, whichever rows it takes. Then the table is halved
     bucket by bucket, again and again, as long as both halves stay t-close in the worst case; odd counts make the halves
-    differ by a row. How much of t the buckets take is chosen for the most classes. Classes take neighbours in
-    quasi-identifier space. Time O(n m) for m values and O(d^2 n log n) for the classes.
+    differ by a row. How much of t the buckets take is chosen for many classes from few buckets. Classes take
+    neighbours in quasi-identifier space. Time O(n m) for m values and O(d n log n) for the classes.
 
     Source: Cao, Karras, Kalnis and Tan, SABRE, VLDB Journal 20(1), 2011; t-closeness dissertation, section 2.6.5.
     """
@@ -72,7 +74,8 @@ class Sabre(Algorithm):
             buckets = self.buckets(data, share)
             bucket, group = halve(buckets.proportions, buckets.counts, self.t, self.k)
             options.append((buckets, Places(bucket, group)))
-        best, places = max(options, key=lambda option: option[1].n_classes)
+        most = max(places.n_classes for _, places in options)
+        best, places = next(option for option in options if option[1].n_classes >= WORTH * most)
         space = QuasiSpace.of(data, self.seed)
         bucket = best.of_row
         group = space.hand_out(bucket, places, lambda done: progress(0.4 + 0.2 * done, "Drawing neighbours"))

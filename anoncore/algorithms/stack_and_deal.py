@@ -51,7 +51,7 @@ class StackAndDeal(Algorithm):
     ordered EMD is at most (1 - 1 / floor(n / k)) / k. Several attributes are stacked in a snake through their values.
 
     `locality` hands out rows of equal sensitive values to classes by neighbourhood in quasi-identifier space: the same
-    counts, much less information loss. Without it, by chance. Time O(d^2 n log n), without locality O(n log n). Source:
+    counts, much less information loss. Without it, by chance. Time O(d n log n), without locality O(n log n). Source:
     t-closeness dissertation, chapters 3 and 5.
     """
 

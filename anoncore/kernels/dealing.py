@@ -14,6 +14,8 @@ Floats = npt.NDArray[np.float64]
 
 SAMPLE = 512
 """Rows on which a large node compares the attributes it may be split by."""
+CANDIDATES = 8
+"""Attributes that are tried at a cut, the widest of the node first."""
 SHORT_RUN = 24
 """Run length below which insertion beats a merge sort."""
 
@@ -70,39 +72,46 @@ def _tree_spread(attributes: Attributes, a: int, codes: Int64, counts: Int64, ro
 
 
 @kernel
-def node_spread(
-    attributes: Attributes, codes: Int32, rows: Int64, lo: int, hi: int, drawn: int, tally: Int64, keys: Int64
+def attribute_spread(
+    attributes: Attributes, a: int, codes: Int32, rows: Int64, n: int, drawn: int, tally: Int64, keys: Int64
 ) -> float:
-    """Sum of `spread` over the attributes for the rows at lo..hi-1; `tally` is zero, one entry per code."""
-    total = 0.0
-    n = hi - lo
+    """`spread` of attribute a in rows[:n]; `tally` is zero, one entry per code, `keys` has room for n."""
+    begin, size = attributes.code_start[a], attributes.code_start[a + 1] - attributes.code_start[a]
+    if size == 1:
+        return 0.0
     found = np.empty(n, np.int64)
+    distinct = 0
+    if size <= 4 * n:
+        for i in range(n):
+            tally[codes[rows[i], a]] += 1
+        for code in range(size):
+            if tally[code] > 0:
+                keys[distinct] = code
+                found[distinct] = tally[code]
+                distinct += 1
+                tally[code] = 0
+    else:
+        values = np.empty(n, np.int64)
+        for i in range(n):
+            values[i] = codes[rows[i], a]
+        values.sort()
+        for i in range(n):
+            if i == 0 or values[i] != values[i - 1]:
+                keys[distinct] = values[i]
+                found[distinct] = 0
+                distinct += 1
+            found[distinct - 1] += 1
+    return spread(attributes, a, begin, keys[:distinct], found[:distinct], drawn)
+
+
+@kernel
+def node_spread(
+    attributes: Attributes, codes: Int32, rows: Int64, n: int, drawn: int, tally: Int64, keys: Int64
+) -> float:
+    """Sum of `attribute_spread` over all attributes."""
+    total = 0.0
     for a in range(attributes.form.shape[0]):
-        begin, size = attributes.code_start[a], attributes.code_start[a + 1] - attributes.code_start[a]
-        if size == 1:
-            continue
-        distinct = 0
-        if size <= 4 * n:
-            for i in range(lo, hi):
-                tally[codes[rows[i], a]] += 1
-            for code in range(size):
-                if tally[code] > 0:
-                    keys[distinct] = code
-                    found[distinct] = tally[code]
-                    distinct += 1
-                    tally[code] = 0
-        else:
-            values = np.empty(n, np.int64)
-            for i in range(lo, hi):
-                values[i - lo] = codes[rows[i], a]
-            values.sort()
-            for i in range(n):
-                if i == 0 or values[i] != values[i - 1]:
-                    keys[distinct] = values[i]
-                    found[distinct] = 0
-                    distinct += 1
-                found[distinct - 1] += 1
-        total += spread(attributes, a, begin, keys[:distinct], found[:distinct], drawn)
+        total += attribute_spread(attributes, a, codes, rows, n, drawn, tally, keys)
     return total
 
 
@@ -176,29 +185,27 @@ def best_attribute(
     rows: Int64,
     bucket: Int32,
     quota: Int64,
-    lo: int,
-    hi: int,
+    n: int,
     codes: Int32,
     attributes: Attributes,
     drawn: tuple[int, int],
     tally: Int64,
 ) -> int:
-    """The attribute by which the two sides of a node get the least expected width."""
-    n = hi - lo
+    """The attribute by which the two sides of a node get the least expected width; of many, among the widest."""
     keys = np.empty(n, np.int64)
     left, right = np.empty(n, np.int64), np.empty(n, np.int64)
+    wide = np.empty(attributes.form.shape[0])
+    for a in range(wide.shape[0]):
+        wide[a] = attribute_spread(attributes, a, codes, rows, n, max(drawn[0], drawn[1]), tally, keys)
     best, lowest = 0, np.inf
-    for a in range(attributes.form.shape[0]):
-        low, high = codes[rows[lo], a], codes[rows[lo], a]
-        for i in range(lo, hi):
-            low, high = min(low, codes[rows[i], a]), max(high, codes[rows[i], a])
-        if low == high:
-            continue
-        n_left = divide(rows, bucket, quota, lo, hi, codes, a, left, right)
+    for a in np.argsort(-wide, kind="mergesort")[:CANDIDATES]:
+        if wide[a] == 0.0:
+            break
+        n_left = divide(rows, bucket, quota, 0, n, codes, a, left, right)
         if n_left == 0 or n_left == n:
             return a
-        cost = n_left * node_spread(attributes, codes, left, 0, n_left, drawn[0], tally, keys)
-        cost += (n - n_left) * node_spread(attributes, codes, right, 0, n - n_left, drawn[1], tally, keys)
+        cost = n_left * node_spread(attributes, codes, left, n_left, drawn[0], tally, keys)
+        cost += (n - n_left) * node_spread(attributes, codes, right, n - n_left, drawn[1], tally, keys)
         if cost < lowest:
             best, lowest = a, cost
     return best
@@ -236,13 +243,13 @@ def split_classes(
     sides = (_drawn(n, first, end, middle - first), _drawn(n, first, end, end - middle))
     left, right = np.empty(n, np.int64), np.empty(n, np.int64)
     if n <= 2 * SAMPLE:
-        a = best_attribute(mine, bucket, quota, 0, n, codes, attributes, sides, tally)
+        a = best_attribute(mine, bucket, quota, n, codes, attributes, sides, tally)
     else:
         step = n // SAMPLE
         sample_quota = np.zeros(n // step + 1, np.int64)
         sample = np.empty(n // step + 1, np.int64)
         n_sample = sample_node(mine, bucket, quota, 0, n, step, sample, sample_quota)
-        a = best_attribute(sample, bucket, sample_quota, 0, n_sample, codes, attributes, sides, tally)
+        a = best_attribute(sample, bucket, sample_quota, n_sample, codes, attributes, sides, tally)
     n_left = divide(mine, bucket, quota, 0, n, codes, a, left, right)
     rows[lo : lo + n_left] = left[:n_left]
     rows[lo + n_left : hi] = right[: n - n_left]
@@ -252,8 +259,8 @@ def split_classes(
 
 @kernel
 def _drawn(rows: int, first: int, end: int, classes: int) -> int:
-    """Rows of a class as `spread` takes them: 0, all of them, where a side is one class."""
-    return 0 if classes == 1 else max(rows // (end - first), 1)
+    """Rows of a class as `spread` takes them: 0, all of them, where a side is one class; two tell attributes apart."""
+    return 0 if classes == 1 else max(rows // (end - first), 2)
 
 
 @kernel

@@ -1,0 +1,298 @@
+"""Figures 3.1, 3.2, 5.1 and 6.1 of the dissertation on t-closeness: Stack & Deal against random partitions, and over k.
+
+Run: python -m tests.papers.t_closeness [--output FOLDER] [--partitions 100]. Needs the Heart table for all but figure
+3.1. Writes tables (CSV) and plots (HTML) and prints what the text states with whether it holds here. Source: Thammanna
+Gowda, Methods to Achieve t-Closeness for Privacy Preserving Data Publishing, 2023, sections 3.6 and 5.5, chapter 6.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import plotly.express as px
+import plotly.graph_objects as go
+
+from anoncore import Microdata
+from anoncore.algorithms import RandomPartition, StackAndDeal
+from anoncore.choosing import choose_k
+from anoncore.multiplicity import Multiplicity
+from anoncore.partition import Partition
+from anoncore.requirements import TCloseness
+from datasets import table
+
+GROUPS = {
+    "A": {"equal_sizes": False, "uniform_frequencies": False},
+    "B": {"equal_sizes": True, "uniform_frequencies": False},
+    "C": {"equal_sizes": True, "uniform_frequencies": True},
+    "D": {"equal_sizes": False, "uniform_frequencies": True},
+}
+PRINTED_FREQUENCIES = [359, 247, 231, 120, 42, 13, 10, 3]
+"""Section 3.6, Heart: cholesterol in ten bins of equal width, of which two are empty."""
+FAR = 1.5
+"""Every random loss is at least so many times that of Stack & Deal: "far less" (the text gives no figure)."""
+NEAR = 0.01
+"""A privacy loss lower by no more than this is not lower "by a significant amount" (the text gives no figure)."""
+
+
+@dataclass
+class Report:
+    """Where tables and plots go, and the statements of the text with whether they hold."""
+
+    output: Path
+    statements: list[tuple[str, str, bool, str]] = field(default_factory=list)
+
+    def state(self, figure: str, statement: str, holds: bool, found: str) -> None:
+        """Record one statement."""
+        self.statements.append((figure, statement, holds, found))
+
+    def save(self, name: str, frame: pd.DataFrame, figure: go.Figure) -> None:
+        """Write a table and its plot."""
+        frame.to_csv(self.output / f"{name}.csv", index=False)
+        figure.write_html(self.output / f"{name}.html", include_plotlyjs="directory")
+
+
+def privacy_loss(data: Microdata, partition: Partition, names: Sequence[str] | None = None) -> float:
+    """Largest ordered EMD of any class in any of the sensitive attributes."""
+    return max(
+        float(TCloseness(t=1.0, ground="ordered", attribute=name).checks(data)[0].levels(partition).max())
+        for name in names or data.sensitive
+    )
+
+
+def dealt(data: Microdata, k: int) -> Partition:
+    """Stack & Deal; which rows of equal values go where does not change the loss."""
+    return StackAndDeal(k=k, locality=False, seed=0).anonymize(data).partition
+
+
+def drawn(data: Microdata, k: int, group: str, times: int) -> list[Partition]:
+    """Random partitions of one group."""
+    model = RandomPartition(k=k, **GROUPS[group])
+    bucket = Multiplicity.of(data).of_row
+    found = []
+    for number in range(times):
+        rng = np.random.default_rng([k, ord(group), number])
+        found.append(Partition(model.draw(bucket, rng.permutation(data.n_rows), rng)))
+    return found
+
+
+def losses(data: Microdata, ks: Sequence[int], groups: Sequence[str], times: int) -> pd.DataFrame:
+    """One line per partition: group (or `Stack & Deal`), k, privacy loss, number and mean size of its classes."""
+    lines = []
+    for k in ks:
+        named = [("Stack & Deal", [dealt(data, k)]), *((group, drawn(data, k, group, times)) for group in groups)]
+        for name, partitions in named:
+            for partition in partitions:
+                lines.append((name, k, privacy_loss(data, partition), partition.n_groups, partition.sizes.mean()))
+    return pd.DataFrame(lines, columns=["partition", "k", "privacy loss", "classes", "mean size"])
+
+
+def beside_random(found: pd.DataFrame) -> pd.DataFrame:
+    """Per group and k: the loss of Stack & Deal, that of random partitions, and how many of these are lower."""
+    lines = []
+    own = found[found["partition"] == "Stack & Deal"].set_index("k")["privacy loss"]
+    for (group, k), part in found[found["partition"] != "Stack & Deal"].groupby(["partition", "k"]):
+        loss = part["privacy loss"].to_numpy()
+        lower = loss < own[k] - 1e-12
+        lines.append(
+            {
+                "group": group,
+                "k": k,
+                "stack & deal": own[k],
+                "lowest random": loss.min(),
+                "median random": np.median(loss),
+                "highest random": loss.max(),
+                "lower than stack & deal": int(lower.sum()),
+                "mean size of those": part.loc[lower, "mean size"].mean(),
+            }
+        )
+    return pd.DataFrame(lines).round(4)
+
+
+def scatter(found: pd.DataFrame, title: str, groups: Sequence[str]) -> go.Figure:
+    """Random partitions in blue, Stack & Deal in red, one panel per group."""
+    random = found[found["partition"].isin(groups)]
+    own = found[found["partition"] == "Stack & Deal"]
+    figure = px.scatter(
+        random, x="k", y="privacy loss", facet_col="partition", facet_col_wrap=2, title=title, opacity=0.4,
+        category_orders={"partition": list(groups)},
+    )  # fmt: skip
+    figure.update_traces(marker={"color": "#4477aa", "size": 5})
+    line = go.Scatter(
+        x=own["k"], y=own["privacy loss"], mode="lines+markers", name="Stack & Deal", marker={"color": "#cc3311"}
+    )
+    figure.add_trace(line, row="all", col="all", exclude_empty_subplots=True)
+    return figure
+
+
+def against_groups(report: Report, figure: str, data: Microdata, title: str, times: int) -> None:
+    """Figures 3.1 and 3.2."""
+    found = losses(data, range(5, 21), list(GROUPS), times)
+    table_of = beside_random(found)
+    report.save(f"figure-{figure}", table_of, scatter(found, title, list(GROUPS)))
+    print(f"\nFigure {figure}: {title}\n{table_of.to_string(index=False)}")
+    by_group = table_of.groupby("group")
+    lower = by_group["lower than stack & deal"].sum()
+    drawn_per_group = times * 16
+    for group in "AB":
+        least = (table_of["lowest random"] / table_of["stack & deal"])[table_of["group"] == group].min()
+        report.state(
+            figure,
+            f"Group {group}: for every k the loss of Stack & Deal is far less than that of any random partition.",
+            lower[group] == 0 and least > FAR,
+            f"{lower[group]} of {drawn_per_group:,} are lower; the lowest is {least:.2f} times as high",
+        )
+    report.state(
+        figure,
+        "Group C: the loss of Stack & Deal is equal to or less than that of any random partition.",
+        lower["C"] == 0,
+        f"{lower['C']} of {drawn_per_group:,} are lower",
+    )
+    uneven = table_of[table_of["group"] == "D"]
+    each = int((uneven["lower than stack & deal"] > 0).sum())
+    report.state(
+        figure,
+        "Group D: for every k some random partitions have a lower loss.",
+        each == 16,
+        f"for {each} of 16 k; {lower['D']} of {drawn_per_group:,} are lower",
+    )
+    gain = float((uneven["stack & deal"] - uneven["lowest random"]).max())
+    report.state(
+        figure,
+        "Group D: it is not lower by a significant amount.",
+        gain <= NEAR,
+        f"by up to {gain:.4f}",
+    )
+    larger = (uneven["mean size of those"] / uneven["k"]).dropna()
+    report.state(
+        figure,
+        "Group D: partitions with a lower loss have much larger classes.",
+        bool(len(larger) and larger.min() > FAR),
+        f"their mean class has {larger.min():.1f} to {larger.max():.1f} times k rows",
+    )
+
+
+def heart(**extra: object) -> Microdata:
+    """Heart with its two sensitive attributes."""
+    entry = table("heart")
+    roles = {**entry.roles, **extra}
+    return Microdata(entry.load(), roles=roles, kinds=entry.kinds, orders=entry.orders)
+
+
+def heart_in_bins(report: Report, stacked: bool = False) -> Microdata:
+    """Heart with cholesterol cut into ten bins of equal width, in their own order or the most frequent one first."""
+    entry = table("heart")
+    frame = entry.load()
+    frame["chol"] = pd.cut(frame["chol"], 10, labels=False)
+    bins = np.bincount(frame["chol"])
+    counted = sorted(bins.tolist(), reverse=True)
+    if stacked:
+        order = [number for number in np.argsort(-bins, kind="stable").tolist() if bins[number]]
+        kinds = {**entry.kinds, "chol": "ordinal"}
+        roles = {**entry.roles, "trestbps": "quasi-identifier"}
+        return Microdata(frame, roles=roles, kinds=kinds, orders={**entry.orders, "chol": order})
+    report.state(
+        "3.2",
+        "The frequencies are 359, 247, 231, 120, 42, 13, 10, 3, 0, 0.",
+        [count for count in counted if count] == PRINTED_FREQUENCIES,
+        f"cholesterol in ten bins of equal width has {counted}",
+    )
+    return Microdata(
+        frame, roles={**entry.roles, "trestbps": "quasi-identifier"}, kinds=entry.kinds, orders=entry.orders
+    )
+
+
+def with_two_attributes(report: Report, times: int) -> None:
+    """Figure 5.1: both sensitive attributes at once, sizes restricted (group 1) or not (group 2)."""
+    data = heart()
+    names = {"B": "1: sizes k or k + 1", "A": "2: any sizes"}
+    found = losses(data, range(5, 16), list(names), times).replace({"partition": names})
+    single = []
+    for name, other in (("trestbps", "chol"), ("chol", "trestbps")):
+        alone = heart(**{other: "insensitive"})
+        for k in range(5, 16):
+            partition = dealt(alone, k)
+            single.append((f"stacked by {name} only", k, privacy_loss(data, partition)))
+    table_of = beside_random(found)
+    lines = pd.DataFrame(single, columns=["stack", "k", "privacy loss"])
+    figure = scatter(found, "Figure 5.1: Heart, blood pressure and cholesterol", list(names.values()))
+    for stack, part in lines.groupby("stack"):
+        figure.add_trace(go.Scatter(x=part["k"], y=part["privacy loss"], name=str(stack)), row="all", col="all")
+    report.save("figure-5.1", table_of, figure)
+    lines.to_csv(report.output / "figure-5.1-single.csv", index=False)
+    print(f"\nFigure 5.1: Heart, trestbps and chol\n{table_of.to_string(index=False)}")
+    print(lines.pivot_table(index="k", columns="stack", values="privacy loss").round(4).to_string())
+    lower = table_of.groupby("group")["lower than stack & deal"].sum()
+    report.state(
+        "5.1",
+        "With restricted sizes the loss of Stack & Deal is the minimum.",
+        lower[names["B"]] == 0,
+        f"{lower[names['B']]} of {11 * times:,} random partitions are lower",
+    )
+    report.state(
+        "5.1",
+        "Without restriction some random partitions have lower losses.",
+        bool(lower[names["A"]] > 0),
+        f"{lower[names['A']]} of {11 * times:,} uniformly drawn 'k or more' partitions are lower",
+    )
+
+
+def over_k(report: Report, tables: dict[str, Microdata]) -> None:
+    """Figure 6.1: privacy loss against k; and the chooser of chapter 6."""
+    lines = []
+    for name, data in tables.items():
+        lines += [(name, k, privacy_loss(data, dealt(data, k))) for k in range(2, 21)]
+    found = pd.DataFrame(lines, columns=["table", "k", "privacy loss"])
+    figure = px.line(found, x="k", y="privacy loss", color="table", markers=True, title="Figure 6.1: loss against k")
+    report.save("figure-6.1", found, figure)
+    print("\nFigure 6.1: privacy loss of Stack & Deal against k")
+    print(found.pivot_table(index="k", columns="table", values="privacy loss").round(4).to_string())
+    for name, part in found.groupby("table"):
+        trend = float(part["k"].corr(part["privacy loss"], method="spearman"))
+        rises = int((part["privacy loss"].diff() > 1e-12).sum())
+        report.state(
+            "6.1",
+            f"{name}: the privacy loss tends to decrease as k increases.",
+            trend < -0.8,
+            f"rank correlation {trend:.2f}; it rises at {rises} of 18 steps",
+        )
+    name, data = next(iter(tables.items()))
+    choice = choose_k(data, ks=range(2, 41), algorithm=StackAndDeal(seed=0))
+    chosen = pd.DataFrame({"k": choice.k, "t": choice.t, "information loss": choice.information_loss, "C": choice.cost})
+    print(f"\nChooser on {name}, alpha = 0.5: best k = {choice.best}\n{chosen.round(4).to_string(index=False)}")
+    drawing = px.line(chosen.melt("k", var_name="measure"), x="k", y="value", color="measure", title=f"Chooser: {name}")
+    drawing.add_vline(x=choice.best, annotation_text=f"best k = {choice.best}")
+    report.save("chooser", chosen, drawing)
+
+
+def main() -> None:
+    """Reproduce the figures and say what agrees."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, help="folder for tables and plots (default: a new temporary one)")
+    parser.add_argument("--partitions", type=int, default=100, help="random partitions per k and group")
+    arguments = parser.parse_args()
+    output = arguments.output or Path(tempfile.mkdtemp(prefix="t-closeness-"))
+    output.mkdir(parents=True, exist_ok=True)
+    report = Report(output)
+    entry = table("t-closeness-dataset-1")
+    first = Microdata(entry.load(), roles=entry.roles, kinds=entry.kinds, orders=entry.orders)
+    against_groups(report, "3.1", first, "Data set 1, 730 rows, 6 values", arguments.partitions)
+    binned = heart_in_bins(report)
+    against_groups(report, "3.2", binned, "Heart, cholesterol in 10 bins", arguments.partitions)
+    stacked = heart_in_bins(report, stacked=True)
+    against_groups(report, "3.2-stack-order", stacked, "Heart, distance in stack order", arguments.partitions)
+    with_two_attributes(report, arguments.partitions)
+    over_k(report, {"Heart, cholesterol in bins": binned, "Data set 1": first, "Heart, two attributes": heart()})
+    print("\nWhat the text states, and what is found here")
+    for figure, statement, holds, found in report.statements:
+        print(f"[{'agrees' if holds else 'differs'}] figure {figure}: {statement} Found: {found}.")
+    print(f"\nTables and plots are in {output}")
+
+
+if __name__ == "__main__":
+    main()
