@@ -207,7 +207,7 @@ def plots(levels: pd.DataFrame, columns: pd.DataFrame, members_: pd.DataFrame) -
     found["figure 7"] = px.bar(
         tall.astype({"size": str}), x="size", y="tuples", color="kind", barmode="group",
         facet_col="columns", facet_row="data", title="Tuples by number of matching buckets",
-    )  # fmt: skip
+    ).update_yaxes(matches=None, showticklabels=True)  # fmt: skip
     return found
 
 
