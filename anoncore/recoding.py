@@ -241,11 +241,22 @@ class GroupValues(Recoding):
     """Only which values occur in a group: `members[offsets[g]:offsets[g + 1]]`, each at least once.
 
     The other rows of the group are ambiguous slots: any of its values may stand there (vertical fragmentation, section
-    on selectivity).
+    on selectivity). Where values were left out, `original` has what the rows had, int32 (n_rows,).
     """
 
     offsets: npt.NDArray[np.int64]
     members: Codes
+    original: Codes | None = None
+
+    @property
+    def n_changed(self) -> int:
+        """Number of rows whose value was left out of their group's set."""
+        if self.original is None:
+            return 0
+        published = np.repeat(np.arange(len(self.sizes)), self.sizes) * len(self.domain) + self.members
+        return int(
+            (~np.isin(self.partition.group.astype(np.int64) * len(self.domain) + self.original, published)).sum()
+        )
 
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:
@@ -260,6 +271,17 @@ class GroupValues(Recoding):
     def values(self, group: int) -> Codes:
         """Codes published for one group, ascending."""
         return self.members[self.offsets[group] : self.offsets[group + 1]]
+
+    def version(self, rng: np.random.Generator) -> Codes:
+        """One way to fill the rows, int32 (n_rows,): each value of a group once, the other rows at random."""
+        partition = self.partition
+        order = np.lexsort((rng.random(partition.n_rows), partition.group))
+        group = partition.group[order]
+        rank = np.arange(partition.n_rows) - partition.starts[group]
+        drawn = np.where(rank < self.sizes[group], rank, (rng.random(partition.n_rows) * self.sizes[group]).astype(int))
+        codes = np.empty(partition.n_rows, dtype=np.int32)
+        codes[order] = self.members[self.offsets[group] + drawn]
+        return codes
 
     @cached_property
     def group_texts(self) -> Texts:

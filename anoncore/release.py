@@ -131,8 +131,9 @@ class Release:
         """One random linking: for each fragment, the row that goes with row i of the first fragment, (n_rows,) each.
 
         Rows are linked within a shared group, where fragments that overlap agree on what they share; fragments with
-        partitions of their own are linked within equal values of the attributes that they share with the first. Raises
-        ReleaseError where nothing links them.
+        partitions of their own are linked within equal values of the attributes that they share with the first. Values
+        that a class publishes only as a set are filled in at random; where changed values leave different numbers of
+        one, its other rows are linked at random. Raises ReleaseError where nothing links them.
         """
         linked = {0: np.arange(self.data.n_rows)}
         if self.is_shared:
@@ -141,17 +142,13 @@ class Release:
             through = tuple(Link(place, 0, frozenset()) for place in range(1, len(self.fragments)))
         for link in through:
             parent, fragment = self.fragments[link.parent], self.fragments[link.column]
-            here, there = self._link_keys(parent, fragment, link.attributes)
+            here, there = self._link_keys(parent, fragment, link.attributes, rng)
             here = here[linked[link.parent]]
-            if not np.array_equal(np.sort(here), np.sort(there)):
-                raise ReleaseError(f"The fragments '{parent.name}' and '{fragment.name}' cannot be linked row by row.")
-            rows = np.empty(self.data.n_rows, dtype=np.int64)
-            rows[np.argsort(here, kind="stable")] = np.lexsort((rng.random(len(there)), there))
-            linked[link.column] = rows
+            linked[link.column] = _paired(here, there, rng)
         return tuple(linked[place] for place in range(len(self.fragments)))
 
     def _link_keys(
-        self, first: Fragment, other: Fragment, shared: frozenset[str]
+        self, first: Fragment, other: Fragment, shared: frozenset[str], rng: np.random.Generator
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """A number per row of each fragment; rows of equal numbers may be linked."""
         key = np.zeros(2 * self.data.n_rows, dtype=np.int64)
@@ -165,8 +162,8 @@ class Release:
         n_shared = 0
         for name, recoding in first.recodings.items():
             match = other.recodings.get(name)
-            if isinstance(recoding, Exact) and isinstance(match, Exact):
-                codes = np.concatenate((recoding.codes, match.codes))
+            if isinstance(recoding, Exact | GroupValues) and isinstance(match, Exact | GroupValues):
+                codes = np.concatenate((_values(recoding, rng), _values(match, rng)))
                 key = np.unique(key * len(recoding.domain) + codes, return_inverse=True)[1]
                 n_shared += 1
         if n_shared == 0:
@@ -185,6 +182,30 @@ class Release:
             place = next(i for i, fragment in enumerate(self.fragments) if name in fragment.recodings)
             columns[name] = _cells(self.fragments[place].recodings[name], links[place][shuffled])
         return pd.DataFrame(columns)
+
+
+def _values(recoding: Exact | GroupValues, rng: np.random.Generator) -> Codes:
+    """The value of each row, or a random one of its group's set, each of which stands at least once."""
+    return recoding.codes if isinstance(recoding, Exact) else recoding.version(rng)
+
+
+def _paired(
+    here: npt.NDArray[np.int64], there: npt.NDArray[np.int64], rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """For each place of `here` another one of `there`: of equal numbers as far as there are enough, else any left."""
+    size = int(max(here.max(), there.max())) + 1
+    orders, paired = [], []
+    fewer = np.minimum(np.bincount(here, minlength=size), np.bincount(there, minlength=size))
+    for numbers in (here, there):
+        order = np.lexsort((rng.random(len(numbers)), numbers))
+        counts = np.bincount(numbers, minlength=size)
+        rank = np.arange(len(order)) - (np.cumsum(counts) - counts)[numbers[order]]
+        paired.append(rank < fewer[numbers[order]])
+        orders.append(order)
+    rows = np.empty(len(here), dtype=np.int64)
+    rows[orders[0][paired[0]]] = orders[1][paired[1]]
+    rows[orders[0][~paired[0]]] = rng.permutation(orders[1][~paired[1]])
+    return rows
 
 
 def _cells(recoding: Recoding, rows: npt.NDArray[np.int64]) -> pd.Series:

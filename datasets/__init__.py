@@ -12,11 +12,12 @@ from datasets.census import CENSUS
 from datasets.measurements import HEART, MUSK
 from datasets.papers import PAPER_TABLES
 from datasets.rothko import ROTHKO_SYNTHETIC
+from datasets.wide import WIDE
 
 __all__ = ["Table", "Taxonomy", "table", "tables"]
 
 _TABLES: Mapping[str, Table] = MappingProxyType(
-    {entry.name: entry for entry in (CENSUS, ROTHKO_SYNTHETIC, ADULT, HEART, MUSK, *PAPER_TABLES)}
+    {entry.name: entry for entry in (CENSUS, ROTHKO_SYNTHETIC, WIDE, ADULT, HEART, MUSK, *PAPER_TABLES)}
 )
 
 

@@ -269,13 +269,32 @@ def test_what_nothing_links_is_refused():
     )
     with pytest.raises(ReleaseError, match="Nothing links the rows of 'age' and 'job'"):
         apart.linked()
-    changed = np.ones(6, dtype=np.int32)
-    torn = (
-        Fragment("age", own[0], {"disease": exact(data, "disease", own[0])}),
-        Fragment("job", own[1], {"disease": Distorted(data.domain["disease"], own[1], changed, data.codes["disease"])}),
+
+
+def test_changed_values_and_value_sets_are_linked_as_far_as_they_go():
+    data = people()
+    own = [Partition(np.array([0, 0, 0, 1, 1, 1])), Partition(np.array([0, 1, 0, 1, 0, 1]))]
+    codes, domain = data.codes["disease"], data.domain["disease"]
+    changed = codes.copy()
+    changed[codes == codes[0]] = codes[codes != codes[0]][0]
+    torn = Release(
+        data,
+        (
+            Fragment("age", own[0], {"disease": exact(data, "disease", own[0])}),
+            Fragment("job", own[1], {"disease": Distorted(domain, own[1], changed, codes)}),
+        ),
     )
-    with pytest.raises(ReleaseError, match="'age' and 'job' cannot be linked row by row"):
-        Release(data, torn).linked()
+    for seed in range(5):
+        first, second = torn.linking(np.random.default_rng(seed))
+        assert sorted(second) == sorted(first) == list(range(6))
+        enough = np.minimum(np.bincount(codes, minlength=len(domain)), np.bincount(changed, minlength=len(domain)))
+        assert (codes[first] == changed[second]).sum() == enough.sum()
+    offsets, members = own[1].value_sets(codes, len(domain))
+    sets = GroupValues(domain, own[1], offsets, members)
+    version = sets.version(np.random.default_rng(0))
+    assert all(set(version[own[1].rows(g)]) == set(sets.values(g)) for g in range(2))
+    hidden = Release(data, (torn.fragments[0], Fragment("job", own[1], {"disease": sets})))
+    assert sorted(hidden.linking(np.random.default_rng(0))[1]) == list(range(6))
 
 
 def test_many_shared_attributes_link_without_overflow():

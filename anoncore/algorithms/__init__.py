@@ -13,6 +13,7 @@ from anoncore.algorithms.sabre import Sabre
 from anoncore.algorithms.sensitive_space import SensitiveSpaceFragmentation
 from anoncore.algorithms.slicing import Slicing
 from anoncore.algorithms.stack_and_deal import StackAndDeal
+from anoncore.algorithms.vertical_fragmentation import VerticalFragmentation
 from anoncore.model import Registry
 
 ALGORITHMS: Registry[Algorithm] = Registry("algorithm", Algorithm, globals())  # type: ignore[type-abstract]
@@ -33,4 +34,5 @@ __all__ = [
     "SensitiveSpaceFragmentation",
     "Slicing",
     "StackAndDeal",
+    "VerticalFragmentation",
 ]

@@ -11,6 +11,7 @@ from anoncore.attacks.foreground import (
     group_probabilities,
     possible_worlds,
 )
+from anoncore.attacks.join_likelihood import JoinLikelihood, join_likelihood
 from anoncore.attacks.matching_buckets import MatchingBuckets, matching_buckets
 from anoncore.attacks.membership import Membership, membership
 from anoncore.attacks.posterior import sensitive_posterior
@@ -20,6 +21,7 @@ __all__ = [
     "AttributeDisclosure",
     "ForegroundKnowledge",
     "GroupView",
+    "JoinLikelihood",
     "MatchingBuckets",
     "Membership",
     "PossibleWorlds",
@@ -29,6 +31,7 @@ __all__ = [
     "attribute_disclosure",
     "foreground_knowledge",
     "group_probabilities",
+    "join_likelihood",
     "matching_buckets",
     "membership",
     "possible_worlds",

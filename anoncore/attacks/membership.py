@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from anoncore.attacks.cells import Cells, Floats, Int64, published_key
+from anoncore.attacks.join_likelihood import JoinLikelihood, join_likelihood
 from anoncore.domain import listing
 from anoncore.errors import ParameterError, ReleaseError
 from anoncore.kernels.membership import ColumnValues, count_pairs, count_tuples, draw_tuples, matching_buckets
@@ -58,8 +59,11 @@ def membership(
     draws: int = 100_000,
     confidence: float = 0.95,
     seed: int = 0,
-) -> Membership:
+) -> Membership | JoinLikelihood:
     """Fake tuples and matching buckets of a sliced release.
+
+    Of fragments that are generalized on their own it is the result of `join_likelihood`, to which the other parameters
+    mean nothing.
 
     A tuple consists of one published value per column, of the given attributes (default: all; the quasi-identifiers
     are what an adversary can look up, of which bucketization yields no fake tuple). A bucket matches it if it shows
@@ -71,10 +75,12 @@ def membership(
     least the given confidence for every table (empirical Bernstein bound). Sources: Li et al., slicing, sections 5 and
     6.3; Karp and Luby, FOCS 1983; Maurer and Pontil, COLT 2009, theorem 4.
 
-    Raises ReleaseError where fragments have partitions of their own or are generalized group by group, ParameterError
-    for a number out of range or `exact` with more tuples than can be counted.
+    Raises ReleaseError where there are regions of groups and no fragments that could be joined, ParameterError for a
+    number out of range or `exact` with more tuples than can be counted.
     """
     _check_parameters(draws, confidence)
+    if not release.is_shared or _is_generalized_by_fragment(release):
+        return join_likelihood(release)
     table = _Table.of(release, attributes)
     if exact is None:
         exact = table.is_countable
@@ -194,11 +200,12 @@ class _Table:
         return bounds
 
 
+def _is_generalized_by_fragment(release: Release) -> bool:
+    regional = [any(isinstance(one, Generalized) for one in part.recodings.values()) for part in release.fragments]
+    return len(regional) > 1 and all(regional)
+
+
 def _wanted(release: Release, attributes: Collection[str] | None) -> set[str]:
-    if not release.is_shared:
-        raise ReleaseError(
-            "Membership is measured in buckets, but the fragments of this release have their own groups."
-        )
     wanted = set(release.attributes if attributes is None else attributes)
     unknown = sorted(wanted - set(release.attributes))
     if unknown or not wanted:

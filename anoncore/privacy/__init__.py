@@ -3,17 +3,24 @@
 from anoncore.privacy.check import Violation, check
 from anoncore.privacy.distance import emd
 from anoncore.privacy.guarantees import Guarantee, guarantees
+from anoncore.privacy.joins import JoinCheck, JoinSummary, joins, pair_levels, require_safe_joins, unsafe_pairs
 from anoncore.privacy.profile import AttributeProfile, FragmentProfile, Profile, WorstLevel, profile
 
 __all__ = [
     "AttributeProfile",
     "FragmentProfile",
     "Guarantee",
+    "JoinCheck",
+    "JoinSummary",
     "Profile",
     "Violation",
     "WorstLevel",
     "check",
     "emd",
     "guarantees",
+    "joins",
+    "pair_levels",
     "profile",
+    "require_safe_joins",
+    "unsafe_pairs",
 ]

@@ -38,11 +38,11 @@ def node_names(taxonomy: Taxonomy) -> list[str]:
 def test_the_census_comes_first_and_only_public_data_is_external():
     assert next(iter(tables())) == "census"
     assert {name for name, entry in tables().items() if entry.external} == {"adult", "heart", "musk"}
-    assert {name for name, entry in tables().items() if entry.generated} == {"census", "rothko-synthetic"}
+    assert {name for name, entry in tables().items() if entry.generated} == {"census", "rothko-synthetic", "wide"}
 
 
 def test_an_unknown_table_is_refused_with_the_known_names():
-    with pytest.raises(DataError, match=r"no built-in table 'census2'.*census, rothko-synthetic, adult"):
+    with pytest.raises(DataError, match=r"no built-in table 'census2'.*census, rothko-synthetic, wide, adult"):
         table("census2")
 
 

@@ -27,6 +27,13 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"diversity": "distinct", "sensitive_column_size": 1},
         {"l": 1.2, "sensitive_column_size": 1, "column_requirements": (KAnonymity(k=3),)},
     ],
+    "vertical-fragmentation": [
+        {"k": 3, "enforce": "naive"},
+        {"k": 2, "enforce": "dependency"},
+        {"k": 3, "enforce": "selectivity"},
+        {"k": 2, "l": 2},
+        {"k": 2, "t": 0.4, "segmentation": "full"},
+    ],
 }
 """What an algorithm needs beyond its defaults to run on tables of a few rows, one entry per variant to test."""
 

@@ -1,0 +1,1 @@
+"""Vertical fragmentation: attributes put into fragments, joins of their classes, and what keeps these joins safe."""

@@ -1,0 +1,88 @@
+"""Mutual information of all pairs of columns, and the threshold of a column that tells most about a class."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.kernels.compiler import kernel
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@kernel
+def pair_information(cells: Int32, sizes: Int64, xlogx: Floats) -> Floats:
+    """Mutual information in nats, symmetric float (n_columns, n_columns); the diagonal has the entropies.
+
+    `cells` int32 (n_columns, n_rows) has cells 0..sizes[column]-1, `xlogx[x]` = x ln x for x = 0..n_rows.
+    """
+    n_columns, n_rows = cells.shape
+    entropy = np.empty(n_columns)
+    for a in range(n_columns):
+        single = np.zeros(sizes[a], np.int64)
+        for row in range(n_rows):
+            single[cells[a, row]] += 1
+        total = 0.0
+        for count in single:
+            total += xlogx[count]
+        entropy[a] = (xlogx[n_rows] - total) / n_rows
+    information = np.empty((n_columns, n_columns))
+    for a in range(n_columns):
+        information[a, a] = entropy[a]
+        for b in range(a + 1, n_columns):
+            width = sizes[b]
+            joint = np.zeros(sizes[a] * width, np.int64)
+            for row in range(n_rows):
+                joint[cells[a, row] * width + cells[b, row]] += 1
+            total = 0.0
+            for count in joint:
+                total += xlogx[count]
+            value = max(entropy[a] + entropy[b] - (xlogx[n_rows] - total) / n_rows, 0.0)
+            information[a, b], information[b, a] = value, value
+    return information
+
+
+@kernel
+def best_threshold(
+    columns: Int32, rows: Int64, sizes: Int64, classes: Int32, n_classes: int, xlogx: Floats
+) -> tuple[int, int, float]:
+    """The column and code with the largest gain of information (nats) when rows up to this code are split off.
+
+    `columns` int32 (n_columns, n_rows), `rows` the rows to split, `classes` int32 (n_rows,). The first of equal gains;
+    gain 0 and column -1 where nothing can be split.
+    """
+    n = rows.shape[0]
+    whole = np.zeros(n_classes, np.int64)
+    for row in rows:
+        whole[classes[row]] += 1
+    before = xlogx[n]
+    for count in whole:
+        before -= xlogx[count]
+    best_column, best_code, best_gain = -1, -1, 0.0
+    left = np.empty(n_classes, np.int64)
+    for column in range(columns.shape[0]):
+        counts = np.zeros((sizes[column], n_classes), np.int64)
+        low, high = sizes[column], -1
+        for row in rows:
+            code = columns[column, row]
+            counts[code, classes[row]] += 1
+            low, high = min(low, code), max(high, code)
+        left[:] = 0
+        n_left = 0
+        for code in range(low, high):
+            here = 0
+            for value in range(n_classes):
+                left[value] += counts[code, value]
+                here += counts[code, value]
+            if here == 0:
+                continue
+            n_left += here
+            after = xlogx[n_left] + xlogx[n - n_left]
+            for value in range(n_classes):
+                after -= xlogx[left[value]] + xlogx[whole[value] - left[value]]
+            gain = (before - after) / n
+            if gain > best_gain + 1e-12:
+                best_column, best_code, best_gain = column, code, gain
+    return best_column, best_code, best_gain

@@ -1,0 +1,306 @@
+"""Whether joining fragments on their common attribute undoes their privacy: the check over all joins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from anoncore.errors import AnonymizationError
+from anoncore.fragmentation.common import alike_values, common_attribute, original_counts, published_counts
+from anoncore.fragmentation.joins import (
+    Classes,
+    Floats,
+    Joins,
+    RowRule,
+    Rule,
+    SelectivityRule,
+    TooManyJoins,
+    ValueRule,
+    blocks,
+)
+from anoncore.recoding import GroupValues
+from anoncore.release import Release
+from anoncore.requirements import DistinctDiversity, KAnonymity
+
+DELTA = 0.5
+
+
+@dataclass(frozen=True)
+class JoinSummary:
+    """All joins of one class of each of some fragments.
+
+    `n_joins` of them; `n_broken` violate k (or delta) and `n_uniform` have fewer than l different values. `lowest` is
+    the smallest number of rows of a join that is not empty (the smallest eta where value sets are published). Of two
+    fragments: `n_linked` joins are not empty, with at least `fewest_values` different values; where there are rows per
+    value, `largest_share` is the largest share of one value in the joined rows, real and fake, and `lowest_diversity`
+    their smallest exp(entropy). Of three and more, joins count only where joins of some of their classes do not bound
+    them already. None is what is not known.
+    """
+
+    fragments: tuple[str, ...]
+    n_joins: int
+    n_broken: int | None
+    n_uniform: int | None
+    lowest: float | None
+    n_linked: int | None = None
+    fewest_values: int | None = None
+    largest_share: float | None = None
+    lowest_diversity: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether all of them are known to be safe."""
+        return self.n_broken == 0 and self.n_uniform == 0
+
+
+@dataclass(frozen=True)
+class JoinCheck:
+    """Every set of two or more fragments, joined on `common`: what the joins of their classes have.
+
+    `delta` None: class values are published row by row and a join has 0 or at least `k` rows. Else `delta` bounds the
+    selectivity. `l` different values are asked for where it is above 1.
+    """
+
+    common: str
+    k: int
+    l: int
+    delta: float | None
+    joins: tuple[JoinSummary, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether no join breaks k, delta or l."""
+        return all(one.holds for one in self.joins)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What the check found, for people."""
+        return tuple(self._sentences())
+
+    def _sentences(self) -> Iterator[str]:
+        asks = f"at least {self.k:,} rows" if self.delta is None else f"eta of at least {self.delta:g}"
+        for one in sorted(self.joins, key=lambda one: one.holds):
+            names = " and ".join(one.fragments)
+            if one.n_broken is None or one.n_uniform is None:
+                yield f"Joins of classes of {names} on '{self.common}' are too many to look at one by one."
+            elif not one.holds:
+                parts = [f"{one.n_broken:,} break {asks}"] if one.n_broken else []
+                parts += [f"{one.n_uniform:,} have fewer than {self.l} values"] if one.n_uniform else []
+                yield f"Of {one.n_joins:,} joins of classes of {names} on '{self.common}' {' and '.join(parts)}."
+            elif one.n_linked and one.lowest is not None:
+                reached = f"{one.lowest:,.0f} rows" if self.delta is None else f"eta {one.lowest:.4g}"
+                values = f" and {one.fewest_values} values" if self.l > 1 else ""
+                yield (
+                    f"Each of the {one.n_linked:,} joins of classes of {names} on '{self.common}' that are not empty "
+                    f"has {asks}; the smallest has {reached}{values}."
+                )
+        lowest = min((one.lowest_diversity for one in self.joins if one.lowest_diversity is not None), default=np.inf)
+        if self.l > 1 and lowest < np.inf:
+            yield (
+                f"Joins have at least {self.l} different values; entropy and recursive diversity hold for the real "
+                f"rows of each class only: joined with fake rows the smallest exp(entropy) is {lowest:.4g}."
+            )
+
+
+def joins(
+    release: Release, k: int | None = None, l: int | None = None, delta: float | None = None, published: bool = True
+) -> JoinCheck:
+    """Check all joins of classes of different fragments, of every two or more fragments.
+
+    Pairs are counted exactly, from the rows per class value; no join is ever materialized. `k` and `l` are those the
+    algorithm promises (else 2 and 1), `delta` is its delta (else 0.5) where classes publish value sets. `published`
+    False: as the joins would be with the original class values. Raises ReleaseError where the fragments have no common
+    attribute. Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definition 4.1 and theorem 4.1;
+    definition 4.5 for selectivity; theorem 5.1 for l.
+    """
+    setting = _Setting.of(release, k, l, delta)
+    rows, values, known = Joins(setting.rule), Joins(setting.value_rule), True
+    summaries: list[JoinSummary] = []
+    for place, counts in enumerate(setting.counts(release, published)):
+        sizes = release.fragments[place].partition.sizes
+        one, other = setting.rule.classes(counts, sizes).distinct()[0], setting.value_rule.classes(counts, sizes)
+        other = other.distinct()[0]
+        for subset in _subsets(place):
+            summary = _summary(
+                rows.subsets.get(subset), one, values.subsets.get(subset), other, setting, len(subset) == 1
+            )
+            parts = [release.fragments[i] for i in (*subset, place)]
+            names = tuple(part.name for part in parts)
+            if len(subset) > 1 and not known:
+                summary = {"n_broken": None, "n_uniform": None, "lowest": None}
+            summaries.append(JoinSummary(names, prod(part.partition.n_groups for part in parts), **summary))
+        if place + 1 < len(release.fragments):
+            known &= _added(rows, one, larger=True) and _added(values, other, larger=setting.l > 1)
+    return JoinCheck(setting.common, setting.k, setting.l, setting.delta, tuple(summaries))
+
+
+def _added(joins: Joins, classes: Classes, larger: bool) -> bool:
+    """Whether one more fragment could be joined to all before; at least it is added on its own."""
+    try:
+        joins.add(classes, larger)
+    except TooManyJoins:
+        joins.add(classes, larger=False)
+        return False
+    return True
+
+
+def _subsets(number: int) -> Iterator[tuple[int, ...]]:
+    """All subsets of 0..number-1 but the empty one, small ones first."""
+    for size in range(1, number + 1):
+        yield from combinations(range(number), size)
+
+
+def require_safe_joins(
+    release: Release, k: int | None = None, l: int | None = None, delta: float | None = None
+) -> JoinCheck:
+    """The check of `joins`; raises AnonymizationError where a join breaks it."""
+    found = joins(release, k, l, delta)
+    if not found.holds:
+        raise AnonymizationError(f"The fragments are not safe to join. {found.sentences[0]}")
+    return found
+
+
+def pair_levels(release: Release, first: int = 0, second: int = 1, published: bool = True) -> Floats:
+    """Rows of the join of every class of one fragment with every class of another, (n_groups, n_groups); 0 for none.
+
+    Where value sets are published: eta, NaN where no value is common. `first` and `second` are places of fragments.
+    """
+    setting = _Setting.of(release, None, None, None)
+    sides = setting.classes(release, published)
+    levels = setting.rule.levels(sides[first], sides[second])
+    levels[np.isinf(levels)] = 0.0 if setting.delta is None else np.nan
+    return levels
+
+
+def unsafe_pairs(
+    release: Release, first: int = 0, second: int = 1, published: bool = True, most: int = 1000
+) -> pd.DataFrame:
+    """The pairs of classes whose join breaks k or delta, the lowest first: class of either fragment, rows of both,
+    common values, and `level`, the joined rows or eta. At most `most` lines.
+    """
+    setting = _Setting.of(release, None, None, None)
+    sides = setting.classes(release, published)
+    one, other = sides[first], sides[second]
+    lines = []
+    for part in blocks(one, other):
+        levels = setting.rule.levels(one.take(part), other)
+        places = np.argwhere(setting.rule.broken(levels))
+        broken = levels[places[:, 0], places[:, 1]]
+        nearest = np.argsort(broken, kind="stable")[:most]
+        lines.append(np.column_stack((places[nearest] + [part.start, 0], broken[nearest])))
+    found = np.concatenate(lines)
+    found = found[np.argsort(found[:, 2], kind="stable")][:most]
+    rows, columns = found[:, 0].astype(np.int64), found[:, 1].astype(np.int64)
+    return pd.DataFrame(
+        {
+            "first class": rows,
+            "second class": columns,
+            "first rows": release.fragments[first].partition.sizes[rows],
+            "second rows": release.fragments[second].partition.sizes[columns],
+            "common values": ((one.values[rows] > 0) & (other.values[columns] > 0)).sum(axis=1),
+            "level": found[:, 2],
+        }
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Setting:
+    """What joins are checked for."""
+
+    common: str
+    k: int
+    l: int
+    delta: float | None
+    rule: Rule
+    value_rule: ValueRule
+
+    @classmethod
+    def of(cls, release: Release, k: int | None, l: int | None, delta: float | None) -> _Setting:
+        common = common_attribute(release)
+        promised = () if release.algorithm is None else release.algorithm.promises(release.data)
+        if k is None:
+            k = max((one.k for one in promised if isinstance(one, KAnonymity)), default=2)
+        if l is None:
+            l = max(
+                (one.l for one in promised if isinstance(one, DistinctDiversity) and one.attribute == common), default=1
+            )
+        value_rule = ValueRule(l, alike_values(release.data, common))
+        if not isinstance(release.fragments[0].recodings[common], GroupValues):
+            return cls(common, k, l, None, RowRule(k), value_rule)
+        if delta is None:
+            delta = float(getattr(release.algorithm, "delta", DELTA))
+        return cls(common, k, l, delta, SelectivityRule(k, delta), value_rule)
+
+    def counts(self, release: Release, published: bool) -> Iterator[npt.NDArray[np.int64]]:
+        for fragment in release.fragments:
+            yield (
+                published_counts(fragment, self.common)
+                if published
+                else original_counts(release, fragment, self.common)
+            )
+
+    def classes(self, release: Release, published: bool) -> list[Classes]:
+        return [
+            self.rule.classes(counts, fragment.partition.sizes)
+            for counts, fragment in zip(self.counts(release, published), release.fragments, strict=True)
+        ]
+
+
+def _summary(
+    known: Classes | None,
+    single: Classes,
+    sets: Classes | None,
+    single_sets: Classes,
+    setting: _Setting,
+    pair: bool,
+) -> dict[str, Any]:
+    """The fields of a JoinSummary from the joins with one more fragment: by rows or eta, and by sets of values."""
+    linked, broken, uniform, lowest, fewest = 0.0, 0.0, 0.0, np.inf, np.inf
+    share, diversity = 0.0, np.inf
+    for some, levels, weight in _joined(known, single, setting.rule):
+        linked += weight[np.isfinite(levels)].sum()
+        broken += weight[setting.rule.broken(levels)].sum()
+        lowest = min(lowest, float(levels.min()))
+        if pair and setting.delta is None:
+            largest, smallest = _diversity(some.values, single.values)
+            share, diversity = max(share, largest), min(diversity, smallest)
+    for _, levels, weight in _joined(sets, single_sets, setting.value_rule):
+        uniform += weight[setting.value_rule.broken(levels)].sum()
+        fewest = min(fewest, float(levels.min()))
+    found = {"n_broken": round(broken), "n_uniform": round(uniform), "lowest": lowest if lowest < np.inf else None}
+    if not pair:
+        return found
+    found |= {"n_linked": round(linked), "fewest_values": int(fewest) if fewest < np.inf else None}
+    return found if setting.delta is not None else found | {"largest_share": share, "lowest_diversity": diversity}
+
+
+def _joined(known: Classes | None, single: Classes, rule: Rule) -> Iterator[tuple[Classes, Floats, Floats]]:
+    """Parts of the known joins with the level and the weight of each of their joins with a single class."""
+    if known is None:
+        return
+    for part in blocks(known, single):
+        some = known.take(part)
+        yield some, rule.levels(some, single), np.outer(some.weight, single.weight)
+
+
+def _diversity(values: Floats, others: Floats) -> tuple[float, float]:
+    """Largest share of a value and smallest exp(entropy) of the joined rows, over all pairs that have some."""
+    rows = values @ others.T
+    linked = rows > 0
+    if not linked.any():
+        return 0.0, np.inf
+    most = np.zeros(rows.shape)
+    logs = np.zeros(rows.shape)
+    for value in range(values.shape[1]):
+        joined = np.outer(values[:, value], others[:, value])
+        np.maximum(most, joined, out=most)
+        logs += joined * np.log(joined, out=np.zeros_like(joined), where=joined > 0)
+    entropy = np.log(rows[linked]) - logs[linked] / rows[linked]
+    return float((most[linked] / rows[linked]).max()), float(np.exp(entropy.min()))
