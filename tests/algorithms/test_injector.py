@@ -38,7 +38,8 @@ def people(seed, n=60, protected=(), values="xyzuv"):
     never = (frame["town"] == "a") & (frame["s"] == "x") | (frame["job"] == "k") & (frame["s"] == "y")
     frame.loc[never, "s"] = "z"
     roles = dict.fromkeys(QUASI, "quasi-identifier") | {"s": "sensitive"}
-    return Microdata(frame, roles=roles, sensitive_values={"s": set(protected)} if protected else {})
+    protected = set(protected) & set(frame["s"])
+    return Microdata(frame, roles=roles, sensitive_values={"s": protected} if protected else {})
 
 
 def counted_rules(data, size, confidence, expectation, protected):

@@ -37,6 +37,9 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 }
 """What an algorithm needs beyond its defaults to run on tables of a few rows, one entry per variant to test."""
 
+FOUND_BY_SEARCH = {"injector"}
+"""Methods that can only say after their search that a table does not allow what was asked."""
+
 
 def subjects() -> list[Any]:
     """One pytest parameter per variant of every registered algorithm: its name and its parameters."""
