@@ -169,10 +169,10 @@ class VerticalFragmentation(Algorithm):
                 f"{self.fragments or 2} fragments need as many quasi-identifiers, but the table has "
                 f"{len(data.quasi_identifiers)}; choose fewer fragments or tag more attributes."
             )
-        promised = self.promises(data)
-        generalizer = self.generalizer(promised)
-        if generalizer.family != "generalization":
-            raise DataError(f"{generalizer.title} does not generalize; choose an algorithm such as Mondrian.")
+        base = self.generalization
+        if base is not None and base.family != "generalization":
+            raise DataError(f"{base.title} does not generalize; choose an algorithm such as Mondrian.")
+        generalizer = self.generalizer(self.promises(data))
         protected = {self.resolve_class(data), *data.sensitive}
         generalizer.validate_data(part_of(data, data.quasi_identifiers, protected))
 
