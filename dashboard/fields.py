@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -15,7 +15,7 @@ from anoncore.algorithms import Algorithm
 from anoncore.model import Model
 from anoncore.requirements import REQUIREMENTS, Requirement
 
-Form = Literal["integer", "number", "choice", "flag", "attribute", "requirements", "text"]
+Form = Literal["integer", "number", "choice", "flag", "attribute", "requirements", "numbers", "groups", "text"]
 SENSITIVE_FIELD = "attribute"
 """The field by which requirements name the attribute that they protect."""
 
@@ -52,7 +52,8 @@ def field_forms(model: type[Model]) -> tuple[FieldForm, ...]:
 def _field_form(name: str, info: FieldInfo) -> FieldForm:
     plain, optional = _without_none(info.annotation)
     form, options = _form(plain)
-    low, high = _bounds(info, form)
+    inner = get_args(get_args(plain)[1])[1:] if form == "numbers" else ()
+    low, high = _bounds([*info.metadata, *inner], form)
     default = None if info.is_required() else info.get_default(call_default_factory=True)
     if info.is_required() and not optional:
         default = _first_value(form, low, high, options)
@@ -78,9 +79,17 @@ def _form(annotation: Any) -> tuple[Form, tuple[Any, ...]]:
         return "number", ()
     if annotation is str:
         return "attribute", ()
+    if get_origin(annotation) is dict and get_args(annotation)[0] is str and _is_number(get_args(annotation)[1]):
+        return "numbers", ()
+    if annotation == tuple[tuple[str, ...], ...]:
+        return "groups", ()
     if get_origin(annotation) is tuple and _is_requirement(get_args(annotation)[0]):
         return "requirements", ()
     return "text", ()
+
+
+def _is_number(annotation: Any) -> bool:
+    return annotation is float or (get_args(annotation) or (None,))[0] is float
 
 
 def _is_requirement(annotation: Any) -> bool:
@@ -88,12 +97,12 @@ def _is_requirement(annotation: Any) -> bool:
     return isinstance(bare, type) and issubclass(bare, Requirement)
 
 
-def _bounds(info: FieldInfo, form: Form) -> tuple[float | None, float | None]:
+def _bounds(metadata: Sequence[Any], form: Form) -> tuple[float | None, float | None]:
     """The closed bounds; an open one is moved inside by a step."""
     low: float | None = None
     high: float | None = None
     inside = 1.0 if form == "integer" else 0.01
-    for limit in info.metadata:
+    for limit in _single_limits(metadata):
         if isinstance(limit, limits.Ge | limits.Interval) and limit.ge is not None:
             low = float(limit.ge)  # type: ignore[arg-type]
         if isinstance(limit, limits.Le | limits.Interval) and limit.le is not None:
@@ -103,6 +112,12 @@ def _bounds(info: FieldInfo, form: Form) -> tuple[float | None, float | None]:
         if isinstance(limit, limits.Lt | limits.Interval) and limit.lt is not None:
             high = float(limit.lt) - inside  # type: ignore[arg-type]
     return low, high
+
+
+def _single_limits(metadata: Sequence[Any]) -> Iterator[Any]:
+    """The limits, those inside another annotation included."""
+    for limit in metadata:
+        yield from _single_limits(limit.metadata) if isinstance(limit, FieldInfo) else (limit,)
 
 
 def _first_value(form: Form, low: float | None, high: float | None, options: tuple[Any, ...]) -> Any:

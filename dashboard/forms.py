@@ -18,6 +18,7 @@ from anoncore import Microdata, ParameterError
 from anoncore.model import Model
 from anoncore.requirements import REQUIREMENTS
 from dashboard import state
+from dashboard.editors import per_attribute
 from dashboard.fields import SENSITIVE_FIELD, FieldForm, build_requirement, field_forms, first_requirement
 
 Values = dict[str, Any]
@@ -80,7 +81,7 @@ def _draw_field(field: FieldForm, prefix: str, values: Values, names: Names) -> 
     key = f"{prefix}.{field.name}"
     value = _draw_widget(field, key, values.get(field.name, field.default), names)
     values[field.name] = value
-    return json_value(field, value) if field.form == "text" else value
+    return json_value(field, value) if field.form in ("text", "groups") else value
 
 
 def _draw_widget(field: FieldForm, key: str, value: Any, names: Names) -> Any:
@@ -93,6 +94,8 @@ def _draw_widget(field: FieldForm, key: str, value: Any, names: Names) -> Any:
         return _choice(field, key, value)
     if field.form == "attribute":
         return _attribute(field, key, value, names)
+    if field.form == "numbers":
+        return per_attribute.draw(field, key, value, names.sensitive, _seed)
     _seed(key, value if isinstance(value, str) else text_value(value))
     return st.text_area(field.title, key=key, help=f"{field.help} (written as JSON)", height=80)
 

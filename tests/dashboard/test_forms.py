@@ -35,6 +35,7 @@ class Invented(Model):
     seed: Annotated[int | None, Field(ge=0)] = None
     target: str | None = None
     columns: tuple[tuple[str, ...], ...] | None = None
+    bounds: Annotated[dict[str, Annotated[float, Field(ge=0, le=2)]], Field(default_factory=dict)]
 
 
 def _data() -> Microdata:
@@ -51,8 +52,10 @@ def test_fields_tell_how_to_ask_for_them() -> None:
         "flag": "flag",
         "seed": "integer",
         "target": "attribute",
-        "columns": "text",
+        "columns": "groups",
+        "bounds": "numbers",
     }
+    assert (fields["bounds"].low, fields["bounds"].high) == (0, 2)
     count = fields["count"]
     assert (count.title, count.help, count.low, count.high, count.default) == ("Count", "How many.", 3, 8, 3)
     assert fields["seed"].optional

@@ -1,0 +1,44 @@
+"""One number per sensitive attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dashboard.fields import FieldForm
+
+Seed = Callable[[str, Any], None]
+
+
+def draw(field: FieldForm, key: str, value: Mapping[str, float] | None, names: Sequence[str], seed: Seed) -> Any:
+    """Ask for a number for each attribute; those left empty are not in the result."""
+    entered: dict[str, float] = {}
+    if not names:
+        return entered
+    st.markdown(f"**{field.title}**", help=field.help)
+    for name, column in zip(names, _places(len(names)), strict=True):
+        place = f"{key}.{name}"
+        seed(place, (value or {}).get(name))
+        with column:
+            number = st.number_input(
+                name,
+                min_value=field.low,
+                max_value=field.high,
+                step=field.step,
+                format="%g",
+                key=place,
+                help=field.help,
+                placeholder="as the others",
+            )
+        if number is not None:
+            entered[name] = float(number)
+    return entered
+
+
+def _places(count: int, most: int = 3) -> list[Any]:
+    places: list[Any] = []
+    for start in range(0, count, most):
+        places += st.columns(most if count > most else count)[: count - start]
+    return places

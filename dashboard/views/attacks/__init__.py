@@ -1,0 +1,1 @@
+"""What shows an attack on a release: one module per attack, with `render(run)`."""
