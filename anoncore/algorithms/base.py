@@ -10,11 +10,13 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
+from anoncore.attribute_proposal import AttributeProposal
 from anoncore.errors import AnonymizationError, InfeasibleError
 from anoncore.microdata import Microdata
 from anoncore.model import Model
 from anoncore.partition import Partition
 from anoncore.privacy.check import check
+from anoncore.privacy.guarantees import PersonalGuarantee
 from anoncore.recoding import Exact, Generalized
 from anoncore.release import Fragment, Release
 from anoncore.requirements import REQUIREMENTS, CheckSet, Comparison, Requirement
@@ -52,6 +54,8 @@ class Algorithm(Model):
     """What the method calls a group."""
     summary: ClassVar[str]
     """One plain sentence for people who choose a method."""
+    grouping_fields: ClassVar[tuple[str, ...]] = ()
+    """The fields that `proposed_groups` depends on."""
 
     def anonymize(self, data: Microdata, progress: Progress | None = None) -> Release:
         """A release of the table that keeps every promise, checked on what is published.
@@ -82,6 +86,17 @@ class Algorithm(Model):
         """Raise DataError or InfeasibleError if the table can't be anonymized so; fast enough to ask at every edit."""
         data.require_quasi_identifiers()
         require_feasible(self.promises(data), data)
+
+    def personal_guarantees(self, release: Release) -> tuple[PersonalGuarantee, ...]:
+        """What it promises about people rather than groups, measured in its release (see `privacy`)."""
+        return ()
+
+    def proposed_groups(self, data: Microdata) -> AttributeProposal | None:
+        """The groups of attributes that it chooses by itself, also where others are given by hand; None: it has none.
+
+        Raises DataError where the table does not allow any.
+        """
+        return None
 
 
 def require_feasible(requirements: tuple[Requirement, ...], data: Microdata) -> None:

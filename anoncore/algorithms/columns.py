@@ -10,6 +10,7 @@ from pydantic import Field
 from anoncore.algorithms.base import Algorithm
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.attribute_partition import given_columns, partition_attributes
+from anoncore.attribute_proposal import AttributeProposal
 from anoncore.errors import DataError
 from anoncore.microdata import Microdata
 from anoncore.partition import Partition
@@ -40,6 +41,8 @@ Intervals = Annotated[
     int, Field(ge=2, title="Intervals", description="Numbers are cut into so many intervals to see what correlates.")
 ]
 
+GROUPING_FIELDS = ("columns", "sensitive_column_size", "intervals")
+
 
 def choose_columns(
     data: Microdata,
@@ -52,6 +55,23 @@ def choose_columns(
     if by_hand is not None:
         return given_columns(data, by_hand)
     return partition_attributes(data, columns, sensitive_column_size, intervals).columns
+
+
+def propose_columns(
+    data: Microdata, columns: int, sensitive_column_size: int | None, intervals: int
+) -> AttributeProposal:
+    """The columns of the clustering with what they were made from."""
+    found = partition_attributes(data, columns, sensitive_column_size, intervals)
+    return AttributeProposal(
+        word="column",
+        groups=found.columns,
+        centre_word="medoid",
+        centres=found.medoids,
+        association=found.association,
+        measure="phi squared",
+        meaning="From 0 (independent) to 1 (one value tells the other): what belongs together stays together.",
+        may_overlap=True,
+    )
 
 
 def column_classes(

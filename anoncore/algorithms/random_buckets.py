@@ -10,14 +10,17 @@ from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Progress, Seed
 from anoncore.algorithms.columns import (
+    GROUPING_FIELDS,
     AttributeColumns,
     ColumnCount,
     Intervals,
     SensitiveColumnSize,
     choose_columns,
+    propose_columns,
     sliced_release,
 )
 from anoncore.attacks.cells import Int64, dense_key
+from anoncore.attribute_proposal import AttributeProposal
 from anoncore.kernels.slicing_spread import spread
 from anoncore.microdata import Microdata
 from anoncore.partition import Partition
@@ -40,6 +43,7 @@ class RandomBuckets(Algorithm):
     title: ClassVar[str] = "Random buckets"
     source: ClassVar[str] = "Li, Li, Zhang and Molloy, Slicing, 2009, sections 5 and 6.3"
     family: ClassVar[str] = "slicing"
+    grouping_fields: ClassVar[tuple[str, ...]] = GROUPING_FIELDS
     group_word: ClassVar[str] = "bucket"
     summary: ClassVar[str] = (
         "Shuffles groups of attributes against each other in buckets of one size, so that nobody's presence is certain."
@@ -68,6 +72,10 @@ class RandomBuckets(Algorithm):
     def resolve_columns(self, data: Microdata) -> tuple[tuple[str, ...], ...]:
         """The columns of this table, in published order."""
         return choose_columns(data, self.attribute_columns, self.columns, self.sensitive_column_size, self.intervals)
+
+    def proposed_groups(self, data: Microdata) -> AttributeProposal:
+        """The columns of the clustering, the one with the sensitive attribute last."""
+        return propose_columns(data, self.columns, self.sensitive_column_size, self.intervals)
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
         columns = self.resolve_columns(data)

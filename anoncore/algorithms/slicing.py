@@ -9,20 +9,24 @@ from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Progress, Requirements
 from anoncore.algorithms.columns import (
+    GROUPING_FIELDS,
     AttributeColumns,
     ColumnCount,
     Intervals,
     SensitiveColumnSize,
     choose_columns,
     column_classes,
+    propose_columns,
     sliced_release,
 )
 from anoncore.algorithms.tuple_partition import TupleSearch
 from anoncore.attacks.disclosure import attribute_disclosure
 from anoncore.attacks.posterior import signature_posterior
+from anoncore.attribute_proposal import AttributeProposal
 from anoncore.errors import AnonymizationError, DataError, InfeasibleError
 from anoncore.microdata import Microdata
 from anoncore.partition import Partition
+from anoncore.privacy.guarantees import PersonalGuarantee
 from anoncore.recoding import Generalized
 from anoncore.release import Release
 from anoncore.requirements import Requirement
@@ -52,6 +56,7 @@ class Slicing(Algorithm):
     title: ClassVar[str] = "Slicing"
     source: ClassVar[str] = "Li, Li, Zhang and Molloy, Slicing, 2009, sections 3 and 4"
     family: ClassVar[str] = "slicing"
+    grouping_fields: ClassVar[tuple[str, ...]] = GROUPING_FIELDS
     group_word: ClassVar[str] = "bucket"
     summary: ClassVar[str] = (
         "Keeps every value and what belongs together exact, and shuffles groups of attributes against each other."
@@ -82,6 +87,20 @@ class Slicing(Algorithm):
         """None per bucket: the promise is about people, who match several buckets (see `achieved_diversity`)."""
         return ()
 
+    def personal_guarantees(self, release: Release) -> tuple[PersonalGuarantee, ...]:
+        """l-diverse slicing by the chosen reading of diversity."""
+        name = _sensitive(release.data)
+        reached = achieved_diversity(release, name, self.diversity)
+        holds = reached >= self.l - 2 * TOLERANCE * self.l**2
+        if self.diversity == "posterior":
+            detail = f"the likeliest value of '{name}' of anyone has p = {1 / reached:.4g} (asked: at most 1/l = "
+            detail += f"{1 / self.l:.4g})"
+        else:
+            detail = f"at least {reached:.0f} values of '{name}' are possible for everyone (asked: {self.l:g})"
+        state = "holds for every person" if holds else "does not hold"
+        sentence = f"{self.diversity.capitalize()} l-diverse slicing, l = {self.l:g}, {state}: {detail}."
+        return (PersonalGuarantee(name, self.l, reached, holds, sentence),)
+
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for columns or roles that do not fit, InfeasibleError for an l that one bucket fails."""
         data.require_quasi_identifiers()
@@ -107,6 +126,10 @@ class Slicing(Algorithm):
     def resolve_columns(self, data: Microdata) -> tuple[tuple[str, ...], ...]:
         """The columns of this table, in published order."""
         return choose_columns(data, self.attribute_columns, self.columns, self.sensitive_column_size, self.intervals)
+
+    def proposed_groups(self, data: Microdata) -> AttributeProposal:
+        """The columns of the clustering, the one with the sensitive attribute last."""
+        return propose_columns(data, self.columns, self.sensitive_column_size, self.intervals)
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
         columns, name = self.resolve_columns(data), _sensitive(data)

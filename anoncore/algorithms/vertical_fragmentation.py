@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from anoncore.algorithms.base import Algorithm, Progress, Seed
 from anoncore.algorithms.mondrian import Mondrian
+from anoncore.attribute_proposal import AttributeProposal
 from anoncore.domain import listing
 from anoncore.errors import DataError, ParameterError
 from anoncore.fragmentation.attribute_fragments import (
@@ -74,6 +75,7 @@ class VerticalFragmentation(Algorithm):
     title: ClassVar[str] = "Vertical fragmentation"
     source: ClassVar[str] = "Zakerzadeh, Aggarwal and Barker, SDM 2014, extended version"
     family: ClassVar[str] = "fragmentation"
+    grouping_fields: ClassVar[tuple[str, ...]] = ("fragments", "class_attribute", "bins")
     summary: ClassVar[str] = (
         "Splits a wide table into narrow ones that need far less coarsening, each with the class to learn from."
     )
@@ -145,6 +147,19 @@ class VerticalFragmentation(Algorithm):
         if self.attribute_fragments is not None:
             return given_fragments(data, common, self.attribute_fragments, self.bins)
         return fragment_attributes(data, common, self.fragments, self.bins)
+
+    def proposed_groups(self, data: Microdata) -> AttributeProposal:
+        """The greedy fragments, without the class attribute that each of them carries."""
+        found = fragment_attributes(data, self.resolve_class(data), self.fragments, self.bins)
+        return AttributeProposal(
+            word="fragment",
+            groups=found.fragments,
+            centre_word="seed",
+            centres=found.seeds,
+            association=found.information,
+            measure="mutual information (nats)",
+            meaning="How much one attribute tells of another: a fragment should tell much of the class, nothing twice.",
+        )
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
         """k, and where asked for l and t of the class attribute and what the generalizing algorithm promises."""
@@ -277,8 +292,8 @@ class VerticalFragmentation(Algorithm):
             own = own_numbers(partition, recodings, chunked.partitions[0]) if number > 1 else (partition, recodings)
             fragments.append(Fragment(f"fragment {number}", *own))
         note = (
-            f"{chunked.n_segments:,} segments of rows; {chunked.n_merged:,} classes were merged with others to make "
-            "joins safe."
+            f"{chunked.n_segments:,} segment{'s' * (chunked.n_segments != 1)} of rows; classes merged with others to "
+            f"make joins safe: {chunked.n_merged:,}."
         )
         return tuple(fragments), note
 

@@ -2,7 +2,7 @@
 
 from anoncore.privacy.check import Violation, check
 from anoncore.privacy.distance import emd
-from anoncore.privacy.guarantees import Guarantee, guarantees
+from anoncore.privacy.guarantees import Guarantee, PersonalGuarantee, guarantees, personal_guarantees
 from anoncore.privacy.joins import JoinCheck, JoinSummary, joins, pair_levels, require_safe_joins, unsafe_pairs
 from anoncore.privacy.profile import AttributeProfile, FragmentProfile, Profile, WorstLevel, profile
 
@@ -12,6 +12,7 @@ __all__ = [
     "Guarantee",
     "JoinCheck",
     "JoinSummary",
+    "PersonalGuarantee",
     "Profile",
     "Violation",
     "WorstLevel",
@@ -20,6 +21,7 @@ __all__ = [
     "guarantees",
     "joins",
     "pair_levels",
+    "personal_guarantees",
     "profile",
     "require_safe_joins",
     "unsafe_pairs",

@@ -30,6 +30,25 @@ class Guarantee:
     sentence: str
 
 
+@dataclass(frozen=True)
+class PersonalGuarantee:
+    """A promise about every person rather than every group: what was asked, and what the worst-off person has."""
+
+    attribute: str
+    asked: float
+    reached: float
+    holds: bool
+    sentence: str
+
+
+def personal_guarantees(release: Release) -> tuple[PersonalGuarantee, ...]:
+    """What the release's algorithm promises about people, by what is published; empty where it promises no such thing.
+
+    Methods such as slicing bound what is believed of a person who may be in several groups; no group's level tells.
+    """
+    return () if release.algorithm is None else release.algorithm.personal_guarantees(release)
+
+
 def guarantees(release: Release, requirements: Sequence[Requirement] = ()) -> tuple[Guarantee, ...]:
     """Every promise and requirement of the release's algorithm, then the given ones: reached against asked.
 
