@@ -219,19 +219,19 @@ class ValueRule(Rule):
 
     def classes(self, counts: Int64, sizes: Int64) -> Classes:
         """Which values occur."""
-        occurs = (counts > 0)[:, ~self.alike]
-        if self.alike.any():
-            occurs = np.column_stack((occurs, (counts > 0)[:, self.alike].any(axis=1)))
         nothing = np.zeros((len(counts), 0), dtype=np.int64)
-        return Classes(occurs.astype(np.float64), nothing, nothing, np.ones(len(counts)))
+        return Classes((counts > 0).astype(np.float64), nothing, nothing, np.ones(len(counts)))
 
     def levels(self, classes: Classes, others: Classes) -> Floats:
         """Common values; value by value 0 for sets that overlap without being equal."""
-        common = np.rint(classes.values @ others.values.T)
+        # Two classes may each have one of the alike values without having one in common.
+        common = np.rint(classes.values[:, ~self.alike] @ others.values[:, ~self.alike].T)
+        alike = np.rint(classes.values[:, self.alike] @ others.values[:, self.alike].T)
+        level = common + (alike > 0)
         if self.each_value:
-            equal = (common == classes.values.sum(axis=1)[:, None]) & (common == others.values.sum(axis=1))
-            return np.where(common > 0, common * equal, np.inf)
-        return np.where(common > 0, common, np.inf)
+            own = classes.values.sum(axis=1)[:, None]
+            level *= (common + alike == own) & (common + alike == others.values.sum(axis=1))
+        return np.where(common + alike > 0, level, np.inf)
 
     def joined(self, classes: Classes, others: Classes) -> Classes:
         """The common values."""

@@ -136,6 +136,14 @@ def test_values_that_are_protected_together_count_as_one():
     assert privacy.joins(together, k=1, l=2).joins[0].n_uniform == 2
 
 
+def test_two_values_that_are_protected_together_are_still_two_to_join_on():
+    # F1 {x z}, {y z}, {y w}; F2 {y z}, {x z}, {y w}. x and y count as one value, but no row has both.
+    release = release_of("xzyzyw", [0, 0, 1, 1, 2, 2], [1, 0, 0, 1, 2, 2], sensitive_values={"x", "y"})
+    # {x z} and {y z} join in z alone, both ways round; {y z} and {y w} in y alone; {x z} and {y w} in nothing.
+    (found,) = privacy.joins(release, k=1, l=2).joins
+    assert (found.n_linked, found.n_uniform, found.fewest_values) == (7, 4, 1)
+
+
 def test_without_a_common_attribute_there_is_nothing_to_join_on():
     assert common_attribute(BY_HAND) == "c"
     single = Release(BY_HAND.data, BY_HAND.fragments[:1])
