@@ -5,6 +5,7 @@ from anoncore.privacy.distance import emd
 from anoncore.privacy.guarantees import Guarantee, PersonalGuarantee, guarantees, personal_guarantees
 from anoncore.privacy.joins import JoinCheck, JoinSummary, joins, pair_levels, require_safe_joins, unsafe_pairs
 from anoncore.privacy.profile import AttributeProfile, FragmentProfile, Profile, WorstLevel, profile
+from anoncore.privacy.transport import Transport, transport
 
 __all__ = [
     "AttributeProfile",
@@ -14,6 +15,7 @@ __all__ = [
     "JoinSummary",
     "PersonalGuarantee",
     "Profile",
+    "Transport",
     "Violation",
     "WorstLevel",
     "check",
@@ -24,5 +26,6 @@ __all__ = [
     "personal_guarantees",
     "profile",
     "require_safe_joins",
+    "transport",
     "unsafe_pairs",
 ]

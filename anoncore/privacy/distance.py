@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anoncore.errors import ParameterError
 from anoncore.privacy.check import published_levels
-from anoncore.privacy.published import fragments_of
+from anoncore.privacy.published import publishing_fragment
 from anoncore.release import Release
 from anoncore.requirements import TCloseness
 from anoncore.requirements.base import Floats
@@ -22,8 +22,4 @@ def emd(release: Release, attribute: str, ground: Ground = "ordered", fragment: 
     if ground not in GROUNDS:
         raise ParameterError(f"There is no ground distance {ground!r}; there is {', '.join(GROUNDS)}.")
     (check,) = TCloseness(t=1.0, ground=ground, attribute=attribute).checks(release.data)
-    publishing = fragments_of(release, attribute)
-    names = [part.name for part in publishing]
-    if fragment is not None and fragment not in names:
-        raise ParameterError(f"No fragment {fragment!r} publishes '{attribute}'; {', '.join(names)} does.")
-    return published_levels(release, publishing[names.index(fragment) if fragment is not None else 0], check)
+    return published_levels(release, publishing_fragment(release, attribute, fragment), check)

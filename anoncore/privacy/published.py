@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anoncore.errors import ReleaseError
+from anoncore.errors import ParameterError, ReleaseError
 from anoncore.microdata import Codes
 from anoncore.partition import Partition
 from anoncore.recoding import Exact, GroupValues
@@ -21,6 +21,18 @@ def fragments_of(release: Release, attribute: str | None) -> tuple[Fragment, ...
         publishing = tuple(fragment for fragment in release.fragments if attribute in fragment.recodings)
         return (first,) if release.is_shared else publishing
     return release.fragments[:1] if release.is_shared else release.fragments
+
+
+def publishing_fragment(release: Release, attribute: str, fragment: str | None = None) -> Fragment:
+    """The fragment of that name, or the first one, of those that publish the attribute.
+
+    Raises ParameterError for a fragment that does not, ReleaseError if none does.
+    """
+    publishing = fragments_of(release, attribute)
+    names = [part.name for part in publishing]
+    if fragment is not None and fragment not in names:
+        raise ParameterError(f"No fragment {fragment!r} publishes '{attribute}'; {', '.join(names)} does.")
+    return publishing[names.index(fragment) if fragment is not None else 0]
 
 
 def published_values(fragment: Fragment, attribute: str) -> tuple[Partition, Codes]:
