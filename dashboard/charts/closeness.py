@@ -1,0 +1,189 @@
+"""One group against the table: both distributions, and the mass that moves, by ground distance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import plotly.graph_objects as go
+
+from anoncore.privacy import Transport
+from dashboard.charts.layout import Floats, distinct_labels, faint, figure, left_margin, marker, shortened
+from dashboard.palette import ORIGINAL, RunStyle
+
+Ints = npt.NDArray[np.int64]
+
+MOST_COLUMNS = 60
+MOST_STEPS = 300
+MOST_ROWS = 14
+ROW_HEIGHT = 26
+BARS, MOVES = (0.0, 0.4), (0.47, 1.0)
+"""Shares of the width for the distributions and for what moves, where values are rows."""
+CURVE = np.linspace(0.0, 1.0, 17)
+SHARE_UP = "%{customdata}<br>%{y:.2%} of the rows<extra>%{fullData.name}</extra>"
+SHARE_ACROSS = SHARE_UP.replace("{y:", "{x:")
+
+
+def along_order(plan: Transport, style: RunStyle, name: str) -> go.Figure:
+    """Shares per value above, below them the mass that crosses from each value to the next; steps are equally wide."""
+    size = len(plan.values)
+    width = -(-size // MOST_COLUMNS)
+    bin_of = np.arange(size) // width
+    first = np.arange(0, size, width)
+    last = np.minimum(first + width, size) - 1
+    texts = [
+        plan.values[a] if a == b else f"{plan.values[a]} to {plan.values[b]}" for a, b in zip(first, last, strict=True)
+    ]
+    common: dict[str, Any] = {"x": (first + last) / 2, "customdata": texts, "hovertemplate": SHARE_UP}
+    span = (last - first + 1).astype(np.float64)
+    table = go.Bar(
+        **common, y=_summed(plan.table, bin_of), width=0.86 * span, name="whole table", marker={"color": ORIGINAL}
+    )
+    group = go.Bar(**common, y=_summed(plan.group, bin_of), width=0.42 * span, name=name, marker=marker(style))
+    result = figure(table, group, _crossing(plan, style), x=" ", y=" ", height=430, legend=True)
+    most = max(np.abs(plan.crossing).max(initial=0.0), 1e-3) * 1.15
+    ticks = np.arange(0, size, -(-size // 12))
+    result.update_layout(
+        barmode="overlay",
+        yaxis={"domain": [0.44, 1], "title": "share of the rows", "tickformat": ".0%", "rangemode": "tozero"},
+        yaxis2={
+            "domain": [0, 0.34],
+            "title": "moves down | up",
+            "tickformat": ".1%",
+            "range": [-most, most],
+            "nticks": 5,
+            "fixedrange": True,
+            "zeroline": True,
+        },
+        xaxis={
+            "anchor": "y2",
+            "tickvals": ticks,
+            "ticktext": distinct_labels([shortened(plan.values[code], 14) for code in ticks]),
+            "tickangle": 0 if max(len(plan.values[code]) for code in ticks) <= 6 else 30,
+            "range": [-0.7, size - 0.3],
+        },
+    )
+    long = max(len(shortened(plan.values[code], 14)) for code in ticks)
+    result.update_layout(margin={"b": 34 if long <= 6 else 40 + 4 * long, "l": 74})
+    return result
+
+
+def _crossing(plan: Transport, style: RunStyle) -> go.Scatter:
+    """The sums over prefixes as steps from value to value, at most so many."""
+    gaps = np.unique(np.linspace(0, len(plan.crossing) - 1, min(MOST_STEPS, len(plan.crossing))).astype(np.int64))
+    crossing = plan.crossing[gaps]
+    texts = [
+        f"{abs(mass):.2%} of the mass moves {'up' if mass > 0 else 'down'}<br>between {plan.values[gap]} and "
+        f"{plan.values[gap + 1]}"
+        for gap, mass in zip(gaps, crossing, strict=True)
+    ]
+    return go.Scatter(
+        x=np.concatenate(([0.0], gaps, [len(plan.values) - 1.0])),
+        y=np.concatenate(([0.0], crossing, [0.0])),
+        customdata=["", *texts, ""],
+        hovertemplate="%{customdata}<extra></extra>",
+        mode="lines",
+        line={"shape": "hv", "color": style.color, "width": 1.5},
+        fill="tozeroy",
+        fillcolor=faint(style.color, 0.35),
+        yaxis="y2",
+        name="mass that moves",
+    )
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The values as rows of a figure: their texts, and the row of every value, int64 (m,)."""
+
+    texts: tuple[str, ...]
+    row_of: Ints
+
+
+def widest_rows(plan: Transport, most: int = MOST_ROWS) -> Rows:
+    """A row per value; of many, one for each whose share differs most from the table's, and one for all others."""
+    size = len(plan.values)
+    if size <= most:
+        return Rows(plan.values, np.arange(size))
+    kept = np.sort(np.argsort(-np.abs(plan.surplus), kind="stable")[: most - 1])
+    row_of = np.full(size, most - 1)
+    row_of[kept] = np.arange(most - 1)
+    return Rows((*(plan.values[code] for code in kept), f"{size - most + 1:,} other values"), row_of)
+
+
+def from_surplus_to_lack(plan: Transport, style: RunStyle, name: str) -> go.Figure:
+    """Shares per value, and beside them a ribbon for each move from a value with too much to one with too little."""
+    rows = widest_rows(plan)
+    count = len(rows.texts)
+    pairs = rows.row_of[plan.source] * count + rows.row_of[plan.target]
+    moved = np.bincount(pairs, weights=plan.mass, minlength=count * count).reshape(count, count)
+    scale = 0.84 / max(moved.sum(axis=1).max(initial=0.0), moved.sum(axis=0).max(initial=0.0), 1e-9)
+    starts = np.cumsum(moved, axis=1) - moved - moved.sum(axis=1, keepdims=True) / 2
+    ends = np.cumsum(moved, axis=0) - moved - moved.sum(axis=0, keepdims=True) / 2
+    ribbons = [
+        _ribbon(
+            (a + scale * starts[a, b], b + scale * ends[a, b]),
+            scale * moved[a, b],
+            style,
+            f"{moved[a, b]:.2%} of the mass moves<br>from {rows.texts[a]}<br>to {rows.texts[b]}",
+        )
+        for a, b in np.argwhere(moved > 0)
+    ]
+    result = rows_figure(plan, rows, style, name, ribbons)
+    result.update_layout(
+        xaxis2={"range": [-0.02, 1.02], "tickvals": [0, 1], "ticktext": ["too much here", "too little here"]},
+        margin={"r": 60},
+    )
+    return result
+
+
+def _ribbon(ends: tuple[float, float], width: float, style: RunStyle, text: str) -> go.Scatter:
+    """A band from the left to the right of the unit square; `ends` are its upper edge there."""
+    edge = ends[0] + (ends[1] - ends[0]) * (3 * CURVE**2 - 2 * CURVE**3)
+    return go.Scatter(
+        x=np.concatenate([CURVE, CURVE[::-1]]),
+        y=np.concatenate([edge, edge[::-1] + width]),
+        mode="lines",
+        line={"width": 0.5, "color": style.outline},
+        fill="toself",
+        fillcolor=faint(style.color, 0.4),
+        hoveron="fills",
+        hoverinfo="text",
+        text=text.replace("&", "&amp;"),
+        xaxis="x2",
+        showlegend=False,
+        name="",
+    )
+
+
+def rows_figure(plan: Transport, rows: Rows, style: RunStyle, name: str, moves: Sequence[Any]) -> go.Figure:
+    """Values as rows: the two distributions to the left, `moves` on a second horizontal axis to the right."""
+    count = len(rows.texts)
+    common: dict[str, Any] = {
+        "y": np.arange(count),
+        "orientation": "h",
+        "customdata": rows.texts,
+        "hovertemplate": SHARE_ACROSS,
+    }
+    table = go.Bar(
+        **common, x=_summed(plan.table, rows.row_of), width=0.84, name="whole table", marker={"color": ORIGINAL}
+    )
+    group = go.Bar(**common, x=_summed(plan.group, rows.row_of), width=0.42, name=name, marker=marker(style))
+    labels = distinct_labels(rows.texts)
+    result = figure(table, group, *moves, x=" ", height=90 + ROW_HEIGHT * max(count, 5), legend=True)
+    result.update_layout(
+        barmode="overlay",
+        margin={"l": left_margin(labels, False)},
+        xaxis={"domain": BARS, "title": "share of the rows", "tickformat": ".0%", "rangemode": "tozero", "nticks": 5},
+        xaxis2={"domain": MOVES, "anchor": "y", "fixedrange": True, "showgrid": False, "zeroline": False},
+    )
+    result.update_yaxes(
+        tickvals=np.arange(count), ticktext=labels, range=[count - 0.4, -0.6], ticksuffix=" ", zeroline=False
+    )
+    return result
+
+
+def _summed(shares: Floats, place: Ints) -> Floats:
+    return np.bincount(place, weights=shares)

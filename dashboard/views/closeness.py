@@ -1,0 +1,256 @@
+"""The page Closeness: how far each group is from the table, and the mass that would have to move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from anoncore import Release, privacy
+from anoncore.privacy import Guarantee, Profile, Transport
+from anoncore.requirements import TCloseness
+from dashboard import compute, state
+from dashboard.charts.closeness import MOST_ROWS, along_order, from_surplus_to_lack
+from dashboard.charts.closeness_tree import MOST_LEAVES, through_tree
+from dashboard.palette import RunStyle, run_style
+from dashboard.state import Run
+from dashboard.views import parts
+from dashboard.views.class_list import MOST_SHOWN
+from dashboard.views.parts import Tile
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+LIST_HEIGHT = 420
+GROUND_NAMES = {
+    "ordered": "ordered: steps along the attribute's order",
+    "equal": "equal: any two values are equally far apart",
+    "hierarchical": "hierarchical: height of the lowest common group",
+}
+FIGURES: dict[str, Callable[[Transport, RunStyle, str], go.Figure]] = {
+    "ordered": along_order,
+    "equal": from_surplus_to_lack,
+    "hierarchical": through_tree,
+}
+
+
+@dataclass(frozen=True)
+class Lens:
+    """What the reader looks at; `fragment` names whose groups they are."""
+
+    attribute: str
+    ground: str
+    fragment: str
+
+
+def render() -> None:
+    """Draw the page."""
+    run = parts.shown_run()
+    if run is None:
+        return
+    profile = parts.profile(run)
+    measured = {name: one for part in reversed(profile.fragments) for name, one in part.attributes.items()}
+    names = [name for name in run.data.sensitive if name in measured]
+    if not names:
+        st.info("No sensitive attribute is published value by value, so no distance from the table can be measured.")
+        return
+    asked = [
+        one
+        for one in compute.cached("privacy.guarantees", run, privacy.guarantees)
+        if isinstance(one.requirement, TCloseness)
+    ]
+    grounds = {
+        name: [
+            ground for ground in GROUND_NAMES if ground in measured[name].distance or (name, ground) in _wanted(asked)
+        ]
+        for name in names
+    }
+    _reached(run, profile, grounds, _wanted(asked))
+    _browse(run, profile, grounds)
+
+
+def _wanted(asked: list[Guarantee]) -> dict[tuple[str | None, str], Guarantee]:
+    """The strictest t that was asked for, by attribute and ground distance."""
+    by_strictness = sorted(asked, key=lambda one: -one.asked)
+    return {(one.attribute, one.requirement.ground): one for one in by_strictness}  # type: ignore[attr-defined]
+
+
+def _reached(
+    run: Run, profile: Profile, grounds: dict[str, list[str]], wanted: dict[tuple[str | None, str], Guarantee]
+) -> None:
+    """t per sensitive attribute, and per ground distance that was asked for: reached against asked."""
+    word = run.release.group_word
+    row = []
+    for name, known in grounds.items():
+        promised = [ground for ground in known if (name, ground) in wanted]
+        for ground in promised or [parts.usual_ground(run, name, known)]:
+            label = f"t of {parts.escaped(name)} ({ground})"
+            promise = wanted.get((name, ground))
+            if promise is not None:
+                verdict = "holds" if promise.holds else "does not hold"
+                note = f"asked at most {promise.asked:.4g}: {verdict}"
+                help = f"{parts.escaped(promise.sentence)} Reached by {word} {promise.group}."
+                row.append(Tile(label, f"{promise.reached:.4f}", help, note, promise.holds))
+            else:
+                score = profile.score(f"t-{ground}", name)
+                help = f"{parts.escaped(score.meaning)} Reached by {word} {score.group}."
+                row.append(Tile(label, f"{score:.4f}", help))
+    for start in range(0, len(row), 4):
+        parts.tiles(row[start : start + 4], max(min(len(row), 4), 2))
+
+
+@st.fragment
+def _browse(run: Run, profile: Profile, grounds: dict[str, list[str]]) -> None:
+    with st.container(horizontal=True):
+        lens = _lens(run, profile, grounds)
+    left, right = st.columns([2, 5], gap="medium")
+    with left:
+        distances = compute.cached(
+            "closeness.emd",
+            run,
+            privacy.emd,
+            lens.attribute,
+            lens.ground,
+            None if run.release.is_shared else lens.fragment,
+        )
+        sizes = next(part.size for part in profile.fragments if part.fragment == lens.fragment)
+        group = _list(run, distances, sizes, lens)
+    with right:
+        _detail(run, distances, int(sizes[group]), group, lens)
+
+
+def _lens(run: Run, profile: Profile, grounds: dict[str, list[str]]) -> Lens:
+    attribute = parts.choice(
+        "Sensitive attribute", list(grounds), "closeness-attribute", "Whose distribution is compared with the table's."
+    )
+    ground = parts.choice(
+        "Ground distance",
+        grounds[attribute],
+        f"closeness-ground-{run.id}-{attribute}",
+        "How far apart two values are: what it costs to move mass from one to the other.",
+        names=lambda one: GROUND_NAMES[one],
+        index=grounds[attribute].index(parts.usual_ground(run, attribute, grounds[attribute])),
+    )
+    fragments = [part.fragment for part in profile.fragments if attribute in part.attributes]
+    fragment = parts.choice("Fragment", fragments, "closeness-fragment", "Each fragment has groups of its own.")
+    return Lens(attribute, ground, fragment)
+
+
+def _list(run: Run, distances: Floats, sizes: Ints, lens: Lens) -> int:
+    """The groups, the farthest first; returns the chosen one, the farthest until another is chosen."""
+    word, words = run.release.group_word, parts.plural(run.release.group_word)
+    groups = np.argsort(-distances, kind="stable")[:MOST_SHOWN]
+    name = f"closeness-{run.id}-{lens.attribute}-{lens.ground}-{lens.fragment}"
+    chosen = state.session(name)
+    if chosen is None or not 0 <= chosen < len(distances):
+        chosen = int(groups[0])
+    key = f"closeness-list-{run.id}-{lens.attribute}-{lens.ground}-{lens.fragment}"
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        pd.DataFrame({"group": groups, "size": sizes[groups], "distance": distances[groups]}),
+        hide_index=True,
+        height=LIST_HEIGHT,
+        key=key,
+        on_select=partial(_row_clicked, name, key, groups),
+        selection_mode="single-row-required",
+        selection_default={"selection": {"rows": [_first_selected(key, groups, chosen)]}},
+        column_config={
+            "group": number("No.", help=f"Number of the {word}; it is not published.", width=60),
+            "size": number("Rows", help="People who look alike.", format="localized", width=60),
+            "distance": number(
+                "EMD",
+                help=f"Earth mover's distance from the whole table ({lens.ground} distance).",
+                format="%.4f",
+                width=70,
+            ),
+        },
+        alt=f"List of {words}, the farthest from the table first; the chosen one is shown beside it.",
+    )
+    count = (
+        f"The {len(groups):,} farthest of {len(distances):,}"
+        if len(groups) < len(distances)
+        else f"All {len(groups):,}"
+    )
+    st.caption(f"{count} {words}, the farthest first; half lie within {np.median(distances):.4f}. Click one to see it.")
+    return int(chosen)
+
+
+def _first_selected(key: str, groups: Ints, chosen: int) -> int:
+    """The row that is selected when the list is first drawn; a list whose default changes is sent anew as a whole."""
+    held = state.session("closeness-list-default")
+    if held is None or held[0] != key or state.widget_value(key) is None:
+        places = np.flatnonzero(groups == chosen)
+        held = (key, int(places[0]) if len(places) else 0)
+        state.set_session("closeness-list-default", held)
+    return held[1]
+
+
+def _row_clicked(name: str, key: str, groups: Ints) -> None:
+    rows = state.widget_value(key, {}).get("selection", {}).get("rows", [])
+    if rows and rows[0] < len(groups):
+        state.set_session(name, int(groups[rows[0]]))
+
+
+def _detail(run: Run, distances: Floats, size: int, group: int, lens: Lens) -> None:
+    word = run.release.group_word
+    fragment = None if run.release.is_shared else lens.fragment
+    plan = compute.cached("privacy.transport", run, _transport, lens.attribute, group, lens.ground, fragment)
+    moved = float(plan.mass.sum())
+    mean = plan.cost / moved if moved > 0 else 0.0
+    st.subheader(f"{word.capitalize()} {group}")
+    parts.tiles(
+        [
+            Tile("EMD", f"{distances[group]:.4f}", "Mass that moves times the mean distance it moves; 0 to 1."),
+            Tile("Moves", f"{moved:.1%}", f"Share of the {word}'s rows whose value would have to be another."),
+            Tile("How far", f"{mean:.3f}", "How far the mass moves on average; 1 is the farthest there is."),
+            Tile("Rows", f"{size:,}", f"People in this {word} who look alike."),
+        ]
+    )
+    if plan.cost == 0:
+        st.info(f"Nothing moves: {word} {group} has exactly the table's distribution.")
+    name = f"{word} {group}"
+    parts.chart(
+        FIGURES[lens.ground if plan.tree is not None or lens.ground != "hierarchical" else "equal"](
+            plan, run_style(run.color_index), name
+        ),
+        key=f"closeness-{lens.ground}",
+        caption=_caption(plan, lens, name),
+        alt=f"Distribution of {lens.attribute} in {name} beside the table's, and the {moved:.1%} of its mass that "
+        f"moves; the distance is {plan.cost:.4f}.",
+    )
+
+
+def _transport(release: Release, attribute: str, group: int, ground: str, fragment: str | None) -> Transport:
+    return privacy.transport(release, attribute, group, ground, fragment)  # type: ignore[arg-type]
+
+
+def _caption(plan: Transport, lens: Lens, name: str) -> str:
+    attribute, count = parts.escaped(lens.attribute), len(plan.values)
+    if lens.ground == "ordered":
+        return (
+            f"Above: '{attribute}' in {name} and in the whole table. Below: the mass that moves from each value to the "
+            f"next until both are alike, up where the line is above zero. The coloured area, divided by the "
+            f"{count - 1:,} steps, is the EMD."
+        )
+    if plan.tree is None:
+        cut = f" Of {count:,} values the {MOST_ROWS - 1} that differ most have a row." if count > MOST_ROWS else ""
+        return (
+            f"Left: '{attribute}' in {name} and in the whole table. Right: mass goes from values that {name} has too "
+            f"often to those it has too rarely. The width of all bands together is the EMD.{cut}"
+        )
+    cut = (
+        f" Of {count:,} values at most {MOST_LEAVES} rows are shown, the others as groups."
+        if count > MOST_LEAVES
+        else ""
+    )
+    return (
+        f"Left: '{attribute}' in {name} and in the whole table. Right: mass that is too much climbs the hierarchy and "
+        f"comes down where it lacks. It turns at the circles; the number beside one is mass times height, and their "
+        f"sum is the EMD.{cut}"
+    )
