@@ -51,6 +51,7 @@ def test_example_2(solver):
     # t1 is breached of t1 and t3; the three others without x are not flagged.
     assert found.recall == pytest.approx(0.5)
     assert found.flagged == 0
+    assert found.own_without_attack[:4] == pytest.approx([0.5, np.nan, 0.5, np.nan], nan_ok=True)
     assert found.mean_probability == pytest.approx(0.75, abs=1e-6)
     assert (found.recall.baseline, found.flagged.baseline, found.mean_probability.baseline) == (0, 0, 0.5)
 

@@ -48,7 +48,8 @@ def foreground_knowledge(
     raises it. Source: Wong, Fu, Wang, Xu and Yu, Can the Utility of Anonymized Data be used for
     Privacy Breaches?, 2009.
     """
-    minimum_rows = _minimum_rows(r, epsilon, sigma, max_size)
+    _check(r, epsilon, sigma, max_size)
+    minimum_rows = minimum_signature_rows(epsilon, sigma)
     if unreliable not in ("overall", "uniform") or solver not in ("fixed-point", "newton"):
         raise ParameterError(
             "unreliable is 'overall' or 'uniform' and solver 'fixed-point' or 'newton'; "
@@ -70,7 +71,15 @@ def foreground_knowledge(
     return _result(target, best, [leaks[i] for i in order], place[best.leading], r, minimum_rows, begin)
 
 
-def _minimum_rows(r: float, epsilon: float, sigma: float, max_size: int | None) -> float:
+def minimum_signature_rows(epsilon: float, sigma: float) -> float:
+    """J: rows that a signature needs so that its share errs by more than epsilon with a chance of at most sigma.
+
+    Source: theorem 1 (Toivonen, VLDB 1996).
+    """
+    return log(2 / sigma) / (2 * epsilon**2)
+
+
+def _check(r: float, epsilon: float, sigma: float, max_size: int | None) -> None:
     if not r >= 1:
         raise ParameterError(f"r must be at least 1, so that 1 / r is a probability, not {r}.")
     if not epsilon > 0 or not 0 < sigma <= 1:
@@ -79,7 +88,6 @@ def _minimum_rows(r: float, epsilon: float, sigma: float, max_size: int | None) 
         )
     if max_size is not None and max_size < 1:
         raise ParameterError(f"max_size is the number of attributes in a set, at least 1, not {max_size}.")
-    return log(2 / sigma) / (2 * epsilon**2)
 
 
 @dataclass(eq=False)
@@ -146,6 +154,7 @@ def _result(
         breach_probability=np.maximum(own, other),
         own_probability=np.where(target.needs, own, np.nan),
         without_attack=np.maximum(guess_own, guess_other),
+        own_without_attack=np.where(target.needs, guess_own, np.nan),
         leading_set=leading,
         recall=Score(
             attacked[0],

@@ -46,8 +46,8 @@ class ForegroundKnowledge:
 
     Per person, in original row order, float (n_rows,): `breach_probability` is the largest p(t:x) over the attribute
     sets and the values x that need protection, `own_probability` that of the person's own value (NaN where it needs no
-    protection), `without_attack` the largest n / N, p(t:x) if all possible worlds are equally likely. `leading_set`
-    int64 (n_rows,) says which of `sets` gives the breach probability (-1: none does).
+    protection); `without_attack` and `own_without_attack` are the same if all possible worlds are equally likely, when
+    p(t:x) is n / N. `leading_set` int64 (n_rows,) says which of `sets` gives the breach probability (-1: none does).
 
     `recall`: share of the people with a protected value whose own p(t:x) exceeds 1 / r. `flagged`: share of the people
     with a p(t:x) above 1 / r for a value that they do not have, among those for whom there is one. `mean_probability`:
@@ -70,6 +70,7 @@ class ForegroundKnowledge:
     breach_probability: Floats
     own_probability: Floats
     without_attack: Floats
+    own_without_attack: Floats
     leading_set: npt.NDArray[np.int64]
     recall: Score
     flagged: Score

@@ -1,0 +1,27 @@
+"""The page Attack: what adversaries of different knowledge get from the release, one tab each."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import partial
+
+from dashboard.state import Run
+from dashboard.views import parts
+
+ATTACKS: dict[str, str] = {
+    "Foreground knowledge": "foreground",
+}
+"""The module of `dashboard.views.attacks` that shows an attack, by the tab's title."""
+
+
+def render() -> None:
+    """Draw the page."""
+    run = parts.shown_run()
+    if run is not None:
+        parts.tabs("attack", {title: partial(_draw, module, run) for title, module in ATTACKS.items()})
+
+
+def _draw(module: str, run: Run) -> None:
+    draw: Callable[[Run], None] = importlib.import_module(f"dashboard.views.attacks.{module}").render
+    draw(run)

@@ -1,0 +1,257 @@
+"""The tab Foreground knowledge: what the release as a whole tells about each person in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from math import log, sqrt
+from typing import Literal
+
+import numpy as np
+import streamlit as st
+
+from anoncore import ReleaseError, attacks
+from anoncore.attacks import ForegroundKnowledge
+from dashboard import state
+from dashboard.charts.foreground import MOST_SETS, belief_histogram, leaking_sets, learned_against_true
+from dashboard.palette import run_style
+from dashboard.state import Run
+from dashboard.views import parts
+from dashboard.views.attacks import foreground_group, foreground_runs
+from dashboard.views.parts import Tile
+
+NAME = "attacks.foreground_knowledge"
+LEAST_SIGNATURES = 8
+"""A table counts as small where not even so many signatures of the paper's least size would fit into it."""
+READINGS = {"overall": "the overall share", "uniform": "one half"}
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """What the attack is asked with."""
+
+    attribute: str
+    r: float
+    epsilon: float
+    sigma: float
+    unreliable: Literal["overall", "uniform"]
+
+    @property
+    def arguments(self) -> tuple[str, float, float, float, str]:
+        """As `attacks.foreground_knowledge` takes them."""
+        return self.attribute, self.r, self.epsilon, self.sigma, self.unreliable
+
+    @property
+    def minimum_rows(self) -> float:
+        """J: rows that a signature needs to be relied upon."""
+        return least_rows(self.epsilon, self.sigma)
+
+
+def least_rows(epsilon: float, sigma: float) -> float:
+    """J = ln(2 / sigma) / (2 epsilon^2)."""
+    return log(2 / sigma) / (2 * epsilon**2)
+
+
+def render(run: Run) -> None:
+    """Draw the tab."""
+    names = [name for name in run.data.sensitive if name in run.release.attributes]
+    if not names:
+        st.info("The attack is on a sensitive attribute, and this release publishes none.")
+        return
+    try:
+        _ = run.release.partition
+    except ReleaseError:
+        st.info(
+            "The attack reads people and sensitive values group by group. The fragments of this release have groups of "
+            "their own and are joined on the class attribute; the tab Membership shows what joining them tells."
+        )
+        return
+    st.markdown(
+        "The adversary knows everybody's quasi-identifiers and group. He learns from **all** groups together how "
+        "likely people of one kind (a signature: the values of some attributes) have a sensitive value, and then "
+        "weighs, inside each group, the possible worlds: which of its people may have which of its values."
+    )
+    adversary = _controls(run, names)
+    found = parts.later("Learning from all groups", NAME, run, attacks.foreground_knowledge, *adversary.arguments)
+    if found is None:
+        return
+    for note in found.notes:
+        st.info(parts.escaped(note))
+    _tiles(found)
+    parts.tabs(
+        "foreground",
+        {
+            "People": partial(_people, run, found),
+            "Attribute sets": partial(_sets, run, found),
+            "One group": partial(foreground_group.render, run, found),
+            "Side by side": partial(foreground_runs.render, run, adversary),
+        },
+    )
+
+
+def _controls(run: Run, names: list[str]) -> Adversary:
+    epsilon_default = usual_epsilon(run.data.n_rows)
+    boxes = st.columns(5)
+    with boxes[0]:
+        if len(names) > 1:
+            attribute = parts.choice(
+                "Sensitive attribute", names, "foreground-attribute", "What the adversary is after."
+            )
+        else:
+            attribute = names[0]
+            st.text_input("Sensitive attribute", attribute, disabled=True, help="What the adversary is after.")
+    with boxes[1]:
+        r = _number("r", f"foreground-r-{run.id}", usual_r(run), 1.0, 0.5, "A person is breached when p(t:x) > 1/r.")
+    with boxes[2]:
+        epsilon = _number(
+            "epsilon",
+            f"foreground-epsilon-{run.data.n_rows}",
+            epsilon_default,
+            0.0005,
+            0.005,
+            "How far a share seen in a signature's rows may lie from the true one. The paper takes 0.01.",
+        )
+    with boxes[3]:
+        sigma = _number(
+            "sigma", "foreground-sigma", 0.9, 0.01, 0.05, "How often it may lie farther. The paper takes 0.9.", high=1.0
+        )
+    with boxes[4]:
+        unreliable = parts.choice(
+            "Rare signatures",
+            list(READINGS),
+            "foreground-unreliable",
+            "What the adversary takes for p(s:x) of people whose signature has too few rows to learn from.",
+            names=lambda one: READINGS[one],
+        )
+    adversary = Adversary(attribute, r, epsilon, sigma, "uniform" if unreliable == "uniform" else "overall")
+    small = "" if epsilon_default <= 0.01 else " The table is small, so epsilon starts above the paper's 0.01."
+    st.caption(
+        f"With these epsilon and sigma the adversary relies on signatures of at least {adversary.minimum_rows:,.0f} "
+        f"rows.{small}"
+    )
+    return adversary
+
+
+def _number(label: str, key: str, start: float, low: float, step: float, help: str, high: float | None = None) -> float:
+    if state.widget_value(key) is None:
+        state.set_widget_values({key: start})
+    entered = st.number_input(
+        label, min_value=low, max_value=high, step=step, format="%g", key=key, help=help, persist_state="session"
+    )
+    return float(entered)
+
+
+def usual_r(run: Run) -> float:
+    """The method's own l, so that the attack is held against what was asked for; else 2."""
+    asked = getattr(run.algorithm, "l", None)
+    return float(asked) if isinstance(asked, int | float) and asked > 1 else 2.0
+
+
+def usual_epsilon(n_rows: int, sigma: float = 0.9) -> float:
+    """The paper's 0.01, or what lets a small table have a few signatures to learn from."""
+    wanted = sqrt(log(2 / sigma) / (2 * max(n_rows / LEAST_SIGNATURES, 2)))
+    return 0.01 if wanted <= 0.01 else round(wanted + 0.0005, 3)
+
+
+def _tiles(found: ForegroundKnowledge) -> None:
+    scores = {"Breached": found.recall, "Falsely flagged": found.flagged, "Mean p(t:x)": found.mean_probability}
+    row = [
+        Tile(
+            title,
+            f"{float(one):.1%}",
+            f"{parts.escaped(one.meaning)} Guessing takes all possible worlds of a group as equally likely.",
+            f"guessing: {_share(one.baseline)}",
+        )
+        for title, one in scores.items()
+    ]
+    error, guess = float(found.error), found.error.baseline
+    row.append(
+        Tile(
+            "Learning error",
+            "none" if np.isnan(error) else f"{error:.0%}",
+            parts.escaped(found.error.meaning),
+            f"guessing: {_share(guess)}",
+        )
+    )
+    row.append(
+        Tile(
+            "Attribute sets",
+            f"{found.n_sets:,}",
+            f"Sets with a signature of at least {found.minimum_rows:,.0f} rows, each learned by itself.",
+            f"in {parts.duration(found.seconds)}",
+        )
+    )
+    parts.tiles(row)
+
+
+def _share(value: float | None) -> str:
+    return "none" if value is None or np.isnan(value) else f"{value:.1%}"
+
+
+def _people(run: Run, found: ForegroundKnowledge) -> None:
+    protected = ~np.isnan(found.own_probability)
+    breached = int((found.own_probability[protected] > 1 / found.r + 1e-9).sum())
+    values = parts.escaped(", ".join(found.values[:6]) + (" …" if len(found.values) > 6 else ""))
+    parts.chart(
+        belief_histogram(found, run_style(run.color_index)),
+        key="foreground-people",
+        caption=f"The {protected.sum():,} people whose '{parts.escaped(found.attribute)}' needs protection ({values}), "
+        f"by how strongly the adversary believes in their true value. Right of 1/r = {1 / found.r:.0%} stand the "
+        f"{breached:,} who are breached; without the attack everybody of a group is as likely.",
+        alt=f"Histogram of p(t:x) of {protected.sum():,} people; {breached:,} lie above {1 / found.r:.0%}.",
+    )
+
+
+def _sets(run: Run, found: ForegroundKnowledge) -> None:
+    if not found.sets:
+        st.info("No attribute set has a signature that is frequent enough to learn from.")
+        return
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        parts.chart(
+            leaking_sets(found, run_style(run.color_index)),
+            key="foreground-sets",
+            caption=f"The {min(len(found.sets), MOST_SETS)} of {len(found.sets)} attribute sets that leak most: "
+            "share of the people with a protected value who are breached by this set alone, and the mean belief in it.",
+            alt=f"Bars of the attribute sets; the first is {found.sets[0].label} with {found.sets[0].recall:.1%}.",
+        )
+    with right:
+        _learned(run, found)
+
+
+@st.fragment
+def _learned(run: Run, found: ForegroundKnowledge) -> None:
+    place = parts.choice(
+        "Attribute set",
+        list(range(len(found.sets))),
+        f"foreground-set-{run.id}",
+        "Whose signatures are shown, the most leaking set first.",
+        names=lambda one: found.sets[one].label if one < len(found.sets) else "",
+    )
+    value = parts.choice(
+        "Sensitive value",
+        list(range(len(found.values))),
+        f"foreground-value-{found.attribute}",
+        "Whose share is shown.",
+        names=lambda one: found.values[one],
+    )
+    one = found.sets[place]
+    domains = [run.data.domain[name] for name in one.attributes]
+    texts = [
+        ", ".join(domain.text(int(code)) for domain, code in zip(domains, codes, strict=True)) + f" ({rows:,} rows)"
+        for codes, rows in zip(one.signatures, one.rows, strict=True)
+    ]
+    parts.chart(
+        learned_against_true(
+            one.learned[:, value],
+            one.true[:, value],
+            [text.replace("<", "&lt;") for text in texts],
+            float(found.overall_shares[value]),
+            run_style(run.color_index),
+        ),
+        key="foreground-learned",
+        caption=f"Share of '{parts.escaped(found.values[value])}' in each of the {len(texts)} signatures, as the "
+        "adversary learned it and as the original table has it. Mean relative error of this set: "
+        f"{_share(one.relative_error)}; with the whole table's share instead: {_share(one.guessing_error)}.",
+        alt=f"Learned against true share in {len(texts)} signatures of {one.label}.",
+    )

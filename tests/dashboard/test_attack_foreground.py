@@ -1,0 +1,137 @@
+"""The tab Foreground knowledge: every number comes from the attack itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+import pytest
+
+from anoncore import Microdata, Release, attacks
+from anoncore.algorithms import Anatomy, Mondrian, VerticalFragmentation
+from anoncore.requirements import KAnonymity
+from dashboard.charts.foreground import belief_histogram, group_people, leaking_sets, runs_compared
+from dashboard.palette import run_style
+from dashboard.views.attacks.foreground import least_rows, usual_epsilon
+from dashboard.views.attacks.foreground_group import ranked_groups, worlds_table
+from tests.dashboard.conftest import Visitor
+from tests.dashboard.results import ROLES, add_run, metrics, people, table_of
+
+EPSILON = 0.2
+T = TypeVar("T")
+
+
+def _release() -> Release:
+    data = Microdata(people(), ROLES)
+    return Anatomy(l=2, seed=1).anonymize(data)
+
+
+def _when_there(visitor: Visitor, probe: Callable[[], T], seconds: float = 120) -> T:
+    """What the probe finds once the background work is done."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return probe()
+        except (KeyError, StopIteration):
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+            visitor.run()
+
+
+def _found(release: Release) -> attacks.ForegroundKnowledge:
+    return attacks.foreground_knowledge(release, "illness", epsilon=EPSILON)
+
+
+def test_a_small_table_starts_with_an_epsilon_that_some_signatures_satisfy() -> None:
+    assert usual_epsilon(45_222) == 0.01
+    assert least_rows(0.01, 0.9) == pytest.approx(3992.5, abs=0.1)
+    for n in (20, 500, 10_000):
+        assert 2 <= least_rows(usual_epsilon(n), 0.9) <= max(n / 8, 2)
+
+
+def test_the_page_shows_what_the_attack_finds() -> None:
+    visitor = Visitor()
+    run = add_run(visitor, Anatomy(l=2, seed=1))
+    visitor.open("attack")
+    epsilon = usual_epsilon(run.data.n_rows)
+    found = attacks.foreground_knowledge(run.release, "illness", r=2, epsilon=epsilon)
+    assert _when_there(visitor, lambda: metrics(visitor)["Breached"]) == f"{float(found.recall):.1%}"
+    assert metrics(visitor)["Mean p(t:x)"] == f"{float(found.mean_probability):.1%}"
+    assert metrics(visitor)["Attribute sets"] == str(found.n_sets)
+
+
+def test_another_r_attacks_anew() -> None:
+    visitor = Visitor()
+    run = add_run(visitor, Anatomy(l=2, seed=1))
+    visitor.open("attack")
+    visitor.at.number_input(key=f"foreground-r-{run.id}").set_value(4.0)
+    visitor.run()
+    found = attacks.foreground_knowledge(run.release, "illness", r=4, epsilon=usual_epsilon(run.data.n_rows))
+    assert _when_there(visitor, lambda: metrics(visitor)["Breached"]) == f"{float(found.recall):.1%}"
+
+
+def test_fragments_with_groups_of_their_own_are_told_apart() -> None:
+    visitor = Visitor()
+    add_run(visitor, VerticalFragmentation(k=2, seed=0))
+    visitor.open("attack")
+    assert any("groups of their own" in item.value for item in visitor.at.info)
+
+
+def test_side_by_side_attacks_every_run_alike() -> None:
+    visitor = Visitor()
+    first = add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)]))
+    second = add_run(visitor, Anatomy(l=2, seed=1))
+    visitor.at.session_state["_foreground"] = "Side by side"
+    visitor.at.session_state["tabs-foreground"] = "Side by side"
+    visitor.open("attack")
+    table = _when_there(visitor, lambda: table_of(visitor, "Run", "Breached"))
+    assert table["Run"].tolist() == [second.label, first.label]
+    epsilon = usual_epsilon(first.data.n_rows)
+    expected = [
+        float(attacks.foreground_knowledge(run.release, "illness", r=2, epsilon=epsilon).recall)
+        for run in (second, first)
+    ]
+    assert table["Breached"].tolist() == pytest.approx(expected)
+
+
+def test_groups_come_with_the_most_believed_person_first() -> None:
+    release = _release()
+    found = _found(release)
+    run = add_run(Visitor(), Anatomy(l=2, seed=1))
+    frame = ranked_groups(run, attacks.foreground_knowledge(run.release, "illness", epsilon=EPSILON))
+    assert frame["highest"].round(3).is_monotonic_decreasing
+    group = int(frame["group"].iloc[0])
+    rows = run.release.partition.rows(group)
+    assert frame["rows"].iloc[0] == len(rows)
+    assert found.n_sets > 0
+
+
+def test_worlds_weigh_what_the_people_are_believed() -> None:
+    release = _release()
+    found = _found(release)
+    view = found.group(release, 0)
+    table = worlds_table(view)
+    people_first = np.argsort(-view.probability, kind="stable")
+    for place, row in enumerate(people_first):
+        holds = table[f"person {place + 1}"] == "x"
+        assert table.loc[holds, "share"].sum() == pytest.approx(view.probability[row])
+    assert table["share"].sum() == pytest.approx(1)
+
+
+def test_figures_draw_the_numbers_of_the_result() -> None:
+    release = _release()
+    found = _found(release)
+    style = run_style(0)
+    bars = belief_histogram(found, style).data
+    assert sum(bars[0].y) == pytest.approx(1)
+    assert sum(bars[1].y) == pytest.approx(1)
+    assert leaking_sets(found, style).data[0].x.tolist() == pytest.approx([one.recall for one in found.sets[:12]])
+    view = found.group(release, 3)
+    assert sorted(group_people(view, 2, style).data[0].x) == pytest.approx(sorted(view.probability))
+    compared = runs_compared(["a", "b"], [found, found], [style, run_style(1)])
+    assert compared.data[1].x.tolist() == pytest.approx(
+        [float(found.recall), float(found.flagged), float(found.mean_probability)]
+    )
