@@ -47,6 +47,11 @@ class SensitiveValues:
     unique: int
     labels: tuple[str, ...]
 
+    @cached_property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Rows of the whole table with each value, int64 (size,)."""
+        return np.bincount(self.codes, minlength=self.size)
+
 
 class Microdata:
     """A table with tagged attributes, coded once.

@@ -9,6 +9,8 @@ from anoncore.algorithms.microaggregation import Microaggregation
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.random_buckets import RandomBuckets
 from anoncore.algorithms.random_partition import RandomPartition
+from anoncore.algorithms.rothko_sampling import RothkoSampling
+from anoncore.algorithms.rothko_tree import RothkoTree
 from anoncore.algorithms.sabre import Sabre
 from anoncore.algorithms.sensitive_space import SensitiveSpaceFragmentation
 from anoncore.algorithms.slicing import Slicing
@@ -30,6 +32,8 @@ __all__ = [
     "Progress",
     "RandomBuckets",
     "RandomPartition",
+    "RothkoSampling",
+    "RothkoTree",
     "Sabre",
     "SensitiveSpaceFragmentation",
     "Slicing",

@@ -74,6 +74,11 @@ class Mondrian(Algorithm):
         Field(title="Recoding", description="Publish the ranges of the rows present, or the whole boxes."),
     ] = "rows"
 
+    @property
+    def uses_target(self) -> bool:
+        """Whether the split looks at the target."""
+        return self.split in ("infogain", "regression")
+
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
         """The requirements."""
         return self.requirements
@@ -81,13 +86,13 @@ class Mondrian(Algorithm):
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for a target that does not fit, InfeasibleError for a requirement that the table fails."""
         super().validate_data(data)
-        if self.split not in ("infogain", "regression"):
+        if not self.uses_target:
             return
         if self.target is None:
             raise DataError(
                 f"The split '{self.split}' needs a target; name the attribute that should stay predictable."
             )
-        if self.target not in data.codes:
+        if self.target not in data.domain:
             raise DataError(
                 f"There is no attribute '{self.target}' to predict; the table has {listing(data.attributes)}."
             )
@@ -100,12 +105,12 @@ class Mondrian(Algorithm):
         partition = Partition(growth.groups())
         if self.recoding == "rows":
             return generalized_release(self, data, partition, ("Cells are the ranges of the rows present.",))
-        return self._with_regions(data, partition, growth)
+        return self.with_regions(data, partition, growth.regions[np.flatnonzero(growth.starts)])
 
-    def _with_regions(self, data: Microdata, partition: Partition, growth: _Growth) -> Release:
+    def with_regions(self, data: Microdata, partition: Partition, regions: npt.NDArray[np.int32]) -> Release:
+        """The release whose cells are the groups' boxes, int32 (n_groups, n_attributes, 2): lowest and highest code."""
         release = generalized_release(self, data, partition)
         recodings = dict(release.fragments[0].recodings)
-        regions = growth.regions[np.flatnonzero(growth.starts)]
         for place, name in enumerate(data.quasi_identifiers):
             domain = data.domain[name]
             low, high = regions[:, place, 0].copy(), regions[:, place, 1].copy()
@@ -115,6 +120,32 @@ class Mondrian(Algorithm):
             )
         notes = ("Cells are the boxes of the partition tree; they cover the whole domain.",)
         return Release(data, (Fragment("release", partition, recodings),), self, notes)
+
+
+def search_of(
+    model: Mondrian, data: Microdata, checks: CheckSet, most_rows: int, content: npt.NDArray[np.int64]
+) -> Search:
+    """What the kernels search for in nodes of at most `most_rows` rows; `content` orders rows that share a median.
+
+    Of the table only domains and roles are read. Columns of the kernels' rows: quasi-identifiers, views of the
+    sensitive attributes, the target where the split uses one, the row's number.
+    """
+    target, n_classes = np.zeros(1), 0
+    if model.uses_target and model.target is not None:
+        domain = data.domain[model.target]
+        target, n_classes = domain.positions / (domain.span or 1.0), len(domain)
+    counted = np.arange(most_rows + 1 if model.split == "infogain" else 2, dtype=np.float64)
+    return Search(
+        criterion=CRITERIA[model.split],
+        strict=model.strict,
+        min_gain=model.min_gain,
+        n_attributes=len(data.quasi_identifiers),
+        n_sensitive=len(checks.views),
+        n_classes=n_classes,
+        target=target,
+        xlogx=counted * np.log2(np.maximum(counted, 1)),
+        content=content,
+    )
 
 
 @dataclass(eq=False)
@@ -132,23 +163,10 @@ class _Growth:
         names = data.quasi_identifiers
         checks = CheckSet(model.requirements, data)
         columns = [data.codes[name] for name in names] + [view.codes for view in checks.views]
-        target, n_classes = np.zeros(1), 0
-        if model.target is not None and model.split in ("infogain", "regression"):
+        if model.uses_target and model.target is not None:
             columns.append(data.codes[model.target])
-            domain = data.domain[model.target]
-            target, n_classes = domain.positions / (domain.span or 1.0), len(domain)
-        counted = np.arange(data.n_rows + 1 if model.split == "infogain" else 2, dtype=np.float64)
-        search = Search(
-            criterion=CRITERIA[model.split],
-            strict=model.strict,
-            min_gain=model.min_gain,
-            n_attributes=len(names),
-            n_sensitive=len(checks.views),
-            n_classes=n_classes,
-            target=target,
-            xlogx=counted * np.log2(np.maximum(counted, 1)),
-            content=np.zeros((0, 0), dtype=np.int64) if model.strict else data.content_words,
-        )
+        content = np.zeros((0, 0), dtype=np.int64) if model.strict else data.content_words
+        search = search_of(model, data, checks, data.n_rows, content)
         rows = np.empty((data.n_rows, len(columns) + 1), dtype=np.int32)
         for place, column in enumerate(columns):
             rows[:, place] = column

@@ -19,7 +19,8 @@ TOLERANCE = 1e-9
 class KernelChecks(NamedTuple):
     """Checks as arrays, one entry per check; `column` is the sensitive column, -1 where only the size counts.
 
-    The counts of sensitive column c stand at `count_start[c]:count_start[c + 1]` of a node's counts.
+    The counts of sensitive column c stand at `count_start[c]:count_start[c + 1]` of a node's counts. `stride[i]` is how
+    far apart the reference numbers of check i for 2, 3, ... sides of a split begin (0: the same ones for any number).
     """
 
     address: Int64
@@ -28,6 +29,7 @@ class KernelChecks(NamedTuple):
     comparison: Int64
     reference: Floats
     reference_start: Int64
+    stride: Int64
     unique: Int64
     count_start: Int64
     minimum_rows: int
@@ -55,6 +57,12 @@ def holds(levels: Floats, threshold: float, comparison: int) -> npt.NDArray[np.b
 @inner_kernel
 def all_hold(checks: KernelChecks, counts: Int64, size: int) -> bool:
     """Whether a group of `size` rows with these counts of sensitive values satisfies every check."""
+    return side_holds(checks, counts, size, 2)
+
+
+@inner_kernel
+def side_holds(checks: KernelChecks, counts: Int64, size: int, n_sides: int) -> bool:
+    """Whether one of the `n_sides` sides of a split (2 or more) satisfies every check."""
     if size < checks.minimum_rows:
         return False
     for i in range(checks.address.shape[0]):
@@ -64,7 +72,8 @@ def all_hold(checks: KernelChecks, counts: Int64, size: int) -> bool:
         if column >= 0:
             unique = checks.unique[column]
             begin, end = checks.count_start[column], checks.count_start[column + 1]
-        reference = checks.reference[checks.reference_start[i] : checks.reference_start[i + 1]]
+        first = checks.reference_start[i] + checks.stride[i] * (n_sides - 2)
+        reference = checks.reference[first : checks.reference_start[i + 1]]
         level = call_level(checks.address[i], counts[begin:end], size, unique, reference)
         if not meets(level, checks.threshold[i], checks.comparison[i]):
             return False
@@ -86,6 +95,12 @@ def group_levels(
         for position in range(starts[group], starts[group + 1]):
             counts[codes[order[position]]] = 0
     return levels
+
+
+@kernel
+def counts_level(counts: Int64, size: int, address: int, unique: int, reference: Floats) -> float:
+    """Level of one group from the counts of its sensitive values."""
+    return call_level(address, counts, size, unique, reference)
 
 
 @kernel

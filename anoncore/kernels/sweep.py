@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.kernels.attributes import CATEGORY, HIERARCHY, Attributes, common_node
-from anoncore.kernels.checking import KernelChecks, all_hold
+from anoncore.kernels.checking import KernelChecks, all_hold, side_holds
 from anoncore.kernels.compiler import inner_kernel
 from anoncore.kernels.splitting import Split, child_sizes
 
@@ -221,8 +221,9 @@ def children_allowed(
         child = side[rows[row, split.attribute] - offset]
         for s in range(search.n_sensitive):
             counts[child, checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
+    n_sides = max(int((sizes > 0).sum()), 2)
     for child in range(sizes.shape[0]):
-        if sizes[child] > 0 and not all_hold(checks, counts[child], sizes[child]):
+        if sizes[child] > 0 and not side_holds(checks, counts[child], sizes[child], n_sides):
             return False
     return True
 

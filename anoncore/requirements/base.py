@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.kernels.checking import KernelChecks, group_levels, holds
+from anoncore.kernels.checking import KernelChecks, counts_level, group_levels, holds
 from anoncore.microdata import Codes, Microdata, SensitiveValues
 from anoncore.model import Model
 from anoncore.partition import Partition
@@ -106,7 +106,9 @@ class Check:
 
     def table_level(self, n_rows: int) -> float:
         """Level of the whole table as one group: no partition can have all groups beyond it."""
-        return float(self.levels(Partition(np.zeros(n_rows, dtype=np.int32)))[0])
+        counts = np.zeros(1, dtype=np.int64) if self.values is None else self.values.counts
+        unique = -1 if self.values is None else self.values.unique
+        return float(counts_level(counts, n_rows, self.requirement.level.address, unique, self.reference))
 
 
 class CheckSet:
@@ -132,6 +134,7 @@ class CheckSet:
             comparison=np.array([int(check.requirement.comparison) for check in self.checks], dtype=np.int64),
             reference=np.concatenate([*references, np.zeros(0)]),
             reference_start=np.cumsum([0, *(len(reference) for reference in references)]).astype(np.int64),
+            stride=np.zeros(len(self.checks), dtype=np.int64),
             unique=np.array([view.unique for view in self.views], dtype=np.int64),
             count_start=np.cumsum([0, *(view.size for view in self.views)]).astype(np.int64),
             minimum_rows=max([check.requirement.minimum_rows() for check in self.checks], default=1),

@@ -44,7 +44,7 @@ def ground_reference(data: Microdata, values: SensitiveValues, ground: Ground) -
     The ordered distance follows the attribute's own order, given or sorted. Protected and other values are one step
     apart. Raises DataError where a hierarchical distance has no hierarchy.
     """
-    counts = np.bincount(values.codes, minlength=values.size)
+    counts = values.counts
     if values.unique >= 0 or values.size == 1:
         edges = _equal_edges(values.size)
     elif ground == "hierarchical":

@@ -21,6 +21,8 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"requirements": (KAnonymity(k=2), DistinctDiversity(l=2))},
     ],
     "random-buckets": [{"size": 5}, {"size": 4, "columns": 3, "grouping": "spread"}],
+    "rothko-sampling": [{}, {"memory_rows": 8, "growth": "confident"}],
+    "rothko-tree": [{"memory_rows": 3}],
     "slicing": [
         {"sensitive_column_size": 1},
         {"l": 1.2, "columns": 3, "sensitive_column_size": 1, "retry_splits": False},

@@ -1,0 +1,168 @@
+"""The Rothko algorithms in memory: the tree is Mondrian's, the sampling keeps its requirements and says what it did."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anoncore import DataError, InfeasibleError, Microdata, ParameterError, Release, privacy
+from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
+from anoncore.algorithms.rothko import Rothko
+from anoncore.requirements import EntropyDiversity, KAnonymity, Requirement, TCloseness, VarianceDiversity
+from datasets.rothko import load_rothko
+
+from .test_mondrian import REQUIREMENTS, people
+
+COUNTABLE = [one for one in REQUIREMENTS if not any(isinstance(part, VarianceDiversity) for part in one)]
+TINY = 1e-4
+"""Megabytes of frontier memory that hold a set or two, so that rows are divided often."""
+
+
+def made(algorithm: Rothko | Mondrian, data: Microdata) -> Release | None:
+    try:
+        return algorithm.anonymize(data)
+    except InfeasibleError:
+        return None
+
+
+@given(
+    data=people(),
+    requirements=st.sampled_from(COUNTABLE),
+    split=st.sampled_from(["median", "infogain"]),
+    recoding=st.sampled_from(["rows", "regions"]),
+    memory_rows=st.sampled_from([1, 2, 5, 40]),
+    frontier_memory=st.sampled_from([TINY, 5 * TINY, 1.0]),
+)
+@settings(max_examples=120, deadline=None)
+def test_the_tree_gives_mondrians_partition(data, requirements, split, recoding, memory_rows, frontier_memory):
+    fields = {"requirements": requirements, "split": split, "target": "shoe", "recoding": recoding}
+    expected = made(Mondrian(**fields, strict=True), data)
+    found = made(RothkoTree(**fields, memory_rows=memory_rows, frontier_memory=frontier_memory), data)
+    assert (found is None) == (expected is None)
+    if expected is None or found is None:
+        return
+    np.testing.assert_array_equal(found.partition.group, expected.partition.group)
+    for name in data.quasi_identifiers:
+        assert found.recoding(name).group_texts.tolist() == expected.recoding(name).group_texts.tolist()
+
+
+@given(
+    data=people(),
+    requirements=st.sampled_from(REQUIREMENTS),
+    split=st.sampled_from(["median", "infogain", "regression", "loss"]),
+    memory_rows=st.integers(2, 12),
+    growth=st.sampled_from(["memory", "confident"]),
+    alpha=st.sampled_from([0.05, 0.5]),
+    seed=st.integers(0, 5),
+)
+@settings(max_examples=80, deadline=None)
+def test_the_sampling_keeps_every_requirement(data, requirements, split, memory_rows, growth, alpha, seed):
+    algorithm = RothkoSampling(
+        requirements,
+        split=split,
+        target="shoe",
+        memory_rows=memory_rows,
+        sample_rows=max(memory_rows - 1, 1),
+        growth=growth,
+        alpha=alpha,
+        seed=seed,
+    )
+    release = made(algorithm, data)
+    if release is None:
+        return
+    assert privacy.check(release, requirements) == ()
+    if "No allowable cut is left" in release.notes[-1] and split == "median" and requirements == (KAnonymity(k=3),):
+        assert_minimal(release, k=3)
+
+
+def assert_minimal(release: Release, k: int) -> None:
+    """No group has a clean cut of an attribute without hierarchy with k rows on both sides."""
+    data = release.data
+    for group in range(release.partition.n_groups):
+        rows = release.partition.rows(group)
+        for name in data.quasi_identifiers:
+            if data.domain[name].tree is None:
+                falls = np.cumsum(np.bincount(data.codes[name][rows]))
+                assert not ((falls >= k) & (falls <= len(rows) - k)).any()
+
+
+@pytest.fixture(scope="module")
+def numbers() -> Microdata:
+    roles = dict.fromkeys(("salary", "age", "loan"), "quasi-identifier") | {"zipcode": "sensitive"}
+    return Microdata(load_rothko(6_000, seed=2), roles)
+
+
+def test_a_table_that_fits_is_mondrians(numbers):
+    expected = Mondrian((KAnonymity(k=10),), strict=True).anonymize(numbers).partition.group
+    for algorithm in (RothkoTree, RothkoSampling):
+        np.testing.assert_array_equal(algorithm((KAnonymity(k=10),)).anonymize(numbers).partition.group, expected)
+
+
+def test_the_account_counts_scans_and_divisions(numbers):
+    # 6,000 rows: two levels of the median (3,000, 1,500), each a scan for extents and one for the counts of one
+    # attribute, and the extents of the last children; one division into four files.
+    note = RothkoTree((KAnonymity(k=10),), memory_rows=1_600).anonymize(numbers).notes[-1]
+    assert "found in 5 scans and 1 divisions" in note
+
+
+@pytest.mark.parametrize("requirement", [KAnonymity(k=20), EntropyDiversity(l=4), TCloseness(t=0.3)])
+def test_the_sampling_is_close_to_mondrian_and_repeatable(numbers, requirement: Requirement):
+    algorithm = RothkoSampling((requirement,), memory_rows=1_500, seed=3)
+    release = algorithm.anonymize(numbers)
+    exact = Mondrian((requirement,), strict=True).anonymize(numbers)
+    assert "No allowable cut is left" in release.notes[-1]
+    assert release.partition.n_groups == pytest.approx(exact.partition.n_groups, rel=0.1)
+    np.testing.assert_array_equal(algorithm.anonymize(numbers).partition.group, release.partition.group)
+    assert (algorithm.replace(seed=4).anonymize(numbers).partition.group != release.partition.group).any()
+
+
+def test_the_sample_does_not_depend_on_the_order_of_the_rows(numbers):
+    algorithm = RothkoSampling((KAnonymity(k=20),), memory_rows=1_000, seed=3)
+    frame = numbers.frame
+    shuffled = np.random.default_rng(0).permutation(len(frame))
+    turned = Microdata(frame.iloc[shuffled], numbers.roles)
+    found = algorithm.anonymize(turned).partition.group
+    np.testing.assert_array_equal(found, algorithm.anonymize(numbers).partition.group[shuffled])
+
+
+def test_wrong_cuts_are_undone_and_counted(numbers):
+    algorithm = RothkoSampling((KAnonymity(k=20),), memory_rows=300, growth="confident", alpha=0.5, split="loss")
+    release = algorithm.replace(seed=0).anonymize(numbers)
+    assert "; 0 nodes" not in release.notes[-1]
+    assert release.partition.sizes.min() >= 20
+    careful = algorithm.replace(seed=0, alpha=1e-6).anonymize(numbers)
+    assert "; 0 nodes" in careful.notes[-1]
+
+
+def test_without_a_confident_cut_the_tree_takes_over():
+    frame = pd.DataFrame({"age": np.arange(100)})
+    data = Microdata(frame, {"age": "quasi-identifier"})
+    algorithm = RothkoSampling((KAnonymity(k=45),), memory_rows=10, seed=0)
+    release = algorithm.anonymize(data)
+    assert release.partition.sizes.tolist() == [50, 50]
+    assert "1 parts finished by counts" in release.notes[-1]
+    by_loss = algorithm.replace(split="loss").anonymize(data)
+    assert by_loss.partition.n_groups == 1
+    assert "may be left" in by_loss.notes[-1]
+
+
+@pytest.mark.parametrize("fields", [{"split": "regression", "target": "salary"}, {"split": "loss"}])
+def test_the_tree_refuses_splits_that_counts_do_not_serve(numbers, fields):
+    with pytest.raises(DataError, match="needs counts as large as the table; use RothkoSampling"):
+        RothkoTree(**fields).anonymize(numbers)
+    RothkoSampling(**fields, memory_rows=3_000, seed=0).anonymize(numbers)
+
+
+def test_the_tree_refuses_variance_diversity(numbers):
+    with pytest.raises(DataError, match="Variance diversity needs counts"):
+        RothkoTree((VarianceDiversity(v=2.0),)).anonymize(numbers)
+
+
+@pytest.mark.parametrize("algorithm", [RothkoTree, RothkoSampling])
+def test_strict_stays_on(algorithm):
+    assert algorithm().strict
+    with pytest.raises(ParameterError, match="strict stays on"):
+        algorithm(strict=False)
