@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
-import numpy as np
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from anoncore.algorithms.base import Algorithm, Progress, Seed
@@ -20,10 +19,9 @@ from anoncore.fragmentation.attribute_fragments import (
 )
 from anoncore.fragmentation.changes import class_changes
 from anoncore.fragmentation.chunks import Segmentation, generalize_chunks
-from anoncore.fragmentation.enforcement import enforce, majority_values
-from anoncore.fragmentation.joins import ChangeRule, RowRule, SelectivityRule
 from anoncore.fragmentation.publishing import distorted, own_numbers, region_of, value_sets
 from anoncore.fragmentation.selectivity import MOST_K
+from anoncore.fragmentation.strategies import Strategy, enforced_counts
 from anoncore.fragmentation.views import part_of
 from anoncore.microdata import Microdata, Role
 from anoncore.mutual_information import BINS
@@ -86,7 +84,7 @@ class VerticalFragmentation(Algorithm):
         Field(ge=2, le=MOST_FRAGMENTS, title="Fragments", description="Number of fragments; empty: by the data."),
     ] = 2
     enforce: Annotated[
-        Literal["naive", "dependency", "selectivity"],
+        Strategy,
         Field(title="Enforcement", description="How class values are changed or hidden so that joins reach k."),
     ] = "dependency"
     delta: Annotated[
@@ -241,7 +239,8 @@ class VerticalFragmentation(Algorithm):
             recodings = {name: region_of(made, name) if name in known else made.recodings[name] for name in names}
             parts.append(own_numbers(made.partition, recodings, parts[0][0]) if parts else (made.partition, recodings))
         progress(0.7, "Making joins safe")
-        changed = self._enforced(data, found.common, [partition for partition, _ in parts])
+        partitions = [partition for partition, _ in parts]
+        changed = enforced_counts(data, found.common, partitions, self.enforce, self.k, self.delta, self.seed)
         publish = value_sets if self.enforce == "selectivity" else distorted
         return tuple(
             Fragment(
@@ -251,21 +250,6 @@ class VerticalFragmentation(Algorithm):
             )
             for number, ((partition, recodings), counts) in enumerate(zip(parts, changed, strict=True), start=1)
         )
-
-    def _enforced(self, data: Microdata, common: str, partitions: list[Partition]) -> list[np.ndarray[Any, Any]]:
-        """Rows per class value in each class of each fragment after the changes.
-
-        Classes are numbered by their first row in content order, so that the order of the table changes nothing.
-        """
-        codes, size = data.codes[common], len(data.domain[common])
-        orders = [_content_ranks(data, partition) for partition in partitions]
-        counts = [one.histogram(codes, size)[order] for one, order in zip(partitions, orders, strict=True)]
-        if self.enforce == "naive":
-            changed = majority_values(counts)
-        else:
-            rule: ChangeRule = RowRule(self.k) if self.enforce == "dependency" else SelectivityRule(self.k, self.delta)
-            changed = enforce(counts, rule, np.random.default_rng(self.seed))
-        return [one[np.argsort(order)] for one, order in zip(changed, orders, strict=True)]
 
     def _segmented(
         self, data: Microdata, found: AttributeFragments, promised: tuple[Requirement, ...], progress: Progress
@@ -296,10 +280,3 @@ class VerticalFragmentation(Algorithm):
             f"make joins safe: {chunked.n_merged:,}."
         )
         return tuple(fragments), note
-
-
-def _content_ranks(data: Microdata, partition: Partition) -> np.ndarray[Any, Any]:
-    """The groups in the order of their first rows when the table is sorted by content."""
-    first = np.full(partition.n_groups, data.n_rows)
-    np.minimum.at(first, partition.group[data.canonical_order], np.arange(data.n_rows))
-    return np.argsort(first)

@@ -1,9 +1,12 @@
-"""How many class values the fragments do not publish as they were."""
+"""How many class values the fragments do not publish as they were, by each strategy."""
 
 from __future__ import annotations
 
-from anoncore.fragmentation.common import common_attribute
-from anoncore.recoding import Distorted, GroupValues
+import numpy as np
+
+from anoncore.fragmentation.common import common_attribute, original_counts
+from anoncore.fragmentation.strategies import STRATEGIES, enforced_counts
+from anoncore.recoding import Distorted, Exact, GroupValues
 from anoncore.release import Release
 from anoncore.score import Score
 
@@ -37,6 +40,39 @@ def class_changes(release: Release) -> ClassChanges:
     for fragment in release.fragments:
         recoding = fragment.recodings[common]
         per_fragment[fragment.name] = recoding.n_changed if isinstance(recoding, Distorted | GroupValues) else 0
+    return _changes(release, common, per_fragment)
+
+
+def changes_by_strategy(release: Release, k: int, delta: float = 0.5, seed: int | None = 0) -> dict[str, ClassChanges]:
+    """What each strategy changes, or would change, on the classes of the release so that joins keep k (or delta).
+
+    The strategy that made the release, if any, counts as it is; the others start from the original class values. Raises
+    ReleaseError where the fragments have no common attribute.
+    """
+    common = common_attribute(release)
+    made = _strategy_of(release, common)
+    partitions = [fragment.partition for fragment in release.fragments]
+    before = [original_counts(release, fragment, common) for fragment in release.fragments]
+    found: dict[str, ClassChanges] = {}
+    for strategy in STRATEGIES:
+        if strategy == made:
+            found[strategy] = class_changes(release)
+            continue
+        after = enforced_counts(release.data, common, partitions, strategy, k, delta, seed)
+        falls = [int(np.maximum(one - other, 0).sum()) for one, other in zip(before, after, strict=True)]
+        names = [fragment.name for fragment in release.fragments]
+        found[strategy] = _changes(release, common, dict(zip(names, falls, strict=True)))
+    return found
+
+
+def _strategy_of(release: Release, common: str) -> str | None:
+    """The strategy that changed the class values of the release; None where they are as they were."""
+    if all(type(fragment.recodings[common]) is Exact for fragment in release.fragments):
+        return None
+    return getattr(release.algorithm, "enforce", None)
+
+
+def _changes(release: Release, common: str, per_fragment: dict[str, int]) -> ClassChanges:
     number, total = sum(per_fragment.values()), release.data.n_rows * len(release.fragments)
     return ClassChanges(
         number / total,

@@ -3,7 +3,8 @@
 from anoncore.privacy.check import Violation, check
 from anoncore.privacy.distance import emd
 from anoncore.privacy.guarantees import Guarantee, PersonalGuarantee, guarantees, personal_guarantees
-from anoncore.privacy.joins import JoinCheck, JoinSummary, joins, pair_levels, require_safe_joins, unsafe_pairs
+from anoncore.privacy.join_pairs import WorstJoins, pair_levels, unsafe_pairs, worst_joins
+from anoncore.privacy.joins import JoinCheck, JoinSummary, joins, require_safe_joins
 from anoncore.privacy.profile import AttributeProfile, FragmentProfile, Profile, WorstLevel, profile
 from anoncore.privacy.transport import Transport, transport
 
@@ -17,6 +18,7 @@ __all__ = [
     "Profile",
     "Transport",
     "Violation",
+    "WorstJoins",
     "WorstLevel",
     "check",
     "emd",
@@ -28,4 +30,5 @@ __all__ = [
     "require_safe_joins",
     "transport",
     "unsafe_pairs",
+    "worst_joins",
 ]

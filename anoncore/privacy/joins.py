@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from anoncore.errors import AnonymizationError
 from anoncore.fragmentation.common import alike_values, common_attribute, original_counts, published_counts
@@ -120,7 +119,7 @@ def joins(
     attribute. Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definition 4.1 and theorem 4.1;
     definition 4.5 for selectivity; theorem 5.1 for l.
     """
-    setting = _Setting.of(release, k, l, delta)
+    setting = JoinSetting.of(release, k, l, delta)
     rows, values, known = Joins(setting.rule), Joins(setting.value_rule), True
     summaries: list[JoinSummary] = []
     for place, counts in enumerate(setting.counts(release, published)):
@@ -167,52 +166,9 @@ def require_safe_joins(
     return found
 
 
-def pair_levels(release: Release, first: int = 0, second: int = 1, published: bool = True) -> Floats:
-    """Rows of the join of every class of one fragment with every class of another, (n_groups, n_groups); 0 for none.
-
-    Where value sets are published: eta, NaN where no value is common. `first` and `second` are places of fragments.
-    """
-    setting = _Setting.of(release, None, None, None)
-    sides = setting.classes(release, published)
-    levels = setting.rule.levels(sides[first], sides[second])
-    levels[np.isinf(levels)] = 0.0 if setting.delta is None else np.nan
-    return levels
-
-
-def unsafe_pairs(
-    release: Release, first: int = 0, second: int = 1, published: bool = True, most: int = 1000
-) -> pd.DataFrame:
-    """The pairs of classes whose join breaks k or delta, the lowest first: class of either fragment, rows of both,
-    common values, and `level`, the joined rows or eta. At most `most` lines.
-    """
-    setting = _Setting.of(release, None, None, None)
-    sides = setting.classes(release, published)
-    one, other = sides[first], sides[second]
-    lines = []
-    for part in blocks(one, other):
-        levels = setting.rule.levels(one.take(part), other)
-        places = np.argwhere(setting.rule.broken(levels))
-        broken = levels[places[:, 0], places[:, 1]]
-        nearest = np.argsort(broken, kind="stable")[:most]
-        lines.append(np.column_stack((places[nearest] + [part.start, 0], broken[nearest])))
-    found = np.concatenate(lines)
-    found = found[np.argsort(found[:, 2], kind="stable")][:most]
-    rows, columns = found[:, 0].astype(np.int64), found[:, 1].astype(np.int64)
-    return pd.DataFrame(
-        {
-            "first class": rows,
-            "second class": columns,
-            "first rows": release.fragments[first].partition.sizes[rows],
-            "second rows": release.fragments[second].partition.sizes[columns],
-            "common values": ((one.values[rows] > 0) & (other.values[columns] > 0)).sum(axis=1),
-            "level": found[:, 2],
-        }
-    )
-
-
 @dataclass(frozen=True, eq=False)
-class _Setting:
-    """What joins are checked for."""
+class JoinSetting:
+    """What joins are checked for: the rules that follow from the promises of the release's algorithm."""
 
     common: str
     k: int
@@ -222,7 +178,10 @@ class _Setting:
     value_rule: ValueRule
 
     @classmethod
-    def of(cls, release: Release, k: int | None, l: int | None, delta: float | None) -> _Setting:
+    def of(
+        cls, release: Release, k: int | None = None, l: int | None = None, delta: float | None = None
+    ) -> JoinSetting:
+        """From the algorithm where not given. Raises ReleaseError where the fragments have no common attribute."""
         common = common_attribute(release)
         promised = () if release.algorithm is None else release.algorithm.promises(release.data)
         if k is None:
@@ -239,6 +198,7 @@ class _Setting:
         return cls(common, k, l, delta, SelectivityRule(k, delta), value_rule)
 
     def counts(self, release: Release, published: bool) -> Iterator[npt.NDArray[np.int64]]:
+        """Rows per class value in each class, fragment by fragment, as published or as they were."""
         for fragment in release.fragments:
             yield (
                 published_counts(fragment, self.common)
@@ -247,6 +207,7 @@ class _Setting:
             )
 
     def classes(self, release: Release, published: bool) -> list[Classes]:
+        """The classes of each fragment for the rule."""
         return [
             self.rule.classes(counts, fragment.partition.sizes)
             for counts, fragment in zip(self.counts(release, published), release.fragments, strict=True)
@@ -258,7 +219,7 @@ def _summary(
     single: Classes,
     sets: Classes | None,
     single_sets: Classes,
-    setting: _Setting,
+    setting: JoinSetting,
     pair: bool,
 ) -> dict[str, Any]:
     """The fields of a JoinSummary from the joins with one more fragment: by rows or eta, and by sets of values."""

@@ -1,0 +1,127 @@
+"""Which classes of two fragments join to too few rows, before class values were changed and after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from anoncore.fragmentation.joins import Classes, Floats, Rule, blocks
+from anoncore.privacy.joins import JoinSetting
+from anoncore.release import Release
+
+Places = npt.NDArray[np.int64]
+
+
+def pair_levels(release: Release, first: int = 0, second: int = 1, published: bool = True) -> Floats:
+    """Rows of the join of every class of one fragment with every class of another, (n_groups, n_groups); 0 for none.
+
+    Where value sets are published: eta, NaN where no value is common. `first` and `second` are places of fragments.
+    """
+    setting = JoinSetting.of(release)
+    sides = setting.classes(release, published)
+    return _shown(setting, setting.rule.levels(sides[first], sides[second]))
+
+
+def unsafe_pairs(
+    release: Release, first: int = 0, second: int = 1, published: bool = True, most: int = 1000
+) -> pd.DataFrame:
+    """The pairs of classes whose join breaks k or delta, the lowest first: class of either fragment, rows of both,
+    common values, and `level`, the joined rows or eta. At most `most` lines. `published` False: by the original class
+    values; `published level` is then the level after the changes (0 rows, or NaN for eta, where nothing is common).
+    """
+    setting = JoinSetting.of(release)
+    sides = setting.classes(release, published)
+    one, other = sides[first], sides[second]
+    lines = []
+    for part in blocks(one, other):
+        levels = setting.rule.levels(one.take(part), other)
+        places = np.argwhere(setting.rule.broken(levels))
+        broken = levels[places[:, 0], places[:, 1]]
+        nearest = np.argsort(broken, kind="stable")[:most]
+        lines.append(np.column_stack((places[nearest] + [part.start, 0], broken[nearest])))
+    found = np.concatenate(lines)
+    found = found[np.argsort(found[:, 2], kind="stable")][:most]
+    rows, columns = found[:, 0].astype(np.int64), found[:, 1].astype(np.int64)
+    frame = pd.DataFrame(
+        {
+            "first class": rows,
+            "second class": columns,
+            "first rows": release.fragments[first].partition.sizes[rows],
+            "second rows": release.fragments[second].partition.sizes[columns],
+            "common values": ((one.values[rows] > 0) & (other.values[columns] > 0)).sum(axis=1),
+            "level": found[:, 2],
+        }
+    )
+    if not published:
+        after = setting.classes(release, True)
+        chosen, place = np.unique(rows, return_inverse=True)
+        levels = _shown(setting, setting.rule.levels(after[first].take(chosen), after[second]))
+        frame["published level"] = levels[place, columns]
+    return frame
+
+
+@dataclass(frozen=True, eq=False)
+class WorstJoins:
+    """The classes of two fragments with most unsafe joins before class values were changed.
+
+    `first` (n,) and `second` (m,) are classes of either fragment, the worst first; `before` and `after` float (n, m)
+    their joined rows (0: nothing in common) or eta (NaN: nothing in common) by the original and by the published class
+    values; `broken_before` and `broken_after` bool (n, m) say which break `threshold`, k or delta. `n_broken` of all
+    `n_joins` pairs of classes of the two fragments were unsafe before.
+    """
+
+    first: Places
+    second: Places
+    before: Floats
+    after: Floats
+    broken_before: npt.NDArray[np.bool_]
+    broken_after: npt.NDArray[np.bool_]
+    threshold: float
+    by_eta: bool
+    n_broken: int
+    n_joins: int
+
+
+def worst_joins(release: Release, first: int = 0, second: int = 1, most: int = 40) -> WorstJoins:
+    """The `most` classes of either fragment with most unsafe joins before, then those with the lowest safe joins.
+
+    `first` and `second` are places of fragments. Raises ReleaseError where the fragments have no common attribute.
+    """
+    setting = JoinSetting.of(release)
+    sides = setting.classes(release, False)
+    one, other = sides[first], sides[second]
+    rows, n_broken = _worst(setting.rule, one, other, most)
+    columns, _ = _worst(setting.rule, other, one.take(rows), most)
+    before = setting.rule.levels(one.take(rows), other.take(columns))
+    published = setting.classes(release, True)
+    after = setting.rule.levels(published[first].take(rows), published[second].take(columns))
+    return WorstJoins(
+        first=rows,
+        second=columns,
+        before=_shown(setting, before),
+        after=_shown(setting, after),
+        broken_before=setting.rule.broken(before),
+        broken_after=setting.rule.broken(after),
+        threshold=setting.rule.threshold,
+        by_eta=setting.delta is not None,
+        n_broken=n_broken,
+        n_joins=len(one) * len(other),
+    )
+
+
+def _worst(rule: Rule, classes: Classes, others: Classes, most: int) -> tuple[Places, int]:
+    """Places of the classes with most unsafe joins, then with the lowest level; how many joins are unsafe in all."""
+    unsafe, lowest = np.zeros(len(classes), dtype=np.int64), np.full(len(classes), np.inf)
+    for part in blocks(classes, others):
+        levels = rule.levels(classes.take(part), others)
+        unsafe[part] = rule.broken(levels).sum(axis=1)
+        lowest[part] = levels.min(axis=1)
+    return np.lexsort((lowest, -unsafe))[:most], int(unsafe.sum())
+
+
+def _shown(setting: JoinSetting, levels: Floats) -> Floats:
+    """Levels with what stands for a join of nothing."""
+    return np.where(np.isinf(levels), 0.0 if setting.delta is None else np.nan, levels)
