@@ -1,0 +1,255 @@
+"""Figures 1 to 3 of the vertical-fragmentation paper on Musk: what fragments keep that whole rows lose.
+
+Run: python -m tests.papers.vertical_fragmentation [--output FOLDER] [--quick] [--draws N]. Needs the Musk table (see
+`datasets.measurements`). Features are drawn anew for each draw and figures are means over the draws. The paper does not
+say what Mondrian publishes nor how test rows are read, so there are three readings: `rows` (ranges of the rows present)
+and `regions` (whole boxes, which cover the domain), both tested on exact rows, and `regions, test too` (test rows take
+the bounds of the box that they are in). Writes tables (CSV) and plots (HTML) and prints them with the paper's
+statements. Source: Zakerzadeh, Aggarwal and Barker, Towards breaking the curse of dimensionality for high-dimensional
+privacy: an extended version, 2014, section 6 and appendix D.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import plotly.express as px
+import plotly.graph_objects as go
+
+from anoncore import Fragment, Microdata, Release
+from anoncore.algorithms import Algorithm, Mondrian, VerticalFragmentation
+from anoncore.attacks import join_likelihood
+from anoncore.fragmentation.changes import class_changes
+from anoncore.fragmentation.views import rows_of
+from anoncore.requirements import DistinctDiversity, KAnonymity
+from anoncore.utility import information_loss
+from anoncore.utility.classifiers import CLASSIFIERS, Bounds
+from anoncore.utility.outcome import judge
+from anoncore.utility.training import is_random, original_table, released_tables
+from datasets import table
+from tests.papers.vertical_fragmentation_statements import CLASSIFIER_TITLES, statements
+
+DIMENSIONS = (10, 20, 30, 40)
+LEVELS = (5, 10, 20, 40, 80, 100)
+K, L, DELTA = 40, 2, 0.5
+TRAINING = {"musk": 1017, "non-musk": 3983}
+READINGS = ("regions", "regions, test too")
+REPEATS = 5
+"""Draws of the class values where a class publishes only the set of them."""
+
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Musk with some of its features, coded as a whole; the rows to train on and those to test with."""
+
+    features: tuple[str, ...]
+    train: Microdata
+    test: Microdata
+
+
+def splits(dimensions: Sequence[int], seed: int) -> dict[int, Split]:
+    """For each number of dimensions its features, drawn at random; the same rows are trained on in all of them."""
+    entry = table("musk")
+    frame = entry.load()
+    rng = np.random.default_rng(seed)
+    parts = [rng.permutation(np.flatnonzero(frame["class"] == name))[:number] for name, number in TRAINING.items()]
+    train = np.sort(np.concatenate(parts))
+    test = np.setdiff1d(np.arange(len(frame)), train)
+    known = [name for name, role in entry.roles.items() if role == "quasi-identifier"]
+    found = {}
+    for number in dimensions:
+        names = tuple(known[place] for place in np.sort(rng.permutation(len(known))[:number]))
+        roles = {**dict.fromkeys(names, "quasi-identifier"), "class": "sensitive"}
+        data = Microdata(frame[[*names, "class"]], roles, {name: entry.kinds[name] for name in roles})
+        found[number] = Split(names, rows_of(data, train), rows_of(data, test))
+    return found
+
+
+def methods(k: int, recoding: str, seed: int) -> dict[str, Algorithm]:
+    """The curves of the figures."""
+    mondrian = Mondrian(requirements=(), recoding=recoding)
+    fragmented = VerticalFragmentation(k=k, generalization=mondrian, delta=DELTA, seed=seed)
+    return {
+        "unfragmented, k": mondrian.replace(requirements=[KAnonymity(k=k)]),
+        "unfragmented, l": mondrian.replace(requirements=[KAnonymity(k=k), DistinctDiversity(l=L)]),
+        "naive": fragmented.replace(enforce="naive"),
+        "dependency": fragmented.replace(enforce="dependency"),
+        "selectivity": fragmented.replace(enforce="selectivity"),
+        "fragmented, l": fragmented.replace(l=L),
+    }
+
+
+def weighted_f(release: Release, test: Microdata, classifier: str, seed: int, reading: str) -> float:
+    """Weighted F-measure on the test rows of classifiers trained on the release, one per fragment, voting.
+
+    A classifier votes for each class with its score; generalized values enter as lower and upper bound. `original` as
+    the reading: trained on the values that the release was made from.
+    """
+    method = CLASSIFIERS[classifier](release.data)
+    domain = release.data.domain["class"]
+    rng = np.random.default_rng(seed)
+    regions = [boxes(fragment, test) for fragment in release.fragments] if reading == "regions, test too" else []
+    found = []
+    for _ in range(REPEATS if is_random(release, "class") and reading != "original" else 1):
+        votes = np.zeros((test.n_rows, len(domain)))
+        original = reading == "original"
+        learned = (original_table(release, "class"),) if original else released_tables(release, "class", rng)
+        for place, one in enumerate(learned):
+            model = method.train(method.features(one.cells), one.labels, one.cells, seed)
+            cells = regions[place] if regions else one.test_cells(test)
+            votes[:, model.classes_] += model.predict_proba(method.features(cells))
+        found.append(judge(test.codes["class"], np.argmax(votes, axis=1).astype(np.int32), domain).weighted_f)
+    return float(np.mean(found))
+
+
+def boxes(fragment: Fragment, test: Microdata) -> dict[str, Bounds]:
+    """For each test row the bounds of the first class whose box holds it; boxes cover the domain."""
+    names = [name for name in fragment.attributes if name != "class"]
+    sides = {name: fragment.recodings[name] for name in names}
+    inside = np.ones((test.n_rows, fragment.partition.n_groups), dtype=np.bool_)
+    for name, one in sides.items():
+        codes = test.codes[name][:, None]
+        inside &= (codes >= one.low) & (codes <= one.high)
+    if not inside.any(axis=1).all():
+        raise ValueError("A test row is in no box.")
+    group = np.argmax(inside, axis=1)
+    return {name: Bounds(one.low[group], one.high[group], False) for name, one in sides.items()}
+
+
+def measured(split: Split, k: int, recoding: str, seed: int) -> Iterator[dict[str, object]]:
+    """A line per method and reading: loss, F-measures, changed values, largest likelihood of membership, seconds."""
+    original: dict[str, float] = {}
+    for name, algorithm in methods(k, recoding, seed).items():
+        begun = time.process_time()
+        release = algorithm.anonymize(split.train)
+        seconds = time.process_time() - begun
+        fragmented = len(release.fragments) > 1
+        common = {
+            "dimension": len(split.features),
+            "k": k,
+            "method": name,
+            "loss": float(information_loss(release)),
+            "changed": float(class_changes(release)) if fragmented else np.nan,
+            "likelihood": float(join_likelihood(release).largest) if fragmented else np.nan,
+            "classes": sum(fragment.partition.n_groups for fragment in release.fragments),
+            "seconds": seconds,
+            "F majority": majority_f(split.test),
+        }
+        # Fragments publish all features, so the original values behind each release are the same.
+        original = original or {
+            f"F {one}, original data": weighted_f(release, split.test, one, seed, "original")
+            for one in CLASSIFIER_TITLES
+        }
+        for reading in READINGS if recoding == "regions" else ("rows",):
+            scores = {f"F {one}": weighted_f(release, split.test, one, seed, reading) for one in CLASSIFIER_TITLES}
+            yield {"reading": reading, **common, **original, **scores}
+
+
+def majority_f(test: Microdata) -> float:
+    """Weighted F-measure of always predicting the most frequent class."""
+    codes = test.codes["class"]
+    guess = np.full(len(codes), np.argmax(np.bincount(codes)), dtype=np.int32)
+    return judge(codes, guess, test.domain["class"]).weighted_f
+
+
+def study(draws: int, dimensions: Sequence[int], levels: Sequence[int]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Every run of every draw, and the features that were drawn."""
+    lines, features = [], []
+    for draw in range(draws):
+        found = splits(dimensions, seed=draw)
+        cases = dict.fromkeys([*((number, K) for number in dimensions), *((max(dimensions), k) for k in levels)])
+        for number, split in found.items():
+            features.append({"draw": draw, "dimension": number, "features": " ".join(split.features)})
+        for number, k in cases:
+            for recoding in ("rows", "regions"):
+                lines += [{"draw": draw, **line} for line in measured(found[number], k, recoding, draw)]
+        print(f"  draw {draw + 1} of {draws} done", flush=True)
+    return pd.DataFrame(lines), pd.DataFrame(features)
+
+
+def means(runs: pd.DataFrame) -> pd.DataFrame:
+    """Means over the draws, a line per reading, dimension, k and method."""
+    keys = ["reading", "dimension", "k", "method"]
+    return runs.groupby(keys, sort=False).mean().drop(columns="draw").reset_index()
+
+
+def over_dimension(found: pd.DataFrame) -> pd.DataFrame:
+    """The lines of one k over the dimension."""
+    return found[found["k"] == K]
+
+
+def over_k(found: pd.DataFrame) -> pd.DataFrame:
+    """The lines of the largest dimension over k."""
+    return found[found["dimension"] == found["dimension"].max()]
+
+
+def tables(found: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """What each figure shows, a line per place on its horizontal axis and a column per curve."""
+    made = {}
+    parts = {"dimension": over_dimension(found), "k": over_k(found)}
+    shown = {f"F {one}": title for one, title in CLASSIFIER_TITLES.items()}
+    for axis, part in parts.items():
+        figures = {"loss": f"figure 1, information loss over {axis}"}
+        figures |= {f: f"figure {2 if axis == 'dimension' else 3}, F of {title}" for f, title in shown.items()}
+        figures["changed"] = f"class values changed over {axis}"
+        for measure, title in figures.items():
+            frame = part.pivot_table(index=["reading", axis], columns="method", values=measure)
+            if measure in shown:
+                others = part.groupby(["reading", axis])[[f"{measure}, original data", "F majority"]]
+                frame = frame.join(others.first().set_axis(["original data", "majority class"], axis=1))
+            made[title] = frame.reset_index()
+    return made
+
+
+def plot(title: str, frame: pd.DataFrame) -> go.Figure:
+    """A figure of the paper: solid lines for k, dashed ones for l, dotted ones for what needs no release."""
+    axis = frame.columns[1]
+    tall = frame.melt(["reading", axis], var_name="curve", value_name="value").dropna()
+    figure = px.line(
+        tall, x=axis, y="value", color="curve", facet_col="reading", markers=True, title=title.capitalize(),
+        labels={"value": title.split(", ")[-1].split(" over")[0]},
+    )  # fmt: skip
+    for trace in figure.data:
+        dash = "dot" if trace.name in ("original data", "majority class") else "solid"
+        trace.line.dash = "dash" if trace.name.endswith(", l") else dash
+    return figure
+
+
+def main() -> None:
+    """Print and write everything."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, help="folder for tables and plots (default: a new temporary one)")
+    parser.add_argument("--quick", action="store_true", help="one draw, two dimensions, three levels: under a minute")
+    parser.add_argument("--draws", type=int, default=5, help="draws of features and training rows that are averaged")
+    arguments = parser.parse_args()
+    output = arguments.output or Path(tempfile.mkdtemp(prefix="vertical-fragmentation-"))
+    output.mkdir(parents=True, exist_ok=True)
+    runs, features = study(1, (10, 40), (5, 40, 100)) if arguments.quick else study(arguments.draws, DIMENSIONS, LEVELS)
+    found = means(runs)
+    runs.to_csv(output / "runs.csv", index=False)
+    features.to_csv(output / "features.csv", index=False)
+    print(f"\nFeatures\n{features.to_string(index=False)}")
+    for title, frame in tables(found).items():
+        frame.to_csv(output / f"{title}.csv", index=False)
+        plot(title, frame).write_html(output / f"{title}.html", include_plotlyjs="directory")
+        print(f"\n{title.capitalize()}\n{frame.to_string(index=False, float_format=lambda value: f'{value:.3f}')}")
+    said = statements(found, K)
+    said.to_csv(output / "statements.csv", index=False)
+    print("\nWhat the paper states, and what is found here")
+    for line in said.itertuples(index=False):
+        print(f"[{line.found}] figure {line.figure}: {line.statement} Found: {line.detail}.{line.cause}")
+    print(f"\nTables and plots are in {output}")
+
+
+if __name__ == "__main__":
+    main()
