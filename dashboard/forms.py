@@ -15,10 +15,12 @@ from typing import Any
 import streamlit as st
 
 from anoncore import Microdata, ParameterError
+from anoncore.algorithms import Algorithm
+from anoncore.attribute_proposal import AttributeProposal
 from anoncore.model import Model
 from anoncore.requirements import REQUIREMENTS
-from dashboard import state
-from dashboard.editors import per_attribute
+from dashboard import compute, state
+from dashboard.editors import attribute_groups, per_attribute
 from dashboard.fields import SENSITIVE_FIELD, FieldForm, build_requirement, field_forms, first_requirement
 
 Values = dict[str, Any]
@@ -33,32 +35,67 @@ _ABSENT = object()
 
 @dataclass(frozen=True)
 class Names:
-    """The attributes that a field may name."""
+    """The attributes that a field may name, and the table that has them where it is at hand."""
 
     all: tuple[str, ...]
     sensitive: tuple[str, ...]
+    data: Microdata | None = None
 
     @classmethod
     def of(cls, data: Microdata) -> Names:
         """Those of a table."""
-        return cls(data.attributes, data.sensitive)
+        return cls(data.attributes, data.sensitive, data)
 
 
-def draw(kind: type[Model], prefix: str, values: Values, names: Names) -> dict[str, Any]:
+def draw(kind: type[Model], prefix: str, values: Values, names: Names, below: Any = None) -> dict[str, Any]:
     """Draw a form and return its fields as the model takes them; what is entered stays in `values`.
+
+    `below` is a place for fields that need the whole width of the page, the current one by default.
 
     Raises ParameterError for a text that cannot be read.
     """
-    forms = field_forms(kind)
+    every = field_forms(kind)
+    forms = [field for field in every if field.form != "groups"]
     fields: dict[str, Any] = {}
     for field in forms[:MOST_IN_SIGHT]:
         fields[field.name] = _draw_field(field, prefix, values, names)
     if len(forms) > MOST_IN_SIGHT:
-        changed = sum(values.get(field.name, field.default) != field.default for field in forms[MOST_IN_SIGHT:])
+        changed = sum(_is_changed(field, values) for field in forms[MOST_IN_SIGHT:])
         with st.expander(f"More options ({changed} changed)" if changed else "More options", key=f"{prefix}.more"):
             for field in forms[MOST_IN_SIGHT:]:
                 fields[field.name] = _draw_field(field, prefix, values, names)
+    for field in every:
+        if field.form != "groups":
+            continue
+        with st.container() if below is None else below:
+            fields[field.name] = _draw_groups(kind, field, prefix, values, names, fields)
     return fields
+
+
+def _is_changed(field: FieldForm, values: Values) -> bool:
+    value = values.get(field.name, field.default)
+    return bool((tuple(value) if isinstance(value, list) else value) != field.default)
+
+
+def _draw_groups(
+    kind: type[Model], field: FieldForm, prefix: str, values: Values, names: Names, fields: dict[str, Any]
+) -> Any:
+    """Groups of attributes, which follow from the other fields until they are given by hand."""
+
+    def propose() -> AttributeProposal | None:
+        table, data = state.table(), names.data
+        if not issubclass(kind, Algorithm) or table is None or data is None:
+            return None
+        others = {name: value for name, value in fields.items() if name != field.name}
+        digests = (kind.name, table.digest, state.tags().digest, *(repr(others[name]) for name in kind.grouping_fields))
+        return compute.kept("proposed_groups", digests, lambda: kind(**others).proposed_groups(data))
+
+    def keep(groups: attribute_groups.Groups | None) -> None:
+        values[field.name] = groups
+
+    value = attribute_groups.draw(field, f"{prefix}.{field.name}", values.get(field.name), names.all, propose, keep)
+    values[field.name] = value
+    return value
 
 
 def take(model: Model, prefix: str, values: Values) -> None:
@@ -81,7 +118,7 @@ def _draw_field(field: FieldForm, prefix: str, values: Values, names: Names) -> 
     key = f"{prefix}.{field.name}"
     value = _draw_widget(field, key, values.get(field.name, field.default), names)
     values[field.name] = value
-    return json_value(field, value) if field.form in ("text", "groups") else value
+    return json_value(field, value) if field.form == "text" else value
 
 
 def _draw_widget(field: FieldForm, key: str, value: Any, names: Names) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import streamlit as st
 
@@ -27,9 +28,10 @@ def render() -> None:
         routes.button("attributes" if state.table() is not None else "data", "Go there")
         return
     left, right = st.columns([2, 3], gap="large")
+    below = st.container()
     with left:
         kind = _choose_method()
-        algorithm, problem = _parameters(kind, data)
+        algorithm, problem = _parameters(kind, data, below)
     with right:
         _protects(data)
         _run_panel(algorithm, problem, data)
@@ -66,11 +68,14 @@ def _choose_method() -> type[Algorithm]:
     return ALGORITHMS[name]
 
 
-def _parameters(kind: type[Algorithm], data: Microdata) -> tuple[Algorithm | None, str]:
-    """The form of the method: the algorithm it makes, or the sentence that says why it makes none."""
+def _parameters(kind: type[Algorithm], data: Microdata, below: Any) -> tuple[Algorithm | None, str]:
+    """The form of the method: the algorithm it makes, or the sentence that says why it makes none.
+
+    `below` is the place for what needs the whole width.
+    """
     values = state.forms().setdefault(f"parameters-{kind.name}", {})
     try:
-        fields = forms.draw(kind, f"parameter.{kind.name}", values, forms.Names.of(data))
+        fields = forms.draw(kind, f"parameter.{kind.name}", values, forms.Names.of(data), below)
         algorithm: Algorithm | None = kind(**fields)
         problem = ""
     except AnonymizationError as error:
