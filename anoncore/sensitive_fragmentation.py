@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.kernels.sensitive_space import EQUAL, ORDERED, Cells, find_fragmentation, first_close_deal
+from anoncore.kernels.sensitive_space import EQUAL, ORDERED, Cells, farthest, find_fragmentation, first_close_deal
 from anoncore.locality import sensitive_columns
 from anoncore.microdata import Microdata
 from anoncore.multiplicity import Multiplicity
@@ -34,6 +34,7 @@ class SensitiveFragmentation:
     """
 
     multiplicity: Multiplicity
+    cells: Cells
     order: Rows
     tree: npt.NDArray[np.int64]
     bounds: Floats
@@ -58,7 +59,7 @@ class SensitiveFragmentation:
             np.array(kinds, dtype=np.int64),
         )
         limits = np.array([t[name] for name in multiplicity.attributes], dtype=np.float64)
-        return cls(multiplicity, *find_fragmentation(cells, limits))
+        return cls(multiplicity, cells, *find_fragmentation(cells, limits))
 
     @cached_property
     def leaves(self) -> Rows:
@@ -96,6 +97,15 @@ class SensitiveFragmentation:
             region[lower, axis, 1], region[upper, axis, 0] = last, last + 1
         return region[self.leaves]
 
+    @cached_property
+    def box_bounds(self) -> Floats:
+        """What each fragment adds to the aggregate bound of each attribute, float (n_fragments, d)."""
+        room = np.zeros(int(self.multiplicity.sizes.max()))
+        ends, d = self.tree[self.leaves, :2], len(self.multiplicity.views)
+        return np.array(
+            [[farthest(self.cells, self.order, first, end, axis, room) for axis in range(d)] for first, end in ends]
+        )
+
     def path(self, axis: int) -> Rows:
         """The cells along a path through all fragments that goes on where it left off, int64 (n_cells,).
 
@@ -126,6 +136,20 @@ class SensitiveFragmentation:
                     ("visit", int(self.tree[node, near]), 0),
                 ]
         return np.concatenate(parts)
+
+    def dealt_counts(self, n_classes: int) -> Iterator[Rows]:
+        """Rows of each fragment in each class of a round-robin deal along each path, int64 (n_classes, n_fragments)."""
+        of_cell = np.empty(len(self.order), dtype=np.int64)
+        of_cell[self.multiplicity.of_row] = self.of_row
+        number = np.arange(n_classes)[:, None]
+        for axis in range(len(self.multiplicity.views)):
+            met = of_cell[self.path(axis)]
+            turn = met[np.flatnonzero(np.diff(met, prepend=-1))]
+            ends = np.cumsum(self.counts[turn])
+            before = (np.concatenate(([0], ends))[None, :] - number + n_classes - 1) // n_classes
+            counts = np.empty((n_classes, self.n_fragments), dtype=np.int64)
+            counts[:, turn] = np.diff(before, axis=1)
+            yield counts
 
 
 @dataclass(frozen=True, eq=False)

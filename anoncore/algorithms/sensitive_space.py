@@ -9,7 +9,7 @@ from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Progress, Seed, generalized_release
 from anoncore.domain import Kind, listing
-from anoncore.errors import DataError
+from anoncore.errors import DataError, ReleaseError
 from anoncore.locality import Places, QuasiSpace
 from anoncore.microdata import Codes, Microdata
 from anoncore.multiplicity import Multiplicity
@@ -103,6 +103,18 @@ class SensitiveSpaceFragmentation(Algorithm):
             {str(one.attribute): one.t * fineness for one in wanted},
             {str(one.attribute): one.ground for one in wanted},
         )
+
+    def fragmentation_of(self, release: Release) -> SensitiveFragmentation:
+        """The fragmentation from which the classes of a release of this method were dealt.
+
+        Raises ReleaseError for a release that was dealt from none.
+        """
+        for fineness in FINENESS if self.sizing == "verified" else FINENESS[:1]:
+            parts = self.fragmentation(release.data, fineness)
+            held = release.partition.histogram(parts.of_row, parts.n_fragments)
+            if any((held == dealt).all() for dealt in parts.dealt_counts(release.partition.n_groups)):
+                return parts
+        raise ReleaseError("The classes of this release were not dealt from the fragments of this method.")
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
         space = QuasiSpace.of(data, self.seed)

@@ -35,11 +35,21 @@ class Stack:
         """Where each stacked combination begins in the stack, and the end, int64 (n_cells + 1,)."""
         return np.concatenate(([0], np.cumsum(self.multiplicity.counts[self.order])))
 
-    def class_counts(self) -> Rows:
-        """Rows of each stacked combination in each class, int64 (n_classes, n_cells)."""
-        lower, number = self.begins[None, :], np.arange(self.n_classes)[:, None]
+    def class_counts(self, most: int | None = None) -> Rows:
+        """Rows of each stacked combination in each class, int64 (n_classes, n_cells); of the first `most` classes."""
+        shown = self.n_classes if most is None else min(most, self.n_classes)
+        lower, number = self.begins[None, :], np.arange(shown)[:, None]
         before = (lower - number + self.n_classes - 1) // self.n_classes
         return np.diff(before, axis=1)
+
+    def cards(self, rounds: int, classes: int) -> Rows:
+        """The stacked combination that each of the first classes gets in each of the first rounds, -1 for none.
+
+        int64 (rounds, classes); a round gives one row to every class in turn.
+        """
+        place = np.arange(rounds)[:, None] * self.n_classes + np.arange(min(classes, self.n_classes))[None, :]
+        combination = np.searchsorted(self.begins, place, side="right") - 1
+        return np.where(place < self.begins[-1], combination, -1)
 
 
 class StackAndDeal(Algorithm):

@@ -10,7 +10,10 @@ import streamlit as st
 from dashboard.state import Run
 from dashboard.views import parts
 
-PANELS: dict[str, str] = {}
+PANELS: dict[str, str] = {
+    "sensitive-space-fragmentation": "sensitive_space",
+    "stack-and-deal": "stack_and_deal",
+}
 """The module of `dashboard.views.methods` that shows how a method works, by the method's name."""
 
 

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore import CancelledError, DataError, Microdata, ParameterError, privacy
+from anoncore import CancelledError, DataError, Microdata, ParameterError, ReleaseError, privacy
 from anoncore.algorithms import SensitiveSpaceFragmentation
 from anoncore.kernels.sensitive_space import EQUAL, ORDERED, Cells, farthest, find_fragmentation
 from anoncore.multiplicity import Multiplicity
 from anoncore.sensitive_fragmentation import SensitiveFragmentation
 from datasets import table
 from datasets.public import data_folder
+from tests.privacy.releases import generalized
 
 from .close_tables import close_tables, contents, plain_ordered, shuffled
 
@@ -178,6 +179,33 @@ def test_no_conforming_class_is_farther_than_the_aggregate_bounds(data, t, repea
             q = np.bincount(whole.codes[name], minlength=size) / len(frame)
             if size > 1:
                 assert distance(p, q, EQUAL if grounds[name] == "equal" else ORDERED) <= parts.bounds[axis] + 1e-9
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=close_tables(most=40, sensitive=2), t=st.sampled_from([0.4, 0.15, 0.05]))
+def test_the_bounds_of_the_boxes_add_up_to_the_aggregate_bounds(data, t):
+    parts = SensitiveSpaceFragmentation(other_t=t).fragmentation(data)
+    assert parts.box_bounds.shape == (parts.n_fragments, 2)
+    assert parts.box_bounds.sum(axis=0) == pytest.approx(parts.bounds, abs=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=close_tables(most=40), t=st.sampled_from([0.4, 0.15, 0.05]), sizing=st.sampled_from(["verified", "exact"]))
+def test_the_fragmentation_of_a_release_is_found_again(data, t, sizing):
+    model = SensitiveSpaceFragmentation(other_t=t, sizing=sizing, seed=0)
+    release = model.anonymize(data)
+    parts = model.fragmentation_of(release)
+    assert release.notes[0].startswith(f"{parts.n_fragments:,} fragments") or release.partition.n_groups <= 2
+    counts = release.partition.histogram(parts.of_row, parts.n_fragments)
+    assert any((counts == dealt).all() for dealt in parts.dealt_counts(release.partition.n_groups))
+
+
+def test_a_release_of_another_method_has_no_fragmentation():
+    frame = pd.DataFrame({"age": range(40), "x": [1, 2, 3, 4] * 10})
+    data = Microdata(frame, roles={"age": "quasi-identifier", "x": "sensitive"})
+    lumped = generalized(data, data.codes["x"])
+    with pytest.raises(ReleaseError, match="not dealt"):
+        SensitiveSpaceFragmentation(other_t=0.05).fragmentation_of(lumped)
 
 
 def test_exact_sizing_makes_the_50_classes_of_20_rows_of_figure_4_8():

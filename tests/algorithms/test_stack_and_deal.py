@@ -66,6 +66,22 @@ def test_the_stack_knows_the_counts_before_rows_are_dealt():
     assert StackAndDeal(k=50).stack_of(data).class_counts().tolist() == TABLE_3_3
 
 
+@settings(max_examples=40, deadline=None)
+@given(data=close_tables(), k=st.integers(1, 8), classes=st.integers(1, 6))
+def test_cards_are_dealt_round_by_round_from_the_top(data, k, classes):
+    stack = StackAndDeal(k=min(k, data.n_rows)).stack_of(data)
+    pile = np.repeat(np.arange(len(stack.order)), stack.multiplicity.counts[stack.order])
+    rounds = -(-len(pile) // stack.n_classes)
+    cards = stack.cards(rounds, classes)
+    shown = min(classes, stack.n_classes)
+    assert cards.shape == (rounds, shown)
+    for number in range(shown):
+        mine = pile[number :: stack.n_classes]
+        assert cards[: len(mine), number].tolist() == mine.tolist()
+        assert (cards[len(mine) :, number] == -1).all()
+    assert stack.class_counts(classes).tolist() == stack.class_counts()[:classes].tolist()
+
+
 def test_combinations_are_counted_and_stacked_as_in_tables_5_2_and_5_3():
     data = microdata(table("t-closeness-table-5.1"))
     stack = StackAndDeal(k=5).stack_of(data)
