@@ -29,6 +29,8 @@ from anoncore.release import Release
 from anoncore.requirements import DistinctDiversity, KAnonymity
 
 DELTA = 0.5
+MOST_SENTENCES = 3
+"""Pairs of fragments whose safe joins are told of one by one."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,8 @@ class JoinCheck:
 
     def _sentences(self) -> Iterator[str]:
         asks = f"at least {self.k:,} rows" if self.delta is None else f"eta of at least {self.delta:g}"
+        pairs = [one for one in self.joins if one.holds and one.n_linked and one.lowest is not None]
+        together = len(pairs) > MOST_SENTENCES
         for one in sorted(self.joins, key=lambda one: one.holds):
             names = " and ".join(one.fragments)
             if one.n_broken is None or one.n_uniform is None:
@@ -93,13 +97,20 @@ class JoinCheck:
                 parts = [f"{one.n_broken:,} break {asks}"] if one.n_broken else []
                 parts += [f"{one.n_uniform:,} have fewer than {self.l} values"] if one.n_uniform else []
                 yield f"Of {one.n_joins:,} joins of classes of {names} on '{self.common}' {' and '.join(parts)}."
-            elif one.n_linked and one.lowest is not None:
+            elif one.n_linked and one.lowest is not None and not together:
                 reached = f"{one.lowest:,.0f} rows" if self.delta is None else f"eta {one.lowest:.4g}"
                 values = f" and {one.fewest_values} values" if self.l > 1 else ""
                 yield (
                     f"Each of the {one.n_linked:,} joins of classes of {names} on '{self.common}' that are not empty "
                     f"has {asks}; the smallest has {reached}{values}."
                 )
+        if together:
+            smallest = min(one.lowest for one in pairs if one.lowest is not None)
+            yield (
+                f"Each of the {sum(one.n_linked or 0 for one in pairs):,} joins of classes of two of the fragments on "
+                f"'{self.common}' that are not empty has {asks}; the smallest has "
+                f"{f'{smallest:,.0f} rows' if self.delta is None else f'eta {smallest:.4g}'}."
+            )
         lowest = min((one.lowest_diversity for one in self.joins if one.lowest_diversity is not None), default=np.inf)
         if self.l > 1 and lowest < np.inf:
             yield (

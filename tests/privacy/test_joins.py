@@ -68,6 +68,15 @@ def test_what_breaks_k_or_l_is_counted_and_told():
     assert "the smallest has 4 rows" in privacy.joins(UNEVEN, k=4).sentences[0]
 
 
+def test_safe_joins_of_many_fragments_are_told_of_together():
+    # Four fragments whose two classes have every value once: six pairs with 4 joins of 3 rows each.
+    release = release_of("xxyyzz", *[[0, 1, 0, 1, 0, 1], [1, 0, 0, 1, 0, 1]] * 2)
+    assert privacy.joins(release, k=3).sentences == (
+        "Each of the 24 joins of classes of two of the fragments on 'c' that are not empty has at least 3 rows; "
+        "the smallest has 3 rows.",
+    )
+
+
 def test_diversity_of_joined_rows_is_reported_for_what_it_is():
     # Joins have the shares 2/3 and 1/3, or 1/3 each: exp(entropy) is at least 3 / 2^(2/3).
     even = privacy.joins(BY_HAND, k=3, l=2)
