@@ -15,6 +15,7 @@ from anoncore.attacks.join_likelihood import JoinLikelihood, join_likelihood
 from anoncore.attacks.matching_buckets import MatchingBuckets, matching_buckets
 from anoncore.attacks.membership import Membership, membership
 from anoncore.attacks.posterior import sensitive_posterior
+from anoncore.attacks.region_membership import RegionMembership, region_membership
 from anoncore.attacks.reidentification import Reidentification, Risk, reidentification
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "MatchingBuckets",
     "Membership",
     "PossibleWorlds",
+    "RegionMembership",
     "Reidentification",
     "Risk",
     "SetLeak",
@@ -36,6 +38,7 @@ __all__ = [
     "membership",
     "possible_worlds",
     "posterior_emd",
+    "region_membership",
     "reidentification",
     "sensitive_posterior",
 ]

@@ -22,6 +22,8 @@ from anoncore.score import Score
 
 CLASSES = ("at most 10", "11 to 20", "more than 20")
 UP_TO = (10, 20)
+FINER_CLASSES = ("1", "2", "3 to 5", "6 to 10", "11 to 20", "21 to 50", "51 to 100", "more than 100")
+FINER_UP_TO = (1, 2, 5, 10, 20, 50, 100)
 MOST_PAIRS = 1_000_000_000
 MOST_TUPLES = 20_000_000
 """Tuples of all buckets together that are counted one by one: of two columns, of more columns."""
@@ -36,7 +38,8 @@ class Membership:
     `fake` counts the fake tuples, `belief` is the share of originals among all different tuples that match: how sure
     an adversary is who takes a match for a member (baseline: a random combination of the attributes' values).
     `histogram` counts by the number of matching buckets (rows: at most 10, 11 to 20, more than 20) the `original`
-    rows and the `fake` tuples, with `low` and `high` bounds of these. `matching_buckets` int64 (n_rows,) is that of
+    rows and the `fake` tuples, with `low` and `high` bounds of these; `finer` counts both in smaller classes, without
+    bounds. `matching_buckets` int64 (n_rows,) is that of
     each original row. `interval` bounds `fake` with the given `confidence`; where the count is `exact` it is that
     number twice. `method` says in a sentence how it was found.
     """
@@ -48,6 +51,7 @@ class Membership:
     confidence: float
     interval: tuple[float, float]
     histogram: pd.DataFrame
+    finer: pd.DataFrame
     matching_buckets: Int64
     method: str
 
@@ -85,10 +89,12 @@ def membership(
     if exact is None:
         exact = table.is_countable
     if exact:
-        fake = np.array([table.count()] * 3)
+        counts = table.count()
+        fake = np.array([np.append(_by_class(counts), counts.sum())] * 3, dtype=np.float64)
+        finer = _by_class(counts, FINER_UP_TO).astype(np.float64)
         method = f"All {int(fake[0, 3]):,} fake tuples were counted."
     else:
-        fake = table.estimate(draws, confidence, np.random.default_rng(seed))
+        fake, finer = table.estimate(draws, confidence, np.random.default_rng(seed))
         method = (
             f"Estimated from {draws:,} random tuples of the buckets; "
             f"the bounds hold with a confidence of {confidence:.0%}."
@@ -108,6 +114,10 @@ def membership(
         confidence=1.0 if exact else confidence,
         interval=total[1:],
         histogram=histogram,
+        finer=pd.DataFrame(
+            {"original": _by_class(np.bincount(matching), FINER_UP_TO), "fake": finer},
+            index=pd.Index(FINER_CLASSES, name="matching buckets"),
+        ),
         matching_buckets=matching,
         method=method,
     )
@@ -163,11 +173,12 @@ class _Table:
         most = MOST_PAIRS if len(self.sizes) == 2 else MOST_TUPLES
         return bool(self.products.sum() <= most) and prod(self.sizes.tolist()) < 2**63
 
-    def count(self) -> Floats:
-        """Fake tuples by class and in all, float (4,)."""
+    def count(self) -> Int64:
+        """Fake tuples by number of matching buckets, from 0 on."""
         found = count_pairs(self.columns) if len(self.sizes) == 2 else self._count_many()
-        counts = _by_class(found) - _by_class(np.bincount(self.matching))
-        return np.append(counts, counts.sum()).astype(np.float64)
+        original = np.bincount(self.matching, minlength=len(found))
+        fake: Int64 = np.pad(found, (0, len(original) - len(found))) - original
+        return fake
 
     def _count_many(self) -> Int64:
         if prod(self.sizes.tolist()) >= 2**63 or self.products.sum() > MOST_PAIRS:
@@ -181,8 +192,8 @@ class _Table:
         listed = np.add.reduceat(others[self.columns.bucket[starts[0] : starts[-1]]], starts[:-1] - starts[0])
         return count_tuples(self.columns, lead, self.sizes, round(listed.max()))
 
-    def estimate(self, draws: int, confidence: float, rng: np.random.Generator) -> Floats:
-        """Fake tuples by class and in all: the estimates and their bounds, float (3, 4)."""
+    def estimate(self, draws: int, confidence: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Fake tuples by class and in all: the estimates and their bounds, float (3, 4); and by finer class, (8,)."""
         products = self.products
         up_to = np.cumsum(products) / products.sum()
         matching, is_original = draw_tuples(
@@ -197,7 +208,8 @@ class _Table:
         margin = np.sqrt(2 * weights.var(axis=0, ddof=1) * logarithm / draws)
         margin += 7 * largest * logarithm / (3 * (draws - 1))
         bounds: Floats = products.sum() * np.array([mean, np.maximum(mean - margin, 0.0), mean + margin])
-        return bounds
+        finer = np.bincount(np.searchsorted(FINER_UP_TO, matching), weight, minlength=len(FINER_CLASSES)) / draws
+        return bounds, products.sum() * finer
 
 
 def _is_generalized_by_fragment(release: Release) -> bool:
@@ -277,11 +289,10 @@ def _of_value(key: Int64, of_row: Int64) -> Int64:
     return common
 
 
-def _by_class(counts: Int64) -> Int64:
-    """Counts by number of matching buckets, summed up to 10, to 20 and beyond."""
-    padded = np.concatenate((counts, np.zeros(max(UP_TO[1] + 2 - len(counts), 0), dtype=np.int64)))
-    ends = [0, UP_TO[0] + 1, UP_TO[1] + 1]
-    return np.add.reduceat(padded, ends)
+def _by_class(counts: Int64, up_to: tuple[int, ...] = UP_TO) -> Int64:
+    """Counts by number of matching buckets, summed up to each of these numbers and beyond the last."""
+    padded = np.concatenate((counts, np.zeros(max(up_to[-1] + 2 - len(counts), 0), dtype=np.int64)))
+    return np.add.reduceat(padded, [0, *(one + 1 for one in up_to)])
 
 
 def _fake_score(fake: float) -> Score:

@@ -99,6 +99,19 @@ def test_the_estimate_is_unbiased():
     assert np.mean(covered) >= 0.95
 
 
+@pytest.mark.parametrize("exact", [True, False])
+def test_finer_classes_add_up_to_the_three(exact):
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.geometric(0.4, (300, 3)), columns=list("abc")).astype(str)
+    data = Microdata(frame, roles=dict.fromkeys("abc", "quasi-identifier"))
+    release = sliced_release(data, Partition(np.arange(300) // 6), [("a", "b"), ("c",)])
+    found = attacks.membership(release, exact=exact)
+    for name in ("original", "fake"):
+        finer = found.finer[name].to_numpy()
+        assert [finer[:4].sum(), finer[4], finer[5:].sum()] == pytest.approx(found.histogram[name].tolist())
+    assert (found.finer["original"] > 0).sum() > 2
+
+
 def test_tables_too_large_for_bits_are_looked_up(monkeypatch):
     """Bits and lists of buckets give the same numbers."""
     data = adult(OCC_7, "occupation")

@@ -1,0 +1,83 @@
+"""Membership disclosure of a generalized table: how many people could stand behind each published region."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from anoncore.attacks.cells import Floats, Int64, dense_key
+from anoncore.errors import ReleaseError
+from anoncore.microdata import Codes
+from anoncore.recoding import Generalized, GroupValues
+from anoncore.release import Release
+from anoncore.score import Score
+
+
+@dataclass(frozen=True, eq=False)
+class RegionMembership:
+    """How sure an adversary is who takes a person that fits a published class for a member of the table.
+
+    `belief` float (n_rows,) is, for each person, the share of the value combinations that fit his class which somebody
+    in the class really has; `fitting` float (n_rows,) counts these combinations. The scores are `largest` and `mean`
+    over the people, with the same share of all combinations as baseline.
+    """
+
+    attributes: tuple[str, ...]
+    belief: Floats
+    fitting: Floats
+    largest: Score
+    mean: Score
+
+
+def region_membership(release: Release) -> RegionMembership:
+    """Combinations of quasi-identifier values that fit each class, against those that people in it have.
+
+    The analogue for regions of fake tuples (Li et al., slicing, section 5): the fewer other combinations fit a class,
+    the surer a match tells that a person is in the table. Only values that occur in the table count; a range of numbers
+    holds more, so the real belief is at most this. Classes are looked at one by one, also where regions overlap. Raises
+    ReleaseError for a release of several fragments or without quasi-identifiers.
+    """
+    if len(release.fragments) > 1:
+        raise ReleaseError("Regions of one table are looked at; this release has several fragments (see `membership`).")
+    data, fragment = release.data, release.fragments[0]
+    names = tuple(name for name in data.quasi_identifiers if name in fragment.recodings)
+    if not names:
+        raise ReleaseError("The release publishes no quasi-identifier by which members could be recognized.")
+    group = fragment.partition.group.astype(np.int64)
+    fitting = np.ones(data.n_rows)
+    exact: list[Codes | Int64] = [group]
+    for name in names:
+        recoding = fragment.recodings[name]
+        if isinstance(recoding, Generalized | GroupValues):
+            fitting *= recoding.sizes[group]
+        else:
+            exact += list(recoding.content())
+    cell = dense_key(exact, data.n_rows)
+    pair = dense_key([cell, *(data.codes[name] for name in names)], data.n_rows)
+    _, first = np.unique(pair, return_index=True)
+    present = np.bincount(cell[first])[cell].astype(np.float64)
+    belief: Floats = present / np.maximum(fitting, present)
+    tuples = dense_key([data.codes[name] for name in names], data.n_rows)
+    baseline = (int(tuples.max()) + 1) / prod(len(data.domain[name]) for name in names)
+    return RegionMembership(
+        attributes=names,
+        belief=belief,
+        fitting=np.maximum(fitting, present),
+        largest=_score("largest", float(belief.max()), baseline, "for the person for whom it is largest"),
+        mean=_score("mean", float(belief.mean()), baseline, "on average over all people of the table"),
+    )
+
+
+def _score(which: str, value: float, baseline: float, whose: str) -> Score:
+    return Score(
+        value,
+        name=f"membership-belief-{which}",
+        title=f"{which.capitalize()} belief in membership",
+        unit="share of combinations",
+        higher_is_better=False,
+        bounds=(0.0, 1.0),
+        baseline=baseline,
+        meaning=f"Share of the value combinations fitting a class that someone in it has, {whose}.",
+    )
