@@ -100,17 +100,32 @@ def largest_distance(release: Release, ground: Ground | None = None) -> float:
     return largest
 
 
-def _candidates(data: Microdata, ks: Sequence[int] | None) -> list[int]:
-    if ks is not None:
-        if len(ks) == 0 or min(ks) < 1:
-            raise ParameterError("ks should name at least one k, and none below 1.")
-        return sorted({int(k) for k in ks})
+def tried_values(least: int, most: int) -> list[int]:
+    """Every k from `least` to `most`, or `MOST_TRIED` of them spread in proportion. Raises ParameterError for none."""
+    if not 1 <= least <= most:
+        raise ParameterError(f"k should run from 1 or more upwards, not from {least} to {most}.")
+    if most - least < MOST_TRIED:
+        return list(range(least, most + 1))
+    return [int(k) for k in np.unique(np.geomspace(least, most, MOST_TRIED).round())]
+
+
+def largest_k(data: Microdata) -> int:
+    """The number l of different sensitive values (or combinations of values) that occur, at most the number of rows.
+
+    Raises InfeasibleError where there is only one.
+    """
     most = min(len(Multiplicity.of(data).cells), data.n_rows)
     if most < 2:
         raise InfeasibleError("There is no k to choose: the sensitive attributes have only one value.")
-    if most - 1 <= MOST_TRIED:
-        return list(range(2, most + 1))
-    return np.unique(np.geomspace(2, most, MOST_TRIED).round().astype(np.int64)).tolist()
+    return most
+
+
+def _candidates(data: Microdata, ks: Sequence[int] | None) -> list[int]:
+    if ks is None:
+        return tried_values(2, largest_k(data))
+    if len(ks) == 0 or min(ks) < 1:
+        raise ParameterError("ks should name at least one k, and none below 1.")
+    return sorted({int(k) for k in ks})
 
 
 def _share(alpha: float) -> float:

@@ -31,12 +31,18 @@ ROUTES = (
     Route("data", "Data", "Prepare", "Load a table and see what is in it."),
     Route("attributes", "Attributes", "Prepare", "Say what each column tells about a person."),
     Route("anonymize", "Anonymize", "Prepare", "Choose a method and its parameters, and run it."),
+    Route(
+        "choose", "Choose k", "Prepare", "Weigh privacy loss against information loss over k, and take the best one."
+    ),
     Route("classes", "Classes", "Judge", "The groups of rows that nobody can tell apart."),
     Route("method", "Method", "Judge", "How the release was made, step by step."),
     Route("privacy", "Privacy", "Judge", "What the release protects, and whether that is what was asked."),
-    Route("closeness", "Closeness", "Judge", "How far each class is from the table, and the mass that would have to move."),
+    Route(
+        "closeness", "Closeness", "Judge", "How far each class is from the table, and the mass that would have to move."
+    ),
     Route("attack", "Attack", "Judge", "What an adversary gets who reads the whole release."),
     Route("utility", "Utility", "Judge", "What the release costs in information."),
+    Route("compare", "Compare", "Judge", "Two to six runs side by side."),
     Route("export", "Export", "Publish", "Take the release, a certificate and a recipe with you."),
 )
 _BY_NAME = {route.name: route for route in ROUTES}

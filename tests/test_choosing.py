@@ -8,7 +8,7 @@ import pytest
 
 from anoncore import CancelledError, InfeasibleError, Microdata, ParameterError, privacy
 from anoncore.algorithms import Mondrian, RandomPartition, StackAndDeal
-from anoncore.choosing import Choice, choose_k, largest_distance
+from anoncore.choosing import MOST_TRIED, Choice, choose_k, largest_distance, largest_k, tried_values
 from anoncore.utility import information_loss
 from datasets import table
 
@@ -86,6 +86,19 @@ def test_what_cannot_be_chosen_is_said(salaries):
     constant = Microdata(pd.DataFrame({"q": [1, 2], "s": [5, 5]}), roles={"q": "quasi-identifier", "s": "sensitive"})
     with pytest.raises(InfeasibleError, match="only one value"):
         choose_k(constant)
+
+
+def test_a_range_of_k_is_tried_whole_or_spread(salaries):
+    assert largest_k(salaries) == 10
+    assert tried_values(4, 9) == [4, 5, 6, 7, 8, 9]
+    assert tried_values(7, 7) == [7]
+    assert tried_values(3, MOST_TRIED + 2) == list(range(3, MOST_TRIED + 3))
+    spread = tried_values(2, 5_000)
+    assert (spread[0], spread[-1]) == (2, 5_000)
+    assert len(spread) <= MOST_TRIED
+    for least, most in ((0, 5), (6, 5)):
+        with pytest.raises(ParameterError, match="k should run"):
+            tried_values(least, most)
 
 
 def test_it_reports_progress_and_stops_when_asked(salaries):
