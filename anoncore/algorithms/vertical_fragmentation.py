@@ -170,6 +170,10 @@ class VerticalFragmentation(Algorithm):
         own = () if self.generalization is None else self.generalization.promises(data)
         return (*asked, *(one for one in own if not isinstance(one, KAnonymity)))
 
+    def keeps_class_values(self, data: Microdata) -> bool:
+        """Whether no class value is changed, as l, t or another requirement asks for sensitive values."""
+        return not all(one.attribute_free for one in self.promises(data))
+
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for roles or fragments that do not fit, InfeasibleError for a requirement the table fails."""
         super().validate_data(data)
@@ -216,10 +220,10 @@ class VerticalFragmentation(Algorithm):
         progress(0.02, "Choosing fragments")
         found = self.resolve_fragments(data)
         promised = self.promises(data)
-        if all(one.attribute_free for one in promised):
-            fragments, note = self._changed(data, found, promised, progress), ""
-        else:
+        if self.keeps_class_values(data):
             fragments, note = self._segmented(data, found, promised, progress)
+        else:
+            fragments, note = self._changed(data, found, promised, progress), ""
         release = Release(data, fragments, self)
         joins = require_safe_joins(release)
         notes = (*joins.sentences, note, class_changes(release).sentence)

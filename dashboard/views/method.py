@@ -11,8 +11,11 @@ from dashboard.state import Run
 from dashboard.views import parts
 
 PANELS: dict[str, str] = {
+    "slicing": "slicing",
+    "random-buckets": "slicing",
     "sensitive-space-fragmentation": "sensitive_space",
     "stack-and-deal": "stack_and_deal",
+    "vertical-fragmentation": "vertical_fragmentation",
 }
 """The module of `dashboard.views.methods` that shows how a method works, by the method's name."""
 
