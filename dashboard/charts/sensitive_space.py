@@ -17,7 +17,6 @@ from dashboard.palette import ORIGINAL, RunStyle
 Ints = npt.NDArray[np.int64]
 
 MOST_BINS = 120
-MOST_MARKS = 300
 MOST_TEXTS = 60
 
 

@@ -205,8 +205,8 @@ def _weigh(search: Search, losses: Choice) -> None:
     parts.tiles(
         [
             Tile("Best k", f"{choice.best:,}", "The k of least cost, the smallest of several."),
-            Tile("Privacy loss t", f"{choice.t[best]:.4f}", "Largest EMD of any class in any sensitive attribute."),
-            Tile("Information loss", f"{choice.information_loss[best]:.1%}", "Mean loss of a quasi-identifier cell."),
+            Tile("t", f"{choice.t[best]:.4f}", "Largest EMD of any class in any sensitive attribute."),
+            Tile("Loss i", f"{choice.information_loss[best]:.1%}", "Mean loss of a quasi-identifier cell."),
             Tile("Cost C", f"{choice.cost[best]:.4f}", "alpha t + (1 - alpha) i."),
             Tile("Classes", f"{choice.n_classes[best]:,}", "How many classes the release with this k has."),
         ]
