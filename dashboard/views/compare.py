@@ -1,0 +1,92 @@
+"""The page Compare: two to six runs side by side, under the same attacks and the same measures."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from dashboard import routes, state
+from dashboard.palette import COLOR_NAMES, run_style
+from dashboard.state import Run
+from dashboard.views import parts
+from dashboard.views.comparison import distributions, numbers, person
+
+MOST_RUNS = 6
+FIRST_RUNS = 3
+
+
+def render() -> None:
+    """Draw the page."""
+    runs = state.runs()
+    if len(runs) < 2:
+        st.info(
+            "Two runs are needed. Each run on the page Anonymize stays; choose another method or parameter there "
+            "and run it too."
+        )
+        routes.link("anonymize", "Go to Anonymize")
+        return
+    shown, baseline = _choose(list(runs))
+    if len(shown) < 2:
+        st.info("Choose at least two runs.")
+        return
+    _legend(shown)
+    attribute = _attribute(shown)
+    parts.tabs(
+        "compare",
+        {
+            "Numbers": partial(numbers.render, shown, baseline, attribute),
+            "Distributions": partial(distributions.render, shown, attribute),
+            "One person": partial(person.render, shown, attribute),
+        },
+    )
+
+
+def _choose(runs: list[Run]) -> tuple[list[Run], Run]:
+    by_id = {run.id: run for run in runs}
+    held = [one for one in state.widget_value("compare-runs", []) if one in by_id]
+    if not held:
+        held = list(by_id)[-FIRST_RUNS:]
+    state.set_widget_values({"compare-runs": held})
+    left, right = st.columns([3, 1])
+    with left:
+        chosen = st.multiselect(
+            "Runs",
+            list(by_id),
+            format_func=lambda one: by_id[one].label,
+            key="compare-runs",
+            max_selections=MOST_RUNS,
+            help="Two to six runs; they may be of different methods and of different tables.",
+            persist_state="session",
+        )
+    shown = [by_id[one] for one in chosen]
+    with right:
+        baseline = parts.choice(
+            "Baseline",
+            [run.id for run in shown] or list(by_id),
+            "compare-baseline",
+            "Differences are to this run.",
+            names=lambda one: by_id[one].label if one in by_id else "",
+        )
+    return shown, by_id[baseline]
+
+
+def _legend(runs: list[Run]) -> None:
+    """The colour of each run, and a word where they are not of one table."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for run in runs:
+            style = run_style(run.color_index)
+            st.image(parts.swatch(style), width=18)
+            st.markdown(parts.escaped(run.label), width="content", help=f"In charts {COLOR_NAMES[style.color]}.")
+    if len({run.table_name for run in runs}) > 1 or len({run.tags.digest for run in runs}) > 1:
+        st.warning(
+            "These runs are not of the same table with the same tags, so their numbers are about different things."
+        )
+
+
+def _attribute(runs: list[Run]) -> str | None:
+    """The sensitive attribute that all of them have; asked for where there are several."""
+    common = [name for name in runs[0].data.sensitive if all(name in run.data.sensitive for run in runs)]
+    if not common:
+        return None
+    return parts.choice("Sensitive attribute", common, "compare-attribute", "What the adversary is after.")

@@ -1,0 +1,1 @@
+"""What the page Compare shows of several runs: one module per tab."""

@@ -1,0 +1,86 @@
+"""The tab One person: what each release tells about the same row."""
+
+from __future__ import annotations
+
+import secrets
+
+import pandas as pd
+import streamlit as st
+
+from anoncore.attacks.posterior import table_distribution
+from anoncore.person import PersonView, original_values, person_view
+from dashboard import compute, state
+from dashboard.charts.compare import belief_bars
+from dashboard.palette import run_style
+from dashboard.state import Run
+from dashboard.views import parts
+
+_ROW = "compare-row"
+
+
+@st.fragment
+def render(runs: list[Run], attribute: str | None) -> None:
+    """Draw the tab."""
+    same = [run for run in runs if run.data.n_rows == runs[0].data.n_rows and run.table_name == runs[0].table_name]
+    n_rows = runs[0].data.n_rows
+    held = state.widget_value(_ROW)
+    if held is None or held > n_rows:
+        state.set_widget_values({_ROW: 1})
+    left, right = st.columns([1, 3], vertical_alignment="bottom")
+    with left:
+        number = st.number_input(
+            "Row of the table",
+            min_value=1,
+            max_value=n_rows,
+            key=_ROW,
+            persist_state="session",
+            help="The person is followed through all releases; 1 is the first row of the table as loaded.",
+        )
+    with right:
+        st.button("Another person", on_click=_another, args=(n_rows,), help="Take a row at random.")
+    if len(same) < len(runs):
+        st.caption("Runs of another table are left out: they know nothing of this person.")
+    row = int(number) - 1
+    views = [compute.cached("person", run, person_view, row, attribute) for run in same]
+    _published(same, views, row)
+    if attribute is not None:
+        _beliefs(same, views, attribute)
+
+
+def _another(n_rows: int) -> None:
+    state.set_widget_values({_ROW: secrets.randbelow(n_rows) + 1})
+
+
+def _published(runs: list[Run], views: list[PersonView], row: int) -> None:
+    original = original_values(runs[0].data, row)
+    frame = pd.DataFrame({"attribute": [*original, "rows that look alike"], "original": [*original.values(), ""]})
+    for run, view in zip(runs, views, strict=True):
+        frame[run.label] = [*(view.published.get(name, "") for name in original), f"{view.group_size:,}"]
+    st.dataframe(frame, hide_index=True, key="compare-person", alt="What each release publishes of this person.")
+    st.caption("What an adversary may look for, and how each release publishes it of this person.")
+
+
+def _beliefs(runs: list[Run], views: list[PersonView], attribute: str) -> None:
+    known = [(run, view) for run, view in zip(runs, views, strict=True) if view.belief is not None]
+    for run in (run for run, view in zip(runs, views, strict=True) if view.belief is None):
+        st.caption(f"{parts.escaped(run.label)} does not publish single values of this attribute.")
+    if not known:
+        return
+    data = known[0][0].data
+    domain, true = data.domain[attribute], int(data.codes[attribute][views[0].row])
+    parts.chart(
+        belief_bars(
+            [domain.text(code) for code in range(len(domain))],
+            [view.belief for _, view in known if view.belief is not None],
+            table_distribution(known[0][0].release, attribute),
+            true,
+            [run.label for run, _ in known],
+            [run_style(run.color_index) for run, _ in known],
+        ),
+        key="compare-beliefs",
+        caption=f"How likely each value of '{parts.escaped(attribute)}' is for someone who knows this person's "
+        "quasi-identifiers, by each release. The star marks the true value.",
+        alt="; ".join(
+            f"{run.label}: true value {view.belief[true]:.1%}" for run, view in known if view.belief is not None
+        ),
+    )

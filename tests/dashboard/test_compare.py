@@ -1,0 +1,90 @@
+"""The page Compare: numbers, distributions and one person, run beside run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import pytest
+
+from anoncore import attacks
+from anoncore.algorithms import Anatomy, Mondrian, Sabre
+from anoncore.criteria import CRITERIA, evaluate
+from anoncore.requirements import KAnonymity
+from dashboard.views.comparison.numbers import cell
+from tests.dashboard.conftest import Visitor
+from tests.dashboard.results import add_run, figure, table_of
+
+T = TypeVar("T")
+
+
+def _tab(visitor: Visitor, name: str) -> None:
+    visitor.at.session_state["_compare"] = name
+    visitor.at.session_state["tabs-compare"] = name
+
+
+def _when_there(visitor: Visitor, probe: Callable[[], T], seconds: float = 120) -> T:
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return probe()
+        except (AssertionError, StopIteration):
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+            visitor.run()
+
+
+def test_one_run_is_not_enough(visitor: Visitor) -> None:
+    add_run(visitor, Anatomy(l=2, seed=1))
+    visitor.open("compare")
+    assert "Two runs are needed" in visitor.texts()
+
+
+def test_every_number_is_that_of_the_run_with_its_difference(visitor: Visitor) -> None:
+    first = add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)]))
+    second = add_run(visitor, Anatomy(l=2, seed=1))
+    visitor.open("compare")
+    table = _when_there(visitor, lambda: table_of(visitor, "what", first.label, second.label))
+    numbers, others = evaluate(first.release), evaluate(second.release)
+    line = table.set_index("what").loc["Smallest group"]
+    assert line[first.label] == f"{numbers['k']:,.0f}"
+    assert line[second.label].startswith(f"{others['k']:,.0f} (")
+    assert line[second.label].endswith("worse)")
+    shares = {
+        trace["name"]: dict(zip(trace["y"], trace["x"], strict=True)) for trace in figure(visitor, "compare-shares")
+    }
+    assert shares[second.label]["Largest belief"] == pytest.approx(others["largest-belief"])
+    assert shares[first.label]["Information loss"] == pytest.approx(numbers["information-loss"])
+
+
+def test_distributions_are_drawn_for_every_run(visitor: Visitor) -> None:
+    runs = [add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)])), add_run(visitor, Sabre(t=0.4))]
+    _tab(visitor, "Distributions")
+    visitor.open("compare")
+    traces = _when_there(visitor, lambda: figure(visitor, "compare-curves"))
+    assert [trace["name"] for trace in traces] == [run.label for run in runs]
+    for trace, run in zip(traces, runs, strict=True):
+        assert max(trace["x"]) == pytest.approx(attacks.attribute_disclosure(run.release, "illness").belief.max())
+
+
+def test_the_same_person_is_followed_through_all_runs(visitor: Visitor) -> None:
+    runs = [add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)])), add_run(visitor, Anatomy(l=2, seed=1))]
+    _tab(visitor, "One person")
+    visitor.open("compare")
+    visitor.at.number_input(key="compare-row").set_value(12)
+    visitor.run()
+    table = table_of(visitor, "attribute", "original")
+    age = table.set_index("attribute").loc["age"]
+    assert age["original"] == age[runs[1].label] == str(runs[0].data.frame["age"].iloc[11])
+    for trace, run in zip(figure(visitor, "compare-beliefs")[1:], runs, strict=True):
+        expected = attacks.sensitive_posterior(run.release, "illness")[11]
+        assert sorted(trace["x"]) == pytest.approx(sorted(expected))
+
+
+def test_a_difference_is_said_in_words() -> None:
+    assert cell(CRITERIA["k"], 5.0, {"k": 3.0}) == "5 (+2, better)"
+    assert cell(CRITERIA["information-loss"], 0.2, {"information-loss": 0.1}) == "20.0% (+10.0%, worse)"
+    assert cell(CRITERIA["k"], 5.0, {"k": 5.0}) == "5 (equal)"
+    assert cell(CRITERIA["k"], 5.0, None) == "5"
