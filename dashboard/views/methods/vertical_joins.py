@@ -122,17 +122,15 @@ def _ranked(run: Run, found: WorstJoins, places: tuple[int, int], names: list[st
             "Common": pairs["common values"],
             f"{what} before": pairs["level"],
             f"{what} after": pairs["published level"].map(
-                lambda level: (
-                    "nothing in common" if np.isnan(level) or (level == 0 and not found.by_eta) else f"{level:,.4g}"
-                )
+                lambda level: "empty" if np.isnan(level) or (level == 0 and not found.by_eta) else f"{level:,.4g}"
             ),
         }
     )
     st.dataframe(shown, hide_index=True, height=38 + 35 * min(len(shown), 8), key="vertical-pairs")
     cut = f" The first {len(shown):,} of {found.n_broken:,}." if len(shown) < found.n_broken else ""
     st.caption(
-        f"The joins that would have broken {'delta' if found.by_eta else 'k'}, the lowest first. Common: class values in both. "
-        f"{'Eta' if found.by_eta else 'Joined rows'} before class values were changed and after.{cut}"
+        f"The joins that would have broken {'delta' if found.by_eta else 'k'}, the lowest first. Common: values in "
+        f"both. {'Eta' if found.by_eta else 'Joined rows'} before class values were changed and after.{cut}"
     )
 
 
