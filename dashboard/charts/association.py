@@ -96,3 +96,13 @@ def _frame(result: go.Figure, sizes: Sequence[int], word: str, named: bool) -> N
                 y=(low + high) / 2,
                 showarrow=False,
             )
+
+
+def strongest_pair(association: pd.DataFrame) -> str:
+    """The two attributes that belong together most, in a sentence."""
+    names = list(association.index)
+    values = pair_values(association, names)
+    if len(names) < 2:
+        return "There is no pair of attributes."
+    first, second = np.unravel_index(int(np.nanargmax(values)), values.shape)
+    return f"The strongest pair is {names[first]} and {names[second]} with {values[first, second]:.3g}."

@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from anoncore import AnonymizationError
 from anoncore.attribute_proposal import AttributeProposal
 from dashboard import state
-from dashboard.charts.association import association_map, pair_values
+from dashboard.charts.association import association_map, strongest_pair
 from dashboard.fields import FieldForm
 from dashboard.markdown import escaped
 from dashboard.views import parts
@@ -169,13 +168,3 @@ def _map(key: str, proposal: AttributeProposal, current: Groups, by_hand: bool) 
         alt=f"Heat map of {proposal.measure} of {len(proposal.association)} attributes in {len(current)} "
         f"{proposal.word}s. {strongest_pair(proposal.association)}",
     )
-
-
-def strongest_pair(association: pd.DataFrame) -> str:
-    """The two attributes that belong together most, in a sentence."""
-    names = list(association.index)
-    values = pair_values(association, names)
-    if len(names) < 2:
-        return "There is no pair of attributes."
-    first, second = np.unravel_index(int(np.nanargmax(values)), values.shape)
-    return f"The strongest pair is {names[first]} and {names[second]} with {values[first, second]:.3g}."

@@ -11,6 +11,8 @@ from dashboard.views import parts
 
 ATTACKS: dict[str, str] = {
     "Foreground knowledge": "foreground",
+    "Matching buckets": "matching",
+    "Membership": "membership",
 }
 """The module of `dashboard.views.attacks` that shows an attack, by the tab's title."""
 

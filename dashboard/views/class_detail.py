@@ -12,17 +12,15 @@ import streamlit as st
 from anoncore import Exact, Fragment, Generalized, GroupValues, Kind, Release
 from anoncore.microdata import Codes
 from anoncore.privacy.published import published_values
-from anoncore.recoding import ColumnRegions, Recoding
 from dashboard.charts.classes import MOST_OTHERS, MOST_VALUES, RegionMap, Shares, region_map, runs_of, sensitive_shares
 from dashboard.charts.layout import Axis, Floats
 from dashboard.palette import RunStyle, run_style
 from dashboard.state import Run
-from dashboard.views import parts
-from dashboard.views.class_list import region_texts
+from dashboard.views import bucket_detail, parts
+from dashboard.views.bucket_rows import MOST_ROWS, by_content, cells, original_rows, published_rows
 
 Ints = npt.NDArray[np.int64]
 
-MOST_ROWS = 500
 PUBLISHED, ORIGINAL = "published", "original"
 
 
@@ -141,6 +139,9 @@ def rows_tables(run: Run, fragment: Fragment, group: int) -> None:
     release, word = run.release, run.release.group_word
     size = int(fragment.partition.sizes[group])
     cut = f" The first {MOST_ROWS:,} are shown." if size > MOST_ROWS else ""
+    if bucket_detail.is_sliced(release):
+        bucket_detail.render(run, group)
+        return
     if len(release.fragments) > 1 and release.is_shared:
         st.markdown(f"**As published: {len(release.fragments)} tables that are not linked inside the {word}**")
         weights = [max(len(part.attributes), 2) for part in release.fragments]
@@ -164,22 +165,9 @@ def rows_tables(run: Run, fragment: Fragment, group: int) -> None:
     )
 
 
-def original_rows(release: Release, fragment: Fragment, group: int, names: list[str]) -> pd.DataFrame:
-    """The group's rows as they were, sorted by content."""
-    rows = _sorted(fragment.partition.rows(group), [release.data.codes[name] for name in names])
-    return release.data.frame[names].iloc[rows].reset_index(drop=True)
-
-
-def published_rows(part: Fragment, group: int) -> pd.DataFrame:
-    """What one fragment publishes of the group, sorted by content so that the order links nothing."""
-    by_row = [one for one in part.recodings.values() if not isinstance(one, Generalized | GroupValues)]
-    rows = _sorted(part.partition.rows(group), [codes for recoding in by_row for codes in recoding.bounds()])
-    return pd.DataFrame({name: _cells(recoding, rows, group) for name, recoding in part.recodings.items()})
-
-
 def before_after(release: Release, fragment: Fragment, group: int) -> pd.DataFrame:
     """The group's rows; columns (attribute, "original") and, where the method changes it, (attribute, "published")."""
-    rows = _sorted(fragment.partition.rows(group), [release.data.codes[name] for name in fragment.attributes])
+    rows = by_content(fragment.partition.rows(group), [release.data.codes[name] for name in fragment.attributes])
     columns: dict[tuple[str, str], Any] = {}
     for name, recoding in fragment.recodings.items():
         original = release.data.frame[name].iloc[rows].reset_index(drop=True)
@@ -187,24 +175,10 @@ def before_after(release: Release, fragment: Fragment, group: int) -> pd.DataFra
             columns[name, ""] = original
         else:
             columns[name, ORIGINAL] = original
-            columns[name, PUBLISHED] = _cells(recoding, rows, group)
+            columns[name, PUBLISHED] = cells(recoding, rows, group)
     table = pd.DataFrame(columns)
     table.columns = pd.MultiIndex.from_tuples(list(columns))
     return table
-
-
-def _sorted(rows: Ints, columns: list[Codes]) -> Ints:
-    """The first rows by content."""
-    keys = [codes[rows] for codes in columns]
-    return (rows[np.lexsort(keys[::-1])] if keys else rows)[:MOST_ROWS]
-
-
-def _cells(recoding: Recoding, rows: Ints, group: int) -> Any:
-    if isinstance(recoding, Exact):
-        return pd.Series(recoding.domain.decoded).take(recoding.codes[rows]).to_numpy()
-    if isinstance(recoding, ColumnRegions):
-        return region_texts(recoding.classes, recoding.classes.partition.group[rows].astype(np.int64))
-    return np.repeat(region_texts(recoding, np.array([group])), len(rows))
 
 
 def _tinted(table: pd.DataFrame, style: RunStyle) -> Any:

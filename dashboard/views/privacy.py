@@ -10,7 +10,7 @@ import streamlit as st
 
 from anoncore import Exact, Fragment, Microdata, Partition, Release, attacks, privacy
 from anoncore.attacks import Reidentification
-from anoncore.privacy import Guarantee, Profile, WorstLevel
+from anoncore.privacy import Guarantee, PersonalGuarantee, Profile, WorstLevel
 from anoncore.requirements import (
     Comparison,
     DistinctDiversity,
@@ -51,7 +51,7 @@ def render() -> None:
     if run is None:
         return
     asked = compute.cached("privacy.guarantees", run, privacy.guarantees)
-    _asked(run, asked)
+    _asked(run, asked, compute.cached("privacy.personal_guarantees", run, privacy.personal_guarantees))
     profile = parts.profile(run)
     for note in profile.notes:
         st.info(parts.escaped(note))
@@ -74,20 +74,22 @@ def render() -> None:
     _reidentification(run)
 
 
-def _asked(run: Run, guarantees: tuple[Guarantee, ...]) -> None:
+def _asked(run: Run, guarantees: tuple[Guarantee, ...], personal: tuple[PersonalGuarantee, ...]) -> None:
     """What was asked of the release, in sentences, and the groups that fail it."""
-    if not guarantees:
+    everything = (*personal, *guarantees)
+    if not everything:
         st.info("Nothing was asked of this release.")
         return
-    failed = [one for one in guarantees if not one.holds]
-    held = [one for one in guarantees if one.holds]
+    held, failed = ([one for one in everything if bool(one.holds) is wanted] for wanted in (True, False))
     if held:
         head = "Everything that was asked holds." if not failed else "This holds:"
         st.success("\n".join([head, "", *(f"- {parts.escaped(one.sentence)}" for one in held)]))
     if not failed:
         return
     st.error("\n".join(["This does not hold:", "", *(f"- {parts.escaped(one.sentence)}" for one in failed)]))
-    found = privacy.check(run.release, [one.requirement for one in failed])
+    found = privacy.check(run.release, [one.requirement for one in guarantees if not one.holds])
+    if not found:
+        return
     word, words = run.release.group_word, parts.plural(run.release.group_word)
     table = pd.DataFrame(
         {

@@ -10,8 +10,15 @@ import pytest
 
 from anoncore.algorithms import RandomBuckets, Slicing, VerticalFragmentation
 from dashboard import state
-from dashboard.charts.association import MOST_LABELS, MOST_UPRIGHT, association_map, ordered_names, pair_values
-from dashboard.editors.attribute_groups import ALSO, NAME, PLACE, editor_base, fold, strongest_pair
+from dashboard.charts.association import (
+    MOST_LABELS,
+    MOST_UPRIGHT,
+    association_map,
+    ordered_names,
+    pair_values,
+    strongest_pair,
+)
+from dashboard.editors.attribute_groups import ALSO, NAME, PLACE, editor_base, fold
 from dashboard.workspace import Workspace
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import figure

@@ -9,7 +9,8 @@ import pytest
 from anoncore import GroupValues, Hierarchy, Microdata, privacy, utility
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.requirements import KAnonymity
-from dashboard.views.class_detail import before_after, group_shares, plane_of, published_rows
+from dashboard.views.bucket_rows import published_rows
+from dashboard.views.class_detail import before_after, group_shares, plane_of
 from dashboard.views.class_list import ORDERS, levels, listed, region_texts, shown
 from dashboard.views.parts import plural
 from tests.dashboard.conftest import Visitor
