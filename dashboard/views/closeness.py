@@ -23,16 +23,12 @@ from dashboard.state import Run
 from dashboard.views import parts
 from dashboard.views.class_list import MOST_SHOWN
 from dashboard.views.parts import Tile
+from dashboard.views.privacy import GROUND_NAMES
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 LIST_HEIGHT = 420
-GROUND_NAMES = {
-    "ordered": "ordered: steps along the attribute's order",
-    "equal": "equal: any two values are equally far apart",
-    "hierarchical": "hierarchical: height of the lowest common group",
-}
 FIGURES: dict[str, Callable[[Transport, RunStyle, str], go.Figure]] = {
     "ordered": along_order,
     "equal": from_surplus_to_lack,
@@ -151,6 +147,12 @@ def _list(run: Run, distances: Floats, sizes: Ints, lens: Lens) -> int:
     if chosen is None or not 0 <= chosen < len(distances):
         chosen = int(groups[0])
     key = f"closeness-list-{run.id}-{lens.attribute}-{lens.ground}-{lens.fragment}"
+    count = (
+        f"The {len(groups):,} farthest of {len(distances):,}"
+        if len(groups) < len(distances)
+        else f"All {len(groups):,}"
+    )
+    st.caption(f"{count} {words}, the farthest first; half lie within {np.median(distances):.4f}. Click one to see it.")
     number = st.column_config.NumberColumn
     st.dataframe(
         pd.DataFrame({"group": groups, "size": sizes[groups], "distance": distances[groups]}),
@@ -172,12 +174,6 @@ def _list(run: Run, distances: Floats, sizes: Ints, lens: Lens) -> int:
         },
         alt=f"List of {words}, the farthest from the table first; the chosen one is shown beside it.",
     )
-    count = (
-        f"The {len(groups):,} farthest of {len(distances):,}"
-        if len(groups) < len(distances)
-        else f"All {len(groups):,}"
-    )
-    st.caption(f"{count} {words}, the farthest first; half lie within {np.median(distances):.4f}. Click one to see it.")
     return int(chosen)
 
 
