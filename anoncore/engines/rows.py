@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +16,13 @@ Int32 = npt.NDArray[np.int32]
 SCAN_ROWS = 131_072
 
 
+Check = Callable[[], None]
+
+
+def no_check() -> None:
+    """Nobody wants to stop."""
+
+
 class Accumulator(Protocol):
     """What a scan fills."""
 
@@ -27,6 +34,10 @@ class Rows(Protocol):
     """Coded rows somewhere, each int32: quasi-identifiers, views of sensitive attributes, target; maybe more behind."""
 
     n_rows: int
+    most_leaves: int
+    """Leaves among which rows are divided at a time."""
+    check: Check
+    """Called now and then while rows are read; raises CancelledError to stop."""
 
     def scan(self, accumulator: Accumulator) -> None:
         """Add every row once."""
@@ -53,9 +64,12 @@ def sampled_places(n: int, sizes: Sequence[int], generator: np.random.Generator)
 class MemoryRows:
     """Rows in one array, int32 (n_rows, width); the last column is the number of the row in its table."""
 
+    most_leaves = 1 << 30
+
     def __init__(self, rows: Int32) -> None:
         self.rows = rows
         self.n_rows = len(rows)
+        self.check: Check = no_check
 
     def scan(self, accumulator: Accumulator) -> None:
         """Add every row once."""

@@ -23,8 +23,6 @@ Int64 = npt.NDArray[np.int64]
 
 FILLED = 0.9
 """Share of the memory that a part should fill by the sample's estimate, so that few parts are divided once more."""
-MOST_LEAVES = 1024
-"""Files that one division writes at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +71,7 @@ def _grown(setting: Setting, sampling: Sampling, rows: Rows, region: Int32) -> P
     search = setting.search._replace(xlogx=counted * np.log2(np.maximum(counted, 1)))
     small = int(FILLED * model.memory_rows * n / population) if sampling.until_memory else 0
     checks = confident_checks(setting.checks, n, population, sampling.alpha, _most_sides(setting))
-    splits = sample_splits(sample, np.empty_like(sample), small, MOST_LEAVES, setting.attributes, search, checks)
+    splits = sample_splits(sample, np.empty_like(sample), small, rows.most_leaves, setting.attributes, search, checks)
     tree = PartitionTree(setting.attributes, region)
     for node, kind, attribute, value in splits.tolist():
         tree.split(node, kind, attribute, value)

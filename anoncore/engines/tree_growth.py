@@ -31,7 +31,7 @@ def tree_parts(setting: Setting, rows: Rows, region: Int32, known: Node | None =
     tree = PartitionTree(setting.attributes, region)
     nodes = {0: known} if known is not None else _statistics(setting, rows, tree, [0])
     open_nodes, final = dict(nodes), set[int]()
-    while open_nodes and _fits(setting, open_nodes):
+    while open_nodes and len(nodes) < rows.most_leaves and _fits(setting, open_nodes):
         cuts = _Level(setting, rows, tree, open_nodes).cuts()
         born = []
         for node, cut in cuts.items():

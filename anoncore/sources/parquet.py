@@ -49,7 +49,7 @@ def _table(data: bytes, table: str, notes: Notes, unpacked_limit: int) -> pd.Dat
         raise DataError(f"{shown(table)} holds column names but no rows; load a file with at least one row.")
     names = column_names(parsed.column_names, table, notes)
     frame = pd.DataFrame(
-        {name: _column(name, column, notes) for name, column in zip(names, parsed.columns, strict=True)}
+        {name: table_column(name, column, notes) for name, column in zip(names, parsed.columns, strict=True)}
     )
     note_empty_rows(frame, notes)
     return frame
@@ -89,7 +89,9 @@ def _check_type(field: pa.Field) -> None:
         )
 
 
-def _column(name: str, column: pa.ChunkedArray, notes: Notes) -> pd.Series:
+def table_column(name: str, column: pa.ChunkedArray, notes: Notes) -> pd.Series:
+    """One column of a Parquet file as a table holds it, see `read_parquet`."""
+    _check_type(pa.field(name, column.type))
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
         column = pa.chunked_array([chunk.storage for chunk in column.chunks], kind.storage_type)

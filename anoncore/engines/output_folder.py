@@ -1,0 +1,77 @@
+"""A folder that is there when it is complete, and not before."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from anoncore.engines.faults import writing
+from anoncore.errors import DataError
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where what a killed run left stays until somebody removes it
+    fcntl = None  # type: ignore[assignment]
+
+LOCK = "lock"
+
+
+@contextmanager
+def folder_when_complete(target: Path, replace: bool = False) -> Iterator[Path]:
+    """A folder to write to that becomes `target` when the block ends without an error, and vanishes if it fails.
+
+    Until then it has a hidden name beside `target`. What runs that were killed left there is removed first. Raises
+    DataError where `target` exists, unless it is to be replaced.
+    """
+    if target.exists() and not replace:
+        raise DataError(f"'{target}' exists; choose another name.")
+    with writing(target.parent):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with temporary_folder(target.parent, target.name) as hidden:
+            parts = hidden / "parts"
+            parts.mkdir()
+            yield parts
+            old = hidden / "old"
+            if target.exists():
+                os.replace(target, old)
+            os.replace(parts, target)
+
+
+@contextmanager
+def temporary_folder(parent: Path, name: str) -> Iterator[Path]:
+    """A hidden folder that is removed at the end, together with those of the same name whose runs were killed."""
+    parent.mkdir(parents=True, exist_ok=True)
+    for stale in parent.glob(f".{name}.*.part"):
+        if _is_abandoned(stale):
+            shutil.rmtree(stale, ignore_errors=True)
+    folder = parent / f".{name}.{secrets.token_hex(4)}.part"
+    folder.mkdir()
+    lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR)
+    try:
+        if fcntl is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+    finally:
+        os.close(lock)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_abandoned(folder: Path) -> bool:
+    """Whether no process holds the folder's lock."""
+    if fcntl is None:
+        return False
+    try:
+        lock = os.open(folder / LOCK, os.O_RDWR)
+    except OSError:
+        return True
+    try:
+        with suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        return False
+    finally:
+        os.close(lock)

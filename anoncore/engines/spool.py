@@ -1,0 +1,130 @@
+"""Coding a large table once: its domains, and its rows as a file of codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from anoncore.algorithms.rothko import Rothko
+from anoncore.domain import Kind, listing
+from anoncore.engines.coding import CodedColumn, code_column, distinct_series
+from anoncore.engines.faults import writing
+from anoncore.engines.file_rows import FileRows, RowsWriter, rows_batch, rows_schema
+from anoncore.engines.large_table import LargeTable
+from anoncore.engines.profile import TableProfile
+from anoncore.engines.setting import Setting
+from anoncore.errors import DataError
+from anoncore.hierarchy import Hierarchy
+from anoncore.microdata import Role
+
+MOST_VALUES = 3_000_000
+"""Different values of one coded column: each takes about 200 bytes while it is coded."""
+
+HierarchyMaker = Callable[[Any], Hierarchy]
+"""Makes the hierarchy of a column from (part of) its values, a Series."""
+
+
+@dataclass(frozen=True)
+class Tags:
+    """What `Microdata` takes besides the table; hierarchies are made once the values are known."""
+
+    roles: Mapping[str, Role | str] = field(default_factory=dict)
+    kinds: Mapping[str, Kind | str] = field(default_factory=dict)
+    orders: Mapping[str, list[Any]] = field(default_factory=dict)
+    hierarchies: Mapping[str, HierarchyMaker] = field(default_factory=dict)
+    sensitive_values: Mapping[str, list[Any]] = field(default_factory=dict)
+
+
+def profile_of(
+    table: LargeTable, tags: Tags, algorithm: Rothko, step: Callable[[str], None]
+) -> tuple[TableProfile, dict[str, CodedColumn]]:
+    """The table as requirements see it, and how the columns that matter are coded; `step` hears what is read.
+
+    Raises DataError for tags that do not fit, as `Microdata` does.
+    """
+    for what in ("roles", "kinds", "orders", "hierarchies", "sensitive_values"):
+        unknown = [name for name in getattr(tags, what) if name not in table.names]
+        if unknown:
+            raise DataError(
+                f"{what} names {listing(unknown)}, which the table lacks; it has {listing(table.names, 30)}."
+            )
+    roles = {name: Role(tags.roles.get(name, Role.INSENSITIVE)) for name in table.names}
+    columns: dict[str, CodedColumn] = {}
+    for name in _coded_names(roles, algorithm, table.names):
+        step(f"Finding the values of '{name}'")
+        counted = table.counted(name, MOST_VALUES)
+        make = tags.hierarchies.get(name)
+        hierarchy = make(_weighted(name, counted)) if make is not None else None
+        kind = Kind(tags.kinds[name]) if name in tags.kinds else None
+        columns[name] = code_column(name, counted, kind, tags.orders.get(name), hierarchy)
+    profile = TableProfile(
+        table.n_rows,
+        roles,
+        {name: column.domain for name, column in columns.items()},
+        {name: column.counts for name, column in columns.items()},
+        {name: values for name, values in tags.sensitive_values.items() if name in columns},
+    )
+    return profile, columns
+
+
+def _coded_names(roles: Mapping[str, Role], algorithm: Rothko, names: tuple[str, ...]) -> list[str]:
+    """Quasi-identifiers, what requirements protect, and the target, in the table's order."""
+    wanted = {name for name, role in roles.items() if role is Role.QUASI_IDENTIFIER}
+    for requirement in algorithm.requirements:
+        if not requirement.attribute_free:
+            named = getattr(requirement, "attribute", None)
+            wanted |= {named} if named else {name for name, role in roles.items() if role is Role.SENSITIVE}
+    if algorithm.uses_target and algorithm.target is not None:
+        wanted.add(algorithm.target)
+    return [name for name in names if name in wanted and roles[name] is not Role.IDENTIFIER]
+
+
+WEIGHTED_ROWS = 1_000_000
+
+
+def _weighted(name: str, counted: pa.Table) -> Any:
+    """The distinct values as often as they occur, thinned out to about a million where there are more."""
+    rows = counted.column("rows").to_numpy()
+    share = min(1.0, WEIGHTED_ROWS / rows.sum())
+    return distinct_series(name, counted).repeat(np.ceil(rows * share).astype(np.int64))
+
+
+def spool_rows(
+    table: LargeTable,
+    setting: Setting,
+    columns: Mapping[str, CodedColumn],
+    path: Path,
+    done: Callable[[int], None],
+) -> FileRows:
+    """Write the coded rows, with every column that is published as it is; `done` hears how many rows are written."""
+    data = setting.data
+    carried = [name for name in data.attributes if name not in data.quasi_identifiers]
+    views = [(view.attribute, getattr(view, "recode")) for view in setting.checks.views]  # noqa: B009
+    coded: list[tuple[str, Any]] = [(name, None) for name in data.quasi_identifiers] + views
+    if setting.model.uses_target and setting.model.target is not None:
+        coded.append((setting.model.target, None))
+    wanted = list(dict.fromkeys([*(name for name, _ in coded), *carried]))
+    writer: RowsWriter | None = None
+    n = 0
+    for batch in table.batches(wanted):
+        place = {name: position for position, name in enumerate(wanted)}
+        codes = np.empty((batch.num_rows, len(coded)), dtype=np.int32)
+        for position, (name, recode) in enumerate(coded):
+            own = columns[name].coder(batch.column(place[name]))
+            codes[:, position] = own if recode is None else recode[own]
+        with writing(path.parent):
+            if writer is None:
+                schema = rows_schema(len(coded), [batch.schema.field(place[name]) for name in carried])
+                writer = RowsWriter(path, schema)
+            writer.write(rows_batch(codes, [batch.column(place[name]) for name in carried], schema))
+        n += batch.num_rows
+        done(n)
+    if writer is None:
+        raise DataError(f"'{table.name}' has no rows.")
+    with writing(path.parent):
+        return writer.close()
