@@ -1,0 +1,112 @@
+"""What stands in a certificate: checked fields that are written as JSON."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Form = Literal["exact", "changed", "set", "region"]
+
+
+class Entry(BaseModel):
+    """A part of a certificate."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Method(Entry):
+    """How the release was made: the registered name, where the method is defined, its parameters without any seed."""
+
+    name: str
+    title: str
+    source: str
+    parameters: dict[str, Any]
+    seed: str
+    group_word: str
+
+
+class InputTable(Entry):
+    """The table that the release was made of: rows, and a keyed hash of its content without identifiers."""
+
+    rows: int = Field(ge=1)
+    hmac_sha256: str
+    about: str
+
+
+class Attribute(Entry):
+    """An attribute of the table: its role, how its values relate and in which form it is published (None: not at all).
+
+    `values` has the published values of a sensitive attribute of categories in their order, `hierarchy` the lines of
+    its hierarchy for these values, `protected` those that need protection, where not all do.
+    """
+
+    name: str
+    role: Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
+    kind: Literal["numeric", "ordinal", "nominal"] | None = None
+    type: Literal["number", "date", "text"] | None = None
+    form: Form | None = None
+    values: list[str] | None = None
+    hierarchy: list[list[str]] | None = None
+    protected: list[str] | None = None
+
+
+class Table(Entry):
+    """A published table: its columns, rows and groups, and hashes of its content that no row order changes."""
+
+    name: str
+    columns: list[str]
+    rows: int = Field(ge=1)
+    groups: int = Field(ge=1)
+    group_sizes: dict[str, int]
+    sha256: str
+    column_sha256: dict[str, str]
+
+
+class Statement(Entry):
+    """What holds: `rechecked` says whether the files alone show it; where they do not, `reason` says why."""
+
+    rechecked: bool
+    reason: str = ""
+
+
+class Asked(Statement):
+    """A requirement: by whose definition, for which attribute, and the level that the worst published group reaches.
+
+    Where the files do not show the level it is left out.
+    """
+
+    requirement: dict[str, Any]
+    label: str
+    source: str
+    attribute: str | None
+    comparison: str
+    asked: float
+    reached: float | None
+
+
+class Personal(Statement):
+    """A promise about every person that holds."""
+
+    attribute: str
+    asked: float
+    source: str
+    sentence: str
+
+
+class Joins(Statement):
+    """The check of all joins of fragments on the attribute that they share."""
+
+    common: str
+    k: int
+    l: int
+    delta: float | None
+    source: str
+
+
+class File(Entry):
+    """A written file."""
+
+    name: str
+    bytes: int
+    sha256: str

@@ -1,0 +1,96 @@
+"""Every statement of a certificate, asked again of the published tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from anoncore import privacy
+from anoncore.algorithms import ALGORITHMS
+from anoncore.certification.entries import Asked, Joins, Method, Personal
+from anoncore.certification.published import PublishedRelease
+from anoncore.errors import AnonymizationError
+from anoncore.privacy.check import COMPARISON_WORDS, level_texts
+from anoncore.requirements import REQUIREMENTS, Requirement
+
+T = TypeVar("T")
+HIDDEN_PEOPLE = "which rows of the tables belong to one person is what the release hides"
+HIDDEN_TABLE = "the original distribution of '{attribute}' is not published"
+
+
+@dataclass(frozen=True)
+class Recheck:
+    """What the tables say: whether a statement holds, the level reached where there is one, and a sentence."""
+
+    holds: bool
+    sentence: str
+    reached: float | None = None
+
+
+def hidden_reason(published: PublishedRelease, requirement: Requirement, attribute: str | None) -> str:
+    """Why the tables cannot show whether a requirement holds; empty where they can."""
+    form = None if attribute is None else published.attributes[attribute].form
+    if form in ("region", None) and attribute is not None:
+        return f"single values of '{attribute}' are not published"
+    if not requirement.monotone_under_suppression and form != "exact":
+        return HIDDEN_TABLE.format(attribute=attribute)
+    return ""
+
+
+def recheck_requirement(published: PublishedRelease, asked: Asked) -> Recheck:
+    """The level of every published group against what was asked."""
+
+    def work() -> Recheck:
+        requirement = REQUIREMENTS.build(asked.requirement)
+        levels = published.levels(requirement, asked.attribute)
+        at_least = asked.comparison == "at least"
+        worst = (min if at_least else max)(levels, key=lambda one: one.worst)
+        holds = all(one.holds for one in levels)
+        reached, threshold = level_texts(worst.worst, requirement.threshold)
+        of = f" of '{asked.attribute}'" if asked.attribute else ""
+        failing = sum(int((~one.check.holds(one.levels)).sum()) for one in levels)
+        total = sum(len(one.levels) for one in levels)
+        state = "holds" if holds else f"fails in {failing:,} of {total:,} published groups"
+        return Recheck(
+            holds,
+            f"{requirement.label()} {state}: the worst published group has {requirement.level_name}{of} {reached} "
+            f"(asked: {COMPARISON_WORDS[requirement.comparison]} {threshold}).",
+            worst.worst,
+        )
+
+    return _said(asked.label, work)
+
+
+def recheck_people(published: PublishedRelease, method: Method | None, promise: Personal) -> Recheck | None:
+    """The promise about every person, as the adversary computes it; None where the tables hide who has what."""
+    if method is None:
+        return None
+
+    def work() -> Recheck | None:
+        release = published.people()
+        if release is None:
+            return None
+        found = ALGORITHMS.build({"name": method.name, **method.parameters}).personal_guarantees(release)
+        ours = next((one for one in found if one.attribute == promise.attribute), None)
+        return None if ours is None else Recheck(ours.holds, ours.sentence, ours.reached)
+
+    return _said(promise.sentence, work)
+
+
+def recheck_joins(published: PublishedRelease, asked: Joins) -> Recheck:
+    """All joins of published groups of different tables."""
+
+    def work() -> Recheck:
+        found = privacy.joins(published.joined(asked.common), asked.k, asked.l, asked.delta)
+        return Recheck(found.holds, found.sentences[0])
+
+    return _said(f"Joins on '{asked.common}'", work)
+
+
+def _said(what: str, work: Callable[[], T]) -> T | Recheck:
+    """The result; a table that no longer fits its certificate fails with the reason."""
+    try:
+        return work()
+    except AnonymizationError as error:
+        return Recheck(False, f"{what.rstrip('.')} cannot hold: {error}")
