@@ -51,10 +51,17 @@ def render() -> None:
     if run is None:
         return
     asked = compute.cached("privacy.guarantees", run, privacy.guarantees)
-    _asked(run, asked, compute.cached("privacy.personal_guarantees", run, privacy.personal_guarantees))
+    personal = compute.cached("privacy.personal_guarantees", run, privacy.personal_guarantees)
+    _asked(run, asked, personal)
     profile = parts.profile(run)
     for note in profile.notes:
         st.info(parts.escaped(note))
+    if personal:
+        words = parts.plural(run.release.group_word)
+        st.info(
+            f"The promise is about people: whoever may be in several {words} is protected by all of them together. The "
+            f"levels of single {words} below may therefore be lower; what an adversary believes is what counts."
+        )
     levels = {name: one for part in reversed(profile.fragments) for name, one in part.attributes.items()}
     names = [name for name in run.data.sensitive if name in levels]
     st.subheader("Reached")
@@ -256,7 +263,8 @@ def _risk_text(run: Run, risk: Reidentification) -> str:
         f"Of the people whose record is looked for, **{risk.prosecutor.mean:.1%}** are found on average; picking at "
         f"random finds {chance:.3%}."
     )
-    if len(run.release.fragments) > 1:
+    known = set(run.data.quasi_identifiers)
+    if len(run.release.fragments) > 1 and any(known <= set(part.attributes) for part in run.release.fragments):
         text += (
             " This method publishes quasi-identifiers as they are: it hides which sensitive value belongs to whom, "
             "not who is in the table."

@@ -101,10 +101,8 @@ def _columns(
         st.caption("The columns were given by hand.")
     elif algorithm.sensitive_column_size is not None:
         others = algorithm.sensitive_column_size - 1
-        beside = f" and the {others} most correlated with it" if others else " alone"
-        st.caption(
-            f"The last column has the sensitive attribute{beside}; phi squared clustered the others (k-medoids)."
-        )
+        beside = f" and the {others} closest to it" if others else " alone"
+        st.caption(f"The last column has the sensitive attribute{beside}; the others are clustered (k-medoids).")
     else:
         st.caption("All attributes were clustered by phi squared (k-medoids).")
 

@@ -1,0 +1,97 @@
+"""Slicing in a real browser: edit the columns, run, look at a bucket, a person in it, and who could be a member."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.dashboard import browser
+from tests.dashboard.browser import Visitor
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(bool(browser.missing()), reason=f"no browser test here: {browser.missing()}"),
+]
+
+ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult.csv"
+"""Where the file is absent the made-up table, which is the first one anyway, is sliced."""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with browser.server() as found:
+        yield found
+
+
+@pytest.fixture
+def visitor(address: str) -> Iterator[Visitor]:
+    """A visitor who saw no exception and asked no other machine for anything."""
+    with browser.chrome() as chrome:
+        one = browser.visitor(chrome, address, height=1100)
+        yield one
+        assert one.problems() == []
+        assert one.foreign == []
+
+
+def _press(visitor: Visitor, name: str | re.Pattern[str]) -> None:
+    with visitor.run():
+        visitor.page.get_by_role("button", name=name).first.click()
+
+
+def _enter(visitor: Visitor, label: str, value: str) -> None:
+    box = visitor.page.get_by_role("spinbutton", name=label, exact=True)
+    box.fill(value)
+    with visitor.run():
+        box.press("Enter")
+
+
+def _sliced(visitor: Visitor) -> None:
+    """Choose slicing with the sensitive attribute in a column of its own, and put another attribute into a third."""
+    visitor.go("Anonymize")
+    visitor.choose("Method", "Slicing (slicing)")
+    _enter(visitor, "l", "1.1")
+    visitor.page.get_by_text("More options").first.click()
+    _enter(visitor, "Sensitive column", "1")
+    with visitor.run():
+        visitor.page.get_by_text("Columns by hand", exact=True).click()
+    visitor.see("The columns that the method chooses")
+    visitor.edit_cell("attribute-groups", column=1, row=0, left=150, option="column 3")
+    visitor.see("Columns by hand: 3 in use.")
+    assert visitor.grid("attribute-groups").is_visible()
+
+
+def test_slicing_from_the_columns_to_the_members(visitor: Visitor) -> None:
+    visitor.open()
+    if ADULT.exists():
+        visitor.choose("Built-in table", "Adult", exact=False)
+    _sliced(visitor)
+    _press(visitor, re.compile("^Run$"))
+    visitor.see("Run 1 · Slicing")
+
+    visitor.go("Classes")
+    visitor.choose_row("class-list", 1)
+    visitor.settle()
+    visitor.see("As published: 3 columns that are not linked")
+    button = visitor.page.get_by_role("button", name=re.compile("What an adversary learns about row"))
+    row = re.sub(r"\D", "", button.inner_text())
+    button.click()
+
+    visitor.see("The adversary knows that this person is in the table")
+    box = visitor.page.get_by_role("spinbutton", name="Row of the person")
+    assert box.input_value() == row
+    _enter(visitor, "Row of the person", "12")
+    visitor.see("p(t,s): what the adversary believes")
+    _press(visitor, "Person at most risk")
+    assert visitor.page.get_by_role("spinbutton", name="Row of the person").input_value() != "12"
+
+    with visitor.run():
+        visitor.page.get_by_role("tab", name="Membership").click()
+    visitor.see("The adversary looks up a person's")
+    visitor.see("Where bars are of like height")
+    visitor.go("Privacy")
+    visitor.see("holds for every person")
+    visitor.go("Method")
+    visitor.see("The columns were given by hand.")
