@@ -2,6 +2,7 @@
 
 from anoncore.algorithms.anatomy import Anatomy
 from anoncore.algorithms.base import Algorithm, Progress
+from anoncore.algorithms.foreground_safe import ForegroundSafe
 from anoncore.algorithms.incognito import Incognito
 from anoncore.algorithms.injector import Injector
 from anoncore.algorithms.mask import Mask
@@ -24,6 +25,7 @@ __all__ = [
     "ALGORITHMS",
     "Algorithm",
     "Anatomy",
+    "ForegroundSafe",
     "Incognito",
     "Injector",
     "Mask",

@@ -13,6 +13,11 @@ from anoncore.requirements import DistinctDiversity, KAnonymity
 
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "anatomy": [{"l": 2}, {"l": 3}],
+    "foreground-safe": [
+        {},
+        {"epsilon": 0.35, "unreliable": "both", "tolerance": 0.9},
+        {"l": 3, "epsilon": 0.2, "tolerance": 0.2},
+    ],
     "mondrian": [
         {},
         {"strict": True},
@@ -39,7 +44,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 }
 """What an algorithm needs beyond its defaults to run on tables of a few rows, one entry per variant to test."""
 
-FOUND_BY_SEARCH = {"injector"}
+FOUND_BY_SEARCH = {"foreground-safe", "injector"}
 """Methods that can only say after their search that a table does not allow what was asked."""
 
 

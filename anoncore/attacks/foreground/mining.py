@@ -119,7 +119,7 @@ def attack_set(signatures: Signatures, target: Target, r: float, solver: Solver)
         where = (partition.order, partition.starts, held.groups)
         spread(*where, case, start, probability, groups.entry_of_row, target.true, x, own, other)
         ranges[x] = mean_range(solution.shares, groups.composition, groups.start, groups.classes)
-    true = _true_shares(signatures, target)
+    true = true_shares(signatures, target.view)[:, : target.n_values]
     recall, flagged, mean_probability = target.figures(own, other, r)
     leak = SetLeak(
         attributes=signatures.attributes,
@@ -141,12 +141,12 @@ def attack_set(signatures: Signatures, target: Target, r: float, solver: Solver)
     return leak, own, other
 
 
-def _true_shares(signatures: Signatures, target: Target) -> Floats:
-    """Share of each protected value among the original rows of each signature, (m, n_values)."""
-    m, size = len(signatures), target.view.size
-    key = signatures.classes.astype(np.int64) * size + target.true
+def true_shares(signatures: Signatures, view: SensitiveValues) -> Floats:
+    """Share of each value among the original rows of each signature, (m, view.size)."""
+    m, size = len(signatures), view.size
+    key = signatures.classes.astype(np.int64) * size + view.codes
     count = np.bincount(key, minlength=(m + 1) * size).reshape(m + 1, size)
-    shares: Floats = count[:m, : target.n_values] / signatures.rows[:, None]
+    shares: Floats = count[:m] / signatures.rows[:, None]
     return shares
 
 

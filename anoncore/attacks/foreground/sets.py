@@ -69,11 +69,15 @@ class SetLeak:
         return ", ".join(self.attributes)
 
 
+def everyone(data: Microdata) -> Signatures:
+    """The empty attribute set, which tells nobody apart."""
+    codes = np.zeros(data.n_rows, dtype=np.int32)
+    return Signatures((), codes, np.array([data.n_rows]), np.zeros((1, 0), dtype=np.int32))
+
+
 def signatures_of(data: Microdata, attributes: Sequence[str], minimum_rows: float) -> Signatures | None:
     """The reliable signatures of one attribute set; None if there are none."""
-    found: Signatures | None = Signatures(
-        (), np.zeros(data.n_rows, dtype=np.int32), np.array([data.n_rows]), np.zeros((1, 0), dtype=np.int32)
-    )
+    found: Signatures | None = everyone(data)
     for name in attributes:
         found = None if found is None else _refined(found, data, name, minimum_rows)
     return found
@@ -86,10 +90,7 @@ def levels(
 
     A signature is at most as frequent as any part of it, so a set is looked at only if all its subsets have one.
     """
-    none = Signatures(
-        (), np.zeros(data.n_rows, dtype=np.int32), np.array([data.n_rows]), np.zeros((1, 0), dtype=np.int32)
-    )
-    level: Mapping[tuple[str, ...], Signatures] = {(): none}
+    level: Mapping[tuple[str, ...], Signatures] = {(): everyone(data)}
     place = {name: i for i, name in enumerate(names)}
     for size in range(1, (len(names) if max_size is None else min(max_size, len(names))) + 1):
         found = {}

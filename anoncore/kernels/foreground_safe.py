@@ -1,0 +1,98 @@
+"""Dealing rows that look alike into buckets, and how far p(t:x) exceeds a bound in a bucket."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.kernels.compiler import kernel
+from anoncore.kernels.foreground_worlds import expected_counts
+
+Floats = npt.NDArray[np.float64]
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+
+
+class Knowledge(NamedTuple):
+    """What an adversary knows about profiles: people of one profile share the signature in every attribute set.
+
+    `place` int32 (n_profiles, n_sets) says where each profile's p(s:x) stands in `shares` (n_values, n_places).
+    """
+
+    place: Int32
+    shares: Floats
+
+
+@kernel
+def deal_alike(rows: Int64, profile_start: Int64, values: Int32, n_values: int, unique: int, l: int) -> Int32:
+    """Bucket of every row (n,), -1 for those left over: l rows of one profile with different values in each.
+
+    `rows` are sorted by profile, inside in the order in which they are dealt. The values with most rows left go first;
+    rows of the value `unique` count as values of their own, and last.
+    """
+    bucket = np.full(rows.shape[0], -1, np.int32)
+    count = np.zeros(n_values, np.int64)
+    start = np.zeros(n_values + 1, np.int64)
+    n_buckets = 0
+    for profile in range(profile_start.shape[0] - 1):
+        begin, end = profile_start[profile], profile_start[profile + 1]
+        for value in range(n_values):
+            count[value] = 0
+        for place in range(begin, end):
+            count[values[rows[place]]] += 1
+        start[0] = 0
+        for value in range(n_values):
+            start[value + 1] = start[value] + count[value]
+        by_value = np.empty(end - begin, np.int64)
+        filled = start.copy()
+        for place in range(begin, end):
+            value = values[rows[place]]
+            by_value[filled[value]] = rows[place]
+            filled[value] += 1
+        left = count.copy()
+        while True:
+            ranked = np.argsort(-left, kind="mergesort")
+            taken = 0
+            for value in ranked:
+                if value != unique and left[value] > 0 and taken < l:
+                    taken += 1
+            if taken + (left[unique] if unique >= 0 else 0) < l:
+                break
+            taken = 0
+            for value in ranked:
+                if value != unique and left[value] > 0 and taken < l:
+                    left[value] -= 1
+                    bucket[by_value[start[value] + left[value]]] = n_buckets
+                    taken += 1
+            while taken < l:
+                left[unique] -= 1
+                bucket[by_value[start[unique] + left[unique]]] = n_buckets
+                taken += 1
+            n_buckets += 1
+    return bucket
+
+
+@kernel
+def total_excess(
+    profiles: Int32, counts: Int64, values: Int64, held: Int64, knowledge: Knowledge, bound: float
+) -> float:
+    """By what share of the bound the largest p(t:x) exceeds it, summed over attribute sets and values that are held.
+
+    The bucket has `counts[i]` rows of profile `profiles[i]`, and `held[j]` rows with the value `values[j]`.
+    """
+    excess = 0.0
+    expected = np.empty(profiles.shape[0])
+    places = np.empty(profiles.shape[0], np.int32)
+    for j in range(values.shape[0]):
+        shares = knowledge.shares[values[j]]
+        for one in range(knowledge.place.shape[1]):
+            largest = 0.0
+            for i in range(profiles.shape[0]):
+                places[i] = knowledge.place[profiles[i], one]
+            expected_counts(shares, places, counts, held[j], -1, expected)
+            for i in range(profiles.shape[0]):
+                largest = max(largest, expected[i] / counts[i])
+            excess += max(largest / bound - 1.0 - 1e-9, 0.0)
+    return excess
