@@ -182,6 +182,10 @@ class _Growth:
         self.spare = np.empty_like(self.rows)
         self.starts = np.zeros(n, dtype=np.uint8)
         done = 0
+        if n <= SMALL_TASK:
+            # A single task: threads would take longer than the work where many small tables are cut one by one.
+            self._task(0, n)
+            return
         with ThreadPoolExecutor(cpu_count()) as pool:
             running: set[Future[list[tuple[int, int]]]] = {pool.submit(self._task, 0, n)}
             try:
