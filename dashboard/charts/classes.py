@@ -58,7 +58,7 @@ def size_histogram(sizes: Ints, style: RunStyle, word: str, words: str) -> go.Fi
     )
     result = figure(bars, x=f"rows in the {word}", y=words, height=270)
     result.update_layout(bargap=0.12 if len(labels) > 5 else 0.6)
-    result.update_xaxes(type="category", nticks=min(len(labels), 12), tickangle=0)
+    result.update_xaxes(type="category", nticks=min(len(labels), max(230 // (8 + 7 * len(labels[-1])), 2)), tickangle=0)
     return result
 
 

@@ -51,7 +51,7 @@ def _tuples(run: Run, found: Membership) -> None:
     words = parts.plural(run.release.group_word)
     style = run_style(run.color_index)
     low, high = found.interval
-    bounds = "counted" if found.exact else f"{low:,.0f} to {high:,.0f} ({found.confidence:.0%})"
+    bounds = "counted" if found.exact else f"{_range(low, high)}, {found.confidence:.0%} sure"
     many = found.histogram.iloc[2]
     parts.tiles(
         [
@@ -94,6 +94,13 @@ def _tuples(run: Run, found: Membership) -> None:
             "members away." + ("" if found.exact else " Estimates; no bounds are known for single bars."),
             alt=f"Bar chart of the same tuples in {len(found.finer)} classes of matching {words}.",
         )
+
+
+def _range(low: float, high: float) -> str:
+    """Bounds of a count, short enough for a tile."""
+    if high < 1e6:
+        return f"{low:,.0f}–{high:,.0f}"
+    return f"{low / 1e6:,.2f}–{high / 1e6:,.2f} million"
 
 
 def _meaning(found: Membership, words: str) -> str:
@@ -144,6 +151,7 @@ def _joins(run: Run, found: JoinLikelihood) -> None:
 def _regions(run: Run, found: RegionMembership) -> None:
     certain = float((found.belief > 1 - 1e-9).mean())
     word = run.release.group_word
+    one = f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
     parts.tiles(
         [
             _likelihood("Mean belief", found.mean),
@@ -151,7 +159,7 @@ def _regions(run: Run, found: RegionMembership) -> None:
             Tile(
                 "Certain members",
                 f"{certain:.1%}",
-                f"People in a {word} whose region is full: every combination of values that fits it occurs.",
+                f"People in {one} whose region is full: every combination of values that fits it occurs.",
             ),
             Tile(
                 "Fitting combinations",
@@ -161,7 +169,7 @@ def _regions(run: Run, found: RegionMembership) -> None:
         ]
     )
     st.markdown(
-        f"The adversary looks up a person's quasi-identifiers, finds a {word} whose region they fit, and takes the "
+        f"The adversary looks up a person's quasi-identifiers, finds {one} whose region they fit, and takes the "
         f"person for a member. On average **{_share(float(found.mean))}** of the combinations that fit a region "
         "belong to someone in it: the fewer, the less a match tells. Only values that occur in the table count."
     )
