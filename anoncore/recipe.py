@@ -202,6 +202,11 @@ class Recipe:
         return RecipeRun(release, data, results)
 
     @property
+    def source_path(self) -> Path | None:
+        """Where the table's file, folder or database lies; None for a built-in table."""
+        return None if self.source.path is None else self._folder / self.source.path
+
+    @property
     def _folder(self) -> Path:
         return self.folder if self.folder is not None else Path()
 

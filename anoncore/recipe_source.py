@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, ClassVar, Self
 
 import pandas as pd
@@ -24,13 +25,17 @@ def _file_path(path: str) -> str:
     return path
 
 
+DATABASES = (".duckdb", ".db", ".sqlite", ".sqlite3")
+
 FilePath = Annotated[str, AfterValidator(_file_path)]
 
 
 class Source(Model):
-    """Where the table comes from: a file (CSV, Parquet, Excel), or a built-in table by name.
+    """Where the table comes from: a file (CSV, Parquet, Excel), a folder of Parquet or CSV files, a database file
+    (DuckDB, SQLite), or a built-in table by name.
 
-    `rows` and `seed` say which table a generator makes; `sheet`, `encoding` and `missing` how a file is read.
+    `rows` and `seed` say which table a generator makes; `sheet`, `encoding` and `missing` how a file is read, `table`
+    which one of a database.
     """
 
     title: ClassVar[str] = "source"
@@ -40,6 +45,7 @@ class Source(Model):
     rows: Annotated[int | None, Field(ge=1, description="Rows of a generated table.")] = None
     seed: Annotated[int | None, Field(ge=0, description="Seed of a generated table.")] = None
     sheet: Annotated[str | int | None, Field(description="Sheet of an Excel file, by name or position.")] = None
+    table: Annotated[str | None, Field(description="Table of a database file.")] = None
     encoding: Annotated[str | None, Field(description="Encoding of a text file.")] = None
     missing: Annotated[tuple[str, ...], Field(description="Further texts that mean missing.")] = ()
 
@@ -51,12 +57,17 @@ class Source(Model):
             raise ValueError("rows and seed are for generated built-in tables, not for a file.")
         if self.builtin is not None and (self.sheet is not None or self.encoding is not None or self.missing):
             raise ValueError("sheet, encoding and missing are for files, not for a built-in table.")
+        if self.table is not None and self.path is None:
+            raise ValueError("table is for a database file, not for a built-in table.")
         return self
 
 
 def load_source(source: Source, folder: Path) -> pd.DataFrame:
     """The table of a source; relative paths start at `folder`. Raises DataError or RecipeError if there is none."""
     if source.path is not None:
+        path = folder / source.path
+        if path.is_dir() or path.suffix.lower() in DATABASES:
+            return _folder_or_database(path, source)
         return read_table(
             folder / source.path, sheet=source.sheet, encoding=source.encoding, missing=source.missing
         ).frame
@@ -69,6 +80,18 @@ def load_source(source: Source, folder: Path) -> pd.DataFrame:
     if given and not entry.generated:
         raise RecipeError(f"source: the table '{entry.name}' is not generated, so it takes no rows and no seed.")
     return entry.load(**given)
+
+
+def _folder_or_database(path: Path, source: Source) -> pd.DataFrame:
+    # DuckDB is loaded only for what the readers of single files do not know.
+    from anoncore.engines.large_table import LargeTable
+
+    with TemporaryDirectory() as workspace:
+        found = LargeTable(path, Path(workspace), source.table, source.encoding, source.missing)
+        try:
+            return found.frame()
+        finally:
+            found.close()
 
 
 def own_tags(builtin: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.rothko import Rothko
 from anoncore.engines.rows import Rows
 from anoncore.engines.setting import Counters, Part, Setting
@@ -50,7 +51,7 @@ class RothkoTree(Rothko):
         )
 
 
-def unsuited(model: Rothko) -> str | None:
+def unsuited(model: Mondrian) -> str | None:
     """Why frequency sets do not serve an algorithm, or None where they do."""
     if model.split in ("regression", "loss"):
         return f"The split '{model.split}' needs counts as large as the table"

@@ -7,25 +7,22 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import duckdb
+import pandas as pd
 import pyarrow as pa
 
 from anoncore.domain import listing
 from anoncore.engines.faults import reading, writing
 from anoncore.engines.sqlite_table import chosen_table, spool_sqlite
 from anoncore.errors import DataError
-from anoncore.sources.parquet import PANDAS_ROW_LABELS
+from anoncore.recipe_source import DATABASES
+from anoncore.sources.notes import Notes
+from anoncore.sources.parquet import PANDAS_ROW_LABELS, table_column
 from anoncore.sources.values import MISSING
 
 PARQUET, TEXT = (".parquet", ".pq"), (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
-DATABASES = (".duckdb", ".db", ".sqlite", ".sqlite3")
 BATCH_ROWS = 131_072
 MISSING_TEXTS = (*MISSING, "?", "NA")
 """Cells of text files that mean missing, besides those that a recipe lists."""
-
-
-def is_large_only(path: Path) -> bool:
-    """Whether a path is a folder or a database file, which only this reader opens."""
-    return path.is_dir() or path.suffix.lower() in DATABASES
 
 
 class LargeTable:
@@ -82,7 +79,7 @@ class LargeTable:
             return self._attached(path, table)
         if table is not None:
             raise DataError(f"source.table is for a database, and '{self.name}' is none.")
-        files = _files(path)
+        files = table_files(path)
         if files[0].suffix.lower() in PARQUET:
             return f"read_parquet([{', '.join(map(_quoted, files))}])"
         spooled = workspace / "source.parquet"
@@ -120,6 +117,14 @@ class LargeTable:
         with reading(self.name):
             yield from self._connection.sql(query).to_arrow_reader(BATCH_ROWS)
 
+    def frame(self) -> pd.DataFrame:
+        """The whole table in memory, with the types that a loaded Parquet file has."""
+        notes = Notes()
+        with reading(self.name):
+            query = f"SELECT {', '.join(map(identifier, self.names))} FROM {self._relation}"
+            found = self._connection.sql(query).to_arrow_table()
+        return pd.DataFrame({name: table_column(name, found.column(name), notes) for name in self.names})
+
     def sorted(self, rows: pa.RecordBatchReader, workspace: Path) -> Iterator[pa.RecordBatch]:
         """Rows from elsewhere, sorted by all columns; what does not fit in memory is spilled."""
         # A cursor of its own: several threads may sort at a time.
@@ -140,7 +145,10 @@ def _quoted(text: object) -> str:
     return "'" + str(text).replace("'", "''") + "'"
 
 
-def _files(path: Path) -> list[Path]:
+def table_files(path: Path) -> list[Path]:
+    """The files of a table, one or those of a folder. Raises DataError for what is no table, or mixes two kinds."""
+    if path.suffix.lower() in DATABASES:
+        return [path]
     if not path.is_dir():
         if not path.name.lower().endswith((*PARQUET, *TEXT)):
             raise DataError(
