@@ -54,7 +54,7 @@ def write_tables(tables: Mapping[str, pd.DataFrame], target: Path | BinaryIO, fo
         _check(name, frame)
     content = writers[format](tables)
     if isinstance(target, (str, Path)):
-        _replace(Path(target), content)
+        replace_file(Path(target), content)
     else:
         target.write(content)
 
@@ -257,7 +257,8 @@ def _distinct(names: Iterable[str], clean: Callable[[str], str], longest: int, g
     return result
 
 
-def _replace(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file, or leave the one that is there as it is. Raises DataError where it cannot be written."""
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         try:

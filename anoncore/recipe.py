@@ -132,7 +132,7 @@ class Recipe:
         """
         algorithm = plain(self.algorithm.to_dict(), "algorithm")
         if not with_seed:
-            algorithm.pop("seed", None)
+            algorithm = without_seeds(algorithm)
         values: dict[str, Any] = {
             "source": written(self.source),
             **{name: dict(getattr(self, name)) for name in TAGS if getattr(self, name)},
@@ -308,6 +308,13 @@ def _needs_order(data: Microdata, name: str) -> bool:
         return data.domain[name].kind is Kind.ORDINAL or values != sorted(values)
     except TypeError:
         return True
+
+
+def without_seeds(values: Any) -> Any:
+    """Plain values of an algorithm without its seed and those of algorithms inside it."""
+    if isinstance(values, Mapping):
+        return {name: without_seeds(value) for name, value in values.items() if name != "seed"}
+    return [without_seeds(value) for value in values] if isinstance(values, list | tuple) else values
 
 
 def _part(progress: Progress, low: float, high: float) -> Progress:

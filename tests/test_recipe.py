@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import Hierarchy, Microdata, Recipe
-from anoncore.algorithms import ALGORITHMS, Algorithm, Anatomy, Mondrian
+from anoncore.algorithms import ALGORITHMS, Algorithm, Anatomy, Mondrian, VerticalFragmentation
 from anoncore.errors import AnonymizationError, DataError
 from anoncore.measures import Measure
 from anoncore.recipe_source import HierarchySpec, Source
@@ -229,6 +229,13 @@ def test_a_seed_repeats_the_groups_and_is_written_only_on_request() -> None:
     assert recipe.to_dict()["algorithm"] == {"name": "anatomy", "l": 3}
     assert "seed = 7" not in recipe.dumps()
     assert recipe.to_dict()["source"]["seed"] == 1
+
+
+def test_seeds_of_algorithms_inside_the_algorithm_are_left_out_too() -> None:
+    inner = {"name": "stack-and-deal", "k": 3, "seed": 9}
+    recipe = Recipe(source=Source(builtin="census"), algorithm=VerticalFragmentation(generalization=inner, seed=8))
+    assert "seed" not in recipe.dumps()
+    assert Recipe.loads(recipe.dumps(with_seed=True)) == recipe
 
 
 def test_a_builtin_table_brings_its_own_tags_unless_the_recipe_tags_it() -> None:

@@ -46,6 +46,7 @@ from anoncore.certification.rechecking import (
 from anoncore.errors import DataError, ReleaseError
 from anoncore.microdata import Microdata
 from anoncore.privacy.check import COMPARISON_WORDS
+from anoncore.recipe import without_seeds
 from anoncore.release import Release
 from anoncore.requirements import Requirement
 
@@ -182,13 +183,6 @@ def _method(algorithm: Algorithm) -> Method:
         seed=SEED if seeded else NO_SEED,
         group_word=algorithm.group_word,
     )
-
-
-def without_seeds(values: Any) -> Any:
-    """Plain values of an algorithm without its seed and those of algorithms inside it."""
-    if isinstance(values, Mapping):
-        return {name: without_seeds(value) for name, value in values.items() if name != "seed"}
-    return [without_seeds(value) for value in values] if isinstance(values, list | tuple) else values
 
 
 def _table(published: PublishedRelease, table: PublishedTable) -> Table:
