@@ -74,6 +74,8 @@ def draw(kind: type[Model], prefix: str, values: Values, names: Names, below: An
 
 def _is_changed(field: FieldForm, values: Values) -> bool:
     value = values.get(field.name, field.default)
+    if field.form == "text":
+        return (value if isinstance(value, str) else text_value(value)) != text_value(field.default)
     return bool((tuple(value) if isinstance(value, list) else value) != field.default)
 
 
