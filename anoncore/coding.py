@@ -47,10 +47,16 @@ def encode(
         raise DataError(
             f"'{name}' holds values that cannot be compared ({error}); turn them into text first."
         ) from None
-    found = [_plain(value) for value in uniques]
-    values = _ordered(found, column, name, kind, order, hierarchy)
-    rank = {value: code for code, value in enumerate(values)}
-    recode = np.array([*(rank[value] for value in found), len(values)], dtype=np.int32)
+    if kind is Kind.NUMERIC and isinstance(uniques, np.ndarray) and uniques.dtype.kind in "if":
+        by_size = np.argsort(uniques)
+        values = uniques[by_size].tolist()
+        recode = np.empty(len(values) + 1, dtype=np.int32)
+        recode[np.append(by_size, -1)] = np.arange(len(recode))
+    else:
+        found = [_plain(value) for value in uniques]
+        values = _ordered(found, column, name, kind, order, hierarchy)
+        rank = {value: code for code, value in enumerate(values)}
+        recode = np.array([*(rank[value] for value in found), len(values)], dtype=np.int32)
     codes = recode[raw]
     has_missing = bool((raw == -1).any())
     domain = Domain(name, kind, tuple(values), has_missing, stored=_stored(column, codes, len(values) + has_missing))
