@@ -184,7 +184,7 @@ def _turns(branches: Branches, across: Floats, up: Floats, style: RunStyle) -> g
             "line": {"color": style.outline, "width": 1},
         },
         text=[f" {one:.3f}" for one in cost],
-        textposition="middle right",
+        textposition="top right",
         customdata=np.array(list(zip(labels, mass, cost, strict=True)), dtype=object).reshape(-1, 3),
         hovertemplate="%{customdata[0]}<br>%{customdata[1]:.2%} of the mass turns here<br>cost %{customdata[2]:.4f}"
         "<extra></extra>",

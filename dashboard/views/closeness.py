@@ -105,7 +105,7 @@ def _reached(
 def _browse(run: Run, profile: Profile, grounds: dict[str, list[str]]) -> None:
     with st.container(horizontal=True):
         lens = _lens(run, profile, grounds)
-    left, right = st.columns([2, 5], gap="medium")
+    left, right = st.columns([1, 2], gap="medium")
     with left:
         distances = compute.cached(
             "closeness.emd",
@@ -163,8 +163,8 @@ def _list(run: Run, distances: Floats, sizes: Ints, lens: Lens) -> int:
         selection_mode="single-row-required",
         selection_default={"selection": {"rows": [_first_selected(key, groups, chosen)]}},
         column_config={
-            "group": number("No.", help=f"Number of the {word}; it is not published.", width=60),
-            "size": number("Rows", help="People who look alike.", format="localized", width=60),
+            "group": number("No.", help=f"Number of the {word}; it is not published.", width=55),
+            "size": number("Rows", help="People who look alike.", format="localized", width=50),
             "distance": number(
                 "EMD",
                 help=f"Earth mover's distance from the whole table ({lens.ground} distance).",
