@@ -18,8 +18,8 @@ COLUMNS = ("table", "attribute", "original value", "published value", "rows", "s
 class ValueMapping:
     """The mapping as a table, for those who made the release.
 
-    `frame` has a row per attribute that is not published as it was, original value and published cell: table, attribute,
-    original and published value (texts), rows (how many), and whether the published cell alone says what it was.
+    `frame` has a row per attribute that is not published as it was, original value and published cell: table,
+    attribute, original and published value (texts), rows, and whether the published cell alone says what it was.
     `not_for_publication` says that some do not: with this table a reader could narrow down what the release hides;
     `sentence` says so for people.
     """
