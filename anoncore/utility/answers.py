@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.errors import ReleaseError
 from anoncore.kernels.queries import (
     Bytes,
     ExactRows,
@@ -22,8 +21,9 @@ from anoncore.kernels.queries import (
 )
 from anoncore.microdata import Codes
 from anoncore.partition import Partition
-from anoncore.recoding import ColumnRegions, Exact, Generalized, GroupValues, Recoding
+from anoncore.recoding import Exact, Generalized, GroupValues, Recoding
 from anoncore.release import Fragment, Release
+from anoncore.utility.column_answers import ColumnTables, has_linked_columns
 from anoncore.utility.regions import regions_of
 from anoncore.utility.workload import QueryWorkload
 
@@ -31,16 +31,17 @@ Floats = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
 
 
-class Estimator(ABC):
+class Estimator(Protocol):
     """Answers blocks of queries from a release."""
 
-    @abstractmethod
     def estimate(self, accept: Bytes) -> Floats:
         """Expected number of matching rows of each query in a block, float (n_queries,)."""
 
 
 def estimator(release: Release, workload: QueryWorkload) -> Estimator:
     """How a release answers queries: by groups, or by fragments with partitions of their own."""
+    if release.is_shared and has_linked_columns(release):
+        return ColumnTables.of(release, workload)
     if release.is_shared:
         return GroupTables.of(release.fragments, release, workload)
     link = _link(release, workload.sensitive)
@@ -85,10 +86,6 @@ class GroupTables(Estimator):
                 if name == without or release.fragment_of(name) is not fragment:
                     continue
                 recoding = fragment.recodings[name]
-                if isinstance(recoding, ColumnRegions):
-                    raise ReleaseError(
-                        f"Queries are not answered from '{name}', whose column is generalized by itself."
-                    )
                 if isinstance(recoding, Generalized | GroupValues):
                     regional.append((place, recoding))
                 else:

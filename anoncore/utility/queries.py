@@ -46,9 +46,9 @@ def query_error(
     `dimensions`: quasi-identifiers that a query constrains (default: all that are published). `attribute`: the
     sensitive attribute of the queries (default: the first that is tagged). `QueryWorkload` says how queries are drawn.
     Estimates: a generalized cell counts every value of its region as equally likely; rows of a group in different
-    fragments are combined at random; fragments with partitions of their own are combined through an attribute that all
-    of them publish, as independent given its value, or as independent where there is none. An attribute in several
-    fragments is constrained in the first.
+    fragments are combined at random, among equal values of what these share; fragments with partitions of their own are
+    combined through an attribute that all of them publish, as independent given its value, or as independent where
+    there is none.
 
     Raises ParameterError for a number out of range, DataError if no query matches a row, ReleaseError if no
     quasi-identifier or not the sensitive attribute is published. Source: Xiao and Tao, Anatomy, VLDB 2006, section 6;

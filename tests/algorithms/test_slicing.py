@@ -218,8 +218,7 @@ def test_column_generalization_gives_every_column_value_the_required_rows():
     assert achieved_diversity(release, "occupation") >= 2.5 - 1e-6
     assert 0 < utility.information_loss(release) < 1
     assert utility.association_error(release) < 0.2
-    with pytest.raises(ReleaseError, match="column is generalized by itself"):
-        utility.query_error(release, n_queries=10)
+    assert 0 < utility.query_error(release, n_queries=100) < 1
 
 
 def test_generalized_columns_keep_the_association_within_the_column():
