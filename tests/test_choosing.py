@@ -104,7 +104,10 @@ def test_a_range_of_k_is_tried_whole_or_spread(salaries):
 def test_it_reports_progress_and_stops_when_asked(salaries):
     seen: list[tuple[float, str]] = []
     choose_k(salaries, ks=[2, 3], progress=lambda done, text: seen.append((done, text)))
-    assert seen == [(0.0, "k = 2"), (0.5, "k = 3")]
+    shares = [share for share, _ in seen]
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0, 1)
+    assert all(text.startswith("k = 2: " if share < 0.5 else "k = 3: ") for share, text in seen if share != 0.5)
 
     def stop(done: float, text: str) -> None:
         raise CancelledError("stop")

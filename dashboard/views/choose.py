@@ -24,8 +24,6 @@ PATIENCE = 0.6
 _JOB = "choose-k"
 _FORM = "choose-k"
 BY_KIND = "by kind"
-OWN_GROUPS = "fragmentation"
-"""Family of methods whose fragments have groups of their own: they have no one distance per k."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +64,10 @@ def render() -> None:
 
 
 def methods() -> list[str]:
-    """The methods that have a k to choose, Stack & Deal first."""
-    names = [name for name, kind in ALGORITHMS.items() if "k" in kind.model_fields and kind.family != OWN_GROUPS]
+    """The methods that have a k and publish sensitive values as they are in groups that all share; the usual first."""
+    names = [
+        name for name, kind in ALGORITHMS.items() if "k" in kind.model_fields and kind.family == StackAndDeal.family
+    ]
     return sorted(names, key=lambda name: name != StackAndDeal.name)
 
 

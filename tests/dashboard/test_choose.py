@@ -110,7 +110,7 @@ def test_only_methods_with_one_distance_per_k_are_offered() -> None:
     offered = choose.methods()
     assert offered[0] == "stack-and-deal"
     assert {"microaggregation", "sabre"} <= set(offered)
-    assert not {"vertical-fragmentation", "anatomy"} & set(offered)
+    assert not {"vertical-fragmentation", "anatomy", "mask"} & set(offered)
 
 
 def test_what_cannot_be_searched_is_said(visitor: Visitor) -> None:
