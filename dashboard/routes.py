@@ -42,7 +42,9 @@ ROUTES = (
     ),
     Route("attack", "Attack", "Judge", "What an adversary gets who reads the whole release."),
     Route("utility", "Utility", "Judge", "What the release costs in information."),
-    Route("compare", "Compare", "Judge", "Two to six runs side by side."),
+    Route("compare", "Compare", "Explore", "Two to six runs side by side."),
+    Route("sweep", "Sweep", "Explore", "Many methods and parameters at once, and what they trade for what."),
+    Route("targets", "Choose", "Explore", "State what a release must reach, and find the one that costs least."),
     Route("export", "Export", "Publish", "Take the release, a certificate and a recipe with you."),
 )
 _BY_NAME = {route.name: route for route in ROUTES}

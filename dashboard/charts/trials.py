@@ -1,0 +1,68 @@
+"""Many candidates over two criteria: who is on the front, and who is beaten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from anoncore.criteria import Criterion
+from anoncore.sweeping import Point, pareto
+from dashboard.charts.layout import figure, marker
+from dashboard.palette import ORIGINAL, STYLES
+
+FADED = 0.3
+
+
+def trade_off(points: Sequence[Point], labels: Sequence[str], x: Criterion, y: Criterion) -> go.Figure:
+    """One mark per candidate, one colour and form per method; those that another beats in both are faded.
+
+    The customdata of a mark begins with its place among the points.
+    """
+    front = pareto(points, x.name, y.name)
+    there = [i for i, point in enumerate(points) if x.name in point.values and y.name in point.values]
+    methods = list(dict.fromkeys(point.algorithm.title for point in points))
+    traces: list[go.Scatter] = []
+    edge = sorted((points[i].values[x.name], points[i].values[y.name]) for i in there if front[i])
+    if len(edge) > 1:
+        traces.append(
+            go.Scatter(
+                x=np.array([one[0] for one in edge]),
+                y=np.array([one[1] for one in edge]),
+                mode="lines",
+                line={"color": ORIGINAL, "dash": "dot", "width": 1.5},
+                name="not beaten by any",
+                hoverinfo="skip",
+            )
+        )
+    for number, method in enumerate(methods):
+        mine = [i for i in there if points[i].algorithm.title == method]
+        if not mine:
+            continue
+        style = STYLES[number % len(STYLES)]
+        opacity = np.where(front[mine], 1.0, FADED)
+        traces.append(
+            go.Scatter(
+                x=np.array([points[i].values[x.name] for i in mine]),
+                y=np.array([points[i].values[y.name] for i in mine]),
+                mode="markers",
+                marker={**marker(style), "symbol": style.symbol, "size": 11, "opacity": opacity},
+                customdata=np.array([[i, labels[i].replace("<", "&lt;")] for i in mine], dtype=object),
+                name=method,
+                hovertemplate="%{customdata[1]}<br>"
+                + f"{x.title}: %{{x:{_form(x)}}}<br>{y.title}: %{{y:{_form(y)}}}<extra></extra>",
+            )
+        )
+    result = figure(*traces, x=_axis(x), y=_axis(y), height=440, legend=True)
+    result.update_xaxes(tickformat=_form(x), rangemode="tozero")
+    result.update_yaxes(tickformat=_form(y), rangemode="tozero")
+    return result
+
+
+def _axis(criterion: Criterion) -> str:
+    return f"{criterion.title} ({'higher' if criterion.higher_is_better else 'lower'} is better)"
+
+
+def _form(criterion: Criterion) -> str:
+    return {"share": ".1%", "count": ",.0f", "number": ".3~g"}[criterion.form]

@@ -1,0 +1,117 @@
+"""Many candidates measured in the background for one visitor: start, watch, cancel, go on where it was cancelled."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from anoncore import Microdata
+from anoncore.algorithms import Algorithm
+from anoncore.sweeping import Point, sweep
+from dashboard import jobs, state
+
+PATIENCE = 0.4
+
+
+@dataclass(eq=False)
+class Trial:
+    """Candidates, the criteria they are measured by, and the points that are there; any thread may read them.
+
+    `points` has the point of each candidate by its place among `algorithms`.
+    """
+
+    data: Microdata
+    algorithms: tuple[Algorithm, ...]
+    criteria: tuple[str, ...]
+    attribute: str | None
+    digests: tuple[str, str]
+    points: dict[int, Point] = field(default_factory=dict)
+    job: jobs.Job | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def running(self) -> bool:
+        """Whether candidates are being measured."""
+        return self.job is not None and self.job.running
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every candidate has its point."""
+        return len(self.points) == len(self.algorithms)
+
+    @property
+    def problem(self) -> str:
+        """Why the work ended early, if it failed."""
+        return self.job.error if self.job is not None and self.job.status == "failed" else ""
+
+    def found(self) -> tuple[Point, ...]:
+        """The points that are there, in the order of the candidates."""
+        with self._lock:
+            return tuple(self.points[place] for place in sorted(self.points))
+
+    def go_on(self) -> None:
+        """Measure the candidates that have no point yet."""
+        if self.running or self.is_done:
+            return
+        missing = [place for place in range(len(self.algorithms)) if place not in self.points]
+        self.job = jobs.start(lambda report: self._work(missing, report), "trial")
+        self.job.wait(PATIENCE)
+
+    def cancel(self) -> None:
+        """Stop; what is there stays."""
+        if self.job is not None:
+            self.job.cancel()
+
+    def _work(self, missing: Sequence[int], report: jobs.Report) -> None:
+        job = self.job
+
+        def take(place: int, point: Point) -> None:
+            with self._lock:
+                self.points[missing[place]] = point
+            if job is None or job.running:
+                report(len(self.points) / len(self.algorithms), self.progress)
+
+        sweep(
+            self.data,
+            [self.algorithms[place] for place in missing],
+            self.criteria,
+            self.attribute,
+            take,
+            stop=lambda: job is not None and not job.running,
+        )
+
+    @property
+    def progress(self) -> str:
+        """How far it is, in words."""
+        return f"{len(self.points):,} of {len(self.algorithms):,} releases measured"
+
+
+def digests() -> tuple[str, str]:
+    """What tells the table and tags of now from others."""
+    table = state.table()
+    return (table.digest if table is not None else "", state.tags().digest)
+
+
+def start(
+    name: str, data: Microdata, algorithms: Sequence[Algorithm], criteria: Sequence[str], attribute: str | None
+) -> Trial:
+    """Begin a trial under this name; an earlier one of that name is cancelled and let go."""
+    earlier = current(name)
+    if earlier is not None:
+        earlier.cancel()
+    trial = Trial(data, tuple(algorithms), tuple(criteria), attribute, digests())
+    state.workspace().jobs[name] = trial
+    trial.go_on()
+    return trial
+
+
+def current(name: str) -> Trial | None:
+    """The trial of that name for the table and tags of now; one for others is cancelled and let go."""
+    here = state.workspace()
+    found: Trial | None = here.jobs.get(name)
+    if found is not None and found.digests != digests():
+        found.cancel()
+        del here.jobs[name]
+        return None
+    return found
