@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pprint import pformat
+from textwrap import indent
 from typing import Any
 
 from anoncore.measures import Measure
@@ -89,8 +90,10 @@ def _table(recipe: Recipe, imports: _Imports) -> Iterator[str]:
         return
     given = {name: _values(tags[name], imports) for name in tags if name != "hierarchies"}
     if "hierarchies" in tags:
-        trees_of = {name: _hierarchy(name, spec, imports) for name, spec in recipe.hierarchies.items()}
-        yield f"hierarchies = {pformat(trees_of, width=WIDTH, sort_dicts=False)}"
+        yield "hierarchies = {"
+        for name, spec in recipe.hierarchies.items():
+            yield f"    {name!r}: {_hierarchy(name, spec, imports)},"
+        yield "}"
         given["hierarchies"] = _Code("hierarchies")
     yield f"data = {_call(microdata, [_Code('frame')], given)}"
 
@@ -101,7 +104,8 @@ def _hierarchy(name: str, spec: HierarchySpec, imports: _Imports) -> _Code:
     tree = imports.need("anoncore", "Hierarchy")
     for form, method in ((spec.levels, "from_table"), (spec.taxonomy, "from_nested")):
         if form is not None:
-            return _Code(f"{tree}.{method}({_values(form, imports)!r})")
+            lines = pformat(_values(form, imports), width=WIDTH - 8, sort_dicts=False)
+            return _Code(f"{tree}.{method}(\n{indent(lines, ' ' * 8)}\n    )")
     numbers = f"{imports.need('pandas', 'to_numeric')}(frame[{name!r}], errors='coerce')"
     if spec.width is not None:
         return _Code(f"{tree}.by_width({numbers}, {spec.width!r}, {spec.fanout}, {spec.start!r})")
