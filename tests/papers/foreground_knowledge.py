@@ -1,0 +1,219 @@
+"""Text of section 5.1 and figures 1 to 3 of the foreground-knowledge paper: four methods against the attack on Adult.
+
+Run: python -m tests.papers.foreground_knowledge [--output FOLDER] [--quick] [--seeds 3]. Needs the Adult table and
+ARX's hierarchies for it. Writes tables (CSV), plots (HTML) and the statements of the paper with what is found here.
+Source: Wong, Fu, Wang, Xu and Yu, Can the Utility of Anonymized Data be used for Privacy Breaches?, 2009, section 5.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import fill
+
+import pandas as pd
+import plotly.express as px
+import plotly.graph_objects as go
+
+from anoncore import InfeasibleError, Microdata, Release, attacks
+from anoncore.algorithms import Algorithm, Anatomy, ForegroundSafe, Incognito, Injector, Mask
+from anoncore.attacks import ForegroundKnowledge
+from anoncore.hierarchy_files import read_hierarchy
+from anoncore.requirements import TCloseness
+from anoncore.utility import query_error
+from tests.papers.foreground_statements import CAUSES, Statements, judge
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+QUASI = ["age", "workclass", "marital-status", "occupation", "race", "sex", "native-country", "salary-class"]
+SENSITIVE = "education"
+LOW = {"Preschool", "1st-4th", "5th-6th", "7th-8th"}
+READINGS = ("overall", "uniform")
+KEYS = ["method", "r", "q", "reading"]
+MEASURES = {
+    "mining seconds": "(a) time for mining, CPU-core seconds",
+    "execution seconds": "(b) execution time, seconds",
+    "recall": "(c) problematic among sensitive tuples",
+    "delta": "(d) average value of delta",
+}
+
+
+class Adult:
+    """The Adult table with the first q quasi-identifiers; all education values or only the low ones protected."""
+
+    def __init__(self) -> None:
+        self.frame = pd.read_csv(DATA / "adult.csv")
+        folder = DATA / "hierarchies"
+        self.hierarchies = {name: read_hierarchy(folder / f"adult_hierarchy_{name}.csv") for name in QUASI}
+
+    def microdata(self, names: list[str], protected: bool = True) -> Microdata:
+        """The table with these quasi-identifiers."""
+        return Microdata(
+            self.frame[[*names, SENSITIVE]],
+            roles=dict.fromkeys(names, "quasi-identifier") | {SENSITIVE: "sensitive"},
+            sensitive_values={SENSITIVE: LOW} if protected else {},
+            hierarchies={name: self.hierarchies[name] for name in names},
+        )
+
+
+def models(r: int, seed: int) -> dict[str, Algorithm]:
+    """The paper's four methods with its parameters, t-closeness in two readings, and the defence."""
+    close = Incognito(requirements=(TCloseness(t=0.2, ground="equal"),))
+    return {
+        "Anatomy": Anatomy(l=r, seed=seed),
+        "Mask": Mask(k=r, l=r, seed=seed),
+        "Injector": Injector(l=r, seed=seed),
+        "t-closeness": close,
+        "t-closeness, all values": close,
+        "ForegroundSafe": ForegroundSafe(l=r, seed=seed),
+    }
+
+
+def released(adult: Adult, data: Microdata, name: str, model: Algorithm) -> Release:
+    """The release; t-closeness of all values protects each of them, and is attacked like the others."""
+    if not name.endswith("all values"):
+        return model.anonymize(data)
+    release = model.anonymize(adult.microdata(list(data.quasi_identifiers), protected=False))
+    return Release(data, release.fragments, release.algorithm, release.notes)
+
+
+def measured(found: ForegroundKnowledge) -> dict[str, object]:
+    """The attack's figures."""
+    return {
+        "recall": float(found.recall),
+        "flagged": float(found.flagged),
+        "mean probability": float(found.mean_probability),
+        "delta": float(found.mean_range),
+        "learning error": float(found.error),
+        "attribute sets": found.n_sets,
+        "mining seconds": found.mining_seconds,
+        "attack seconds": found.seconds,
+        "converged": found.converged,
+    }
+
+
+def runs(adult: Adult, rs: list[int], qs: list[int], seeds: int, queries: int) -> Iterator[dict[str, object]]:
+    """One line per method, r, q, seed and reading."""
+    for q in qs:
+        data = adult.microdata(QUASI[:q])
+        for r in rs:
+            for seed in range(seeds):
+                for name, model in models(r, seed).items():
+                    if seed and "seed" not in type(model).model_fields:
+                        continue
+                    begin = time.perf_counter()
+                    try:
+                        release = released(adult, data, name, model)
+                    except InfeasibleError as error:
+                        print(f"{name}, r = {r}, q = {q}: {error}")
+                        continue
+                    about = {
+                        "method": name,
+                        "r": r,
+                        "q": q,
+                        "seed": seed,
+                        "execution seconds": time.perf_counter() - begin,
+                        "mean group size": release.partition.sizes.mean(),
+                    }
+                    error = query_error(release, n_queries=queries)
+                    about |= {"query error": error.mean, "median query error": error.median}
+                    for reading in READINGS:
+                        found = attacks.foreground_knowledge(release, SENSITIVE, r=r, unreliable=reading)
+                        yield about | {"reading": reading} | measured(found)
+            print(f"q = {q}, r = {r} done", flush=True)
+
+
+def drawn(found: pd.DataFrame, measures: dict[str, str], title: str) -> go.Figure:
+    """One panel per measure over the QI size, one colour per method, dashes for the reading."""
+    long = found.melt(["method", "q", "reading"], list(measures), "measure", "value").replace({"measure": measures})
+    figure = px.line(
+        long, x="q", y="value", color="method", line_dash="reading", facet_col="measure", facet_col_wrap=2,
+        markers=True, title=title, labels={"q": "QI size", "value": ""},
+    )  # fmt: skip
+    return figure.update_yaxes(matches=None, showticklabels=True, rangemode="tozero")
+
+
+def figures(mean: pd.DataFrame, output: Path) -> None:
+    """Figures 1 and 2 (r = 2 and 10; r = 4 beside them) and 3."""
+    for figure, r in (("figure-1", 2), ("figure-2", 10), ("beside-r-4", 4)):
+        part = mean[mean["r"] == r]
+        if part.empty:
+            continue
+        columns = ["method", "q", "reading", *MEASURES, "flagged", "mean probability", "mean group size"]
+        part[columns].to_csv(output / f"{figure}.csv", index=False)
+        drawn(part, MEASURES, f"{figure}: effect of QI size, r = {r}").write_html(
+            output / f"{figure}.html", include_plotlyjs="directory"
+        )
+        for measure in ("recall", "delta"):
+            table = part.pivot_table(index=["method", "reading"], columns="q", values=measure, sort=False)
+            print(f"\n{figure}, r = {r}: {measure} by QI size\n{table.round(4).to_string()}")
+    errors = mean[(mean["reading"] == "overall") & mean["r"].isin([2, 10])]
+    columns = ["method", "r", "q", "query error", "median query error", "mean group size"]
+    errors[columns].to_csv(output / "figure-3.csv", index=False)
+    plot = px.line(
+        errors, x="q", y="query error", color="method", facet_col="r", markers=True,
+        title="Figure 3: average relative error of count queries",
+    )  # fmt: skip
+    plot.update_yaxes(matches=None, showticklabels=True, rangemode="tozero")
+    plot.write_html(output / "figure-3.html", include_plotlyjs="directory")
+    table = errors.pivot_table(index=["r", "method"], columns="q", values="query error", sort=False)
+    print(f"\nFigure 3: average relative error by QI size\n{table.round(4).to_string()}")
+
+
+def case_study(adult: Adult, said: Statements) -> None:
+    """Section 5.1: what the 2-diverse table teaches about two occupations, and the group of two people."""
+    data = adult.microdata(["age", "marital-status", "occupation"])
+    release = Anatomy(l=2, seed=0).anonymize(data)
+    found = attacks.foreground_knowledge(release, SENSITIVE, r=2)
+    place = next(i for i, one in enumerate(found.sets) if one.attributes == ("occupation",))
+    table = found.distribution(release, place).set_index("occupation")
+    office, craft = (table.loc[name] for name in ("Adm-clerical", "Craft-repair"))
+    p = attacks.group_probabilities([office["learned"], craft["learned"]], 1)[1]
+    detail = (
+        f"learned {office['learned']:.4f} and {craft['learned']:.4f}, true {office['true']:.4f} and "
+        f"{craft['true']:.4f}, p = {p:.4f}"
+    )
+    learned = round(office["learned"], 2) == 0.02 and round(craft["learned"], 2) == 0.04
+    said.add("5.1", "", "learned p(Adm-clerical) = 0.02, p(Craft-repair) = 0.04", learned, detail)
+    true = round(office["true"], 2) == 0.01 and round(craft["true"], 2) == 0.04
+    said.add("5.1", "", "true p(Adm-clerical) = 0.01, p(Craft-repair) = 0.04", true, detail)
+    exact = attacks.group_probabilities([0.02, 0.04], 1)[1]
+    said.add("5.1", "", "0.02 and 0.04 in a group of two give 0.67", round(exact, 2) == 0.67, f"{exact:.4f}")
+
+
+def main() -> None:
+    """Reproduce the section and say what agrees."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, help="folder for tables and plots (default: a new temporary one)")
+    parser.add_argument("--quick", action="store_true", help="QI sizes 3, 5 and 8, one seed, 1,000 queries")
+    parser.add_argument("--seeds", type=int, default=3, help="runs of each method that draws at random (paper: 100)")
+    arguments = parser.parse_args()
+    output = arguments.output or Path(tempfile.mkdtemp(prefix="foreground-knowledge-"))
+    output.mkdir(parents=True, exist_ok=True)
+    adult = Adult()
+    qs, seeds, queries = ([3, 5, 8], 1, 1_000) if arguments.quick else (list(range(3, 9)), arguments.seeds, 10_000)
+    list(runs(adult, [2], [3], 1, 100))
+    found = pd.DataFrame(runs(adult, [2, 4, 10], qs, seeds, queries))
+    found.to_csv(output / "runs.csv", index=False)
+    mean = found.groupby(KEYS, sort=False).mean().drop(columns="seed").reset_index()
+    figures(mean, output)
+    default = mean[mean["q"] == 5]
+    columns = ["recall", "flagged", "mean probability", "delta", "learning error", "mean group size", "query error"]
+    text = default.set_index(["r", "method", "reading"])[columns].sort_index(level="r", sort_remaining=False)
+    text.to_csv(output / "section-5.1.csv")
+    print(f"\nSection 5.1 and 5.2 at the default QI size 5\n{text.round(4).to_string()}")
+    said = Statements()
+    case_study(adult, said)
+    judge(mean, said)
+    print(f"\nWhat the paper states, and what is found here\n{said.text()}")
+    causes = "\n".join(fill(f"- {cause}", 116, subsequent_indent="  ") for cause in CAUSES)
+    print(f"\nLikely causes of the differences\n{causes}")
+    (output / "differences.txt").write_text(f"{said.text()}\n\n{causes}\n", encoding="utf-8")
+    said.table().to_csv(output / "statements.csv", index=False)
+    print(f"\nTables and plots are in {output}")
+
+
+if __name__ == "__main__":
+    main()
