@@ -137,17 +137,20 @@ class SensitiveFragmentation:
                 ]
         return np.concatenate(parts)
 
-    def dealt_counts(self, n_classes: int) -> Iterator[Rows]:
-        """Rows of each fragment in each class of a round-robin deal along each path, int64 (n_classes, n_fragments)."""
+    def dealt_counts(self, n_classes: int, most: int) -> Iterator[Rows]:
+        """Rows of each fragment in the first `most` of the classes of a round-robin deal, once along each path.
+
+        Each int64 (min(most, n_classes), n_fragments).
+        """
         of_cell = np.empty(len(self.order), dtype=np.int64)
         of_cell[self.multiplicity.of_row] = self.of_row
-        number = np.arange(n_classes)[:, None]
+        number = np.arange(min(most, n_classes))[:, None]
         for axis in range(len(self.multiplicity.views)):
             met = of_cell[self.path(axis)]
             turn = met[np.flatnonzero(np.diff(met, prepend=-1))]
             ends = np.cumsum(self.counts[turn])
             before = (np.concatenate(([0], ends))[None, :] - number + n_classes - 1) // n_classes
-            counts = np.empty((n_classes, self.n_fragments), dtype=np.int64)
+            counts = np.empty((len(number), self.n_fragments), dtype=np.int64)
             counts[:, turn] = np.diff(before, axis=1)
             yield counts
 

@@ -25,6 +25,9 @@ FINENESS = (1.0, 0.5, 0.25)
 WORTH = 0.98
 """Share of the most classes with which the coarser fragmentation is kept: it leaves more choice among neighbours."""
 
+COMPARED = 500
+"""Classes by which the fragmentation of a release is recognized."""
+
 
 class SensitiveSpaceFragmentation(Algorithm):
     """Cuts the space of all sensitive attributes into boxes and gives every class its share of each box.
@@ -109,10 +112,12 @@ class SensitiveSpaceFragmentation(Algorithm):
 
         Raises ReleaseError for a release that was dealt from none.
         """
+        group = release.partition.group
+        few = np.flatnonzero(group < COMPARED)
         for fineness in FINENESS if self.sizing == "verified" else FINENESS[:1]:
             parts = self.fragmentation(release.data, fineness)
-            held = release.partition.histogram(parts.of_row, parts.n_fragments)
-            if any((held == dealt).all() for dealt in parts.dealt_counts(release.partition.n_groups)):
+            held = Partition(group[few]).histogram(parts.of_row[few], parts.n_fragments)
+            if any((held == dealt).all() for dealt in parts.dealt_counts(release.partition.n_groups, COMPARED)):
                 return parts
         raise ReleaseError("The classes of this release were not dealt from the fragments of this method.")
 
