@@ -61,6 +61,8 @@ def association_map(
     common = {"type": "category", "showgrid": False, "zeroline": False, "tickmode": "array", "tickvals": labels}
     result.update_xaxes(tickangle=-90, ticktext=ticks, showticklabels=upright, **common)
     result.update_yaxes(ticksuffix=" ", ticktext=ticks, showticklabels=named, autorange="reversed", **common)
+    if not named:
+        result.update_layout(xaxis_ticks="", yaxis_ticks="")
     result.update_layout(margin_r=62, margin_b=below)
     _frame(result, [len(group) for group in groups], word, named)
     return result

@@ -159,12 +159,13 @@ def _table(field: FieldForm, turn: Turn, word: str, may_overlap: bool, edited: C
 
 def _map(key: str, proposal: AttributeProposal, current: Groups, by_hand: bool) -> None:
     centres = () if by_hand else proposal.centres
-    bold = f" Bold: the {proposal.centre_word}s that they are built around." if any(centres) else ""
+    named = ", ".join(parts.escaped(name) for name in centres if name)
+    built = f", built around the {proposal.centre_word}s {named}" if named else ""
     parts.chart(
         association_map(proposal.association, current, proposal.measure, proposal.word, centres),
         key=f"attribute-groups-map-{key}",
         caption=f"{proposal.measure[0].upper()}{proposal.measure[1:]} of every pair of attributes. {proposal.meaning} "
-        f"Framed: the {proposal.word}s.{bold}",
+        f"Framed: the {proposal.word}s{built}.",
         alt=f"Heat map of {proposal.measure} of {len(proposal.association)} attributes in {len(current)} "
         f"{proposal.word}s. {strongest_pair(proposal.association)}",
     )
