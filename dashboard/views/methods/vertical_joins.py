@@ -27,23 +27,34 @@ def draw(run: Run) -> None:
     found = compute.cached("vertical.worst_joins", run, privacy.worst_joins, first, second)
     _join_tiles(check, found, release, (first, second))
     names = [parts.escaped(release.fragments[place].name) for place in (first, second)]
-    if not found.n_broken:
-        st.info(_nothing_broken(run))
-    for column, published, when in zip(st.columns(2, gap="medium"), (False, True), ("before", "after"), strict=True):
-        with column:
-            st.markdown(f"**{when.capitalize()} class values were changed**")
-            unsafe = int((found.broken_after if published else found.broken_before).sum())
-            parts.chart(
-                join_map(found, published, names),
-                key=f"vertical-joins-{when}",
-                caption=f"The {len(found.first)} classes of {names[0]} and {len(found.second)} of {names[1]} with the "
-                f"most unsafe joins, worst first: {unsafe:,} of {found.before.size:,} joins drawn here are unsafe.",
-                alt=f"Grid of joins of classes {when} the changes; {unsafe:,} of {found.before.size:,} are unsafe.",
-            )
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _map(found, False, names)
+    with right:
+        if found.n_broken:
+            _map(found, True, names)
+        else:
+            st.info(_nothing_broken(run))
     if found.n_broken:
         _ranked(run, found, (first, second), names)
     if len(release.fragments) > 2:
         _larger_joins(check)
+
+
+def _map(found: WorstJoins, published: bool, names: list[str]) -> None:
+    """The joins of the worst classes by the original or by the published class values."""
+    when = "after" if published else "before"
+    unsafe = int((found.broken_after if published else found.broken_before).sum())
+    most = "most unsafe joins, worst first" if found.n_broken else "smallest joins"
+    if found.n_broken:
+        st.markdown(f"**{when.capitalize()} class values were changed**")
+    parts.chart(
+        join_map(found, published, names),
+        key=f"vertical-joins-{when}",
+        caption=f"The {len(found.first)} classes of {names[0]} and {len(found.second)} of {names[1]} with the "
+        f"{most}: {unsafe:,} of {found.before.size:,} joins drawn here are unsafe.",
+        alt=f"Grid of joins of classes {when} the changes; {unsafe:,} of {found.before.size:,} are unsafe.",
+    )
 
 
 def _pair(release: Release) -> tuple[int, int]:
