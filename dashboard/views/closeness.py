@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +14,12 @@ import streamlit as st
 from anoncore import Release, privacy
 from anoncore.privacy import Guarantee, Profile, Transport
 from anoncore.requirements import TCloseness
-from dashboard import compute, state
+from dashboard import compute
 from dashboard.charts.closeness import MOST_ROWS, along_order, from_surplus_to_lack
 from dashboard.charts.closeness_tree import MOST_LEAVES, through_tree
 from dashboard.palette import RunStyle, run_style
 from dashboard.state import Run
-from dashboard.views import parts
+from dashboard.views import parts, row_choice
 from dashboard.views.class_list import MOST_SHOWN
 from dashboard.views.parts import Tile
 from dashboard.views.privacy import GROUND_NAMES
@@ -142,11 +141,6 @@ def _list(run: Run, distances: Floats, sizes: Ints, lens: Lens) -> int:
     """The groups, the farthest first; returns the chosen one, the farthest until another is chosen."""
     word, words = run.release.group_word, parts.plural(run.release.group_word)
     groups = np.argsort(-distances, kind="stable")[:MOST_SHOWN]
-    name = f"closeness-{run.id}-{lens.attribute}-{lens.ground}-{lens.fragment}"
-    chosen = state.session(name)
-    if chosen is None or not 0 <= chosen < len(distances):
-        chosen = int(groups[0])
-    key = f"closeness-list-{run.id}-{lens.attribute}-{lens.ground}-{lens.fragment}"
     count = (
         f"The {len(groups):,} farthest of {len(distances):,}"
         if len(groups) < len(distances)
@@ -154,15 +148,11 @@ def _list(run: Run, distances: Floats, sizes: Ints, lens: Lens) -> int:
     )
     st.caption(f"{count} {words}, the farthest first; half lie within {np.median(distances):.4f}. Click one to see it.")
     number = st.column_config.NumberColumn
-    st.dataframe(
+    return row_choice.draw(
         pd.DataFrame({"group": groups, "size": sizes[groups], "distance": distances[groups]}),
-        hide_index=True,
-        height=LIST_HEIGHT,
-        key=key,
-        on_select=partial(_row_clicked, name, key, groups),
-        selection_mode="single-row-required",
-        selection_default={"selection": {"rows": [_first_selected(key, groups, chosen)]}},
-        column_config={
+        groups,
+        f"closeness-{run.id}-{lens.attribute}-{lens.ground}-{lens.fragment}",
+        {
             "group": number("No.", help=f"Number of the {word}; it is not published.", width=55),
             "size": number("Rows", help="People who look alike.", format="localized", width=50),
             "distance": number(
@@ -172,25 +162,9 @@ def _list(run: Run, distances: Floats, sizes: Ints, lens: Lens) -> int:
                 width=70,
             ),
         },
-        alt=f"List of {words}, the farthest from the table first; the chosen one is shown beside it.",
+        LIST_HEIGHT,
+        f"List of {words}, the farthest from the table first; the chosen one is shown beside it.",
     )
-    return int(chosen)
-
-
-def _first_selected(key: str, groups: Ints, chosen: int) -> int:
-    """The row that is selected when the list is first drawn; a list whose default changes is sent anew as a whole."""
-    held = state.session("closeness-list-default")
-    if held is None or held[0] != key or state.widget_value(key) is None:
-        places = np.flatnonzero(groups == chosen)
-        held = (key, int(places[0]) if len(places) else 0)
-        state.set_session("closeness-list-default", held)
-    return held[1]
-
-
-def _row_clicked(name: str, key: str, groups: Ints) -> None:
-    rows = state.widget_value(key, {}).get("selection", {}).get("rows", [])
-    if rows and rows[0] < len(groups):
-        state.set_session(name, int(groups[rows[0]]))
 
 
 def _detail(run: Run, distances: Floats, size: int, group: int, lens: Lens) -> None:

@@ -98,9 +98,9 @@ def test_from_the_choice_of_k_to_the_mass_that_moves(visit: Any) -> None:
 
     visitor.go("Closeness")
     visitor.see("t of salary (ordered)")
-    number = visitor.cell("closeness-list", 0, 2)
+    number = visitor.cell("list-closeness", 0, 2)
     with visitor.run():
-        visitor.choose_row("closeness-list", 2)
+        visitor.choose_row("list-closeness", 2)
     visitor.see_heading(f"Equivalence class {number}")
     visitor.choose("Ground distance", "equal", exact=False)
     visitor.see("too often")
@@ -120,7 +120,7 @@ def test_two_sensitive_attributes_and_their_boxes(visit: Any) -> None:
     visitor.see("Bound of Y")
     _no_problem(visitor)
     with visitor.run():
-        visitor.choose_row("space-list", 1)
+        visitor.choose_row("list-space", 1)
     assert visitor.page.locator("[class*='st-key-space-map'] svg").count() > 0
     visitor.go("Closeness")
     visitor.see("t of X (ordered)")
@@ -146,7 +146,7 @@ def test_the_views_of_adult(visit: Any) -> None:
     seconds["a step"] = visitor.seconds
     visitor.go("Closeness")
     with visitor.run():
-        visitor.choose_row("closeness-list", 3)
+        visitor.choose_row("list-closeness", 3)
     seconds["a class"] = visitor.seconds
     print("seconds on Adult:", {name: round(value, 2) for name, value in seconds.items()})
     _no_problem(visitor)

@@ -74,12 +74,23 @@ def test_two_attributes_have_boxes_over_their_counts(visitor: Visitor) -> None:
     assert found["Bound of visits"] == f"{parts.bounds[1]:.4f}"
     true = privacy.emd(run.release, "visits", "ordered").max()
     assert [one.delta for one in visitor.at.metric if one.label == "Bound of visits"] == [f"true {true:.4f}, t = 0.15"]
-    listed = grid(visitor, "space-list")
+    listed = grid(visitor, "list-space")
     assert len(listed) == parts.n_fragments
     assert listed["rows"].sum() == 240
     assert listed[["bound 0", "bound 1"]].sum().to_numpy() == pytest.approx(parts.bounds)
     cells = figure(visitor, "space-map")[0]
     assert np.nansum(np.expm1(np.asarray(cells["z"], dtype=float))) == pytest.approx(240)
+
+
+def test_the_chosen_box_stays_chosen(visitor: Visitor) -> None:
+    run = add_run(visitor, SensitiveSpaceFragmentation(t={"illness": 0.3, "visits": 0.15}, seed=0), people(), BOTH)
+    visitor.open("method")
+    second = int(np.argsort(-run.algorithm.fragmentation_of(run.release).box_bounds.sum(axis=1), kind="stable")[1])
+    boxes = run.algorithm.fragmentation_of(run.release).boxes
+    visitor.at.session_state[f"_chosen-space-{run.id}"] = second
+    visitor.run().open("privacy").open("method")
+    filled = figure(visitor, "space-map")[2]
+    assert filled["x"][:2] == pytest.approx([boxes[second, 0, 0] - 0.5, boxes[second, 0, 1] + 0.5])
 
 
 def test_one_attribute_has_intervals_and_three_can_be_chosen_from(visitor: Visitor) -> None:

@@ -35,7 +35,7 @@ def add_tree_run(visitor: Visitor) -> Run:
 
 def choose(visitor: Visitor, run: Run, attribute: str, ground: str, group: int) -> Visitor:
     fragment = run.release.fragments[0].name
-    visitor.at.session_state[f"_closeness-{run.id}-{attribute}-{ground}-{fragment}"] = group
+    visitor.at.session_state[f"_chosen-closeness-{run.id}-{attribute}-{ground}-{fragment}"] = group
     return visitor.run()
 
 
@@ -48,7 +48,7 @@ def test_groups_are_ranked_by_their_distance(visitor: Visitor) -> None:
     run = add_run(visitor, Mondrian(requirements=(KAnonymity(k=6), TCloseness(t=0.6, ground="equal"))))
     visitor.open("closeness")
     distances = privacy.emd(run.release, "illness", "equal")
-    listed = grid(visitor, "closeness-list")
+    listed = grid(visitor, "list-closeness")
     assert listed["distance"].is_monotonic_decreasing
     assert listed["distance"].to_numpy() == pytest.approx(distances[listed["group"]])
     assert listed["size"].tolist() == run.release.partition.sizes[listed["group"]].tolist()

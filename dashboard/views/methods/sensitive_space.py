@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -12,14 +10,15 @@ from anoncore import Release, privacy
 from anoncore.algorithms import SensitiveSpaceFragmentation
 from anoncore.requirements import TCloseness
 from anoncore.sensitive_fragmentation import SensitiveFragmentation
-from dashboard import compute, state
+from dashboard import compute
 from dashboard.charts.sensitive_space import Plane, bound_bars, box_map, intervals
 from dashboard.palette import run_style
 from dashboard.state import Run
-from dashboard.views import parts
+from dashboard.views import parts, row_choice
 from dashboard.views.parts import Tile
 
 MOST_BOXES = 1_000
+LIST_HEIGHT = 400
 
 
 def render(run: Run) -> None:
@@ -94,7 +93,7 @@ def _boxes(run: Run, found: SensitiveFragmentation) -> None:
         axes = (names.index(across), names.index(up))
     elif not single:
         axes = (0, 1)
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns([1, 1], gap="medium")
     with right:
         chosen = _list(run, found, word)
     style = run_style(run.color_index)
@@ -130,7 +129,7 @@ def _list(run: Run, found: SensitiveFragmentation, word: str) -> int:
     order = np.argsort(-found.box_bounds.sum(axis=1), kind="stable")[:MOST_BOXES]
     columns: dict[str, object] = {"rows": found.counts[order]}
     number = st.column_config.NumberColumn
-    config = {"rows": number("Rows", help=f"Rows in the {word}.", format="localized", width=60)}
+    config = {"rows": number("Rows", help=f"Rows in the {word}.", format="localized", width=50)}
     for axis, (name, view) in enumerate(zip(names, found.multiplicity.views, strict=True)):
         low, high = found.boxes[order, axis, 0], found.boxes[order, axis, 1]
         columns[f"range {axis}"] = [
@@ -141,29 +140,17 @@ def _list(run: Run, found: SensitiveFragmentation, word: str) -> int:
         shown = parts.escaped(name)
         config[f"range {axis}"] = st.column_config.TextColumn(name, help=f"Values of '{shown}' in the {word}.")
         config[f"bound {axis}"] = number(
-            "adds", help=f"What the {word} adds to the aggregate bound of '{shown}'.", format="%.4f", width=70
+            "adds", help=f"What the {word} adds to the aggregate bound of '{shown}'.", format="%.4f", width=65
         )
-    key = f"space-list-{run.id}"
-    name = f"space-{run.id}"
-    st.dataframe(
+    chosen = row_choice.draw(
         pd.DataFrame(columns),
-        hide_index=True,
-        height=400,
-        key=key,
-        on_select=partial(_chosen, name, key, order.tolist()),
-        selection_mode="single-row-required",
-        selection_default={"selection": {"rows": [0]}},
-        column_config=config,
-        alt="List of the boxes, those that add most to the bounds first; the chosen one is marked in the figure.",
+        order,
+        f"space-{run.id}",
+        config,
+        LIST_HEIGHT,
+        "List of the boxes, those that add most to the bounds first; the chosen one is marked in the figure.",
     )
     count = f"{len(order):,} of {found.n_fragments:,}" if len(order) < found.n_fragments else f"All {len(order):,}"
     plural = {"box": "boxes", "interval": "intervals"}[word]
     st.caption(f"{count} {plural}, those that add most to the bounds first. Click one to mark it in the figure.")
-    chosen = state.session(name)
-    return int(order[0]) if chosen is None else int(chosen)
-
-
-def _chosen(name: str, key: str, order: list[int]) -> None:
-    rows = state.widget_value(key, {}).get("selection", {}).get("rows", [])
-    if rows and rows[0] < len(order):
-        state.set_session(name, order[rows[0]])
+    return chosen

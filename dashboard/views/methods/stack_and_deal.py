@@ -112,10 +112,15 @@ def _compared(run: Run, cards: Cards) -> None:
     word, words = run.release.group_word, parts.plural(run.release.group_word)
     sizes = run.release.partition.sizes
     apart = np.ptp(cards.held, axis=0).max()
+    low, high = int(sizes.min()), int(sizes.max())
     parts.tiles(
         [
             Tile(words.capitalize(), f"{cards.n_classes:,}", "Rows divided by k, rounded down."),
-            Tile("Rows in each", f"{sizes.min():,} to {sizes.max():,}", f"Sizes of two {words} differ by 1 at most."),
+            Tile(
+                "Rows in each",
+                f"{low:,}" if low == high else f"{low:,} or {high:,}",
+                f"Sizes of two {words} differ by 1 at most.",
+            ),
             Tile("Largest EMD", f"{_largest(run):.4f}", f"Of any {word} in any sensitive attribute, by its kind."),
         ]
     )
