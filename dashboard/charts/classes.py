@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from dashboard.charts.layout import Axis, Floats, distinct_labels, faint, figure, marker
+from dashboard.charts.layout import PIXELS_PER_CHARACTER, Axis, Floats, distinct_labels, faint, figure, marker
 from dashboard.palette import ORIGINAL, RunStyle
 
 Ints = npt.NDArray[np.int64]
@@ -19,6 +19,8 @@ Rectangles = tuple[Floats, Floats, Floats, Floats]
 MOST_BARS = 40
 MOST_VALUES = 14
 MOST_OTHERS = 60
+MOST_CHARACTERS = 48
+"""Of all labels below a map, up to which they stand beside each other without being turned."""
 
 
 def size_bins(sizes: Ints, most: int = MOST_BARS) -> Ints:
@@ -189,6 +191,11 @@ def region_map(plane: RegionMap, style: RunStyle, name: str) -> go.Figure:
     result = figure(cells, others, region, rows, x=" ", y=" ", height=430, labels=plane.y.tick_texts)
     result.update_xaxes(**plane.x.layout())
     result.update_yaxes(**plane.y.layout())
+    longest = max(map(len, plane.x.tick_texts), default=0)
+    if longest * len(plane.x.tick_texts) > MOST_CHARACTERS:
+        below = round(PIXELS_PER_CHARACTER * longest)
+        result.update_xaxes(tickangle=-90)
+        result.update_layout(margin_b=42 + below, height=430 + below)
     return result
 
 
