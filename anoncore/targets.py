@@ -77,7 +77,7 @@ class Search:
 
     @cached_property
     def best(self) -> Point | None:
-        """The point that keeps every target and costs least; None where there is none."""
+        """The point that keeps every target and costs least, the first of equal ones; None where there is none."""
         return self._cheapest([one for one in self.points if not self.missed(one)])
 
     @cached_property
@@ -122,7 +122,7 @@ class Search:
 
     def _cheapest(self, points: Sequence[Point]) -> Point | None:
         pick = max if CRITERIA[self.spare].higher_is_better else min
-        return pick(points, key=lambda one: (one.values[self.spare], one.seconds), default=None)
+        return pick(points, key=lambda one: one.values[self.spare], default=None)
 
 
 def search(
@@ -162,7 +162,8 @@ def default_candidates(
     for name in methods:
         known = axes(ALGORITHMS[name])
         usable = [axis for axis in LADDERS if axis in known]
-        for varied in usable:
+        # What is asked for comes first: of equally cheap candidates the first is taken, and it asks for no more.
+        for varied in sorted(usable, key=lambda axis: axis not in asked):
             fixed = {axis: asked[axis] for axis in usable if axis in asked and axis != varied}
             steps = sorted({*LADDERS[varied], *([asked[varied]] if varied in asked else [])})
             for step in steps:

@@ -23,7 +23,7 @@ def main() -> None:
     warmup.start()
     state.workspace()
     runner.take_finished()
-    chosen = st.navigation(routes.pages())
+    chosen = st.navigation(routes.pages(), expanded=True)
     with st.sidebar:
         sidebar.render(chosen.url_path)
     if state.take_lost():

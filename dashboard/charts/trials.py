@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -55,9 +56,22 @@ def trade_off(points: Sequence[Point], labels: Sequence[str], x: Criterion, y: C
             )
         )
     result = figure(*traces, x=_axis(x), y=_axis(y), height=440, legend=True)
-    result.update_xaxes(tickformat=_form(x), rangemode="tozero")
-    result.update_yaxes(tickformat=_form(y), rangemode="tozero")
+    result.update_xaxes(**_scale(x, [points[i].values[x.name] for i in there]))
+    result.update_yaxes(**_scale(y, [points[i].values[y.name] for i in there]))
     return result
+
+
+def _scale(criterion: Criterion, values: Sequence[float]) -> dict[str, Any]:
+    """Counts on a logarithmic scale, as they spread over powers of ten; all else from zero."""
+    if criterion.form == "count" and min(values, default=0) > 0:
+        return {"type": "log", "tickformat": _form(criterion), "dtick": 1}
+    return {"tickformat": _form(criterion), "range": _range(values)}
+
+
+def _range(values: Sequence[float]) -> tuple[float, float]:
+    """From below zero to above the largest, so that no mark is cut by an axis."""
+    top = max([*values, 1e-6])
+    return -0.04 * top, 1.06 * top
 
 
 def _axis(criterion: Criterion) -> str:

@@ -42,7 +42,7 @@ def render() -> None:
         st.error(escaped(str(error)))
         routes.button("attributes" if state.table() is not None else "data", "Go there")
         return
-    left, right = st.columns([2, 5], gap="large")
+    left, right = st.columns([2, 4], gap="large")
     with left:
         _form(data)
     with right:
@@ -204,8 +204,9 @@ def table(points: tuple[Point, ...], labels: list[str], criteria: tuple[str, ...
     for name in criteria:
         one = CRITERIA[name]
         columns[one.title] = [one.text(point.values[name]) if name in point.values else "–" for point in points]
+    if any(point.error for point in points):
+        columns["why not"] = [point.error for point in points]
     columns["seconds"] = [point.seconds for point in points]
-    columns["why not"] = [point.error for point in points]
     return pd.DataFrame(columns)
 
 
