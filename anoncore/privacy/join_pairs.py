@@ -35,16 +35,7 @@ def unsafe_pairs(
     setting = JoinSetting.of(release)
     sides = setting.classes(release, published)
     one, other = sides[first], sides[second]
-    lines = []
-    for part in blocks(one, other):
-        levels = setting.rule.levels(one.take(part), other)
-        places = np.argwhere(setting.rule.broken(levels))
-        broken = levels[places[:, 0], places[:, 1]]
-        nearest = np.argsort(broken, kind="stable")[:most]
-        lines.append(np.column_stack((places[nearest] + [part.start, 0], broken[nearest])))
-    found = np.concatenate(lines)
-    found = found[np.argsort(found[:, 2], kind="stable")][:most]
-    rows, columns = found[:, 0].astype(np.int64), found[:, 1].astype(np.int64)
+    rows, columns, levels = _lowest(setting.rule, one, other, most)
     frame = pd.DataFrame(
         {
             "first class": rows,
@@ -52,15 +43,49 @@ def unsafe_pairs(
             "first rows": release.fragments[first].partition.sizes[rows],
             "second rows": release.fragments[second].partition.sizes[columns],
             "common values": ((one.values[rows] > 0) & (other.values[columns] > 0)).sum(axis=1),
-            "level": found[:, 2],
+            "level": levels,
         }
     )
     if not published:
         after = setting.classes(release, True)
         chosen, place = np.unique(rows, return_inverse=True)
-        levels = _shown(setting, setting.rule.levels(after[first].take(chosen), after[second]))
-        frame["published level"] = levels[place, columns]
+        published_levels = _shown(setting, setting.rule.levels(after[first].take(chosen), after[second]))
+        frame["published level"] = published_levels[place, columns]
     return frame
+
+
+def _lowest(rule: Rule, one: Classes, other: Classes, most: int) -> tuple[Places, Places, Floats]:
+    """Classes of either side and level of the unsafe joins of the lowest levels, at most so many."""
+    kinds, members = _kinds(one)
+    others, other_members = _kinds(other)
+    cells = []
+    for part in blocks(kinds, others):
+        levels = rule.levels(kinds.take(part), others)
+        places = np.argwhere(rule.broken(levels))
+        broken = levels[places[:, 0], places[:, 1]]
+        nearest = np.argsort(broken, kind="stable")[:most]
+        cells.append(np.column_stack((places[nearest] + [part.start, 0], broken[nearest])))
+    found = np.concatenate(cells)
+    lines: list[Floats] = [np.zeros((0, 3))]
+    n_found = 0
+    for kind, other_kind, level in found[np.argsort(found[:, 2], kind="stable")].tolist():
+        if n_found >= most:
+            break
+        second = other_members[int(other_kind)][:most]
+        first = members[int(kind)][: -(-most // len(second))]
+        pairs = np.stack(np.meshgrid(first, second, indexing="ij"), axis=-1)
+        lines.append(np.column_stack((pairs.reshape(-1, 2), np.full(pairs.size // 2, level))))
+        n_found += len(lines[-1])
+    together = np.concatenate(lines)[:most]
+    together = together[np.lexsort((together[:, 1], together[:, 0], together[:, 2]))]
+    return together[:, 0].astype(np.int64), together[:, 1].astype(np.int64), together[:, 2]
+
+
+def _kinds(classes: Classes) -> tuple[Classes, list[Places]]:
+    """Each different class once, and the places of those that are like it."""
+    kinds, place = classes.distinct()
+    order = np.argsort(place, kind="stable")
+    return kinds, np.split(order, np.cumsum(np.bincount(place))[:-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,12 +139,14 @@ def worst_joins(release: Release, first: int = 0, second: int = 1, most: int = 4
 
 def _worst(rule: Rule, classes: Classes, others: Classes, most: int) -> tuple[Places, int]:
     """Places of the classes with most unsafe joins, then with the lowest level; how many joins are unsafe in all."""
-    unsafe, lowest = np.zeros(len(classes), dtype=np.int64), np.full(len(classes), np.inf)
-    for part in blocks(classes, others):
-        levels = rule.levels(classes.take(part), others)
-        unsafe[part] = rule.broken(levels).sum(axis=1)
+    kinds, place = classes.distinct()
+    other_kinds = others.distinct()[0]
+    unsafe, lowest = np.zeros(len(kinds)), np.full(len(kinds), np.inf)
+    for part in blocks(kinds, other_kinds):
+        levels = rule.levels(kinds.take(part), other_kinds)
+        unsafe[part] = rule.broken(levels) @ other_kinds.weight
         lowest[part] = levels.min(axis=1)
-    return np.lexsort((lowest, -unsafe))[:most], int(unsafe.sum())
+    return np.lexsort((lowest[place], -unsafe[place]))[:most], round(float(unsafe @ kinds.weight))
 
 
 def _shown(setting: JoinSetting, levels: Floats) -> Floats:

@@ -60,6 +60,10 @@ def test_they_are_those_of_the_whole_matrix(seed, enforce):
     np.testing.assert_array_equal(found.broken_before, broken[np.ix_(found.first, found.second)])
     assert not found.broken_after.any()
     assert broken.sum(axis=1)[found.first].tolist() == sorted(broken.sum(axis=1), reverse=True)[:5]
+    few = privacy.unsafe_pairs(release, published=False, most=3)
+    assert len(few) == min(3, broken.sum())
+    assert few["level"].tolist() == sorted(before[broken].tolist())[:3]
+    assert broken[few["first class"], few["second class"]].all()
     pairs = privacy.unsafe_pairs(release, published=False)
     assert len(pairs) == broken.sum()
     places = pairs["first class"], pairs["second class"]
