@@ -86,8 +86,12 @@ class FileRows:
 
     def sample(self, n: int, generator: np.random.Generator) -> Int32:
         """A simple random sample of n rows, (n, width + 1)."""
-        places = sampled_places(n, self._sizes, generator)
-        chosen = [batch_codes(batch)[here] for batch, here in zip(self.batches(), places, strict=True)]
+        places = sampled_places(n, self.n_rows, generator)
+        chosen, begin = [], 0
+        for batch in self.batches():
+            own = places[np.searchsorted(places, begin) : np.searchsorted(places, begin + batch.num_rows)]
+            chosen.append(batch_codes(batch)[own - begin])
+            begin += batch.num_rows
         codes = np.concatenate(chosen)
         return np.concatenate([codes, np.zeros((len(codes), 1), dtype=np.int32)], axis=1)
 

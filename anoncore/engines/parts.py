@@ -37,33 +37,26 @@ class PartResult:
     losses: Floats
 
 
-class Publisher:
-    """Turns parts into Parquet files; several threads may publish at a time."""
+class PartTables:
+    """Finishes parts in memory: rows to the table that is published."""
 
-    def __init__(self, setting: Setting, table: LargeTable, folder: Path) -> None:
-        self._setting, self._table, self._folder = setting, table, folder
-        self._names = setting.data.attributes
-        self._cells = {name: CellTexts(setting.data.domain[name]) for name in setting.data.quasi_identifiers}
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self.names = setting.data.attributes
+        self.cells = {name: CellTexts(setting.data.domain[name]) for name in setting.data.quasi_identifiers}
 
-    def publish(self, part: Part, number: int) -> PartResult:
-        """Finish one part, check it and write it to `part-<number>.parquet`; its rows are removed."""
-        assert isinstance(part.rows, FileRows)
-        target = self._folder / f"part-{number:05d}.parquet"
-        if part.is_class and part.rows.n_rows > self._setting.model.memory_rows:
-            result = self._publish_large_class(part.rows, part.region, target)
-        else:
-            result = self._publish_part(part, part.rows, target)
-        part.rows.drop()
-        return result
+    def finished(self, rows: Int32, carried: pa.Table, region: Int32, is_class: bool) -> tuple[pa.Table, PartResult]:
+        """The published rows of a part, in order of their class and then of their content, and its classes.
 
-    def _publish_part(self, part: Part, source: FileRows, target: Path) -> PartResult:
-        rows, carried = source.load()
-        group, boxes = finish_rows(self._setting, rows, part.region, part.is_class)
+        `rows` int32 (n_rows, width + 1) with their numbers in the last column, `carried` what is published as it is.
+        Raises AnonymizationError if a class fails a requirement, which none ever should.
+        """
+        group, boxes = finish_rows(self._setting, rows, region, is_class)
         partition = Partition(group)
         self._check(partition, rows)
         columns: dict[str, pa.Array] = {}
         losses = []
-        for place, (name, cells) in enumerate(self._cells.items()):
+        for place, (name, cells) in enumerate(self.cells.items()):
             if self._setting.model.recoding == "regions":
                 texts, loss = cells.of_boxes(partition, boxes[:, place, 0].copy(), boxes[:, place, 1].copy())
             else:
@@ -74,18 +67,16 @@ class Publisher:
             carried = carried.take(pa.array(rows[:, -1]))
             for name in carried.column_names:
                 columns[name] = carried.column(name)
-        published = pa.table({name: columns[name] for name in self._names})
+        published = pa.table({name: columns[name] for name in self.names})
         if carried.num_columns:
             published = published.take(_content_order(group, carried))
-        with writing(self._folder):
-            pq.write_table(published, target, store_schema=False)
         sizes = partition.sizes
-        return PartResult(
+        result = PartResult(
             len(rows), len(sizes), int(sizes.min()), int(sizes.max()), int((sizes**2).sum()), np.array(losses)
         )
+        return published, result
 
     def _check(self, partition: Partition, rows: Int32) -> None:
-        """Raise AnonymizationError if a group fails a requirement, which no part ever should."""
         views = [view.attribute for view in self._setting.checks.views]
         order = np.arange(len(rows))
         for check in self._setting.checks.checks:
@@ -99,6 +90,28 @@ class Publisher:
             )
             if not check.holds(levels).all():
                 raise AnonymizationError(f"A class fails {check.requirement.label()}; nothing was published.")
+
+
+class Publisher:
+    """Turns parts into Parquet files; several threads may publish at a time."""
+
+    def __init__(self, setting: Setting, table: LargeTable, folder: Path) -> None:
+        self._setting, self._table, self._folder = setting, table, folder
+        self._tables = PartTables(setting)
+        self._names, self._cells = self._tables.names, self._tables.cells
+
+    def publish(self, part: Part, number: int) -> PartResult:
+        """Finish one part, check it and write it to `part-<number>.parquet`; its rows are removed."""
+        assert isinstance(part.rows, FileRows)
+        target = self._folder / f"part-{number:05d}.parquet"
+        if part.is_class and part.rows.n_rows > self._setting.model.memory_rows:
+            result = self._publish_large_class(part.rows, part.region, target)
+        else:
+            published, result = self._tables.finished(*part.rows.load(), part.region, part.is_class)
+            with writing(self._folder):
+                pq.write_table(published, target, store_schema=False)
+        part.rows.drop()
+        return result
 
     def _publish_large_class(self, source: FileRows, region: Int32, target: Path) -> PartResult:
         """One class of more rows than fit in memory: its values are counted, the rest is sorted on disk."""

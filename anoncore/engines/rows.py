@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,9 @@ class Accumulator(Protocol):
     def add(self, rows: Int32) -> None:
         """Count rows."""
 
+    def merge(self, other: Any) -> None:
+        """Count what another accumulator of the same scan has counted."""
+
 
 class Rows(Protocol):
     """Coded rows somewhere, each int32: quasi-identifiers, views of sensitive attributes, target; maybe more behind."""
@@ -52,13 +55,15 @@ class Rows(Protocol):
         """Free what holds these rows."""
 
 
-def sampled_places(n: int, sizes: Sequence[int], generator: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
-    """Places of a simple random sample of n rows in each of several runs of rows, ascending."""
-    left, wanted = sum(sizes), n
-    for size in sizes:
+def sampled_places(n: int, n_rows: int, generator: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Places of a simple random sample of n of n_rows rows, ascending; in memory are n numbers, not n_rows."""
+    found, wanted = [np.zeros(0, dtype=np.int64)], n
+    for begin in range(0, n_rows, SCAN_ROWS):
+        size, left = min(SCAN_ROWS, n_rows - begin), n_rows - begin
         here = wanted if size == left else int(generator.hypergeometric(size, left - size, wanted)) if wanted else 0
-        left, wanted = left - size, wanted - here
-        yield np.sort(generator.choice(size, here, replace=False, shuffle=False))
+        found.append(begin + np.sort(generator.choice(size, here, replace=False, shuffle=False)))
+        wanted -= here
+    return np.concatenate(found)
 
 
 class MemoryRows:
@@ -78,7 +83,7 @@ class MemoryRows:
 
     def sample(self, n: int, generator: np.random.Generator) -> Int32:
         """A simple random sample of n rows."""
-        return self.rows[next(sampled_places(n, [self.n_rows], generator))]
+        return self.rows[sampled_places(n, self.n_rows, generator)]
 
     def divide(self, tree: PartitionTree) -> Iterator[tuple[int, MemoryRows]]:
         """Each leaf that has rows with its rows."""

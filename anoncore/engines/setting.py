@@ -129,6 +129,13 @@ class Statistics:
             rows, self._tree, self._slot, self._sizes, self._low, self._high, self._totals, self._count_start, d
         )
 
+    def merge(self, other: Statistics) -> None:
+        """Count what the statistics of other rows have counted."""
+        self._sizes += other._sizes
+        self._totals += other._totals
+        np.minimum(self._low, other._low, out=self._low)
+        np.maximum(self._high, other._high, out=self._high)
+
     def nodes(self) -> dict[int, Node]:
         """The leaves that have rows."""
         return {

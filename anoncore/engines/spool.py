@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -40,8 +40,18 @@ class Tags:
     sensitive_values: Mapping[str, list[Any]] = field(default_factory=dict)
 
 
+class CountableTable(Protocol):
+    """A table somewhere, known by its columns and the counts of their values."""
+
+    names: tuple[str, ...]
+    n_rows: int
+
+    def counted(self, name: str, most: int) -> pa.Table:
+        """Distinct values of a column and how often each occurs, columns `value` and `rows`."""
+
+
 def profile_of(
-    table: LargeTable, tags: Tags, algorithm: Rothko, step: Callable[[str], None]
+    table: CountableTable, tags: Tags, algorithm: Rothko, step: Callable[[str], None]
 ) -> tuple[TableProfile, dict[str, CodedColumn]]:
     """The table as requirements see it, and how the columns that matter are coded; `step` hears what is read.
 
@@ -94,6 +104,33 @@ def _weighted(name: str, counted: pa.Table) -> Any:
     return distinct_series(name, counted).repeat(np.ceil(rows * share).astype(np.int64))
 
 
+class RowCoder:
+    """Turns batches of a table into coded rows, with every column that is published as it is carried along.
+
+    `wanted` are the columns that a batch needs.
+    """
+
+    def __init__(self, setting: Setting, columns: Mapping[str, CodedColumn]) -> None:
+        data = setting.data
+        self.carried = [name for name in data.attributes if name not in data.quasi_identifiers]
+        views = [(view.attribute, getattr(view, "recode")) for view in setting.checks.views]  # noqa: B009
+        names: list[tuple[str, Any]] = [(name, None) for name in data.quasi_identifiers] + views
+        if setting.model.uses_target and setting.model.target is not None:
+            names.append((setting.model.target, None))
+        self.wanted = list(dict.fromkeys([*(name for name, _ in names), *self.carried]))
+        self._coders = [(self.wanted.index(name), columns[name].coder, recode) for name, recode in names]
+        self._carried_places = [self.wanted.index(name) for name in self.carried]
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The coded rows of a batch whose columns are the wanted ones."""
+        codes = np.empty((batch.num_rows, len(self._coders)), dtype=np.int32)
+        for position, (place, coder, recode) in enumerate(self._coders):
+            own = coder(batch.column(place))
+            codes[:, position] = own if recode is None else recode[own]
+        schema = rows_schema(codes.shape[1], [batch.schema.field(place) for place in self._carried_places])
+        return rows_batch(codes, [batch.column(place) for place in self._carried_places], schema)
+
+
 def spool_rows(
     table: LargeTable,
     setting: Setting,
@@ -101,27 +138,15 @@ def spool_rows(
     path: Path,
     done: Callable[[int], None],
 ) -> FileRows:
-    """Write the coded rows, with every column that is published as it is; `done` hears how many rows are written."""
-    data = setting.data
-    carried = [name for name in data.attributes if name not in data.quasi_identifiers]
-    views = [(view.attribute, getattr(view, "recode")) for view in setting.checks.views]  # noqa: B009
-    coded: list[tuple[str, Any]] = [(name, None) for name in data.quasi_identifiers] + views
-    if setting.model.uses_target and setting.model.target is not None:
-        coded.append((setting.model.target, None))
-    wanted = list(dict.fromkeys([*(name for name, _ in coded), *carried]))
+    """Write the coded rows; `done` hears how many rows are written."""
+    coder = RowCoder(setting, columns)
     writer: RowsWriter | None = None
     n = 0
-    for batch in table.batches(wanted):
-        place = {name: position for position, name in enumerate(wanted)}
-        codes = np.empty((batch.num_rows, len(coded)), dtype=np.int32)
-        for position, (name, recode) in enumerate(coded):
-            own = columns[name].coder(batch.column(place[name]))
-            codes[:, position] = own if recode is None else recode[own]
+    for batch in table.batches(coder.wanted):
+        coded = coder(batch)
         with writing(path.parent):
-            if writer is None:
-                schema = rows_schema(len(coded), [batch.schema.field(place[name]) for name in carried])
-                writer = RowsWriter(path, schema)
-            writer.write(rows_batch(codes, [batch.column(place[name]) for name in carried], schema))
+            writer = writer or RowsWriter(path, coded.schema)
+            writer.write(coded)
         n += batch.num_rows
         done(n)
     if writer is None:

@@ -141,6 +141,10 @@ class _Frequencies:
         """Count rows."""
         add_frequencies(rows, self._tree, self._requests, self._counts, self._count_start, self._n_attributes)
 
+    def merge(self, other: _Frequencies) -> None:
+        """Count what the sets of other rows have counted."""
+        self._counts += other._counts
+
     def sets(self) -> dict[tuple[int, int], FrequencySet]:
         """The sets, uint32 (codes of the node's range, numbers per code)."""
         base, width = self._requests.base, self._requests.width

@@ -102,9 +102,8 @@ def main() -> None:
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
-    print(
-        f"{'rows':>12} {'k':>5} {'task':<16} {'wall s':>7} {'x copy':>7} {'cpu s':>7} {'peak GB':>8} {'groups':>10}  loss"
-    )
+    heads = f"{'task':<16} {'wall s':>7} {'x copy':>7} {'cpu s':>7} {'peak GB':>8} {'groups':>10}  loss"
+    print(f"{'rows':>12} {'k':>5} {heads}")
     for rows in options.rows:
         source = options.folder / f"rothko-{rows}.parquet"
         generate(rows, source)

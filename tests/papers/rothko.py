@@ -1,0 +1,223 @@
+"""Figures 8 to 28 of the Rothko paper at scaled sizes, ours beside what the paper states.
+
+    python -m tests.papers.rothko --output DIR [--quick]
+
+The paper has 50 million rows of which 2 million fit in memory and k = 1,000; here R rows, R / 25 in memory and
+k = R / 50,000, so that the trees have the same shape. Reads and writes are counted in rows of the whole table, times in
+processor seconds (of this machine). Figures 22 to 28 have the paper's 100,000 rows unless --quick. Linux only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import plotly.express as px
+
+from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
+from anoncore.engines.io_model import sampling_io, tree_io
+from anoncore.requirements import KAnonymity
+from datasets.rothko import ATTRIBUTES, load_rothko
+from tests.papers.rothko_quality import classification_and_regression, pruning
+from tests.papers.rothko_runs import Report, sampling_run, synthetic, tree_run
+
+PAPER_ROWS, PAPER_MEMORY, PAPER_K = 50_000_000, 2_000_000, 1000
+CACHES = (1, 2, 4, 8, 16, 32)
+
+
+def frontier(data, groups: int, classes: int = 1) -> float:  # type: ignore[no-untyped-def]
+    """Megabytes that hold the largest frequency set of so many whole tables."""
+    return groups * max(len(data.domain[name]) for name in data.quasi_identifiers) * 4 * classes / 1e6
+
+
+def scaled(rows: int) -> tuple[int, int]:
+    """Rows in memory and k for so many rows."""
+    return rows * PAPER_MEMORY // PAPER_ROWS, max(rows * PAPER_K // PAPER_ROWS, 2)
+
+
+def need(report: Report, sizes: tuple[int, ...]) -> None:
+    """Figures 8 and 9: what the in-memory algorithm takes as rows grow, beside the run on disk."""
+    lines = []
+    for task in ("mondrian", "rothko-sampling"):
+        for rows in sizes:
+            command = [sys.executable, "-m", "tests.papers.rothko", "--child", task, str(rows)]
+            answer = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
+            lines.append({"algorithm": task, "rows": rows, **json.loads(answer)})
+    found = pd.DataFrame(lines)
+    report.save("figures-8-9", found, px.line(found, x="rows", y="peak GB", color="algorithm", markers=True))
+    peaks = found.pivot_table(index="rows", columns="algorithm", values="peak GB")
+    slope = np.polyfit(peaks.index, peaks["mondrian"], 1)[0] * 1e6
+    flat = np.polyfit(peaks.index, peaks["rothko-sampling"], 1)[0] * 1e6
+    report.state(
+        "8, 9",
+        "The in-memory algorithm outgrows memory with the rows; a scalable one does not.",
+        slope > 4 * max(flat, 0.0),
+        f"{slope:.2f} GB per million rows in memory, {flat:.2f} GB on disk with 125,000 rows in memory",
+    )
+
+
+def need_child(task: str, rows: int) -> None:
+    """One run in this process; prints its peak memory and time."""
+    from anoncore.engines.large_table import LargeTable
+    from anoncore.engines.run import anonymize_table
+    from anoncore.engines.spool import Tags
+
+    begun = time.process_time()
+    if task == "mondrian":
+        Mondrian((KAnonymity(k=1000),), strict=True).anonymize(synthetic(rows))
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "table.parquet"
+            load_rothko(rows, targets=()).to_parquet(source, index=False)
+            model = RothkoSampling((KAnonymity(k=1000),), memory_rows=125_000, seed=0)
+            roles = dict.fromkeys(ATTRIBUTES, "quasi-identifier")
+            anonymize_table(lambda work: LargeTable(source, work), Tags(roles), model, Path(folder) / "out")
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+    print(json.dumps({"peak GB": peak * 1024 / 1e9, "cpu s": time.process_time() - begun}))
+
+
+def input_output(report: Report, rows: int) -> None:
+    """Figures 10 to 12: tables read and written, counted and by the model of section 4."""
+    data = synthetic(rows)
+    memory, k = scaled(rows)
+    lines = []
+    for cache in CACHES:
+        model = RothkoTree((KAnonymity(k=k),), memory_rows=memory, frontier_memory=frontier(data, cache))
+        found = tree_run(data, model)
+        expected = tree_io(1.0, rows, memory, cache)
+        lines.append((cache, found.read, expected.reads, found.written, expected.writes))
+    columns = ["F_CACHE", "read", "read (model)", "written", "written (model)"]
+    tree = pd.DataFrame(lines, columns=columns)
+    report.save("figure-10", tree, px.line(tree.melt("F_CACHE"), x="F_CACHE", y="value", color="variable"))
+    written = tree["written"].tolist()
+    report.state(
+        "10",
+        "Increasing F_CACHE reduces reads and writes, less and less.",
+        written == sorted(written, reverse=True) and written[0] - written[1] >= written[-2] - written[-1],
+        f"tables written: {', '.join(f'{one:.2f}' for one in written)}",
+    )
+    report.state(
+        "10",
+        "The model bounds what is written (sets shrink on the way down, so that more fit than it says).",
+        bool((tree["written"] <= tree["written (model)"] + 1e-9).all()),
+        f"at most {(tree['written'] - tree['written (model)']).max():+.2f} tables off",
+    )
+    lines = []
+    for share in (16, 8, 4, 2, 1):
+        model = RothkoSampling((KAnonymity(k=k),), memory_rows=memory // share, seed=0, growth="confident")
+        found = sampling_run(data, model)
+        expected = sampling_io(1.0, rows, memory // share, k)
+        lines.append((memory // share, found.read, expected.reads, found.written, expected.writes))
+    sample = pd.DataFrame(lines, columns=["sample", *columns[1:]])
+    report.save("figure-11", sample, px.line(sample.melt("sample"), x="sample", y="value", color="variable"))
+    report.state(
+        "11",
+        "For a wide range of sample sizes the table is divided just once: read three times, written once.",
+        bool((sample["written"] < 1.5).all()),
+        f"tables written {sample['written'].min():.2f} to {sample['written'].max():.2f}, read "
+        f"{sample['read'].min():.2f} to {sample['read'].max():.2f} (ours counts with a scan of its own)",
+    )
+    lines = []
+    for part in (rows // 8, rows // 4, rows // 2, rows):
+        less = synthetic(part)
+        for cache in (1, 8):
+            model = RothkoTree((KAnonymity(k=k),), memory_rows=memory, frontier_memory=frontier(less, cache))
+            found, expected = tree_run(less, model), tree_io(part, part, memory, cache)
+            lines.append((part, f"tree, F_CACHE {cache}", (found.read + found.written) * part, sum(expected)))
+        found = sampling_run(less, RothkoSampling((KAnonymity(k=k),), memory_rows=memory, seed=0))
+        lines.append((part, "sampling", (found.read + found.written) * part, sum(sampling_io(part, part, memory, k))))
+    grown = pd.DataFrame(lines, columns=["rows", "algorithm", "rows read and written", "by the model"])
+    report.save("figure-12", grown, px.line(grown, x="rows", y="rows read and written", color="algorithm"))
+    wide = grown.pivot_table(index="rows", columns="algorithm", values="rows read and written")
+    report.state(
+        "12",
+        "RothkoTree reads and writes substantially more than RothkoSampling.",
+        bool((wide["tree, F_CACHE 8"] > 1.3 * wide["sampling"]).all()),
+        f"{(wide['tree, F_CACHE 8'] / wide['sampling']).min():.1f} to "
+        f"{(wide['tree, F_CACHE 1'] / wide['sampling']).max():.1f} times as much",
+    )
+
+
+def times(report: Report, rows: int) -> None:
+    """Figures 13 to 21: processor seconds over rows and k, median and information gain."""
+    memory, k = scaled(rows)
+    lines = []
+    cases = [("median", part, k) for part in (rows // 4, rows // 2, rows)]
+    cases += [("median", rows, other) for other in (k // 2 or 1, 5 * k, 25 * k)]
+    cases += [("infogain", part, k) for part in (rows // 4, rows // 2, rows)]
+    for split, part, own_k in cases:
+        data = synthetic(part, target="C2")
+        fields = {"requirements": (KAnonymity(k=own_k),), "split": split, "target": "C2", "memory_rows": memory}
+        for cache in (1, 8 if split == "median" else 4):
+            # One set of a table has 130,001 to 1.3 million codes; with the class three numbers each.
+            megabytes = frontier(data, cache, 3 if split == "infogain" else 1)
+            found = tree_run(data, RothkoTree(**fields, frontier_memory=megabytes))
+            lines.append((split, part, own_k, f"tree, F_CACHE {cache}", found.seconds, found.groups))
+        found = sampling_run(data, RothkoSampling(**fields, seed=0))
+        lines.append((split, part, own_k, "sampling", found.seconds, found.groups))
+    timed = pd.DataFrame(lines, columns=["split", "rows", "k", "algorithm", "cpu s", "groups"])
+    plot = px.line(timed[timed["k"] == k], x="rows", y="cpu s", color="algorithm", facet_col="split", markers=True)
+    report.save("figures-13-21", timed, plot)
+    wide = timed.pivot_table(index=["split", "rows", "k"], columns="algorithm", values="cpu s")
+    for split, figures in (("median", "13-15"), ("infogain", "19-21")):
+        own = wide.loc[split]
+        faster = own["sampling"] < own["tree, F_CACHE 1"]
+        report.state(
+            figures,
+            f"RothkoSampling is faster than RothkoTree ({split}).",
+            bool(faster.all()),
+            f"{faster.sum()} of {len(faster)} cases; {(own['tree, F_CACHE 1'] / own['sampling']).median():.1f} times",
+        )
+    by_k = timed[(timed["split"] == "median") & (timed["rows"] == rows) & (timed["algorithm"] == "sampling")]
+    by_k = by_k.sort_values("k")
+    report.state(
+        "16-18",
+        "A smaller k leads to more computation.",
+        bool(by_k["cpu s"].iloc[0] > by_k["cpu s"].iloc[-1]),
+        ", ".join(
+            f"k = {one.k}: {one.seconds:.2f} s" for one in by_k.rename(columns={"cpu s": "seconds"}).itertuples()
+        ),
+    )
+    sampled = timed[timed["algorithm"] == "sampling"]
+    slower = sampled.pivot_table(index=["rows", "k"], columns="split", values="cpu s").dropna()
+    report.state(
+        "19-21",
+        "Information gain takes more processor time than the median.",
+        bool((slower["infogain"] > slower["median"]).all()),
+        f"{(slower['infogain'] / slower['median']).median():.1f} times",
+    )
+
+
+def main() -> None:
+    """Print and write everything."""
+    if sys.argv[1:2] == ["--child"]:
+        need_child(sys.argv[2], int(sys.argv[3]))
+        return
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, help="folder for tables and plots (default: a new one)")
+    parser.add_argument("--quick", action="store_true", help="smaller tables: a few minutes")
+    parser.add_argument("--tables", type=int, default=10, help="tables that are averaged (the paper: 10; --quick: 2)")
+    arguments = parser.parse_args()
+    folder = arguments.output or Path(tempfile.mkdtemp(prefix="rothko-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    report = Report(folder)
+    quick = arguments.quick
+    need(report, (1_000_000, 2_000_000, 3_000_000) if quick else (1_000_000, 2_000_000, 4_000_000, 8_000_000))
+    input_output(report, 250_000 if quick else 2_000_000)
+    times(report, 250_000 if quick else 2_000_000)
+    classification_and_regression(report, 20_000 if quick else 100_000, tables=2 if quick else arguments.tables)
+    pruning(report, 20_000 if quick else 100_000)
+    report.save("statements", pd.DataFrame(report.statements))
+    print(f"\nTables and plots are in {folder}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Figures 22 to 28 of the Rothko paper: quality over the sample size, and pruning with and without the tests."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.express as px
+
+from anoncore import Hierarchy, Microdata
+from anoncore.algorithms import RothkoSampling
+from anoncore.requirements import KAnonymity, RecursiveDiversity, Requirement, VarianceDiversity
+from anoncore.utility import conditional_entropy, rmse
+from datasets import table
+from tests.papers.rothko_runs import Report, sampling_run, synthetic
+
+SAMPLES = (100, 250, 500, 1000, 2500, 5000, 10_000, 25_000)
+
+
+def census(rows: int, seed: int) -> Microdata:
+    """The built-in census, in place of the paper's."""
+    entry = table("census")
+    return Microdata(
+        entry.load(n_rows=rows, seed=seed),
+        roles=entry.roles,
+        kinds=entry.kinds,
+        orders=entry.orders,
+        hierarchies={name: Hierarchy.from_nested(taxonomy) for name, taxonomy in entry.taxonomies.items()},
+    )
+
+
+def classification_and_regression(report: Report, rows: int, tables: int) -> None:
+    """Figures 22 to 27: conditional entropy and error of the target over sample size and k."""
+    experiments = {
+        "22": ("infogain", "C2"),
+        "23": ("infogain", "C7"),
+        "24": ("infogain", "salary-class"),
+        "25": ("regression", "R7"),
+        "26": ("regression", "R10"),
+        "27": ("regression", "income"),
+    }
+    lines = []
+    for figure, (split, target) in experiments.items():
+        measure = conditional_entropy if split == "infogain" else rmse
+        for seed in range(tables):
+            data = census(rows, seed) if figure in ("24", "27") else synthetic(rows, seed, target=target)
+            for k in (10, 50, 250):
+                for sample in [*(one for one in SAMPLES[3:] if one < rows), rows]:
+                    fields = {"split": split, "target": target, "memory_rows": sample, "sample_rows": sample}
+                    model = RothkoSampling((KAnonymity(k=k),), **fields, growth="confident", seed=seed)
+                    release = model.anonymize(data)
+                    minimal = "may be left" not in release.notes[-1]
+                    lines.append((figure, target, seed, k, sample, float(measure(release, target)), minimal))
+    columns = ["figure", "target", "table", "k", "sample", "value", "minimal"]
+    every = pd.DataFrame(lines, columns=columns)
+    found = every.groupby(["figure", "target", "k", "sample"], as_index=False).agg({"value": "mean", "minimal": "mean"})
+    plot = px.line(found, x="sample", y="value", color="k", facet_col="figure", facet_col_wrap=3, log_x=True)
+    plot.update_yaxes(matches=None)
+    report.save("figures-22-27", found, plot)
+    for (figure, target), part in found.groupby(["figure", "target"]):
+        wide = part.pivot_table(index="sample", columns="k", values="value")
+        reasonable = wide.loc[2500:]
+        by_sample = (reasonable.max() - reasonable.min()).max()
+        by_k = (reasonable.max(axis=1) - reasonable.min(axis=1)).min()
+        report.state(
+            str(figure),
+            f"From reasonable samples on, their size matters much less than k ({target}).",
+            bool(by_sample < by_k),
+            f"at most {by_sample:.4g} over samples from 2,500 rows, at least {by_k:.4g} over k",
+        )
+
+
+def pruning(report: Report, rows: int) -> None:
+    """Figure 28: nodes pruned, with the tests and (in brackets) without; x: possibly not minimal."""
+    dollars = synthetic(rows, sensitive="salary")
+    # Whole thousands: the same variance, but values that can be counted beside each other.
+    uniform = dollars.frame.assign(salary=dollars.frame["salary"] // 1000 * 1000)
+    bell = np.random.default_rng(0).normal(85_000, np.sqrt(1.1e8), rows)
+    normal = uniform.assign(salary=(bell // 1000 * 1000).astype(np.int64))
+    roles = {name: role.value for name, role in dollars.roles.items()}
+    panels: dict[str, tuple[Microdata, dict[str, Requirement]]] = {
+        "a": (synthetic(rows), {f"k = {k}": KAnonymity(k=k) for k in (10, 100, 1000, 10_000) if 2 * k < rows}),
+        "b": (
+            synthetic(rows, sensitive="zipcode"),
+            {f"l = {l}": RecursiveDiversity(c=1.0, l=l) for l in (2, 4, 6, 8)},
+        ),
+        "c": (Microdata(uniform, roles), {f"v = {v:g}": VarianceDiversity(v=v) for v in (1.1e9, 1.2e9, 1.3e9)}),
+        "d": (Microdata(normal, roles), {f"v = {v:g}": VarianceDiversity(v=v) for v in (7e7, 8e7, 9e7)}),
+    }
+    lines = []
+    for panel, (data, requirements) in panels.items():
+        for label, requirement in requirements.items():
+            for sample in (one for one in SAMPLES if one < rows):
+                model = RothkoSampling(
+                    (requirement,), memory_rows=sample, sample_rows=sample, growth="confident", seed=0
+                )
+                tested, naive = (
+                    sampling_run(data, model, naive=naive, by_tree=False, height=8).counters for naive in (False, True)
+                )
+                lines.append((panel, label, sample, tested.prunes, tested.minimal, naive.prunes, naive.minimal))
+    columns = ["panel", "requirement", "n", "pruned", "minimal", "naive pruned", "naive minimal"]
+    every = pd.DataFrame(lines, columns=columns)
+    every.to_csv(report.folder / "figure-28-counts.csv", index=False)
+    cells = [
+        f"{one.pruned if one.minimal else 'x'} ({one.naive if one.naive_minimal else 'x'})"
+        for one in every.rename(columns={"naive pruned": "naive", "naive minimal": "naive_minimal"}).itertuples()
+    ]
+    wide = every.assign(cell=cells).pivot_table(
+        index="n", columns=["panel", "requirement"], values="cell", aggfunc="first", sort=False
+    )
+    wide.columns = [f"({panel}) {label}" for panel, label in wide.columns]
+    report.save("figure-28", wide.reset_index())
+    _judge(report, every)
+
+
+def _judge(report: Report, every: pd.DataFrame) -> None:
+    both = every[every["minimal"] & every["naive minimal"]]
+    fewer = both["pruned"] <= both["naive pruned"]
+    report.state(
+        "28",
+        "The tests lead to less pruning than checking the sample as it is.",
+        bool(both["pruned"].sum() < both["naive pruned"].sum()),
+        f"{both['pruned'].sum():,} nodes against {both['naive pruned'].sum():,}; not more in {fewer.sum()} of "
+        f"{len(fewer)} cells that are minimal either way",
+    )
+    size = every["n"].rank(method="dense")
+    small, large = every[size <= 3], every[size > size.max() - 2]
+    report.state(
+        "28",
+        "Pruning and non-minimality decrease with the sample size.",
+        bool((~small["minimal"]).mean() > (~large["minimal"]).mean() or small["pruned"].sum() > large["pruned"].sum()),
+        f"{(~small['minimal']).sum()} of {len(small)} small and {(~large['minimal']).sum()} of {len(large)} large "
+        f"samples are not minimal; largest samples prune {large['pruned'].sum()} nodes",
+    )
