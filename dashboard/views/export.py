@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import get_args
@@ -11,18 +10,14 @@ from typing import get_args
 import pandas as pd
 import streamlit as st
 
-import datasets
-from anoncore import AnonymizationError, Distorted, Exact, Generalized, Recoding, Release, privacy
+from anoncore import Release, privacy
 from anoncore.export import EXCEL_ROWS, FileFormat, write_tables
-from anoncore.recipe import Recipe
-from anoncore.recipe_source import Source
-from anoncore.recoding import ColumnRegions
+from anoncore.report.published import treatments
 from dashboard import compute
 from dashboard.state import Run
-from dashboard.views import parts
+from dashboard.views import parts, takeaway
 
 PREVIEW_ROWS = 50
-RECIPE_MEASURES = ("privacy.profile", "utility.information_loss")
 ENDINGS: dict[FileFormat, tuple[str, str, str]] = {
     "csv": ("CSV", "csv", "text/csv"),
     "parquet": ("Parquet", "parquet", "application/vnd.apache.parquet"),
@@ -48,7 +43,7 @@ def render() -> None:
     _downloads(run)
     _contents(run)
     _guarantees(run)
-    _recipe(run)
+    takeaway.render(run)
 
 
 def _seed_warning(run: Run) -> None:
@@ -71,7 +66,7 @@ def _downloads(run: Run) -> None:
         column.download_button(
             f"{title} (zip of {len(run.release.fragments)} tables)" if zipped else title,
             data=_file(run.release, format),
-            file_name=f"{file_stem(run)}.{'zip' if zipped else ending}",
+            file_name=f"{takeaway.file_stem(run)}.{'zip' if zipped else ending}",
             mime="application/zip" if zipped else mime,
             key=f"export-{format}",
             on_click="ignore",
@@ -105,12 +100,6 @@ def _file(release: Release, format: FileFormat) -> Callable[[], bytes]:
     return make
 
 
-def file_stem(run: Run) -> str:
-    """A file name without its ending from the table's and the method's names."""
-    words = f"{run.table_name.rsplit('.', 1)[0]} {run.algorithm.name}".lower()
-    return re.sub(r"[^\w]+", "-", words).strip("-")
-
-
 def previews(release: Release) -> dict[str, Preview]:
     """The published tables' first rows, without keeping the tables."""
     return {
@@ -135,7 +124,7 @@ def _contents(run: Run) -> None:
             f"The tables are joined by the column `group` only: inside a {release.group_word} any row of one may "
             "belong to any row of the other. The group numbers are drawn anew for every file."
         )
-    lines = [f"- **{parts.escaped(name)}**: {treatment(release.recoding(name))}" for name in release.attributes]
+    lines = [f"- **{parts.escaped(name)}**: {parts.escaped(treatments(release, name))}" for name in release.attributes]
     hidden = [name for name in run.data.attributes if name not in release.attributes]
     lines += [f"- **{parts.escaped(name)}**: left out by the method" for name in hidden]
     lines += [f"- **{parts.escaped(name)}**: left out, it is an identifier" for name in run.data.identifiers]
@@ -151,23 +140,6 @@ def _contents(run: Run) -> None:
     )
 
 
-def treatment(recoding: Recoding) -> str:
-    """What a release does with an attribute, in words."""
-    if isinstance(recoding, Distorted):
-        return f"published row by row, with {recoding.n_changed:,} values changed"
-    if isinstance(recoding, Exact):
-        return "published as it is"
-    lost = f"{recoding.partition.sizes @ recoding.loss() / recoding.partition.n_rows:.1%} lost"
-    if isinstance(recoding, ColumnRegions):
-        return f"generalized alike wherever a value stands, {lost}"
-    if isinstance(recoding, Generalized):
-        form = {"interval": "ranges", "set": "sets of values", "node": "groups of its hierarchy"}[recoding.form]
-        return (
-            f"generalized to {form}, {recoding.partition.sizes @ recoding.loss() / recoding.partition.n_rows:.1%} lost"
-        )
-    return "published as the set of values of each group"
-
-
 def _guarantees(run: Run) -> None:
     st.subheader("What holds")
     found = compute.cached("privacy.guarantees", run, privacy.guarantees)
@@ -176,37 +148,3 @@ def _guarantees(run: Run) -> None:
         return
     st.markdown("\n".join(f"- {parts.escaped(one.sentence)}" for one in found))
     st.caption("Checked on the published values, by the definitions named on the page Privacy.")
-
-
-def _recipe(run: Run) -> None:
-    """Everything that makes the release again, as TOML."""
-    st.subheader("Recipe")
-    try:
-        text = recipe(run).dumps()
-    except AnonymizationError as error:
-        st.info(parts.escaped(str(error)))
-        return
-    st.download_button(
-        "Recipe (TOML)",
-        data=text,
-        file_name=f"{file_stem(run)}.toml",
-        mime="application/toml",
-        key="export-recipe",
-        on_click="ignore",
-    )
-    st.caption(
-        "Source, tags, method and requirements: `anoncore run` makes such a release from it again, also from a larger "
-        "table. A seed is never written into it."
-    )
-    with st.expander("Show the recipe"):
-        st.code(text, language="toml")
-
-
-def recipe(run: Run) -> Recipe:
-    """The recipe of a run. A table of one's own is named by its file, which is expected beside the recipe."""
-    entry = next((entry for entry in datasets.tables().values() if entry.title == run.table_name), None)
-    if entry is None:
-        source = Source(path=run.table_name)
-    else:
-        source = Source(builtin=entry.name, rows=run.data.n_rows if entry.generated else None)
-    return Recipe.of(source, run.data, run.algorithm, RECIPE_MEASURES)

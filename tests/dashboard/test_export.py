@@ -14,7 +14,7 @@ from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.export import FileFormat
 from anoncore.requirements import KAnonymity
 from dashboard import state
-from dashboard.views import export
+from dashboard.views import export, takeaway
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, people, table_of
 
@@ -69,13 +69,13 @@ def test_a_seeded_run_is_not_for_publication(visitor: Visitor) -> None:
     visitor.open("export")
     assert "seed 11" in visitor.warnings[0]
     assert "Don't publish it" in visitor.warnings[0]
-    assert "seed" not in export.recipe(run).dumps()
+    assert "seed" not in takeaway.recipe(run).dumps()
 
 
 def test_the_recipe_of_a_file_names_it(visitor: Visitor) -> None:
     run = add_run(visitor, ALGORITHM)
     visitor.open("export")
-    recipe = Recipe.loads(export.recipe(run).dumps())
+    recipe = Recipe.loads(takeaway.recipe(run).dumps())
     assert recipe.source.path == "people.csv"
     assert recipe.algorithm == ALGORITHM
     assert recipe.roles["name"] == "identifier"
@@ -85,10 +85,10 @@ def test_the_recipe_of_a_built_in_table_runs_again(visitor: Visitor) -> None:
     here = state._workspaces.get(visitor.workspace)
     data = state._microdata.get(here.table, here.tags)
     run = here.add_run(ALGORITHM, ALGORITHM.anonymize(data), 0.1, here.tags, here.table)
-    again = Recipe.loads(export.recipe(run).dumps()).run()
+    again = Recipe.loads(takeaway.recipe(run).dumps()).run()
     assert (again.release.partition.group == run.release.partition.group).all()
 
 
 def test_file_names_are_plain(visitor: Visitor) -> None:
     run = add_run(visitor, ALGORITHM, name="Mein Ärger: 100 % / 2.csv")
-    assert export.file_stem(run) == "mein-ärger-100-2-mondrian"
+    assert takeaway.file_stem(run) == "mein-ärger-100-2-mondrian"

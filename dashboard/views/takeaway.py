@@ -1,0 +1,205 @@
+"""What one takes away besides the tables: certificate, report, mapping, recipe, script."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+import datasets
+from anoncore import AnonymizationError, Release, privacy
+from anoncore.certification import certify
+from anoncore.certification.certificate import new_key
+from anoncore.export import write_tables
+from anoncore.mapping import value_mapping
+from anoncore.recipe import Recipe
+from anoncore.recipe_source import Source
+from anoncore.report import Subject, report
+from anoncore.script import python_script
+from dashboard import compute, state
+from dashboard.state import Run
+from dashboard.views import parts
+
+RECIPE_MEASURES = ("privacy.profile", "utility.information_loss")
+MOST_COMPARED = 6
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A file to take away: its button, what it is in a sentence, and why it cannot be had (empty: it can)."""
+
+    key: str
+    title: str
+    ending: str
+    mime: str
+    sentence: str
+    make: Callable[[], str | bytes]
+    missing: str = ""
+
+
+def render(run: Run) -> None:
+    """Draw the buttons, each with its sentence, then the recipe's text and the certificate's key."""
+    st.subheader("Take away")
+    papers = [_certificate(run), _report(run), *_comparison(run), _mapping(run), *_recipes(run)]
+    for start in range(0, len(papers), 3):
+        for column, paper in zip(st.columns(3), papers[start : start + 3], strict=False):
+            _button(column, run, paper)
+    with st.expander("Key of the certificate's input hash"):
+        st.code(input_key(run), language=None)
+        st.caption(
+            "The certificate holds a hash of the original table that only this key opens: with both you can prove "
+            "later of which table the release was made. Keep the key; don't publish it."
+        )
+    try:
+        text = recipe(run).dumps()
+    except AnonymizationError:
+        return
+    with st.expander("Show the recipe"):
+        st.code(text, language="toml")
+
+
+def _button(place: Any, run: Run, paper: Paper) -> None:
+    place.download_button(
+        paper.title,
+        data=paper.make,
+        file_name=f"{file_stem(run)}{paper.ending}",
+        mime=paper.mime,
+        key=f"export-{paper.key}",
+        on_click="ignore",
+        disabled=bool(paper.missing),
+        width="stretch",
+    )
+    place.caption(parts.escaped(paper.missing) if paper.missing else paper.sentence)
+
+
+def file_stem(run: Run) -> str:
+    """A file name without its ending from the table's and the method's names."""
+    words = f"{run.table_name.rsplit('.', 1)[0]} {run.algorithm.name}".lower()
+    return re.sub(r"[^\w]+", "-", words).strip("-")
+
+
+def input_key(run: Run) -> str:
+    """The key of the run's input hash, the same as long as the run is there."""
+
+    def make(_release: Release) -> str:
+        return new_key()
+
+    return compute.cached("certificate.key", run, make)
+
+
+def _certificate(run: Run) -> Paper:
+    found = compute.cached("privacy.guarantees", run, privacy.guarantees)
+    broken = next((one.sentence for one in found if not one.holds), "")
+    return Paper(
+        "certificate",
+        "Certificate (JSON)",
+        "-certificate.json",
+        "application/json",
+        "For publication: what holds and by whose definition. `anoncore verify` re-checks it from the published files "
+        "alone, in any of the formats.",
+        lambda: certify(run.release, input_key(run)).dumps(),
+        f"There is no certificate for what does not hold. {broken}" if broken else "",
+    )
+
+
+def subject(run: Run) -> Subject:
+    """The run as a report sees it; what was measured before is not measured again."""
+
+    def cache(name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:
+        return compute.cached(name, run, function, *arguments)
+
+    return Subject(run.label, run.release, run.table_name, cache, run.color_index)
+
+
+def _report(run: Run) -> Paper:
+    return Paper(
+        "report",
+        "Report (HTML)",
+        "-report.html",
+        "text/html",
+        "For you: what holds, what an adversary gets, what it costs, with plots, definitions and sources, on one page "
+        "that needs no network. Takes some seconds.",
+        lambda: report([subject(run)]),
+    )
+
+
+def _comparison(run: Run) -> list[Paper]:
+    """A report that sets this run beside those on the page Compare, or the last ones."""
+    runs = state.runs()
+    if len(runs) < 2:
+        return []
+    chosen: Sequence[str] = state.widget_value("compare-runs", []) or []
+    wanted = [one for one in runs if one.id in chosen] or list(runs)
+    others = [one for one in wanted if one.id != run.id][-(MOST_COMPARED - 1) :]
+    return [
+        Paper(
+            "comparison",
+            f"Comparison of {len(others) + 1} runs (HTML)",
+            "-comparison.html",
+            "text/html",
+            f"The same for this run beside {', '.join(parts.escaped(one.label) for one in others)}, on one scale.",
+            lambda: report([subject(one) for one in (run, *others)]),
+        )
+    ]
+
+
+def _mapping(run: Run) -> Paper:
+    found = compute.cached("dashboard.mapping", run, value_mapping)
+
+    def make() -> bytes:
+        content = io.BytesIO()
+        write_tables({"mapping": found.frame}, content, "csv")
+        return content.getvalue()
+
+    secret = "-not-for-publication" if found.not_for_publication else ""
+    return Paper(
+        "mapping",
+        "Mapping (CSV)",
+        f"-mapping{secret}.csv",
+        "text/csv",
+        f"What became what, value by value, with the number of rows. {parts.escaped(found.sentence)}",
+        make,
+        "" if len(found.frame) else found.sentence,
+    )
+
+
+def _recipes(run: Run) -> list[Paper]:
+    try:
+        found, missing = recipe(run), ""
+    except AnonymizationError as error:
+        found, missing = None, str(error)
+    return [
+        Paper(
+            "recipe",
+            "Recipe (TOML)",
+            ".toml",
+            "application/toml",
+            "Source, tags, method and requirements: `anoncore run` makes such a release from it again, also from a "
+            "larger table. A seed is never written into it: with it a reader could undo the random choices.",
+            lambda: found.dumps() if found is not None else "",
+            missing,
+        ),
+        Paper(
+            "script",
+            "Script (Python)",
+            ".py",
+            "text/x-python",
+            "The same recipe as a short Python script, to go on from. It holds no seed either.",
+            lambda: python_script(found) if found is not None else "",
+            missing,
+        ),
+    ]
+
+
+def recipe(run: Run) -> Recipe:
+    """The recipe of a run. A table of one's own is named by its file, which is expected beside the recipe."""
+    entry = next((entry for entry in datasets.tables().values() if entry.title == run.table_name), None)
+    if entry is None:
+        source = Source(path=run.table_name)
+    else:
+        source = Source(builtin=entry.name, rows=run.data.n_rows if entry.generated else None)
+    return Recipe.of(source, run.data, run.algorithm, RECIPE_MEASURES)
