@@ -33,7 +33,7 @@ LOW = {"Preschool", "1st-4th", "5th-6th", "7th-8th"}
 READINGS = ("overall", "uniform")
 KEYS = ["method", "r", "q", "reading"]
 MEASURES = {
-    "mining seconds": "(a) time for mining, CPU-core seconds",
+    "mining seconds": "(a) time for mining, seconds summed over cores",
     "execution seconds": "(b) execution time, seconds",
     "recall": "(c) problematic among sensitive tuples",
     "delta": "(d) average value of delta",
@@ -132,6 +132,7 @@ def drawn(found: pd.DataFrame, measures: dict[str, str], title: str) -> go.Figur
         long, x="q", y="value", color="method", line_dash="reading", facet_col="measure", facet_col_wrap=2,
         markers=True, title=title, labels={"q": "QI size", "value": ""},
     )  # fmt: skip
+    figure.for_each_annotation(lambda one: one.update(text=one.text.removeprefix("measure=")))
     return figure.update_yaxes(matches=None, showticklabels=True, rangemode="tozero")
 
 

@@ -20,7 +20,7 @@ CAUSES = [
     "Mean probability: of rare signatures the paper says that 'uniform distribution will be assumed'. Read as 1/2, "
     "its numbers for r = 2 and QI sizes 5 and 8 come out; read as the overall share, all numbers are lower. Its number "
     "for r = 4 lies between the two readings, so the authors may have read it in a third way.",
-    "Recall: more than 99 % comes out for large r or many quasi-identifiers, in both readings; at r = 2 a bucket of "
+    "Recall: more than 99 % comes out for large r and many quasi-identifiers; at r = 2 a bucket of "
     "two people with the same frequent signatures stays at exactly 1/2, which is no breach.",
     "Flagged: with r = 10 a third of all rows share a bucket with a low education, and p(t:x) of most of those needs "
     "little to exceed 1/10; the paper's 6 % are met at r = 2.",
