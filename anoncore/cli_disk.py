@@ -16,10 +16,10 @@ def add_engine_options(run: argparse.ArgumentParser) -> None:
     """Add --engine and --workspace to the command's parser."""
     run.add_argument(
         "--engine",
-        choices=["auto", "memory", "disk"],
+        choices=["auto", "memory", "disk", "spark"],
         default="auto",
         help="memory: load the table; disk: read it piece by piece (Rothko alone) and write a folder of Parquet files; "
-        "auto: by the size of the table and the free memory",
+        "spark: the same on Spark, if it is installed; auto: by the size of the table and the free memory",
     )
     run.add_argument(
         "--workspace", type=Path, help="folder for temporary files of the engine disk (default: beside the output)"
@@ -29,17 +29,23 @@ def add_engine_options(run: argparse.ArgumentParser) -> None:
 def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe) -> bool:
     """Run the recipe on disk, if that is asked for or the table needs it; False if it should run in memory."""
     # DuckDB is loaded only for this command.
-    from anoncore.engines.choice import choose_engine, on_disk, run_on_disk
+    from anoncore.engines.choice import choose_engine, on_disk, run_on_disk, run_on_spark
 
     chosen = choose_engine(recipe, None if arguments.engine == "auto" else arguments.engine)
     if chosen.engine == "memory":
         return False
     folder = _folder(arguments)
     used = on_disk(recipe)
-    print(f"anoncore: {chosen.reason} Engine: disk (DuckDB), algorithm: {used.title}.", file=sys.stderr)
+    engine = "disk (DuckDB)" if chosen.engine == "disk" else "Spark"
+    print(f"anoncore: {chosen.reason} Engine: {engine}, algorithm: {used.title}.", file=sys.stderr)
     if recipe.measures:
         names = listing([one.label for one in recipe.measures])
         print(f"anoncore: {names} are measured in memory only, and left out.", file=sys.stderr)
+    if chosen.engine == "spark":
+        with ProgressLine(sys.stderr) as report:
+            notes = run_on_spark(recipe, folder, arguments.workspace, report)
+        print("\n".join([f"{used.title}:", *(f"  Note: {note}" for note in notes), f"Written: {folder}"]))
+        return True
     with ProgressLine(sys.stderr) as report:
         run = run_on_disk(recipe, folder, arguments.workspace, report, arguments.force)
     print(

@@ -18,18 +18,18 @@ from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.rothko import Rothko
 from anoncore.algorithms.rothko_tree import RothkoTree, unsuited
 from anoncore.domain import Kind
-from anoncore.engines.large_table import LargeTable, table_files
+from anoncore.engines.large_table import PARQUET, LargeTable, table_files
 from anoncore.engines.run import LargeRun, anonymize_table
 from anoncore.engines.spool import Tags
 from anoncore.errors import RecipeError
 from anoncore.hierarchy import Hierarchy
 from anoncore.microdata import Role
 from anoncore.recipe import Recipe
-from anoncore.recipe_source import HierarchySpec, table_value
+from anoncore.recipe_source import DATABASES, HierarchySpec, table_value
 from anoncore.sources.parquet import LARGEST_CELLS
 from anoncore.sources.reader import UNPACKED_LIMIT
 
-Engine = Literal["memory", "disk"]
+Engine = Literal["memory", "disk", "spark"]
 
 CELL_BYTES, TEXT_FACTOR = 40, 8
 """Memory of a run in memory: per cell of a typed table, and per byte of a text file."""
@@ -53,8 +53,8 @@ def choose_engine(recipe: Recipe, forced: Engine | None = None) -> EngineChoice:
     """
     path = recipe.source_path
     if path is None:
-        if forced == "disk":
-            raise RecipeError("A built-in table is made in memory; the engine disk needs source.path.")
+        if forced in ("disk", "spark"):
+            raise RecipeError(f"A built-in table is made in memory; the engine {forced} needs source.path.")
         return EngineChoice("memory", "A built-in table is made in memory.")
     if forced is not None:
         return EngineChoice(forced, "As asked for.")
@@ -119,6 +119,37 @@ def run_on_disk(
         raise RecipeError("A built-in table is made in memory; the engine disk needs source.path.")
     reader = partial(_open, path, source.table, source.encoding, source.missing)
     return anonymize_table(reader, tags_of(recipe), on_disk(recipe), output, workspace, progress, replace)
+
+
+def run_on_spark(
+    recipe: Recipe, output: Path, workspace: Path | None = None, progress: Progress | None = None
+) -> tuple[str, ...]:
+    """The release of a recipe's Parquet or CSV files by Spark, in the session there is or on this machine; its notes.
+
+    Raises RecipeError where Spark is not installed or does not read the source.
+    """
+    path, algorithm = recipe.source_path, on_disk(recipe)
+    if path is None or path.suffix.lower() in DATABASES:
+        raise RecipeError("The engine spark reads Parquet and CSV files and folders of them; name one as source.path.")
+    try:
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise RecipeError("The engine spark needs pyspark; install it with: pip install 'anoncore[spark]'.") from None
+    from anoncore.engines.spark_run import anonymize_on_spark
+
+    files = [str(file) for file in table_files(path)]
+    try:
+        session = SparkSession.builder.appName("anoncore").getOrCreate()
+        if files[0].lower().endswith(PARQUET):
+            frame = session.read.parquet(*files)
+        else:
+            frame = session.read.csv(files, header=True, inferSchema=True, encoding=recipe.source.encoding)
+        folder = None if workspace is None else str(workspace)
+        counters = anonymize_on_spark(frame, tags_of(recipe), algorithm, str(output), folder, progress)
+    except PySparkException as error:
+        raise RecipeError(f"Spark could not finish: {str(error).splitlines()[0][:300]}") from None
+    return (algorithm.account(counters),)
 
 
 def on_disk(recipe: Recipe) -> Rothko:

@@ -1,0 +1,105 @@
+"""Coded rows on Spark: scanned and divided where they are, by the same accumulators and trees as on one machine."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anoncore.engines.file_rows import CODES
+from anoncore.engines.partition_tree import PartitionTree
+from anoncore.engines.rows import Accumulator, Check, no_check, sampled_places
+from anoncore.kernels.partition_tree import leaves_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Int32 = npt.NDArray[np.int32]
+
+NUMBER, SLOT = "anoncore:number", "anoncore_slot"
+"""Columns of a row's number in its table, which only samples read, and of the leaf that a division sends it to."""
+
+
+def list_codes(column: pa.Array) -> Int32:
+    """The coded rows of an array of lists, int32 (n, width)."""
+    flat = column.flatten().to_numpy(zero_copy_only=False)
+    return np.ascontiguousarray(flat.reshape(len(column), -1), dtype=np.int32)
+
+
+class SparkRows:
+    """Rows of a Spark frame with the columns CODES (array of int), NUMBER and what is carried along.
+
+    Divisions are written as Parquet below `folder`, which all workers reach.
+    """
+
+    most_leaves = 1024
+
+    def __init__(self, frame: DataFrame, n_rows: int, folder: str) -> None:
+        self.frame, self.n_rows, self._folder = frame, n_rows, folder
+        self.check: Check = no_check
+
+    def scan(self, accumulator: Accumulator) -> None:
+        """Add every row once: each task fills an empty accumulator of its own, and the driver merges them."""
+        empty = pickle.dumps(accumulator)
+
+        def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            own = pickle.loads(empty)
+            for batch in batches:
+                if batch.num_rows:
+                    own.add(list_codes(batch.column(0)))
+            yield pa.record_batch([pa.array([pickle.dumps(own)], pa.binary())], names=["counted"])
+
+        counted = self.frame.select(f"`{CODES}`").mapInArrow(count, "counted binary")
+        for row in counted.toLocalIterator():
+            self.check()
+            accumulator.merge(pickle.loads(bytes(row["counted"])))
+
+    def sample(self, n: int, generator: np.random.Generator) -> Int32:
+        """A simple random sample of n rows by their numbers, (n, width + 1)."""
+        numbers = np.sort(self._numbers())
+        wanted = numbers[sampled_places(n, self.n_rows, generator)]
+
+        def pick(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                inside = np.isin(batch.column(1).to_numpy(), wanted, assume_unique=True)
+                yield batch.filter(pa.array(inside))
+
+        columns = self.frame.select(f"`{CODES}`", f"`{NUMBER}`")
+        picked = columns.mapInArrow(pick, columns.schema).toArrow()
+        picked = picked.take(pa.array(np.argsort(picked.column(1).to_numpy())))
+        codes = list_codes(picked.column(0).combine_chunks())
+        return np.concatenate([codes, np.zeros((len(codes), 1), dtype=np.int32)], axis=1)
+
+    def _numbers(self) -> npt.NDArray[np.int64]:
+        return np.asarray(self.frame.select(f"`{NUMBER}`").toArrow().column(0).to_numpy())
+
+    def divide(self, tree: PartitionTree) -> Iterator[tuple[int, SparkRows]]:
+        """Each leaf that has rows with its rows, from left to right."""
+        from pyspark.sql import types
+
+        arrays, leaves = tree.arrays(), list(tree.leaves())
+        slot = np.full(len(tree), -1, dtype=np.int32)
+        slot[leaves] = np.arange(len(leaves))
+
+        def mark(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                places = slot[leaves_of(list_codes(batch.column(CODES)), arrays)]
+                yield batch.append_column(SLOT, pa.array(places))
+
+        schema: Any = types.StructType([*self.frame.schema.fields, types.StructField(SLOT, types.IntegerType())])
+        folder = f"{self._folder}/division"
+        self.frame.mapInArrow(mark, schema).write.partitionBy(SLOT).parquet(folder)
+        session = self.frame.sparkSession
+        divided = session.read.schema(schema).parquet(folder)
+        sizes = {row[SLOT]: row["count"] for row in divided.groupBy(SLOT).count().collect()}
+        for place, leaf in enumerate(leaves):
+            if place in sizes:
+                part = divided.filter(divided[SLOT] == place).drop(SLOT)
+                yield leaf, SparkRows(part, sizes[place], f"{folder}-{place}")
+
+    def drop(self) -> None:
+        """Nothing to free: the run removes the folder."""

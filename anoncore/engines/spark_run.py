@@ -1,0 +1,151 @@
+"""Rothko on Spark: tables and machines of any size, with the same algorithm and the same kernels."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anoncore.algorithms.base import Progress
+from anoncore.algorithms.rothko import Rothko
+from anoncore.engines.coding import CodedColumn
+from anoncore.engines.file_rows import CODES
+from anoncore.engines.parts import PartTables
+from anoncore.engines.profile import TableProfile
+from anoncore.engines.setting import Counters, Part, Setting
+from anoncore.engines.spark_rows import NUMBER, SparkRows, list_codes
+from anoncore.engines.spool import RowCoder, Tags, profile_of
+from anoncore.errors import DataError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+PART = "anoncore:part"
+
+
+class SparkTable:
+    """A Spark frame as coding asks for it."""
+
+    def __init__(self, frame: DataFrame) -> None:
+        self.frame = frame
+        self.names = tuple(frame.columns)
+        self.n_rows = frame.count()
+        if self.n_rows == 0:
+            raise DataError("The table holds column names but no rows; load a table with at least one row.")
+
+    def counted(self, name: str, most: int) -> pa.Table:
+        """Distinct values of a column and how often each occurs, columns `value` and `rows`."""
+        column = self.frame.select(self.frame[f"`{name}`"].alias("value"))
+        found = column.groupBy("value").count().limit(most + 1).toArrow().rename_columns(["value", "rows"])
+        if found.num_rows > most:
+            raise DataError(
+                f"'{name}' has more than {most:,} different values; round them, or tag the column as insensitive."
+            )
+        return found
+
+
+def anonymize_on_spark(
+    frame: DataFrame,
+    tags: Tags,
+    algorithm: Rothko,
+    output: str,
+    workspace: str | None = None,
+    progress: Progress | None = None,
+) -> Counters:
+    """Write the release of a Spark frame as Parquet to `output`; returns what the run counted about itself.
+
+    Rows are numbered in the order in which Spark reads them, so that a sample depends on it and the seed alone.
+    `workspace` is a folder that all workers reach (default: a temporary one, which serves Spark on one machine). A
+    class is finished by one task, so that it has to fit in a worker's memory. Spark publishes `output` with a _SUCCESS
+    file at its end. Raises DataError and InfeasibleError as a run on one machine does.
+    """
+    report = progress if progress is not None else lambda share, text: None
+    table = SparkTable(frame)
+    profile, columns = profile_of(table, tags, algorithm, lambda text: report(0.05, text))
+    algorithm.validate_data(profile)
+    setting = Setting.of(algorithm, profile)
+    with tempfile.TemporaryDirectory(dir=workspace) as folder:
+        report(0.2, "Coding the rows")
+        coded = _coded(frame, setting, columns)
+        spooled = str(Path(folder) / "rows")
+        coded.write.parquet(spooled)
+        rows = SparkRows(frame.sparkSession.read.parquet(spooled), table.n_rows, f"{folder}/tree")
+        rows.check = lambda: report(0.4, "Dividing the rows")
+        parts = list(algorithm.parts(setting, rows))
+        report(0.6, f"Finishing {len(parts):,} parts")
+        _publish(parts, algorithm, profile, output)
+    report(1.0, "Done")
+    return setting.counters
+
+
+def _coded(frame: DataFrame, setting: Setting, columns: dict[str, CodedColumn]) -> DataFrame:
+    """The frame as SparkRows reads it."""
+    from pyspark.sql import functions, types
+
+    coder = RowCoder(setting, columns)
+
+    def code(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            coded = coder(batch.drop_columns([NUMBER]))
+            lists = coded.column(0).cast(pa.list_(pa.int32()))
+            arrays = [lists, *coded.columns[1:], batch.column(NUMBER)]
+            yield pa.record_batch(arrays, names=[*coded.schema.names, NUMBER])
+
+    numbered = frame.select(
+        *(frame[f"`{name}`"] for name in coder.wanted), functions.monotonically_increasing_id().alias(NUMBER)
+    )
+    kinds = {field.name: field for field in frame.schema.fields}
+    codes = types.StructField(CODES, types.ArrayType(types.IntegerType()))
+    schema: Any = types.StructType(
+        [codes, *(kinds[name] for name in coder.carried), types.StructField(NUMBER, types.LongType())]
+    )
+    return numbered.mapInArrow(code, schema)
+
+
+@lru_cache(maxsize=1)
+def _tables(pickled: bytes) -> PartTables:
+    """What finishes parts, made once in a worker: compiled functions have other addresses in every process."""
+    algorithm, profile = pickle.loads(pickled)
+    return PartTables(Setting.of(algorithm, profile))
+
+
+def _publish(parts: list[Part], algorithm: Rothko, profile: TableProfile, output: str) -> None:
+    """Finish every part in a task of its own, and write what they give."""
+    from pyspark.sql import functions, types
+
+    pickled = pickle.dumps((algorithm, profile))
+    regions: list[npt.NDArray[np.int32]] = [part.region for part in parts]
+    final = [part.is_class for part in parts]
+    frames = [
+        part.rows.frame.withColumn(PART, functions.lit(number))  # type: ignore[attr-defined]
+        for number, part in enumerate(parts)
+    ]
+    together = frames[0]
+    for one in frames[1:]:
+        together = together.union(one)
+
+    def finish(table: pa.Table) -> pa.Table:
+        number = table.column(PART)[0].as_py()
+        codes = list_codes(table.column(CODES).combine_chunks())
+        rows = np.column_stack([codes, np.arange(len(codes), dtype=np.int32)]).astype(np.int32, order="C")
+        carried = table.drop_columns([CODES, NUMBER, PART])
+        published, _ = _tables(pickled).finished(rows, carried, regions[number], final[number])
+        return pa.table([_plain(column) for column in published.columns], names=published.column_names)
+
+    kinds = {field.name: field.dataType for field in together.schema.fields}
+    cells = set(profile.quasi_identifiers)
+    schema: Any = types.StructType(
+        [types.StructField(name, types.StringType() if name in cells else kinds[name]) for name in profile.attributes]
+    )
+    together.groupBy(PART).applyInArrow(finish, schema).write.parquet(output)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

@@ -1,0 +1,102 @@
+"""Rothko on Spark in its local mode with two workers: the same release as on one machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from anoncore import InfeasibleError, Microdata
+from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
+from anoncore.cli import main
+from anoncore.engines.spool import Tags
+from anoncore.requirements import DistinctDiversity, KAnonymity
+
+from .large_tables import ROLES, expected, people, published, run
+
+pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed; the extra 'spark' brings it")
+if shutil.which("java") is None:
+    pytest.skip("Spark needs Java, which is not installed", allow_module_level=True)
+
+from anoncore.engines.spark_run import anonymize_on_spark  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[pyspark.sql.SparkSession]:
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        builder = pyspark.sql.SparkSession.builder.master("local[2]").appName("anoncore-tests")
+        for name, value in {
+            "spark.ui.enabled": "false",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.session.timeZone": "UTC",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+        }.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("spark") / "people.parquet"
+    frame = people(600)
+    # Spark has no nanoseconds.
+    frame["since"] = frame["since"].astype("datetime64[us]")
+    frame.to_parquet(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("recoding", ["rows", "regions"])
+def test_the_tree_gives_mondrians_release(session, source, tmp_path, recoding):
+    requirements = (KAnonymity(k=5), DistinctDiversity(l=2))
+    model = RothkoTree(requirements, memory_rows=100, recoding=recoding)
+    counters = anonymize_on_spark(
+        session.read.parquet(str(source)).repartition(3), Tags(roles=ROLES), model, str(tmp_path / "out")
+    )
+    data = Microdata(pd.read_parquet(source), ROLES)
+    release = Mondrian(requirements, strict=True, recoding=recoding).anonymize(data)
+    assert published(tmp_path / "out") == expected(release)
+    assert counters.repartitions == 1
+    assert counters.scans > 3
+
+
+def test_the_sampling_gives_the_embedded_engines_release(session, source, tmp_path):
+    model = RothkoSampling((KAnonymity(k=6),), memory_rows=200, sample_rows=150, seed=4)
+    counters = anonymize_on_spark(session.read.parquet(str(source)), Tags(roles=ROLES), model, str(tmp_path / "spark"))
+    embedded = run(source, model, tmp_path / "embedded")
+    assert published(tmp_path / "spark") == published(tmp_path / "embedded")
+    assert counters.repartitions == embedded.counters.repartitions == 1
+
+
+def test_a_recipe_runs_on_spark(session, source, tmp_path, capsys):
+    roles = "\n".join(f'{name} = "{role}"' for name, role in ROLES.items())
+    algorithm = 'name = "rothko-tree"\nmemory_rows = 200\nrequirements = [{name = "k-anonymity", k = 5}]'
+    (tmp_path / "people.toml").write_text(
+        f'[source]\npath = "{source}"\n[roles]\n{roles}\n[algorithm]\n{algorithm}\n', encoding="utf-8"
+    )
+    for engine in ("spark", "disk"):
+        output = str(tmp_path / f"{engine}.parquet")
+        assert main(["run", str(tmp_path / "people.toml"), "--engine", engine, "--output", output]) == 0
+    assert published(tmp_path / "spark.parquet") == published(tmp_path / "disk.parquet")
+    assert "Engine: Spark, algorithm: Rothko (tree)" in capsys.readouterr().err
+
+
+def test_what_cannot_be_done_is_said_as_in_memory(session, source, tmp_path):
+    with pytest.raises(InfeasibleError, match="k = 601 is not possible"):
+        anonymize_on_spark(
+            session.read.parquet(str(source)), Tags(roles=ROLES), RothkoTree((KAnonymity(k=601),)), str(tmp_path / "o")
+        )
+    assert not (tmp_path / "o").exists()
