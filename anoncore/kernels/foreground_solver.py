@@ -15,13 +15,6 @@ Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 
 
-NEARER, NEARER_LIMIT = 0.01, 0.0101
-"""Part of its distance to 0 or 1 that an extrapolated share keeps, with a margin for rounding."""
-
-SETTLING = 3
-"""Steps after which an extrapolated point must have settled: in some directions they are far quicker than in others."""
-
-
 class Cases(NamedTuple):
     """Groups that look alike to the adversary, once each.
 
@@ -68,8 +61,7 @@ def fixed_point(cases: Cases, f: Floats, rows: Floats, tolerance: float, limit: 
     """Iterate to the fixed point from `f` (m + 1,); returns the shares (m + 1,), steps taken and the last change.
 
     Expectation-maximization with squared extrapolation (SQUAREM, scheme S3, Varadhan and Roland, Scand. J. Stat. 2008):
-    an extrapolated point is used only if one of its next steps moves no more than the last one did. A share that would
-    leave (0, 1) goes most of the way to that end instead, and must then move further there by itself.
+    an extrapolated point that leaves (0, 1) or moves more in its next step than the last one did is not used.
     """
     m = rows.shape[0]
     now, first, second = f.copy(), f.copy(), f.copy()
@@ -98,24 +90,11 @@ def fixed_point(cases: Cases, f: Floats, rows: Floats, tolerance: float, limit: 
             r = first[i] - now[i]
             v = second[i] - first[i] - r
             jump[i] = now[i] + 2 * stretch * r + stretch * stretch * v
-            if not jump[i] > 0.0:
-                jump[i] = second[i] * NEARER if r < 0.0 else second[i]
-            elif not jump[i] < 1.0:
-                jump[i] = 1.0 - (1.0 - second[i]) * NEARER if r > 0.0 else second[i]
-        used = False
-        for _ in range(SETTLING):
-            _step(cases, jump, rows, landed[:m])
-            steps += 1
-            used = _distance(landed, jump) <= change
-            for i in range(m):
-                if jump[i] < second[i] * NEARER_LIMIT:
-                    used = used and landed[i] <= jump[i]
-                elif 1.0 - jump[i] < (1.0 - second[i]) * NEARER_LIMIT:
-                    used = used and landed[i] >= jump[i]
-            if used:
-                break
-            _copy(landed, jump)
-        _copy(landed if used else second, now)
+            if not 0.0 < jump[i] < 1.0:
+                jump[i] = second[i]
+        _step(cases, jump, rows, landed[:m])
+        steps += 1
+        _copy(landed if _distance(landed, jump) <= change else second, now)
     return now, steps, change
 
 
