@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from anoncore import Microdata
+from anoncore import CancelledError, Microdata
 from anoncore.algorithms import Algorithm
 from anoncore.sweeping import Point, sweep
 from dashboard import jobs, state
@@ -64,22 +64,20 @@ class Trial:
             self.job.cancel()
 
     def _work(self, missing: Sequence[int], report: jobs.Report) -> None:
-        job = self.job
+        def stopped() -> bool:
+            # Only the job's own report knows whether it was cancelled: `self.job` may not be set yet.
+            try:
+                report(len(self.points) / len(self.algorithms), self.progress)
+            except CancelledError:
+                return True
+            return False
 
         def take(place: int, point: Point) -> None:
             with self._lock:
                 self.points[missing[place]] = point
-            if job is None or job.running:
-                report(len(self.points) / len(self.algorithms), self.progress)
 
-        sweep(
-            self.data,
-            [self.algorithms[place] for place in missing],
-            self.criteria,
-            self.attribute,
-            take,
-            stop=lambda: job is not None and not job.running,
-        )
+        tried = [self.algorithms[place] for place in missing]
+        sweep(self.data, tried, self.criteria, self.attribute, take, stopped)
 
     @property
     def progress(self) -> str:

@@ -45,6 +45,9 @@ def _run(names: list[str]) -> None:
             kind(**{field.name: field.default for field in field_forms(kind)}).anonymize(data)
         except AnonymizationError as error:
             _logger.debug("%s was not warmed up: %s", name, error)
+        except Exception:
+            # One method that fails must not leave the others cold.
+            _logger.exception("%s was not warmed up", name)
 
 
 def _warm_up(run: Callable[[list[str]], None] = _run) -> None:
