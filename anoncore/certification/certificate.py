@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
-from pydantic import ValidationError
+from pydantic import ValidationError, model_validator
 
 import anoncore
 from anoncore import privacy
@@ -34,7 +34,7 @@ from anoncore.certification.entries import (
     Statement,
     Table,
 )
-from anoncore.certification.published import PublishedRelease, by_name
+from anoncore.certification.published import PublishedRelease, by_name, group_sizes
 from anoncore.certification.rechecking import (
     HIDDEN_PEOPLE,
     Recheck,
@@ -43,6 +43,7 @@ from anoncore.certification.rechecking import (
     recheck_people,
     recheck_requirement,
 )
+from anoncore.domain import listing
 from anoncore.errors import DataError, ReleaseError
 from anoncore.microdata import Microdata
 from anoncore.privacy.check import COMPARISON_WORDS
@@ -79,6 +80,25 @@ class Certificate(Entry):
     files: list[File]
     not_checked: list[str]
 
+    @model_validator(mode="after")
+    def _names_fit(self) -> Self:
+        """Statements and tables name attributes that the certificate has."""
+        known = {one.name for one in self.attributes if one.form is not None}
+        named = {one.attribute for one in self.requirements} | {one.attribute for one in self.people}
+        named.discard(None)
+        if self.joins is not None:
+            named.add(self.joins.common)
+        for table in self.tables:
+            columns = [name for name in table.columns if name != self.linked_by]
+            named |= {*columns}
+            if set(table.column_sha256) != {*columns} or (self.linked_by or columns[0]) not in table.columns:
+                raise ValueError(f"the columns of table '{table.name}' do not fit")
+        if self.joins is not None and any(self.joins.common not in table.columns for table in self.tables):
+            raise ValueError(f"a table lacks '{self.joins.common}'")
+        if not named <= known:
+            raise ValueError(f"nothing is said about {listing(sorted(map(str, named - known)))}")
+        return self
+
     @classmethod
     def loads(cls, text: str | bytes) -> Self:
         """The certificate that `dumps` wrote. Raises DataError for a text that is none."""
@@ -87,9 +107,8 @@ class Certificate(Entry):
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
-            raise DataError(
-                f"This is no certificate of a release{f' ({where}: ' if where else ' ('}{first['msg'].lower()})."
-            ) from None
+            reason = f"{f'{where}: ' if where else ''}{first['msg'].removeprefix('Value error, ')}"
+            raise DataError(f"This is no certificate of a release ({reason}).") from None
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -186,13 +205,13 @@ def _method(algorithm: Algorithm) -> Method:
 
 
 def _table(published: PublishedRelease, table: PublishedTable) -> Table:
-    sizes, counts = np.unique(published.partition(table).sizes, return_counts=True)
+    sizes = group_sizes(published, table)
     return Table(
         name=table.name,
         columns=list(table.columns),
         rows=table.n_rows,
-        groups=int(counts.sum()),
-        group_sizes={str(size): count for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)},
+        groups=sum(sizes.values()),
+        group_sizes=sizes,
         sha256=table_hash(table, published.group),
         column_sha256={name: column_hash(one) for name, one in table.columns.items() if name != published.group},
     )

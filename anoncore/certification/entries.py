@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -47,7 +47,7 @@ class Attribute(Entry):
     type: Literal["number", "date", "text"] | None = None
     form: Form | None = None
     values: list[str] | None = None
-    hierarchy: list[list[str]] | None = None
+    hierarchy: list[Annotated[list[str], Field(min_length=2)]] | None = None
     protected: list[str] | None = None
 
 
@@ -55,7 +55,7 @@ class Table(Entry):
     """A published table: its columns, rows and groups, and hashes of its content that no row order changes."""
 
     name: str
-    columns: list[str]
+    columns: list[str] = Field(min_length=1)
     rows: int = Field(ge=1)
     groups: int = Field(ge=1)
     group_sizes: dict[str, int]

@@ -260,6 +260,12 @@ def _by_group(table: PublishedTable, partition: Partition) -> PublishedTable:
     return PublishedTable(table.name, columns)
 
 
+def group_sizes(published: PublishedRelease, table: PublishedTable) -> dict[str, int]:
+    """How many groups of a table have each size, sizes as text."""
+    sizes, counts = np.unique(published.partition(table).sizes, return_counts=True)
+    return {str(size): count for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)}
+
+
 def by_name(attributes: Sequence[Attribute]) -> dict[str, Attribute]:
     """Attributes by their name."""
     return {one.name: one for one in attributes}

@@ -12,7 +12,7 @@ from anoncore.certification.entries import Asked, Joins, Method, Personal
 from anoncore.certification.published import PublishedRelease
 from anoncore.errors import AnonymizationError
 from anoncore.privacy.check import COMPARISON_WORDS, level_texts
-from anoncore.requirements import REQUIREMENTS, Requirement
+from anoncore.requirements import REQUIREMENTS, Comparison, Requirement
 
 T = TypeVar("T")
 HIDDEN_PEOPLE = "which rows of the tables belong to one person is what the release hides"
@@ -43,8 +43,10 @@ def recheck_requirement(published: PublishedRelease, asked: Asked) -> Recheck:
 
     def work() -> Recheck:
         requirement = REQUIREMENTS.build(asked.requirement)
+        if (requirement.label(), requirement.threshold) != (asked.label, asked.asked):
+            return Recheck(False, f"The certificate says '{asked.label}', but describes {requirement.label()}.")
         levels = published.levels(requirement, asked.attribute)
-        at_least = asked.comparison == "at least"
+        at_least = requirement.comparison is Comparison.AT_LEAST
         worst = (min if at_least else max)(levels, key=lambda one: one.worst)
         holds = all(one.holds for one in levels)
         reached, threshold = level_texts(worst.worst, requirement.threshold)

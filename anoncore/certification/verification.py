@@ -12,9 +12,10 @@ from anoncore.certification.certificate import Certificate, input_hash
 from anoncore.certification.digests import column_hash, joined_hash, table_hash
 from anoncore.certification.entries import Asked, Joins, Personal, Table
 from anoncore.certification.files import read_published
-from anoncore.certification.published import PublishedRelease, by_name
+from anoncore.certification.published import PublishedRelease, by_name, group_sizes
 from anoncore.certification.rechecking import Recheck, recheck_joins, recheck_people, recheck_requirement
 from anoncore.domain import listing
+from anoncore.errors import AnonymizationError
 from anoncore.microdata import Microdata
 
 Outcome = Literal["holds", "fails", "not checked"]
@@ -59,9 +60,11 @@ def verify(
     findings = [*problems]
     if not problems:
         shown = tuple(matched[entry.name] for entry in certificate.tables)
+        published = PublishedRelease(shown, by_name(certificate.attributes), certificate.linked_by)
         if hashes:
             findings += _contents(certificate, shown, files)
-        findings += _statements(certificate, shown)
+            findings += _groups(certificate, published)
+        findings += _statements(certificate, published)
     findings += _input(certificate, data, key)
     return Verification(tuple(findings))
 
@@ -132,8 +135,25 @@ def _difference(entry: Table, table: PublishedTable, group: str | None) -> str:
     return f"'{entry.name}' is not as certified: every column has its values, but some stand in other rows or groups."
 
 
-def _statements(certificate: Certificate, shown: tuple[PublishedTable, ...]) -> Iterator[Finding]:
-    published = PublishedRelease(shown, by_name(certificate.attributes), certificate.linked_by)
+def _groups(certificate: Certificate, published: PublishedRelease) -> Iterator[Finding]:
+    """The numbers of groups by size that the certificate names against those of the tables."""
+    for entry, table in zip(certificate.tables, published.tables, strict=True):
+        try:
+            found = group_sizes(published, table)
+        except AnonymizationError as error:
+            yield Finding(f"groups of '{entry.name}'", "fails", str(error))
+            continue
+        same = found == entry.group_sizes and entry.groups == sum(found.values())
+        number = sum(found.values())
+        sentence = (
+            f"'{entry.name}' has {number:,} groups, of the sizes that were certified."
+            if same
+            else f"'{entry.name}' has {number:,} groups, and their sizes are not those that the certificate names."
+        )
+        yield Finding(f"groups of '{entry.name}'", "holds" if same else "fails", sentence)
+
+
+def _statements(certificate: Certificate, published: PublishedRelease) -> Iterator[Finding]:
     for asked in certificate.requirements:
         found = recheck_requirement(published, asked) if asked.rechecked else None
         yield _finding(asked.label, asked, found, asked.reached)

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from anoncore import attacks, privacy, utility
+from anoncore import attacks, utility
 from anoncore.criteria import CRITERIA, FAMILIES, Criterion
 from anoncore.errors import AnonymizationError
 from anoncore.report.drawing import Floats, Series, bars, curves, swatch
 from anoncore.report.markup import Markup, figure, items, section, table, tag
 from anoncore.report.published import parameter_text
-from anoncore.report.single import Numbers
+from anoncore.report.single import NOTHING, Numbers, statements
 from anoncore.report.subject import Subject
 
 NOT_THERE = "–"
@@ -36,10 +36,8 @@ def promises(subjects: Sequence[Subject]) -> Markup:
     """What each release was asked for and whether it holds."""
     parts = []
     for one in subjects:
-        found = one.measure("privacy.guarantees", privacy.guarantees)
-        personal = one.measure("privacy.personal_guarantees", privacy.personal_guarantees)
-        sentences = [found_one.sentence for found_one in (*found, *personal)]
-        parts += [tag("h3", swatch(one.style), one.label), items(sentences or ["Nothing was asked of this release."])]
+        sentences = [sentence for _, sentence, _ in statements(one)]
+        parts += [tag("h3", swatch(one.style), one.label), items(sentences or [NOTHING])]
     return section("What holds", *parts)
 
 

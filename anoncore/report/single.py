@@ -18,6 +18,7 @@ from anoncore.report.subject import Subject
 
 TILES = ("k", "largest-belief", "believed-above-half", "reidentified-mean", "information-loss", "query-error")
 JOINS = "Zakerzadeh, Aggarwal and Barker 2014, definition 4.1 and theorem 4.1"
+NOTHING = "Nothing was asked of this release."
 Numbers = dict[str, float | AnonymizationError]
 
 
@@ -43,22 +44,26 @@ def summary(subject: Subject, numbers: Numbers) -> Markup:
 
 def holds(subject: Subject) -> Markup:
     """What was asked for or promised, by whose definition, and the level reached."""
+    rows = [(_state(good), sentence, source) for good, sentence, source in statements(subject)]
+    content = table(("State", "What was asked", "Definition"), rows) if rows else tag("p", NOTHING)
+    return section("What holds", content)
+
+
+def statements(subject: Subject) -> list[tuple[bool, str, str]]:
+    """Every guarantee: whether it holds, its sentence, and whose definition it is."""
     release = subject.release
-    found = subject.measure("privacy.guarantees", privacy.guarantees)
-    personal = subject.measure("privacy.personal_guarantees", privacy.personal_guarantees)
-    rows = [(_state(one.holds), one.sentence, one.requirement.source) for one in found]
+    found = [
+        (one.holds, one.sentence, one.requirement.source)
+        for one in subject.measure("privacy.guarantees", privacy.guarantees)
+    ]
     source = "" if release.algorithm is None else release.algorithm.source
-    rows += [(_state(one.holds), one.sentence, source) for one in personal]
+    personal = subject.measure("privacy.personal_guarantees", privacy.personal_guarantees)
+    found += [(one.holds, one.sentence, source) for one in personal]
     if not release.is_shared:
         with suppress(AnonymizationError):  # without a common attribute there is nothing to join on
-            joins = privacy.joins(release)
-            rows.append((_state(joins.holds), joins.sentences[0], JOINS))
-    content = (
-        table(("State", "What was asked", "Definition"), rows)
-        if rows
-        else tag("p", "Nothing was asked of this release.")
-    )
-    return section("What holds", content)
+            joins = subject.measure("privacy.joins", privacy.joins)
+            found.append((joins.holds, joins.sentences[0], JOINS))
+    return found
 
 
 def _state(good: bool) -> Markup:

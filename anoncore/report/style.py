@@ -41,7 +41,8 @@ th, td { text-align: left; vertical-align: top; padding: 5px 16px 5px 0; border-
 th { font-weight: 600; vertical-align: bottom; }
 td:first-child, th:first-child { min-width: 15ch; max-width: 34ch; }
 td { max-width: 60ch; overflow-wrap: anywhere; min-width: 5ch; }
-td.number { white-space: nowrap; } .number { text-align: right; font-variant-numeric: tabular-nums; }
+td.number { white-space: nowrap; }
+.number { text-align: right; overflow-wrap: normal; font-variant-numeric: tabular-nums; }
 .good { color: var(--good); } .bad { color: var(--bad); }
 pre { background: var(--panel); border: 1px solid var(--line); border-radius: 8px; padding: 12px 16px; overflow-x: auto;
   font: 13px/1.5 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }

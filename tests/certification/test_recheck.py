@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -215,3 +217,39 @@ def test_another_table_or_key_is_not_the_input() -> None:
         found = verify(proof, files, data=data, key=key or KEY)
         assert not found.holds
         assert "are not those of the certificate" in found.findings[-1].sentence
+
+
+def test_a_certificate_that_claims_more_than_it_describes_fails() -> None:
+    proof, tables = certificate(six(), requirements=[KAnonymity(k=2)]), six().tables()
+    (asked,) = proof.requirements
+    (table,) = proof.tables
+    claimed = proof.model_copy(
+        update={
+            "requirements": [asked.model_copy(update={"label": "k-anonymity (k = 50)", "asked": 50.0})],
+            "tables": [table.model_copy(update={"group_sizes": {"50": 2}})],
+        }
+    )
+    found = verify(claimed, written(tables, "csv"))
+    assert [one.sentence for one in found.findings if one.outcome == "fails"] == [
+        "'release' has 2 groups, and their sizes are not those that the certificate names.",
+        "The certificate says 'k-anonymity (k = 50)', but describes k-anonymity (k = 2).",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda values: values["requirements"][0].update(attribute="x"), "nothing is said about 'x'"),
+        (lambda values: values["tables"][0]["columns"].append("y"), "the columns of table 'release' do not fit"),
+        (lambda values: values["attributes"].pop(), "nothing is said about 'illness'"),
+        (lambda values: values.update(linked_by="group"), "the columns of table 'release' do not fit"),
+        (lambda values: values.update(extra=1), "Extra inputs are not permitted"),
+    ],
+)
+def test_a_certificate_that_does_not_fit_itself_is_refused(
+    change: Callable[[dict[str, Any]], None], reason: str
+) -> None:
+    values = certificate(six(), requirements=[DistinctDiversity(l=2)]).model_dump()
+    change(values)
+    with pytest.raises(DataError, match=reason):
+        Certificate.loads(json.dumps(values))
