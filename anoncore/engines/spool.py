@@ -21,6 +21,7 @@ from anoncore.engines.setting import Setting
 from anoncore.errors import DataError
 from anoncore.hierarchy import Hierarchy
 from anoncore.microdata import Role
+from anoncore.sources.parquet import check_type
 
 MOST_VALUES = 3_000_000
 """Different values of one coded column: each takes about 200 bytes while it is coded."""
@@ -127,7 +128,10 @@ class RowCoder:
         for position, (place, coder, recode) in enumerate(self._coders):
             own = coder(batch.column(place))
             codes[:, position] = own if recode is None else recode[own]
-        schema = rows_schema(codes.shape[1], [batch.schema.field(place) for place in self._carried_places])
+        fields = [batch.schema.field(place) for place in self._carried_places]
+        for one in fields:
+            check_type(one)
+        schema = rows_schema(codes.shape[1], fields)
         return rows_batch(codes, [batch.column(place) for place in self._carried_places], schema)
 
 

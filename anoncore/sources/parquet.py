@@ -61,7 +61,7 @@ def _parse(data: bytes, table: str, unpacked_limit: int) -> pa.Table:
     file = pq.ParquetFile(pa.BufferReader(data))
     _check_size(file.metadata, table, unpacked_limit)
     for column in file.schema_arrow:
-        _check_type(column)
+        check_type(column)
     parsed = file.read()
     parsed.validate(full=True)
     return parsed
@@ -80,7 +80,8 @@ def _check_size(metadata: Any, table: str, unpacked_limit: int) -> None:
         )
 
 
-def _check_type(field: pa.Field) -> None:
+def check_type(field: pa.Field) -> None:
+    """Raise DataError for a column of lists or records."""
     if pa.types.is_nested(field.type):
         kind = "lists" if pa.types.is_list(field.type) or pa.types.is_large_list(field.type) else "records"
         raise DataError(
@@ -91,12 +92,12 @@ def _check_type(field: pa.Field) -> None:
 
 def table_column(name: str, column: pa.ChunkedArray, notes: Notes) -> pd.Series:
     """One column of a Parquet file as a table holds it, see `read_parquet`."""
-    _check_type(pa.field(name, column.type))
+    check_type(pa.field(name, column.type))
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
         column = pa.chunked_array([chunk.storage for chunk in column.chunks], kind.storage_type)
         kind = kind.storage_type
-        _check_type(pa.field(name, kind))
+        check_type(pa.field(name, kind))
     if pa.types.is_dictionary(kind):
         column = column.cast(kind.value_type)
         kind = kind.value_type
