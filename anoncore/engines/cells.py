@@ -30,6 +30,11 @@ class CellTexts:
     @cached_property
     def _texts(self) -> pa.Array:
         """The text of every code."""
+        values = self.domain.values
+        if values and type(values[0]) is int and type(values[-1]) is int:
+            # The values of a domain of whole numbers are all of one type; Arrow writes them as Python does.
+            texts = pa.array(values, pa.int64()).cast(pa.string())
+            return pa.concat_arrays([texts, pa.array([MISSING_TEXT] * self.domain.has_missing, pa.string())])
         return pa.array([self.domain.text(code) for code in range(len(self.domain))], pa.string())
 
     @cached_property

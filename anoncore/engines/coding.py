@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from anoncore.coding import encode
 from anoncore.domain import Domain, Kind
 from anoncore.hierarchy import Hierarchy
+from anoncore.kernels.lookup import look_up
 from anoncore.sources.notes import Notes
 from anoncore.sources.parquet import table_column
 
@@ -83,7 +84,7 @@ class Coder:
         if not len(self._numbers):
             return np.full(len(values), self._missing, dtype=np.int32)
         if self._lookup is not None:
-            codes = self._lookup[np.clip(numbers - self._first, 0, len(self._lookup) - 1)]
+            codes = look_up(numbers, self._first, self._lookup)
         else:
             codes = self._codes[np.minimum(np.searchsorted(self._numbers, numbers), len(self._codes) - 1)]
         if self._missing >= 0 and (values.null_count or numbers.dtype.kind == "f"):
@@ -108,5 +109,6 @@ def _numbers(values: pa.Array) -> npt.NDArray[Any] | None:
         width = pa.int32() if pa.types.is_date32(kind) else pa.int64()
         return values.cast(width).cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     if pa.types.is_integer(kind) and not pa.types.is_uint64(kind):
-        return values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+        filled = values.fill_null(0) if values.null_count else values
+        return filled.cast(pa.int64()).to_numpy(zero_copy_only=False)
     return None

@@ -1,0 +1,22 @@
+"""Codes of whole numbers by a table."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.kernels.compiler import kernel
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+
+
+@kernel
+def look_up(numbers: Int64, first: int, lookup: Int32) -> Int32:
+    """`lookup[number - first]` of every number, 0 for one outside, int32 (n,)."""
+    found = np.zeros(numbers.shape[0], np.int32)
+    for row in range(numbers.shape[0]):
+        place = numbers[row] - first
+        if 0 <= place < lookup.shape[0]:
+            found[row] = lookup[place]
+    return found
