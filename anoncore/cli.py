@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from anoncore import __version__, cli_evaluate, cli_lists, cli_run, cli_verify
+from anoncore import __version__, cli_evaluate, cli_lists, cli_papers, cli_run, cli_verify
 from anoncore.errors import AnonymizationError, ParameterError, RecipeError
 
 FAILED, MISUSED, STOPPED = 1, 2, 130
@@ -59,7 +59,13 @@ def _parser() -> argparse.ArgumentParser:
     page.add_argument("--no-browser", action="store_true", help="do not open the browser")
     page.set_defaults(command=_dashboard)
 
-    for add in (cli_run.add_command, cli_verify.add_command, cli_evaluate.add_command, cli_lists.add_commands):
+    for add in (
+        cli_run.add_command,
+        cli_verify.add_command,
+        cli_evaluate.add_command,
+        cli_papers.add_commands,
+        cli_lists.add_commands,
+    ):
         add(commands)
     return parser
 

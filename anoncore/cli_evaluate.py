@@ -12,7 +12,7 @@ from typing import Any
 
 from anoncore import criteria
 from anoncore.algorithms import Progress
-from anoncore.cli_text import ProgressLine, result_lines, scores_of
+from anoncore.cli_text import ProgressLine, part_of, result_lines, scores_of
 from anoncore.criteria import CRITERIA
 from anoncore.errors import AnonymizationError, ParameterError, RecipeError
 from anoncore.measures import MEASURES, Measure
@@ -101,7 +101,7 @@ def _measured(recipe: Recipe, asked: Sequence[Asked], attribute: str | None, rep
     """Every number that is asked for, or the error that says why there is none."""
     report(0.0, "Reading the table")
     data = recipe.microdata()
-    release = recipe.algorithm.anonymize(data, lambda share, text: report(0.1 + 0.6 * share, text))
+    release = recipe.algorithm.anonymize(data, part_of(report, 0.1, 0.7))
     wanted = list(asked) or list(recipe.measures) or [one.name for one in CRITERIA.values() if not one.is_slow]
     found: dict[str, object] = {}
     for place, one in enumerate(wanted):

@@ -18,10 +18,12 @@ from anoncore.cli_text import ProgressLine, summary
 from anoncore.domain import listing
 from anoncore.errors import ParameterError
 from anoncore.export import FileFormat, replace_file, write_tables
+from anoncore.mapping import value_mapping
 from anoncore.recipe import Recipe, RecipeRun
+from anoncore.report import Subject, report
 
 ENDINGS: dict[FileFormat, str] = {"csv": ".csv", "parquet": ".parquet", "excel": ".xlsx"}
-ARCHIVE, CERTIFICATE = ".zip", "-certificate.json"
+ARCHIVE, CERTIFICATE, REPORT, MAPPING = ".zip", "-certificate.json", "-report.html", "-mapping-not-for-publication.csv"
 
 
 def add_command(commands: Any) -> None:
@@ -40,6 +42,10 @@ def add_command(commands: Any) -> None:
         help="file with the key for the certificate's hash of the original table; made if it is not there (default: "
         "a new key is printed). Keep the key, don't publish it: it proves of which table the release was made",
     )
+    run.add_argument("--report", action="store_true", help="write a report (HTML) of the run too; not for publication")
+    run.add_argument(
+        "--mapping", action="store_true", help="write what became what (CSV) too; not for publication, as its name says"
+    )
     add_engine_options(run)
     run.set_defaults(command=_run)
 
@@ -51,11 +57,12 @@ def _run(arguments: argparse.Namespace) -> None:
     file_format = _format(arguments.output, arguments.format)
     target = _target(arguments.output, arguments.recipe.stem)
     certified = not arguments.no_certificate
-    for ending in (ENDINGS[file_format], ARCHIVE, *([CERTIFICATE] if certified else [])):
+    wanted = {CERTIFICATE: certified, REPORT: arguments.report, MAPPING: arguments.mapping}
+    for ending in (ENDINGS[file_format], ARCHIVE, *(one for one, is_wanted in wanted.items() if is_wanted)):
         _check_free(target.with_name(target.name + ending), recipe, arguments.force)
     key, told = _key(arguments.key_file) if certified else ("", "")
-    with ProgressLine(sys.stderr) as report:
-        run = recipe.run(report)
+    with ProgressLine(sys.stderr) as progress:
+        run = recipe.run(progress)
         tables = run.release.tables()
     zipped = len(tables) > 1 and file_format != "excel"
     file = target.with_name(target.name + (ARCHIVE if zipped else ENDINGS[file_format]))
@@ -67,6 +74,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if certified:
         _certify(run, tables, file, target.with_name(target.name + CERTIFICATE), key)
         print(told)
+    _keep(arguments, run, target)
     if getattr(recipe.algorithm, "seed", None) is not None:
         print(
             "anoncore: the recipe holds a seed, with which a reader could undo the random choices; "
@@ -79,6 +87,22 @@ def _certify(run: RecipeRun, tables: Mapping[str, pd.DataFrame], file: Path, tar
     certificate = certify(run.release, key, files={file.name: file.read_bytes()}, tables=tables)
     replace_file(target, certificate.dumps().encode())
     print(f"Written: {target} (check it with: anoncore verify {target})")
+
+
+def _keep(arguments: argparse.Namespace, run: RecipeRun, target: Path) -> None:
+    """Write what is for those who made the release."""
+    if arguments.report:
+        file = target.with_name(target.name + REPORT)
+        subject = Subject(arguments.recipe.stem, run.release)
+        with ProgressLine(sys.stderr) as progress:
+            content = report([subject], progress=progress)
+        replace_file(file, content.encode())
+        print(f"Written: {file} (not for publication)")
+    if arguments.mapping:
+        file = target.with_name(target.name + MAPPING)
+        found = value_mapping(run.release)
+        write_tables({"mapping": found.frame}, file, "csv")
+        print(f"Written: {file} ({found.sentence.rstrip('.')})")
 
 
 def _key(file: Path | None) -> tuple[str, str]:

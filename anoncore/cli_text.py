@@ -35,6 +35,11 @@ class ProgressLine:
             self.stream.flush()
 
 
+def part_of(progress: Progress, low: float, high: float) -> Progress:
+    """Progress of a part of the work, from one share of it to another."""
+    return lambda share, text: progress(low + (high - low) * share, text)
+
+
 def summary(run: RecipeRun) -> Iterator[str]:
     """Groups, guarantees, notes and measures of a run, a line each."""
     release, algorithm = run.release, run.release.algorithm

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import stat
 import sys
 from pathlib import Path
@@ -196,9 +197,55 @@ def test_progress_is_drawn_while_evaluating(tmp_path: Path, monkeypatch: pytest.
     assert drawn[-1] == ""
 
 
-@pytest.mark.parametrize("command", ["run", "verify", "evaluate"])
+@pytest.mark.parametrize("command", ["run", "verify", "evaluate", "report", "script"])
 def test_help_is_there(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main([command, "--help"])
     assert stop.value.code == 0
     assert "--" in capsys.readouterr().out
+
+
+def test_report_and_mapping_of_a_run_say_that_they_are_not_for_publication(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "out"
+    assert main(["run", write_recipe(tmp_path), "--output", str(output), "--report", "--mapping"]) == 0
+    assert sorted(file.name for file in output.iterdir()) == [
+        "people-release-certificate.json",
+        "people-release-mapping-not-for-publication.csv",
+        "people-release-report.html",
+        "people-release.csv",
+    ]
+    mapping = pd.read_csv(output / "people-release-mapping-not-for-publication.csv")
+    assert set(mapping.groupby("attribute")["rows"].sum()) == {120}
+    assert "Not for publication: it tells which values stand behind" in capsys.readouterr().out
+    (output / "people-release.csv").unlink()
+    (output / "people-release-certificate.json").unlink()
+    assert main(["run", write_recipe(tmp_path), "--output", str(output), "--report"]) == 2
+    assert "people-release-report.html' exists" in capsys.readouterr().err
+
+
+def test_report_sets_recipes_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, target = write_recipe(tmp_path), tmp_path / "out" / "both.html"
+    second = tmp_path / "buckets.toml"
+    second.write_text(f'[source]\nbuiltin = "census"\nrows = 120\n[algorithm]\n{ANATOMY}\n', encoding="utf-8")
+    assert main(["report", first, str(second), "--output", str(target)]) == 0
+    text = target.read_text(encoding="utf-8")
+    assert "2 releases compared" in text
+    assert "people" in text
+    assert "buckets" in text
+    assert main(["report", first, "--output", str(target)]) == 2
+    assert "exists; choose another --output" in capsys.readouterr().err
+    assert main(["report", *[first] * 7, "--output", str(tmp_path / "x.html")]) == 2
+    assert "at most 6 recipes, not 7" in capsys.readouterr().err
+
+
+def test_script_is_printed_without_its_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recipe = write_recipe(tmp_path, ANATOMY + "\nseed = 12")
+    assert main(["script", recipe]) == 0
+    text = capsys.readouterr().out
+    assert "seed=12" not in text
+    (tmp_path / "again.py").write_text(text, encoding="utf-8")
+    assert runpy.run_path(str(tmp_path / "again.py"))["release"].data.n_rows == 120
+    assert main(["script", recipe, "--with-seed"]) == 0
+    assert "seed=12" in capsys.readouterr().out

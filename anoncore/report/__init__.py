@@ -1,6 +1,6 @@
 """One self-contained HTML report of a release, or of several side by side."""
 
-from anoncore.report.document import report
+from anoncore.report.document import MOST, report
 from anoncore.report.subject import Subject
 
-__all__ = ["Subject", "report"]
+__all__ = ["MOST", "Subject", "report"]
