@@ -42,6 +42,7 @@ ROUTES = (
     ),
     Route("attack", "Attack", "Judge", "What an adversary gets who reads the whole release."),
     Route("utility", "Utility", "Judge", "What the release costs in information."),
+    Route("explain", "Explain", "Judge", "Why it is not finer, and whether it would keep something more."),
     Route("compare", "Compare", "Explore", "Two to six runs side by side."),
     Route("sweep", "Sweep", "Explore", "Many methods and parameters at once, and what they trade for what."),
     Route("targets", "Choose", "Explore", "State what a release must reach, and find the one that costs least."),

@@ -1,0 +1,202 @@
+"""The page Explain: which groups bind, why they are not finer, and whether the release would keep something more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from anoncore import AnonymizationError, Fragment, Release
+from anoncore.explain import Binding, Explanation, explain, mending_sentences, what_if
+from anoncore.privacy.check import COMPARISON_WORDS
+from anoncore.requirements import REQUIREMENTS
+from dashboard import compute, forms, state
+from dashboard.charts.explain import bound_groups
+from dashboard.palette import run_style
+from dashboard.state import Run
+from dashboard.views import parts
+from dashboard.views.parts import Tile
+
+MOST_TIGHT = 30
+MOST_VIOLATIONS = 200
+_FORM = "what-if"
+
+
+def render() -> None:
+    """Draw the page."""
+    run = parts.shown_run()
+    if run is None:
+        return
+    fragment = parts.fragment_choice(run.release, "explain-fragment")
+    _why(run, fragment)
+    _would(run)
+
+
+def _why(run: Run, fragment: Fragment) -> None:
+    """Why the groups are as coarse as they are."""
+    word, words = run.release.group_word, parts.plural(run.release.group_word)
+    st.subheader("Why not finer?")
+    if not run.algorithm.promises(run.data):
+        st.info(f"{run.algorithm.title} promises nothing about groups, so no requirement keeps a {word} whole.")
+        return
+    found = compute.cached("explain", run, _explained, fragment.name)
+    bound = [int(one.forbids.sum()) for one in found.bindings]
+    tiles = [
+        Tile(
+            _label(one),
+            f"{count / found.n_groups:.1%}",
+            f"Share of the {words} of which every cut in half at the median of a quasi-identifier leaves a half that "
+            "fails this requirement.",
+            f"worst {one.worst:.3g}, asked {COMPARISON_WORDS[one.requirement.comparison]} "
+            f"{one.requirement.threshold:g}",
+        )
+        for one, count in zip(found.bindings, bound, strict=True)
+    ]
+    tiles += [
+        Tile(
+            "Several together",
+            f"{found.together.mean():.1%}",
+            "No requirement alone forbids every cut, but each cut fails one of them.",
+        ),
+        Tile("All alike", f"{found.alike.mean():.1%}", "All rows are equal in the quasi-identifiers: nothing to cut."),
+        Tile(
+            "Could be cut",
+            f"{found.free.mean():.1%}",
+            "At least one cut at a median would keep every requirement; the method stopped for a reason of its own.",
+        ),
+    ]
+    for start in range(0, len(tiles), 4):
+        parts.tiles(tiles[start : start + 4], 4)
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        parts.chart(
+            bound_groups(_reasons(found), run_style(run.color_index), words),
+            key="explain-bound",
+            caption=f"What keeps the {found.n_groups:,} {words} whole when each is cut in half at the median of every "
+            "quasi-identifier, as Mondrian would. One may have several reasons.",
+            alt="; ".join(f"{name}: {count:,} {words}" for name, count in _reasons(found).items()),
+        )
+    with right:
+        _tightest(run, fragment, found)
+
+
+@st.fragment
+def _tightest(run: Run, fragment: Fragment, found: Explanation) -> None:
+    words = parts.plural(run.release.group_word)
+    place = parts.choice(
+        "Requirement",
+        list(range(len(found.bindings))),
+        f"explain-requirement-{run.id}",
+        "Whose tightest groups are listed.",
+        names=lambda one: _label(found.bindings[one]) if one < len(found.bindings) else "",
+    )
+    one = found.bindings[place]
+    groups = one.tightest(MOST_TIGHT)
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "group": groups,
+                "rows": fragment.partition.sizes[groups],
+                "level": one.levels[groups],
+                "kept whole": one.forbids[groups],
+            }
+        ),
+        hide_index=True,
+        height=300,
+        key="explain-tightest",
+        column_config={
+            "group": st.column_config.NumberColumn("No.", help="As on the page Classes.", width=70),
+            "rows": st.column_config.NumberColumn("Rows", format="localized", width=70),
+            "level": st.column_config.NumberColumn(one.requirement.level_name.capitalize(), format="%.4g"),
+            "kept whole": st.column_config.CheckboxColumn("Kept whole", help="By this requirement alone."),
+        },
+        alt=f"The {words} that bind {_label(one)}.",
+    )
+    st.caption(f"The {words} that bind: those with least to spare for {parts.escaped(_label(one))}.")
+
+
+def _explained(release: Release, fragment: str) -> Explanation:
+    algorithm = release.algorithm
+    asked = algorithm.promises(release.data) if algorithm is not None else ()
+    part = next(one for one in release.fragments if one.name == fragment)
+    return explain(release, asked, part)
+
+
+def _label(one: Binding) -> str:
+    what = one.requirement.title
+    return f"{what} of {one.attribute}" if one.attribute is not None else what
+
+
+def _reasons(found: Explanation) -> dict[str, int]:
+    reasons = {_label(one): one.n_bound for one in found.bindings}
+    more = {
+        "several together": int(found.together.sum()),
+        "all alike": int(found.alike.sum()),
+        "could be cut": int(found.free.sum()),
+    }
+    return {**reasons, **{name: count for name, count in more.items() if count}}
+
+
+@st.fragment
+def _would(run: Run) -> None:
+    """Hold one more requirement against the release."""
+    st.subheader("Would it also hold …?")
+    names = [name for name, kind in REQUIREMENTS.items() if run.data.sensitive or kind.attribute_free]
+    left, right = st.columns([1, 2], gap="large")
+    with left:
+        name = parts.choice(
+            "Requirement to try",
+            names,
+            "what-if-requirement",
+            "It is held against the release as it is.",
+            names=lambda one: REQUIREMENTS[one].title,
+        )
+        values = state.forms().setdefault(f"{_FORM}-{name}", {})
+        try:
+            requirement = REQUIREMENTS[name](
+                **forms.draw(REQUIREMENTS[name], f"{_FORM}.{name}", values, forms.Names.of(run.data))
+            )
+            found = what_if(run.release, requirement)
+        except AnonymizationError as error:
+            with right:
+                st.info(parts.escaped(str(error)))
+            return
+    word, words = run.release.group_word, parts.plural(run.release.group_word)
+    with right:
+        if found.holds:
+            st.success(
+                f"It holds in every {word}. The worst has {requirement.level_name} {found.worst:.4g}"
+                + (f"; even {requirement.parameter} = {found.nearest:g} holds." if found.nearest is not None else ".")
+            )
+            return
+        st.error(
+            f"It fails in {found.n_groups:,} {words} with {found.n_rows:,} rows "
+            f"({found.n_rows / run.data.n_rows:.1%}). The worst has {parts.escaped(requirement.level_name)} "
+            f"{found.worst:.4g}."
+        )
+        st.markdown(
+            "\n".join(
+                [
+                    "What would mend it:",
+                    "",
+                    *(f"- {parts.escaped(one)}" for one in mending_sentences(found, run.release)),
+                ]
+            )
+        )
+    shown = sorted(found.violations, key=lambda one: -abs(one.level - requirement.threshold))[:MOST_VIOLATIONS]
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "number": [one.group for one in shown],
+                "rows": [one.size for one in shown],
+                "misses by": [float(np.round(abs(one.level - requirement.threshold), 6)) for one in shown],
+                "what fails": [one.sentence for one in shown],
+            }
+        ),
+        hide_index=True,
+        key="what-if-violations",
+        column_config={"what fails": st.column_config.TextColumn(width="large")},
+        alt=f"The {words} that fail, those that miss by most first.",
+    )
+    cut = f" The first {MOST_VIOLATIONS} are listed." if len(found.violations) > MOST_VIOLATIONS else ""
+    st.caption(f"The {words} that fail, those that miss by most first.{cut}")
