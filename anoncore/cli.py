@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from anoncore import __version__, cli_evaluate, cli_lists, cli_papers, cli_run, cli_verify
+from anoncore import __version__, cli_evaluate, cli_lists, cli_papers, cli_run, cli_sweep, cli_verify
 from anoncore.errors import AnonymizationError, ParameterError, RecipeError
 
 FAILED, MISUSED, STOPPED = 1, 2, 130
@@ -63,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
         cli_run.add_command,
         cli_verify.add_command,
         cli_evaluate.add_command,
+        cli_sweep.add_command,
         cli_papers.add_commands,
         cli_lists.add_commands,
     ):
