@@ -128,23 +128,34 @@ def bucket_factors(release: Release, attribute: str) -> list[BucketFactor]:
 
 
 def _linked_by_buckets(release: Release, attribute: str) -> SignaturePosterior:
-    n_codes = len(release.data.domain[attribute])
     factors = bucket_factors(release, attribute)
     keys = [published_key(one.fragment, one.known) for one in factors]
-    cells = [Cells.of(release.partition, key) for key in keys]
     signature = dense_key(keys, release.data.n_rows)
     _, first = np.unique(signature, return_index=True)
+    probability = bucket_posterior(release, attribute, factors, keys, np.column_stack([key[first] for key in keys]))
+    return SignaturePosterior(probability, signature)
+
+
+def bucket_posterior(
+    release: Release, attribute: str, factors: list[BucketFactor], keys: list[Int64], signatures: Int64
+) -> Floats:
+    """p(t, s) of people by the cells that they show, float (n_signatures, m).
+
+    `keys` number what each factor shows of the rows, int64 (n_rows,) each; `signatures` int64 (n_signatures, n_factors)
+    are such numbers, of people who fit at least one bucket.
+    """
+    n_codes = len(release.data.domain[attribute])
+    cells = [Cells.of(release.partition, key) for key in keys]
     starts = np.concatenate(([0], np.cumsum([len(one) for one in cells])))
     lead = int(np.argmax([int(key.max()) for key in keys]))
-    probability = slicing_posterior(
+    return slicing_posterior(
         _columns(factors, cells, starts, release.partition.n_groups, attribute, n_codes),
-        np.column_stack([key[first] for key in keys]),
+        signatures,
         lead,
         np.searchsorted(np.sort(cells[lead].value), np.arange(int(keys[lead].max()) + 2)),
         starts[lead] + np.argsort(cells[lead].value, kind="stable"),
         n_codes,
     )
-    return SignaturePosterior(probability, signature)
 
 
 def _columns(

@@ -131,12 +131,11 @@ class PublishedRelease:
         return Release(data, tuple(fragments))
 
     def people(self) -> Release | None:
-        """The release as the adversary sees it who knows everybody's quasi-identifiers; None where the tables do not
-        tell which quasi-identifiers belong to one person.
+        """The joined tables as a release, rows of a group linked in any way; None for tables that share attributes or
+        are not joined.
         """
         columns = [name for table in self.tables for name in table.columns if name != self.group]
-        knowing = [table for table in self.tables if any(self._is_known(name) for name in table.columns)]
-        if self.group is None or len(self.tables) < 2 or len(knowing) != 1 or len(set(columns)) < len(columns):
+        if self.group is None or len(self.tables) < 2 or len(set(columns)) < len(columns):
             return None
         ordered = [_by_group(table, self.partition(table)) for table in self.tables]
         first = self.partition(ordered[0])
@@ -155,6 +154,11 @@ class PublishedRelease:
             for table in ordered
         )
         return Release(data, fragments)
+
+    @property
+    def tells_people(self) -> bool:
+        """Whether the tables tell which quasi-identifiers belong to one person: one of them has all."""
+        return sum(any(self._is_known(name) for name in table.columns) for table in self.tables) == 1
 
     def _is_known(self, name: str) -> bool:
         return name != self.group and self.attributes[name].role == "quasi-identifier"

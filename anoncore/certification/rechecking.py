@@ -6,15 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+import numpy as np
+
 from anoncore import privacy
-from anoncore.algorithms import ALGORITHMS
+from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.attacks.fitting_people import level_bounds
 from anoncore.certification.entries import Asked, Joins, Method, Personal
 from anoncore.certification.published import PublishedRelease
 from anoncore.errors import AnonymizationError
 from anoncore.privacy.check import COMPARISON_WORDS, level_texts
+from anoncore.release import Release
 from anoncore.requirements import REQUIREMENTS, Comparison, Requirement
+from anoncore.requirements.base import Floats
 
 T = TypeVar("T")
+TOLERANCE = 2e-9
 HIDDEN_PEOPLE = "which rows of the tables belong to one person is what the release hides"
 HIDDEN_TABLE = "the original distribution of '{attribute}' is not published"
 
@@ -65,7 +71,11 @@ def recheck_requirement(published: PublishedRelease, asked: Asked) -> Recheck:
 
 
 def recheck_people(published: PublishedRelease, method: Method | None, promise: Personal) -> Recheck | None:
-    """The promise about every person, as the adversary computes it; None where the tables hide who has what."""
+    """The promise about every person, as the adversary computes it; None where the tables hide who has what.
+
+    Where they hide which quasi-identifiers belong together, everybody who fits the tables is looked at: the promise
+    holds if it does for all of them, and fails if it must for one.
+    """
     if method is None:
         return None
 
@@ -73,11 +83,43 @@ def recheck_people(published: PublishedRelease, method: Method | None, promise: 
         release = published.people()
         if release is None:
             return None
-        found = ALGORITHMS.build({"name": method.name, **method.parameters}).personal_guarantees(release)
+        algorithm = ALGORITHMS.build({"name": method.name, **method.parameters})
+        if not published.tells_people:
+            return _bounded(release, algorithm, promise)
+        found = algorithm.personal_guarantees(release)
         ours = next((one for one in found if one.attribute == promise.attribute), None)
         return None if ours is None else Recheck(ours.holds, ours.sentence, ours.reached)
 
     return _said(promise.sentence, work)
+
+
+def _bounded(release: Release, algorithm: Algorithm, promise: Personal) -> Recheck | None:
+    """The promise by what holds of all people who fit, or must fail for one of them; None where neither is so."""
+    diversity = getattr(algorithm, "diversity", None)
+    if diversity not in ("posterior", "distinct"):
+        return None
+    domain = release.data.domain[promise.attribute]
+    protected = [domain.code_of(value) for value in release.data.sensitive_values.get(promise.attribute, ())]
+
+    def level(probability: Floats) -> Floats:
+        """1 / the likeliest value, or how many values are possible; a protected set counts as one."""
+        if diversity == "distinct":
+            possible = probability > 0
+            counts = possible.sum(axis=1)
+            return counts - (
+                possible[:, protected].sum(axis=1) - possible[:, protected].any(axis=1) if protected else 0
+            )
+        likeliest = probability[:, protected].sum(axis=1) if protected else probability.max(axis=1)
+        return np.divide(1.0, likeliest, out=np.full(len(likeliest), np.inf), where=likeliest > 0)
+
+    found = level_bounds(release, promise.attribute, level)
+    tolerance = TOLERANCE * promise.asked**2
+    what = f"{algorithm.title} with {diversity} diversity, l = {promise.asked:g}"
+    if found is not None and found.high < promise.asked - tolerance:
+        return Recheck(False, f"{what}, fails: someone in the tables has at most {found.high:.4g}, whoever that is.")
+    if found is not None and found.low >= promise.asked - tolerance:
+        return Recheck(True, f"{what}, holds: everybody who fits the tables has at least {found.low:.4g}.")
+    return None
 
 
 def recheck_joins(published: PublishedRelease, asked: Joins) -> Recheck:

@@ -158,7 +158,8 @@ def _statements(certificate: Certificate, published: PublishedRelease) -> Iterat
         found = recheck_requirement(published, asked) if asked.rechecked else None
         yield _finding(asked.label, asked, found, asked.reached)
     for promise in certificate.people:
-        found = recheck_people(published, certificate.method, promise) if promise.rechecked else None
+        # Where the tables do not show that it holds, they may still show that it fails.
+        found = recheck_people(published, certificate.method, promise)
         yield _finding(f"promise about '{promise.attribute}'", promise, found)
     if certificate.joins is not None:
         joins = certificate.joins
@@ -171,7 +172,8 @@ def _finding(
     check: str, entry: Asked | Personal | Joins, found: Recheck | None, certified: float | None = None
 ) -> Finding:
     if found is None:
-        return Finding(check, "not checked", f"{check} is not checked: {entry.reason}.")
+        reason = entry.reason or "the tables no longer show it"
+        return Finding(check, "not checked", f"{check} is not checked: {reason}.")
     if found.holds and certified is not None and found.reached is not None:
         tolerance = 1e-9 * max(1.0, abs(certified))
         if abs(found.reached - certified) > tolerance:

@@ -115,8 +115,8 @@ def test_what_is_believed_of_everybody_is_computed_from_slices() -> None:
     assert "does not hold: the likeliest value of 'illness' of anyone has p = 1 (asked: at most 1/l = 0.6667)" in said
 
 
-def test_people_of_several_columns_are_not_checked_with_the_reason() -> None:
-    columns = (("age",), ("town", "since", "illness"), ("visits",))
+def test_people_of_columns_that_overlap_are_not_checked_with_the_reason() -> None:
+    columns = (("age", "town", "visits"), ("town", "since", "illness"))
     release = Slicing(l=1, attribute_columns=columns).anonymize(people())
     (finding,) = (
         one
@@ -125,6 +125,19 @@ def test_people_of_several_columns_are_not_checked_with_the_reason() -> None:
     )
     assert finding.outcome == "not checked"
     assert "which rows of the tables belong to one person is what the release hides" in finding.sentence
+
+
+def test_what_must_fail_for_someone_is_found_where_people_are_hidden() -> None:
+    columns = (("age", "since"), ("town", "illness"), ("visits",))
+    release = Slicing(l=1.5, attribute_columns=columns).anonymize(people())
+    proof, tables = certificate(release), release.tables()
+    assert proof.people[0].sentence.endswith("l = 1.5, holds: everybody who fits the tables has at least 1.5.")
+    assert failures(proof, tables) == []
+    name = next(name for name, table in tables.items() if "illness" in table)
+    (said,) = failures(proof, tables | {name: tables[name].assign(illness="flu")})
+    assert said == (
+        "Slicing with posterior diversity, l = 1.5, fails: someone in the tables has at most 1, whoever that is."
+    )
 
 
 def test_joins_of_fragments_are_counted_again() -> None:

@@ -1,0 +1,68 @@
+"""Everybody who may be in a sliced table, where it hides who really is, and what would be believed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from anoncore.attacks.cells import Cells, Floats, Int64, published_key
+from anoncore.attacks.posterior import bucket_factors, bucket_posterior
+from anoncore.errors import ReleaseError
+from anoncore.release import Release
+
+MOST_PEOPLE = 1_000_000
+AT_ONCE = 50_000
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What is known of the smallest level of anyone in the table: at least `low`, at most `high`."""
+
+    low: float
+    high: float
+
+
+def level_bounds(release: Release, attribute: str, level: Callable[[Floats], Floats]) -> Bounds | None:
+    """Bounds of the smallest level of people, from the published columns alone; None where too many people fit.
+
+    `level` gives a number for each row of p(t, s), float (n, m) -> float (n,). The people who fit a bucket are all
+    combinations of what its columns show; those in the table are among them, and each cell of each column is of
+    somebody. So nobody is below the smallest level of all who fit, and somebody is at or below the largest of those who
+    share a cell. Raises ReleaseError for columns that share attributes.
+    """
+    factors = bucket_factors(release, attribute)
+    if any(one.power < 0 for one in factors):
+        raise ReleaseError("The columns share attributes; who fits them is not counted.")
+    keys = [published_key(one.fragment, one.known) for one in factors]
+    cells = [Cells.of(release.partition, key) for key in keys]
+    borders = [np.searchsorted(one.group, np.arange(release.partition.n_groups + 1)) for one in cells]
+    n_people = np.prod([np.diff(border).astype(np.float64) for border in borders], axis=0)
+    if n_people.sum() > MOST_PEOPLE:
+        return None
+    # The best that the owner of each cell can have, as far as the cell alone tells.
+    best = [np.full(len(one), -np.inf) for one in cells]
+    low = np.inf
+    for people in _combinations(borders, n_people):
+        signatures = np.column_stack([one.value[people[:, place]] for place, one in enumerate(cells)])
+        found = level(bucket_posterior(release, attribute, factors, keys, signatures))
+        low = min(low, float(found.min()))
+        for place, owner in enumerate(best):
+            np.maximum.at(owner, people[:, place], found)
+    return Bounds(low, min(float(owner.min()) for owner in best))
+
+
+def _combinations(borders: list[Int64], n_people: Floats) -> Iterator[Int64]:
+    """The cells of everybody who fits some bucket, int64 (n, n_factors), some ten thousand people at once."""
+    waiting: list[Int64] = []
+    size = 0
+    for bucket in range(len(n_people)):
+        ranges = [np.arange(border[bucket], border[bucket + 1]) for border in borders]
+        waiting.append(np.stack([axis.ravel() for axis in np.meshgrid(*ranges, indexing="ij")], axis=1))
+        size += len(waiting[-1])
+        if size >= AT_ONCE:
+            yield np.concatenate(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield np.concatenate(waiting)
