@@ -20,7 +20,7 @@ import anoncore
 from anoncore import privacy
 from anoncore.algorithms.base import Algorithm
 from anoncore.certification.attributes import attribute_entries
-from anoncore.certification.cells import PublishedTable
+from anoncore.certification.cells import PublishedTable, cell_name
 from anoncore.certification.digests import column_hash, joined_hash, table_hash
 from anoncore.certification.entries import (
     Asked,
@@ -146,8 +146,14 @@ def certify(
 
     `key` (see `new_key`) is for the hash of the input and is not written. `files` are the written files by name, whose
     hashes are taken; `tables` the published tables where `Release.tables` was called already. Raises ReleaseError where
-    something that was promised or asked for does not hold.
+    something that was promised or asked for does not hold, DataError for a column name that files cannot keep apart.
     """
+    unclear = [name for name in release.attributes if cell_name(name) != name]
+    if unclear:
+        raise DataError(
+            f"Columns named {listing(unclear)} cannot be told from ones that a spreadsheet guards with an apostrophe; "
+            "rename them."
+        )
     own = {name: PublishedTable.of(name, frame) for name, frame in (tables or release.tables()).items()}
     shown = tuple(own.values())
     attributes = attribute_entries(release, shown)

@@ -216,6 +216,12 @@ def test_the_certificate_shows_nothing_but_the_files() -> None:
     assert first.model_copy(update={"made": ""}) == second.model_copy(update={"made": ""})
 
 
+def test_a_column_name_that_looks_guarded_is_refused() -> None:
+    data = Microdata(SIX.rename(columns={"illness": "'=x"}), roles={"age": "quasi-identifier", "'=x": "sensitive"})
+    with pytest.raises(DataError, match="cannot be told from ones that a spreadsheet guards"):
+        certificate(generalized(data, [0, 0, 0, 1, 1, 1]))
+
+
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": "other"}'])
 def test_a_text_that_is_no_certificate_is_refused(text: str) -> None:
     with pytest.raises(DataError, match="This is no certificate of a release"):
