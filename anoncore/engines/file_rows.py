@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ import pyarrow as pa
 
 from anoncore.engines.faults import writing
 from anoncore.engines.partition_tree import PartitionTree
+from anoncore.engines.pipeline import in_threads, read_ahead
 from anoncore.engines.rows import Accumulator, Check, no_check, sampled_places
-from anoncore.kernels.partition_tree import leaves_of, order_by_leaf
+from anoncore.kernels.partition_tree import leaves_of, order_by_leaf, rows_in_order
 
 Int32 = npt.NDArray[np.int32]
 
@@ -75,9 +77,10 @@ class FileRows:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows, in order."""
         with pa.OSFile(str(self.path), "rb") as file, pa.ipc.open_stream(file) as stream:
-            for batch in stream:
-                self.check()
-                yield batch
+            with closing(read_ahead(iter(stream))) as batches:
+                for batch in batches:
+                    self.check()
+                    yield batch
 
     def scan(self, accumulator: Accumulator) -> None:
         """Add every row once."""
@@ -111,8 +114,9 @@ class FileRows:
         """Each leaf that has rows with its rows, from left to right; this file is removed."""
         with writing(self.path.parent):
             division = _Division(self, tree)
-            for batch in self.batches():
-                division.add(batch)
+            with closing(in_threads(division.sorted, self.batches())) as batches:
+                for moved, starts in batches:
+                    division.add(moved, starts)
             found = division.close()
         self.drop()
         yield from found
@@ -134,11 +138,15 @@ class _Division:
         self._waiting: list[list[pa.RecordBatch]] = [[] for _ in self._leaves]
         self._n_waiting = np.zeros(len(self._leaves), dtype=np.int64)
 
-    def add(self, batch: pa.RecordBatch) -> None:
+    def sorted(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, npt.NDArray[np.int64]]:
+        """The rows of a batch by their leaf, and where each leaf's begin."""
         codes = batch_codes(batch)
         order, starts = order_by_leaf(leaves_of(codes, self._tree), self._slot, len(self._leaves))
         carried: list[Any] = [column.take(pa.array(order)) for column in batch.columns[1:]]
-        moved = rows_batch(codes[order], carried, self._source.schema)
+        return rows_batch(rows_in_order(codes, order), carried, self._source.schema), starts
+
+    def add(self, moved: pa.RecordBatch, starts: npt.NDArray[np.int64]) -> None:
+        """Send sorted rows to their files."""
         for place in np.flatnonzero(np.diff(starts)).tolist():
             begin, end = int(starts[place]), int(starts[place + 1])
             if end - begin >= BUFFER_ROWS:

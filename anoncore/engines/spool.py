@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,6 +17,7 @@ from anoncore.engines.coding import CodedColumn, code_column, distinct_series
 from anoncore.engines.faults import writing
 from anoncore.engines.file_rows import FileRows, RowsWriter, rows_batch, rows_schema
 from anoncore.engines.large_table import LargeTable
+from anoncore.engines.pipeline import in_threads, read_ahead
 from anoncore.engines.profile import TableProfile
 from anoncore.engines.setting import Setting
 from anoncore.errors import DataError
@@ -146,13 +148,13 @@ def spool_rows(
     coder = RowCoder(setting, columns)
     writer: RowsWriter | None = None
     n = 0
-    for batch in table.batches(coder.wanted):
-        coded = coder(batch)
-        with writing(path.parent):
-            writer = writer or RowsWriter(path, coded.schema)
-            writer.write(coded)
-        n += batch.num_rows
-        done(n)
+    with closing(in_threads(coder, read_ahead(table.batches(coder.wanted)))) as batches:
+        for coded in batches:
+            with writing(path.parent):
+                writer = writer or RowsWriter(path, coded.schema)
+                writer.write(coded)
+            n += coded.num_rows
+            done(n)
     if writer is None:
         raise DataError(f"'{table.name}' has no rows.")
     with writing(path.parent):

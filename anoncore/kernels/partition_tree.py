@@ -83,6 +83,16 @@ def order_by_leaf(leaf: Int32, slot: Int32, n_slots: int) -> tuple[Int64, Int64]
 
 
 @kernel
+def rows_in_order(rows: Int32, order: Int64) -> Int32:
+    """The rows in another order."""
+    moved = np.empty_like(rows)
+    for place in range(order.shape[0]):
+        for column in range(rows.shape[1]):
+            moved[place, column] = rows[order[place], column]
+    return moved
+
+
+@kernel
 def add_statistics(
     rows: Int32,
     tree: TreeArrays,
