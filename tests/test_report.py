@@ -179,6 +179,16 @@ def test_a_histogram_counts_every_value(values: list[float]) -> None:
     assert (shares * top).sum() == pytest.approx(len(values), rel=0.02)
 
 
+def test_whole_numbers_are_named_where_they_are() -> None:
+    drawing = histogram(np.array([3.0, 3.0, 4.0]), "rows", "groups", "{:.0f}".format, "alt")
+    ticks = re.findall(r'<text x="([0-9.]+)" y="217.0" text-anchor="middle">([^<]+)<', drawing)
+    bars_at = [
+        float(x) + float(width) / 2 for x, width in re.findall(r'<rect x="([0-9.]+)"[^>]* width="([0-9.]+)"', drawing)
+    ]
+    assert [text for _, text in ticks] == ["3", "4"]
+    assert [float(x) for x, _ in ticks] == pytest.approx(bars_at, abs=0.2)
+
+
 def test_curves_climb_from_nothing_to_all() -> None:
     drawing = curves([Series("x", np.array([0.2, 0.4, 0.9]))], "x", "people", "{:.1f}".format, "alt")
     (points,) = re.findall(r'points="([^"]+)"', drawing)

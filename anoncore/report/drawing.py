@@ -65,7 +65,7 @@ def histogram(values: Floats, x: str, y: str, text: Callable[[float], str], alt:
         if count:
             left, right, height = axis.place(start), axis.place(end), count / top * PLOT_HEIGHT
             parts.append(_bar(left + 0.5, TOP + PLOT_HEIGHT - height, max(right - left - 1, 1), height, style))
-    parts += axis.ticks(text)
+    parts += axis.ticks(text, whole=_are_whole(values))
     return _svg(TOP + PLOT_HEIGHT + BOTTOM, parts, alt)
 
 
@@ -106,9 +106,13 @@ def swatch(style: int | None) -> Markup:
     return tag("svg", line, viewBox="0 0 34 14", width=34, height=14, class_="swatch", aria_hidden="true")
 
 
+def _are_whole(values: Floats) -> bool:
+    return bool((values == np.round(values)).all())
+
+
 def _edges(values: Floats) -> Floats:
     low, high = float(values.min()), float(values.max())
-    whole = bool((values == np.round(values)).all())
+    whole = _are_whole(values)
     if whole and high - low < MOST_BINS:
         return np.arange(low - 0.5, high + 1.0)
     if high <= low:
@@ -131,11 +135,12 @@ class _Axis:
         """Where a value stands."""
         return LEFT + (value - self.low) / (self.high - self.low) * (WIDTH - LEFT - 12)
 
-    def ticks(self, text: Callable[[float], str]) -> list[Markup]:
-        """Round values with their text, each text once."""
+    def ticks(self, text: Callable[[float], str], whole: bool = False) -> list[Markup]:
+        """Round values with their text, each text once; `whole`: between whole numbers there is nothing."""
         shown: dict[str, float] = {}
         for value in _round(self.low, self.high):
-            shown.setdefault(text(value), value)
+            if not whole or value == int(value):
+                shown.setdefault(text(value), value)
         return [_text(self.place(value), TOP + PLOT_HEIGHT + 17, one, anchor="middle") for one, value in shown.items()]
 
 

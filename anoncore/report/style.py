@@ -54,7 +54,7 @@ nav ul { columns: 2; max-width: 700px; } a { color: inherit; }
   @page { margin: 16mm 14mm; }
   body { font-size: 10.5pt; } main { padding: 0; max-width: none; } nav { display: none; }
   .figures { grid-template-columns: 1fr 1fr; } .scroll { overflow: visible; } table { font-size: 8.5pt; width: 100%; }
-  td:first-child, th:first-child { min-width: 0; } td.number { white-space: normal; }
+  td:first-child, th:first-child { min-width: 12ch; } td.number { white-space: normal; }
   h2, h3 { break-after: avoid; } figure, tr, .tile { break-inside: avoid; }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
 }
