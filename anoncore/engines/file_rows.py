@@ -76,11 +76,14 @@ class FileRows:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows, in order."""
-        with pa.OSFile(str(self.path), "rb") as file, pa.ipc.open_stream(file) as stream:
-            with closing(read_ahead(iter(stream))) as batches:
-                for batch in batches:
-                    self.check()
-                    yield batch
+        with (
+            pa.OSFile(str(self.path), "rb") as file,
+            pa.ipc.open_stream(file) as stream,
+            closing(read_ahead(iter(stream))) as batches,
+        ):
+            for batch in batches:
+                self.check()
+                yield batch
 
     def scan(self, accumulator: Accumulator) -> None:
         """Add every row once."""

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from anoncore.domain import listing
 from anoncore.engines.faults import reading, writing
+from anoncore.engines.pipeline import read_ahead
 from anoncore.engines.sqlite_table import chosen_table, spool_sqlite
 from anoncore.errors import DataError
+from anoncore.kernels.lookup import count_numbers
 from anoncore.recipe_source import DATABASES
 from anoncore.sources.notes import Notes
 from anoncore.sources.parquet import PANDAS_ROW_LABELS, table_column
 from anoncore.sources.values import MISSING
 
 PARQUET, TEXT = (".parquet", ".pq"), (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
+WHOLE_NUMBERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+NARROW = 1 << 22
+"""Range of whole numbers up to which they are counted in a table of that size."""
 BATCH_ROWS = 131_072
 MISSING_TEXTS = (*MISSING, "?", "NA")
 """Cells of text files that mean missing, besides those that a recipe lists."""
@@ -60,7 +67,10 @@ class LargeTable:
         except BaseException:
             self.close()
             raise
-        self.names = tuple(str(column[0]) for column in columns if column[0] != PANDAS_ROW_LABELS)
+        kinds = {str(column[0]): str(column[1]) for column in columns if column[0] != PANDAS_ROW_LABELS}
+        self.names = tuple(kinds)
+        self._whole = {name for name, kind in kinds.items() if kind in WHOLE_NUMBERS}
+        self._counted: dict[str, pa.Table] = {}
         self.n_rows = int(counted[0][0])
         if self.n_rows == 0:
             self.close()
@@ -96,11 +106,40 @@ class LargeTable:
         known = [str(row[0]) for row in self._connection.execute(query).fetchall()]
         return f"source.{identifier(chosen_table(known, table, path.name))}"
 
+    def count(self, names: Collection[str]) -> None:
+        """Count all columns of whole numbers in a narrow range in one scan, which is faster than one by one."""
+        whole = [name for name in names if name in self._whole]
+        bounds = ", ".join(f"min({identifier(name)}), max({identifier(name)})" for name in whole)
+        if not whole:
+            return
+        with reading(self.name):
+            found = self._connection.execute(f"SELECT {bounds} FROM {self._relation}").fetchall()[0]
+        ranges = {name: (found[2 * place], found[2 * place + 1]) for place, name in enumerate(whole)}
+        narrow = {name: low for name, (low, high) in ranges.items() if low is not None and high - low < NARROW}
+        counts = {name: np.zeros(ranges[name][1] - low + 1, dtype=np.int64) for name, low in narrow.items()}
+        missing, kinds = dict.fromkeys(narrow, 0), {}
+        with closing(read_ahead(self.batches(list(narrow)) if narrow else iter(()))) as batches:
+            for batch in batches:
+                for name, column in zip(narrow, batch.columns, strict=True):
+                    missing[name] += column.null_count
+                    kinds[name] = column.type
+                    count_numbers(column.drop_null().cast(pa.int64()).to_numpy(), narrow[name], counts[name])
+        for name, low in narrow.items():
+            places = np.flatnonzero(counts[name])
+            values = pa.array(places + low).cast(kinds[name])
+            rows = counts[name][places]
+            if missing[name]:
+                values = pa.concat_arrays([values, pa.nulls(1, kinds[name])])
+                rows = np.append(rows, missing[name])
+            self._counted[name] = pa.table({"value": values, "rows": rows})
+
     def counted(self, name: str, most: int) -> pa.Table:
         """Distinct values of a column and how often each occurs, columns `value` and `rows`.
 
         Raises DataError for more than `most` values.
         """
+        if name in self._counted and self._counted[name].num_rows <= most:
+            return self._counted[name]
         column = identifier(name)
         query = f"SELECT {column} AS value, count(*) AS rows FROM {self._relation} GROUP BY 1 LIMIT {most + 1}"
         with reading(self.name):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,9 @@ class SparkTable:
         self.n_rows = frame.count()
         if self.n_rows == 0:
             raise DataError("The table holds column names but no rows; load a table with at least one row.")
+
+    def count(self, names: Collection[str]) -> None:
+        """Nothing: every column is counted by itself."""
 
     def counted(self, name: str, most: int) -> pa.Table:
         """Distinct values of a column and how often each occurs, columns `value` and `rows`."""

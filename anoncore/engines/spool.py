@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,6 +49,9 @@ class CountableTable(Protocol):
     names: tuple[str, ...]
     n_rows: int
 
+    def count(self, names: Collection[str]) -> None:
+        """Count in one go what is counted faster so; `counted` gives each."""
+
     def counted(self, name: str, most: int) -> pa.Table:
         """Distinct values of a column and how often each occurs, columns `value` and `rows`."""
 
@@ -68,7 +71,10 @@ def profile_of(
             )
     roles = {name: Role(tags.roles.get(name, Role.INSENSITIVE)) for name in table.names}
     columns: dict[str, CodedColumn] = {}
-    for name in _coded_names(roles, algorithm, table.names):
+    coded = _coded_names(roles, algorithm, table.names)
+    step("Counting whole numbers")
+    table.count(coded)
+    for name in coded:
         step(f"Finding the values of '{name}'")
         counted = table.counted(name, MOST_VALUES)
         make = tags.hierarchies.get(name)

@@ -1,4 +1,4 @@
-"""Codes of whole numbers by a table."""
+"""Codes and counts of whole numbers by a table."""
 
 from __future__ import annotations
 
@@ -20,3 +20,10 @@ def look_up(numbers: Int64, first: int, lookup: Int32) -> Int32:
         if 0 <= place < lookup.shape[0]:
             found[row] = lookup[place]
     return found
+
+
+@kernel
+def count_numbers(numbers: Int64, first: int, counts: Int64) -> None:
+    """Add every number to `counts[number - first]`."""
+    for row in range(numbers.shape[0]):
+        counts[numbers[row] - first] += 1
