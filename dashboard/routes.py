@@ -47,6 +47,7 @@ ROUTES = (
     Route("sweep", "Sweep", "Explore", "Many methods and parameters at once, and what they trade for what."),
     Route("targets", "Choose", "Explore", "State what a release must reach, and find the one that costs least."),
     Route("export", "Export", "Publish", "Take the release, a certificate and a recipe with you."),
+    Route("learn", "Learn", "Learn", "The attacks and the methods on small tables, step by step."),
 )
 _BY_NAME = {route.name: route for route in ROUTES}
 

@@ -1,0 +1,141 @@
+"""Lessons are registered, can be walked through, and show what the library computes."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import datasets
+from anoncore import attacks, privacy
+from dashboard import state
+from dashboard.views import learn, lessons
+from dashboard.views.lessons import closeness, diversity, linking, moving
+from dashboard.views.lessons.board import data_of, generalized
+from tests.dashboard.conftest import Visitor
+from tests.dashboard.results import metrics
+
+NAMES = [lesson.name for lesson in learn.LESSONS]
+
+
+def started(visitor: Visitor, name: str) -> Visitor:
+    """The visitor at the first step of a lesson."""
+    visitor.open("learn")
+    box = next(item for item in visitor.at.selectbox if item.key == learn.CHOICE)
+    box.set_value(learn.LESSONS[NAMES.index(name)])
+    return visitor.run()
+
+
+def stepped(visitor: Visitor, name: str, step: int) -> Visitor:
+    """The visitor at a step, from 0."""
+    started(visitor, name)
+    for _ in range(step):
+        visitor.press("Next")
+    return visitor
+
+
+def test_every_module_of_a_lesson_is_registered_and_has_its_parts():
+    modules = {info.name for info in pkgutil.iter_modules(lessons.__path__)} - {"board"}
+    assert modules == set(NAMES)
+    assert len(NAMES) == len(modules)
+    for lesson in learn.LESSONS:
+        module = importlib.import_module(f"dashboard.views.lessons.{lesson.name}")
+        assert 2 <= len(module.STEPS) <= 6
+        assert not datasets.table(module.TABLE).external
+        assert 0 < lesson.minutes <= 5
+        assert lesson.promise.endswith(".")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_step_draws_something_and_asks_a_question_with_an_answer(name: str, visitor: Visitor):
+    started(visitor, name)
+    steps = learn.load(learn.LESSONS[NAMES.index(name)]).STEPS
+    for place, step in enumerate(steps):
+        assert f"Step {place + 1} of {len(steps)}: {step.title}" in visitor.texts()
+        assert visitor.at.get("plotly_chart") or visitor.at.dataframe
+        assert "**Question:**" in visitor.texts()
+        answer = next(box for box in visitor.at.expander if box.label == "Show the answer")
+        assert len(answer.markdown[0].value) > 60
+        if place + 1 < len(steps):
+            visitor.press("Next")
+    assert not visitor.has_button("Next")
+
+
+def test_load_this_table_opens_it_on_the_working_pages(visitor: Visitor):
+    started(visitor, "linking").press("Load this table")
+    assert state._workspaces.get(visitor.workspace).table.builtin == linking.TABLE
+    assert visitor.at.title[0].value == "Data"
+
+
+def test_linking_shows_the_people_who_fit_the_unique_share_and_the_risk(visitor: Visitor):
+    found = linking.linked()
+    started(visitor, "linking")
+    assert metrics(visitor)["People who fit"] == f"{found.population_size[4]}" == "2"
+    visitor.press("Next")
+    assert f"with all 3 it is {linking.alone(10_000, linking.CENSUS):.1%}" in visitor.texts()
+    visitor.press("Next")
+    risk = linking.crowded(2)[2].prosecutor.largest
+    assert metrics(visitor)["Largest risk"] == f"{risk:.0%}" == "50%"
+
+
+def test_the_crowd_of_the_linking_lesson_comes_from_the_library(visitor: Visitor, monkeypatch: pytest.MonkeyPatch):
+    stepped(visitor, "linking", 2)
+    real: Callable[..., attacks.Reidentification] = attacks.reidentification
+
+    def other(*arguments: object, **named: object) -> attacks.Reidentification:
+        found = real(*arguments, **named)
+        object.__setattr__(found, "class_size", np.full(7, 5))
+        return found
+
+    monkeypatch.setattr(attacks, "reidentification", other)
+    assert metrics(visitor.run())["Smallest class"] == "5"
+
+
+def test_diversity_shows_the_belief_before_and_after_the_cure(visitor: Visitor):
+    release = diversity.paper()
+    belief = attacks.attribute_disclosure(release, "disease").belief
+    started(visitor, "diversity")
+    assert metrics(visitor)["Largest belief"] == f"{belief[release.partition.rows(0)].max():.0%}" == "100%"
+    visitor.press("Next")
+    assert metrics(visitor)["She has fever"] == f"{1 - diversity.with_background(0.02, 0.3)[0]:.1%}" == "97.7%"
+    visitor.press("Next")
+    assert metrics(visitor)["Largest belief"] == "100%"
+    next(item for item in visitor.at.slider if item.label == "l").set_value(2)
+    visitor.run()
+    assert metrics(visitor)["Fewest diseases"] == "2"
+    assert metrics(visitor)["Classes"] == f"{diversity.diverse(2).n_groups}"
+
+
+def test_closeness_shows_levels_beliefs_and_distances(visitor: Visitor):
+    started(visitor, "closeness")
+    assert metrics(visitor)["Different salaries"] == "3"
+    visitor.press("Next")
+    release = closeness.tested(10)
+    code = release.data.domain["result"].code_of("positive")
+    after = attacks.sensitive_posterior(release, "result")[0, code]
+    assert metrics(visitor)["Belief after"] == f"{after:.0%}" == "50%"
+    visitor.press("Next")
+    distances = privacy.emd(generalized(data_of(closeness.TABLE, ("age",)), closeness.close(0.4)), "salary")
+    assert metrics(visitor)["Largest distance"] == f"{distances.max():.3f}"
+    assert f"{privacy.emd(closeness.paper(), 'salary')[0]:.3f} away" in visitor.texts()
+
+
+def test_moving_shows_the_distances_of_the_papers_classes(visitor: Visitor):
+    started(visitor, "moving")
+    cost = privacy.transport(moving.three_levels((4, 1, 0)), "level", 0).cost
+    # Class .8 .2 0, table 7/14 4/14 3/14: (3/10 + 3/14) / 2.
+    assert metrics(visitor)["Distance (EMD)"] == f"{cost:.3f}" == f"{(0.3 + 3 / 14) / 2:.3f}"
+    visitor.press("Next")
+    assert metrics(visitor)["Class 1"] == f"{privacy.emd(moving.paper(), 'salary')[0]:.3f}" == "0.375"
+    visitor.press("Next")
+    assert "Hierarchical gives 0.444 and 0.333" in visitor.texts()
+
+
+def test_the_moved_mass_comes_from_the_library(visitor: Visitor, monkeypatch: pytest.MonkeyPatch):
+    stepped(visitor, "moving", 1)
+    real: Callable[..., privacy.Transport] = privacy.transport
+    monkeypatch.setattr(privacy, "transport", lambda release, attribute, group: real(release, attribute, 1))
+    assert metrics(visitor.run())["Class 1"] == "0.167"
