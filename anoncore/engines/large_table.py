@@ -57,6 +57,7 @@ class LargeTable:
                 "temp_directory": str(workspace / "spill"),
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
+                "enable_progress_bar": "false",
             },
         )
         try:

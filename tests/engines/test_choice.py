@@ -93,6 +93,7 @@ def test_the_command_says_which_engine_it_took(tmp_path, monkeypatch, capsys, al
     recipe = write_recipe(tmp_path, algorithm, more='measures = ["utility.discernibility"]')
     assert main(["run", str(recipe), "--output", str(tmp_path / "results")]) == 0
     said = capsys.readouterr()
+    assert "▕" not in said.err + said.out
     assert "it is read piece by piece. Engine: disk (DuckDB), algorithm: Rothko" in said.err
     assert "utility.discernibility' are measured in memory only, and left out" in said.err
     assert ("the recipe holds a seed" in said.err) == (algorithm == SAMPLING)
