@@ -32,6 +32,9 @@ LESSONS = (
     Lesson("diversity", "All alike and l-diversity", "Why a crowd does not help if everybody in it has the same.", 4),
     Lesson("closeness", "Too different and t-closeness", "Why different values can still tell everything.", 5),
     Lesson("moving", "Distance as moving earth", "How far one distribution is from another, by hand.", 4),
+    Lesson("mondrian", "Mondrian cuts a plane", "How people are put into crowds with as little blur as possible.", 3),
+    Lesson("slicing", "Slicing and its matching buckets", "How exact values can be published all the same.", 4),
+    Lesson("worlds", "The release against itself", "How the other groups give away who has what in this one.", 5),
 )
 CHOICE = "lesson"
 

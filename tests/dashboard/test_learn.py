@@ -11,9 +11,10 @@ import pytest
 
 import datasets
 from anoncore import attacks, privacy
+from anoncore.utility import information_loss
 from dashboard import state
 from dashboard.views import learn, lessons
-from dashboard.views.lessons import closeness, diversity, linking, moving
+from dashboard.views.lessons import closeness, diversity, linking, mondrian, moving, slicing, worlds
 from dashboard.views.lessons.board import data_of, generalized
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import metrics
@@ -119,7 +120,7 @@ def test_closeness_shows_levels_beliefs_and_distances(visitor: Visitor):
     assert metrics(visitor)["Belief after"] == f"{after:.0%}" == "50%"
     visitor.press("Next")
     distances = privacy.emd(generalized(data_of(closeness.TABLE, ("age",)), closeness.close(0.4)), "salary")
-    assert metrics(visitor)["Largest distance"] == f"{distances.max():.3f}"
+    assert metrics(visitor)["Largest"] == f"{distances.max():.3f}"
     assert f"{privacy.emd(closeness.paper(), 'salary')[0]:.3f} away" in visitor.texts()
 
 
@@ -139,3 +140,52 @@ def test_the_moved_mass_comes_from_the_library(visitor: Visitor, monkeypatch: py
     real: Callable[..., privacy.Transport] = privacy.transport
     monkeypatch.setattr(privacy, "transport", lambda release, attribute, group: real(release, attribute, 1))
     assert metrics(visitor.run())["Class 1"] == "0.167"
+
+
+def test_mondrian_shows_the_classes_of_its_cuts(visitor: Visitor):
+    started(visitor, "mondrian")
+    assert metrics(visitor)["Classes"] == f"{mondrian.cut(30).partition.n_groups}" == "2"
+    visitor.press("Next")
+    assert metrics(visitor)["Classes"] == f"{mondrian.cut(15).partition.n_groups}" == "4"
+    visitor.press("Next")
+    release = mondrian.cut(5)
+    assert metrics(visitor)["Smallest class"] == f"{release.partition.sizes.min()}"
+    assert metrics(visitor)["Blur"] == f"{float(information_loss(release)):.0%}"
+
+
+def test_slicing_shows_the_papers_matching_bucket_and_belief(visitor: Visitor):
+    release = slicing.sliced("age, sex | zipcode, disease")
+    started(visitor, "slicing")
+    assert metrics(visitor)["Invented rows"] == f"{float(attacks.membership(release).fake):,.0f}"
+    visitor.press("Next")
+    found = attacks.matching_buckets(release, "disease", 0)
+    assert metrics(visitor)["Matching buckets"] == f"{len(found.buckets)}" == "1"
+    shown = next(item.value for item in visitor.at.dataframe if "product" in item.value.columns)
+    assert shown["product"].tolist() == found.buckets["f"].tolist() == [0.125]
+    visitor.press("Next")
+    assert metrics(visitor)["This person"] == f"{found.probability.max():.0%}" == "50%"
+
+
+def test_worlds_shows_the_papers_shares_and_weights(visitor: Visitor):
+    started(visitor, "worlds")
+    assert metrics(visitor)["Alex, by all groups"] == "100%"
+    visitor.press("Next")
+    learned = worlds.attacked(worlds.bucketized(worlds.TABLE)).distribution(worlds.bucketized(worlds.TABLE))
+    assert learned["learned"].tolist() == pytest.approx([2 / 3, 0], abs=1e-9)
+    assert "s1 has x with 67%, s2 with 0%" in visitor.texts()
+    visitor.press("Next")
+    found = attacks.possible_worlds((0.5, 0.5, 0.2, 0.2), 2)
+    shown = next(item.value for item in visitor.at.dataframe if "weight" in item.value.columns)
+    assert shown["weight"].tolist() == found.weight.tolist() == pytest.approx([0.16, *[0.04] * 4, 0.01])
+    assert f"Now {found.probability[0]:.2%}" in visitor.texts()
+    assert "Now 72.73%" in visitor.texts()
+    visitor.press("Next")
+    safe = worlds.attacked(worlds.regrouped("ForegroundSafe"))
+    assert metrics(visitor)["Largest chance of x"] == f"{safe.breach_probability.max():.0%}" == "50%"
+
+
+def test_the_possible_worlds_come_from_the_library(visitor: Visitor, monkeypatch: pytest.MonkeyPatch):
+    stepped(visitor, "worlds", 2)
+    real: Callable[..., attacks.PossibleWorlds] = attacks.possible_worlds
+    monkeypatch.setattr(attacks, "possible_worlds", lambda f, n: real((0.5,) * 4, n))
+    assert "Now 50.00%" in visitor.run().texts()

@@ -91,11 +91,21 @@ def as_published(release: Release, group: str = "class") -> pd.DataFrame:
     return frame.iloc[partition.order].reset_index(drop=True)
 
 
+def as_columns(release: Release, group: str) -> list[pd.DataFrame]:
+    """What a reader sees of each column: the group of each row, from 1, and its values, sorted inside the group."""
+    tables = []
+    for fragment in release.fragments:
+        frame = pd.DataFrame({name: recoding.texts() for name, recoding in fragment.recodings.items()})
+        frame.insert(0, group, fragment.partition.group + 1)
+        tables.append(frame.sort_values(list(frame.columns), ignore_index=True))
+    return tables
+
+
 def table(frame: pd.DataFrame, alt: str, marked: Collection[int] = ()) -> None:
     """A small table; rows at the marked positions stand out."""
     shown = frame.reset_index(drop=True)
     places = set(marked)
-    styled = shown.style.apply(lambda row: [MARK if row.name in places else ""] * len(row), axis=1).format(precision=4)
+    styled = shown.style.apply(lambda row: [MARK if row.name in places else ""] * len(row), axis=1).format(precision=3)
     st.dataframe(styled, hide_index=True, height=min(38 + 35 * len(shown), MOST_HEIGHT), alt=alt, width="stretch")
 
 

@@ -145,7 +145,7 @@ def _close() -> None:
         parts.tiles(
             [
                 Tile("Classes", f"{len(distances)}", "More classes: finer values."),
-                Tile("Largest distance", f"{distances.max():.3f}", "Of any class from the table; at most t."),
+                Tile("Largest", f"{distances.max():.3f}", "Of any class from the table; at most t."),
             ]
         )
     ask(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 import datasets
@@ -11,7 +10,7 @@ from anoncore import Microdata, Partition, attacks
 from anoncore.algorithms import Mondrian
 from anoncore.attacks import Reidentification
 from anoncore.requirements import KAnonymity
-from dashboard.charts.layout import figure, marker
+from dashboard.charts.lessons import share_bars
 from dashboard.views import parts
 from dashboard.views.lessons.board import (
     STYLE,
@@ -103,15 +102,8 @@ def _three() -> None:
     sets = [tuple(names[: place + 1]) for place in range(len(names))]
     shares = [alone(n_rows, one) for one in sets]
     labels = [one[0] if len(one) == 1 else f"+ {one[-1]}" for one in sets]
-    bars = go.Bar(
-        y=labels, x=shares, orientation="h", marker=marker(STYLE), texttemplate="%{x:.1%}", textposition="outside",
-        cliponaxis=False, hovertemplate="%{x:.2%} are alone<extra></extra>", name="",
-    )  # fmt: skip
-    chart = figure(bars, x="share of the people who are alone", height=100 + 40 * len(labels), labels=labels)
-    chart.update_xaxes(range=[0, 1.1], tickformat=".0%", tickvals=np.linspace(0, 1, 5))
-    chart.update_yaxes(type="category", autorange="reversed", ticksuffix=" ")
     parts.chart(
-        chart,
+        share_bars(labels, shares, STYLE, "share of the people who are alone"),
         key="lesson-alone",
         caption=f"Of {n_rows:,} people, those whose combination of values nobody else has.",
         alt=f"Bars: {shares[-1]:.1%} of the people are alone with {len(names)} attributes.",

@@ -59,7 +59,7 @@ def _heaps() -> None:
         st.info("Give the class at least one row.")
         return
     plan = privacy.transport(three_levels((counts[0], counts[1], counts[2])), "level", 0)
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns([5, 4], gap="medium")
     with left:
         parts.chart(
             along_order(plan, STYLE, "the class"),
@@ -115,17 +115,17 @@ def _grounds() -> None:
     ground = pick("Distance of two diseases", ["equal", "hierarchical"], "ground", "How far apart two diseases are.")
     group = int(pick("Class", ["1", "2", "3"], "ground-class", "The class that is turned into the table.")) - 1
     plan = privacy.transport(paper(), "disease", group, "equal" if ground == "equal" else "hierarchical")
-    left, right = st.columns([3, 2], gap="medium")
     draw = from_surplus_to_lack if ground == "equal" else through_tree
+    parts.chart(
+        draw(plan, STYLE, f"class {group + 1}"),
+        key="lesson-grounds",
+        caption="Bars: shares in the class and in the table (grey). Beside them: the mass that moves.",
+        alt=f"Two distributions over diseases, {plan.cost:.3f} apart.",
+    )
+    left, right = st.columns([3, 2], gap="medium")
     with left:
-        parts.chart(
-            draw(plan, STYLE, f"class {group + 1}"),
-            key="lesson-grounds",
-            caption="Bars: shares in the class and in the table (grey). Beside them: the mass that moves.",
-            alt=f"Two distributions over diseases, {plan.cost:.3f} apart.",
-        )
-    with right:
         table(moves(plan), "The moves.")
+    with right:
         parts.tiles([Tile("Distance (EMD)", f"{plan.cost:.3f}", "The sum of the work of all moves.")])
     equal = [privacy.emd(paper(), "disease", "equal")[one] for one in range(3)]
     tree = [privacy.emd(paper(), "disease", "hierarchical")[one] for one in range(3)]
