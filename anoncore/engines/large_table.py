@@ -28,6 +28,7 @@ WHOLE_NUMBERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALL
 NARROW = 1 << 22
 """Range of whole numbers up to which they are counted in a table of that size."""
 BATCH_ROWS = 131_072
+QUIET = "SET enable_progress_bar = false"
 MISSING_TEXTS = (*MISSING, "?", "NA")
 """Cells of text files that mean missing, besides those that a recipe lists."""
 
@@ -57,9 +58,9 @@ class LargeTable:
                 "temp_directory": str(workspace / "spill"),
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
-                "enable_progress_bar": "false",
             },
         )
+        self._connection.execute(QUIET)
         try:
             with reading(self.name):
                 self._relation = self._opened(path, workspace, table, encoding, missing)
@@ -169,6 +170,7 @@ class LargeTable:
         """Rows from elsewhere, sorted by all columns; what does not fit in memory is spilled."""
         # A cursor of its own: several threads may sort at a time.
         with writing(workspace), self._connection.cursor() as cursor:
+            cursor.execute(QUIET)
             yield from cursor.sql("SELECT * FROM rows ORDER BY ALL").to_arrow_reader(BATCH_ROWS)
 
     def close(self) -> None:
