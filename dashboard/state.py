@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
 
 import streamlit as st
@@ -176,6 +177,29 @@ def set_widget_values(values: Mapping[str, Any]) -> None:
     """Set widgets by key; only before they are drawn, as callbacks do."""
     for key, value in values.items():
         st.session_state[key] = value
+
+
+def linked_place(key: str) -> int | None:
+    """The place among its options that the address asks for a choice, or None."""
+    text = st.query_params.get(_link_name(key), "")
+    return int(text) if text.isdecimal() and len(text) < 6 else None
+
+
+def link_place(key: str, place: int, usual: int) -> None:
+    """Put the place of what is chosen into the address, so that the same view can be opened again.
+
+    The address never holds names or values of a table, so a choice is a number there under a name that tells nothing.
+    """
+    name = _link_name(key)
+    if place == usual:
+        if name in st.query_params:
+            del st.query_params[name]
+    elif st.query_params.get(name) != str(place):
+        st.query_params[name] = str(place)
+
+
+def _link_name(key: str) -> str:
+    return "v" + sha256(key.encode()).hexdigest()[:6]
 
 
 def drop_widgets(prefix: str) -> None:

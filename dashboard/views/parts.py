@@ -132,13 +132,17 @@ def choice(
     names: Callable[[T], str] = str,
     index: int = 0,
 ) -> T:
-    """A choice that is kept over page switches; a single option is taken without asking."""
+    """A choice that is kept over page switches and in the address; a single option is taken without asking."""
     if len(options) == 1:
         return options[0]
-    if state.widget_value(key) not in options:
-        state.set_widget_values({key: options[index]})
+    held = state.widget_value(key)
+    if held not in options:
+        asked = state.linked_place(key) if held is None else None
+        state.set_widget_values({key: options[index if asked is None or asked >= len(options) else asked]})
     chosen = st.selectbox(label, options, format_func=names, key=key, help=help, persist_state="session", width=320)
-    return options[index] if chosen is None else chosen
+    taken = options[index] if chosen is None else chosen
+    state.link_place(key, options.index(taken), index)
+    return taken
 
 
 def fragment_choice(release: Release, key: str) -> Fragment:
@@ -205,17 +209,20 @@ def _progress(what: str, name: str, run: Run, function: Callable[..., Any], argu
 
 
 def tabs(name: str, pages: Mapping[str, Callable[[], None]]) -> None:
-    """Tabs of which only the open one is computed; the open one is remembered over page switches."""
+    """Tabs of which only the open one is computed; it is remembered over page switches and in the address."""
     key = f"tabs-{name}"
     chosen = state.session(name)
 
     def remember() -> None:
         state.set_session(name, state.widget_value(key))
 
-    default = chosen if chosen in pages else next(iter(pages))
-    for tab, draw in zip(
-        st.tabs(list(pages), default=default, key=key, on_change=remember), pages.values(), strict=True
+    titles = list(pages)
+    asked = state.linked_place(key)
+    default = chosen if chosen in pages else titles[0 if asked is None or asked >= len(titles) else asked]
+    for place, (tab, draw) in enumerate(
+        zip(st.tabs(titles, default=default, key=key, on_change=remember), pages.values(), strict=True)
     ):
         if tab.open:
+            state.link_place(key, place, 0)
             with tab:
                 draw()

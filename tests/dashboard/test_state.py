@@ -9,11 +9,13 @@ import pandas as pd
 import pytest
 
 from anoncore import AnonymizationError, Hierarchy, Partition
-from anoncore.algorithms import ALGORITHMS, Anatomy
+from anoncore.algorithms import ALGORITHMS, Anatomy, Mondrian
 from anoncore.algorithms.base import generalized_release
 from anoncore.requirements import EntropyDiversity, KAnonymity, RecursiveDiversity, TCloseness
+from dashboard import state
 from dashboard.workspace import LoadedTable, MicrodataStore, Tags, Workspace, Workspaces, run_title, untagged
 from tests.dashboard.conftest import Visitor
+from tests.dashboard.results import add_run
 
 FRAME = pd.DataFrame({"age": [30, 31, 40, 41], "illness": ["flu", "cold", "flu", "ulcer"]})
 
@@ -173,3 +175,35 @@ def test_titles_name_what_tells_runs_apart() -> None:
     many = mondrian(requirements=[EntropyDiversity(l=2.5), RecursiveDiversity(c=3, l=2)])
     assert run_title(many) == "Mondrian (entropy l = 2.5, recursive c = 3, l = 2)"
     assert run_title(Anatomy(l=2, seed=7)) == "Anatomy (l = 2)"
+
+
+def test_the_address_holds_the_choices_of_a_view_and_nothing_of_the_table() -> None:
+    visitor = Visitor()
+    run = add_run(visitor, Anatomy(l=2, seed=1))
+    add_run(visitor, Mondrian(requirements=(KAnonymity(k=5),)))
+    visitor.open("compare")
+    visitor.at.selectbox(key="compare-baseline").set_value(state._workspaces.get(visitor.workspace).runs[1].id)
+    visitor.at.session_state["_compare"] = visitor.at.session_state["tabs-compare"] = "Distributions"
+    visitor.run()
+    visitor.at.selectbox(key="compare-spread").set_value("Group size")
+    visitor.run()
+    address = {name: value for name, value in visitor.at.query_params.items() if name != "workspace"}
+    assert len(address) == 3
+    assert all(value[0].isdecimal() and name[0] == "v" and len(name) == 7 for name, value in address.items())
+    assert run.id not in str(address)
+
+    other = Visitor(visitor.workspace)
+    for name, value in address.items():
+        other.at.query_params[name] = value[0]
+    other.open("compare")
+    assert other.at.selectbox(key="compare-spread").value == "Group size"
+    assert other.at.selectbox(key="compare-baseline").value == state._workspaces.get(visitor.workspace).runs[1].id
+
+
+@pytest.mark.parametrize("place", ["99", "-1", "abc", "9" * 40, ""])
+def test_an_address_that_asks_for_nonsense_gives_the_usual_view(place: str) -> None:
+    visitor = Visitor()
+    add_run(visitor, Mondrian(requirements=(KAnonymity(k=5),)))
+    visitor.at.query_params[state._link_name("tabs-utility-tab")] = place
+    visitor.open("utility")
+    assert not visitor.at.exception
