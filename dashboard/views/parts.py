@@ -150,13 +150,15 @@ def fragment_choice(release: Release, key: str) -> Fragment:
     if release.is_shared:
         known = set(release.data.quasi_identifiers)
         return max(release.fragments, key=lambda fragment: len(known & set(fragment.attributes)))
-    return choice(
+    # Fragments hold codes of all rows: what the page remembers is the place among them.
+    place = choice(
         "Fragment",
-        release.fragments,
+        range(len(release.fragments)),
         key,
         "Each fragment of this release has groups of its own.",
-        names=lambda fragment: f"{fragment.name}: {', '.join(fragment.attributes)}",
+        names=lambda at: f"{release.fragments[at].name}: {', '.join(release.fragments[at].attributes)}",
     )
+    return release.fragments[place]
 
 
 def profile(run: Run) -> Profile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -168,6 +169,19 @@ class Visitor:
         self.see_heading(title)
         self.settle()
         self.seconds = time.perf_counter() - start
+
+    def press(self, name: str | re.Pattern[str], exact: bool = True) -> None:
+        """Press the first button of this name."""
+        with self.run():
+            self.page.get_by_test_id("stMain").get_by_role("button", name=name, exact=exact).first.click()
+
+    def tab(self, name: str) -> None:
+        """Open a tab; an open one stays as it is."""
+        tab = self.page.get_by_test_id("stMain").get_by_role("tab", name=name, exact=True)
+        tab.wait_for()
+        if tab.get_attribute("aria-selected") != "true":
+            with self.run():
+                tab.click()
 
     def choose(self, label: str, option: str, exact: bool = True) -> None:
         """Choose an option of a select box by its (exact) text; a list that did not open is opened again."""

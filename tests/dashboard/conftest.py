@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import state, warmup
+from tests.dashboard import browser
 
 APP = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
 TIMEOUT = 180
@@ -114,3 +116,33 @@ def visit() -> Callable[..., Visitor]:
 def visitor(visit: Callable[..., Visitor]) -> Visitor:
     """A visitor who just arrived."""
     return visit()
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    """The address of one dashboard for all tests that drive a browser; each visitor has a workspace of its own."""
+    with browser.server() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def chrome() -> Iterator[Any]:
+    """One browser for the tests of a file."""
+    with browser.chrome() as found:
+        yield found
+
+
+@pytest.fixture
+def browse(chrome: Any, address: str) -> Iterator[Callable[..., browser.Visitor]]:
+    """Start visitors; at the end none has seen an exception and none has asked another machine for anything."""
+    visitors: list[browser.Visitor] = []
+
+    def start(**options: Any) -> browser.Visitor:
+        visitors.append(browser.visitor(chrome, address, **options))
+        return visitors[-1]
+
+    yield start
+    for one in visitors:
+        assert one.problems() == []
+        assert one.foreign == []
+        one.page.context.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,34 +17,6 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(bool(browser.missing()), reason=f"no browser test here: {browser.missing()}"),
 ]
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with browser.server() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def chrome() -> Iterator[Any]:
-    with browser.chrome() as found:
-        yield found
-
-
-@pytest.fixture
-def visit(chrome: Any, address: str) -> Iterator[Any]:
-    """Start visitors; at the end none has seen an exception and none has asked another machine for anything."""
-    visitors: list[Visitor] = []
-
-    def start() -> Visitor:
-        visitors.append(browser.visitor(chrome, address))
-        return visitors[-1]
-
-    yield start
-    for one in visitors:
-        assert one.problems() == []
-        assert one.foreign == []
-        one.page.context.close()
 
 
 def _people(n: int = 400) -> pd.DataFrame:
@@ -85,8 +56,8 @@ def _download(visitor: Visitor, key: str, folder: Path) -> Path:
     return target
 
 
-def test_the_whole_way(visit: Any, tmp_path: Path) -> None:
-    visitor = visit()
+def test_the_whole_way(browse: Any, tmp_path: Path) -> None:
+    visitor = browse()
     visitor.open()
     visitor.see("Census-like table")
 
@@ -141,8 +112,8 @@ def test_the_whole_way(visit: Any, tmp_path: Path) -> None:
     assert 'path = "my patients.csv"' in recipe
 
 
-def test_a_reload_keeps_everything_and_another_session_sees_nothing(visit: Any) -> None:
-    visitor = visit()
+def test_a_reload_keeps_everything_and_another_session_sees_nothing(browse: Any) -> None:
+    visitor = browse()
     visitor.open()
     visitor.upload("mine.csv", _people(120).to_csv(index=False).encode())
     visitor.go("Attributes")
@@ -157,7 +128,7 @@ def test_a_reload_keeps_everything_and_another_session_sees_nothing(visit: Any) 
     visitor.go("Attributes")
     visitor.wait_for_cell("attribute-editor", 1, 0, "identifier")
 
-    other = visit()
+    other = browse()
     other.open("classes")
     other.see("No release yet")
     assert "mine.csv" not in other.text()
@@ -180,8 +151,8 @@ BAD_FILES = {
 }
 
 
-def test_bad_files_get_one_sentence_and_the_page_goes_on(visit: Any) -> None:
-    visitor = visit()
+def test_bad_files_get_one_sentence_and_the_page_goes_on(browse: Any) -> None:
+    visitor = browse()
     visitor.open()
     for name, (content, words) in BAD_FILES.items():
         visitor.upload(name, content)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,39 +17,6 @@ pytestmark = [
 ADULT = data_folder() / "adult.csv"
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with browser.server() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def chrome() -> Iterator[Any]:
-    with browser.chrome() as found:
-        yield found
-
-
-@pytest.fixture
-def visit(chrome: Any, address: str) -> Iterator[Any]:
-    """Start visitors; at the end none has seen an exception and none has asked another machine for anything."""
-    visitors: list[Visitor] = []
-
-    def start() -> Visitor:
-        visitors.append(browser.visitor(chrome, address, height=1200))
-        return visitors[-1]
-
-    yield start
-    for one in visitors:
-        assert one.problems() == []
-        assert one.foreign == []
-        one.page.context.close()
-
-
-def _press(visitor: Visitor, label: str) -> None:
-    with visitor.run():
-        visitor.page.get_by_role("button", name=label, exact=True).click()
-
-
 def _no_problem(visitor: Visitor) -> None:
     assert visitor.problems() == []
     assert visitor.page.get_by_test_id("stAlertContentError").count() == 0
@@ -62,12 +28,12 @@ def _load(visitor: Visitor, title: str) -> None:
     visitor.see_heading(title)
 
 
-def test_from_the_choice_of_k_to_the_mass_that_moves(visit: Any) -> None:
-    visitor = visit()
+def test_from_the_choice_of_k_to_the_mass_that_moves(browse: Any) -> None:
+    visitor = browse(height=1200)
     visitor.open()
     _load(visitor, "t-Closeness, section 3.5 (250 salaries)")
     visitor.go("Choose k")
-    _press(visitor, "Try every k")
+    visitor.press("Try every k")
     visitor.see("Best k", 60)
     before = visitor.page.get_by_role("button", name="Use k =").inner_text()
     slider = visitor.page.get_by_role("slider").first
@@ -82,18 +48,18 @@ def test_from_the_choice_of_k_to_the_mass_that_moves(visit: Any) -> None:
     visitor.settle()
     visitor.see("Stack & Deal")
     assert visitor.page.get_by_role("spinbutton", name="k", exact=True).input_value() == k
-    _press(visitor, "Run")
+    visitor.press("Run")
     visitor.see("Run 1 · Stack & Deal")
 
     visitor.go("Method")
     visitor.see("Step 1 of")
     count = int(visitor.text().split("Step 1 of ")[1].split(":")[0])
     for step in range(2, count + 1):
-        _press(visitor, "Next")
+        visitor.press("Next")
         visitor.see(f"Step {step} of {count}")
         _no_problem(visitor)
     visitor.see("Loss with neighbours")
-    _press(visitor, "Back")
+    visitor.press("Back")
     visitor.see("Compare the classes")
 
     visitor.go("Closeness")
@@ -107,13 +73,13 @@ def test_from_the_choice_of_k_to_the_mass_that_moves(visit: Any) -> None:
     assert visitor.page.locator("[class*='st-key-closeness-equal'] svg").count() > 0
 
 
-def test_two_sensitive_attributes_and_their_boxes(visit: Any) -> None:
-    visitor = visit()
+def test_two_sensitive_attributes_and_their_boxes(browse: Any) -> None:
+    visitor = browse(height=1200)
     visitor.open()
     _load(visitor, "t-Closeness, figure 4.1 (400 rows)")
     visitor.go("Anonymize")
     visitor.choose("Method", "Sensitive-space fragmentation", exact=False)
-    _press(visitor, "Run")
+    visitor.press("Run")
     visitor.see("Run 1 · Sensitive-space fragmentation")
     visitor.go("Method")
     visitor.see("Bound of X")
@@ -130,19 +96,19 @@ def test_two_sensitive_attributes_and_their_boxes(visit: Any) -> None:
 
 
 @pytest.mark.skipif(not ADULT.exists(), reason="../shared/data is absent")
-def test_the_views_of_adult(visit: Any) -> None:
-    visitor = visit()
+def test_the_views_of_adult(browse: Any) -> None:
+    visitor = browse(height=1200)
     visitor.open()
     _load(visitor, "Adult (45,222 rows)")
     visitor.go("Anonymize")
     visitor.choose("Method", "Stack & Deal", exact=False)
-    _press(visitor, "Run")
+    visitor.press("Run")
     visitor.see("Run 1 · Stack & Deal", 60)
     seconds: dict[str, float] = {}
     for title in ("Closeness", "Method"):
         visitor.go(title)
         seconds[title] = visitor.seconds
-    _press(visitor, "Next")
+    visitor.press("Next")
     seconds["a step"] = visitor.seconds
     visitor.go("Closeness")
     with visitor.run():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,36 +16,17 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with browser.server() as found:
-        yield found
-
-
 @pytest.fixture
-def visitor(address: str) -> Iterator[Visitor]:
-    """A visitor who saw no exception and asked no other machine for anything."""
-    with browser.chrome() as chrome:
-        one = browser.visitor(chrome, address, height=1300)
-        yield one
-        assert one.problems() == []
-        assert one.foreign == []
-
-
-def _press(visitor: Visitor, name: str) -> None:
-    with visitor.run():
-        visitor.page.get_by_role("button", name=name, exact=True).first.click()
-
-
-def _tab(visitor: Visitor, name: str) -> None:
-    with visitor.run():
-        visitor.page.get_by_role("tab", name=name, exact=True).click()
+def visitor(browse: Any) -> Visitor:
+    """One visitor, with room for the whole page."""
+    found: Visitor = browse(height=1300)
+    return found
 
 
 def _make(visitor: Visitor, number: int, method: str) -> None:
     visitor.go("Anonymize")
     visitor.choose("Method", method, exact=False)
-    _press(visitor, "Run")
+    visitor.press("Run")
     visitor.see(f"Run {number} · {method}", seconds=120)
 
 
@@ -64,10 +44,10 @@ def test_what_anatomy_leaks_and_foreground_safe_keeps_stands_side_by_side(visito
     visitor.open()
     _make(visitor, 1, "Anatomy")
     visitor.go("Attack")
-    _tab(visitor, "Foreground knowledge")
+    visitor.tab("Foreground knowledge")
     visitor.see("Learning error", seconds=120)
     assert _metric(visitor, "Breached") > 50
-    _tab(visitor, "One group")
+    visitor.tab("One group")
     visitor.see("Possible worlds")
     number = visitor.cell("foreground-groups", 0, 2)
     with visitor.run():
@@ -78,38 +58,38 @@ def test_what_anatomy_leaks_and_foreground_safe_keeps_stands_side_by_side(visito
     visitor.go("Attack")
     visitor.see("Learning error", seconds=120)
     assert _metric(visitor, "Breached") < 10
-    _tab(visitor, "Side by side")
+    visitor.tab("Side by side")
     visitor.see("without the attack", seconds=120)
     assert visitor.page.locator("[class*='st-key-foreground-runs'] .legendtext").count() == 3
 
     visitor.go("Compare")
     visitor.see("What an adversary gets", seconds=120)
-    _tab(visitor, "Distributions")
+    visitor.tab("Distributions")
     visitor.see("largest probability of one value")
-    _tab(visitor, "One person")
+    visitor.tab("One person")
     box = visitor.page.get_by_role("spinbutton", name="Row of the table")
     first = box.input_value()
-    _press(visitor, "Another person")
+    visitor.press("Another person")
     assert box.input_value() != first
 
 
 def test_a_sweep_is_cancelled_gone_on_with_and_opened(visitor: Visitor) -> None:
     visitor.open()
     visitor.go("Sweep")
-    _press(visitor, "Start")
+    visitor.press("Start")
     visitor.see("releases measured", seconds=60)
     visitor.page.get_by_role("button", name="Cancel", exact=True).first.click()
     visitor.see("Stopped", seconds=60)
     visitor.go("Data")
     visitor.go("Sweep")
     visitor.see("Stopped")
-    _press(visitor, "Go on")
+    visitor.press("Go on")
     visitor.page.get_by_text("Stopped").wait_for(state="detached", timeout=120_000)
     visitor.page.get_by_text("releases measured").wait_for(state="detached", timeout=120_000)
     assert _marks(visitor).count() >= 10
     with visitor.run():
         _marks(visitor).nth(2).click(force=True)
-    _press(visitor, "Open as a run")
+    visitor.press("Open as a run")
     visitor.see("Run 1 ·", seconds=60)
 
 
@@ -118,9 +98,9 @@ def test_a_search_finds_the_cheapest_release_that_keeps_the_targets(visitor: Vis
     visitor.go("Choose")
     visitor.choose("Add a target", "Largest belief", exact=False)
     visitor.see("Largest belief at most")
-    _press(visitor, "Search")
+    visitor.press("Search")
     visitor.see("Cheapest release that keeps every target", seconds=120)
-    _press(visitor, "Cancel")
+    visitor.press("Cancel")
     visitor.see("so a better one may exist", seconds=60)
-    _press(visitor, "Open as a run")
+    visitor.press("Open as a run")
     visitor.see("Run 1 ·", seconds=60)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,25 +20,11 @@ ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult.csv"
 """Where the file is absent the made-up table, which is the first one anyway, is sliced."""
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with browser.server() as found:
-        yield found
-
-
 @pytest.fixture
-def visitor(address: str) -> Iterator[Visitor]:
-    """A visitor who saw no exception and asked no other machine for anything."""
-    with browser.chrome() as chrome:
-        one = browser.visitor(chrome, address, height=1100)
-        yield one
-        assert one.problems() == []
-        assert one.foreign == []
-
-
-def _press(visitor: Visitor, name: str | re.Pattern[str]) -> None:
-    with visitor.run():
-        visitor.page.get_by_role("button", name=name).first.click()
+def visitor(browse: Any) -> Visitor:
+    """One visitor, with room for the whole page."""
+    found: Visitor = browse(height=1100)
+    return found
 
 
 def _enter(visitor: Visitor, label: str, value: str) -> None:
@@ -68,7 +54,7 @@ def test_slicing_from_the_columns_to_the_members(visitor: Visitor) -> None:
     if ADULT.exists():
         visitor.choose("Built-in table", "Adult", exact=False)
     _sliced(visitor)
-    _press(visitor, re.compile("^Run$"))
+    visitor.press(re.compile("^Run$"))
     visitor.see("Run 1 · Slicing")
 
     visitor.go("Classes")
@@ -84,7 +70,7 @@ def test_slicing_from_the_columns_to_the_members(visitor: Visitor) -> None:
     assert box.input_value() == row
     _enter(visitor, "Row of the person", "12")
     visitor.see("p(t,s): what the adversary believes")
-    _press(visitor, "Person at most risk")
+    visitor.press("Person at most risk")
     assert visitor.page.get_by_role("spinbutton", name="Row of the person").input_value() != "12"
 
     with visitor.run():

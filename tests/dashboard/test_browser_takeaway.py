@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,30 +18,23 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def chrome() -> Iterator[Any]:
-    with browser.chrome() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def downloads(chrome: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def downloads(chrome: Any, address: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Everything that the page Export hands out for the second of two runs, by the button's key."""
     folder = tmp_path_factory.mktemp("downloads")
-    with browser.server() as address:
-        visitor = browser.visitor(chrome, address)
-        visitor.open()
-        for number in (1, 2):
-            visitor.go("Anonymize")
-            with visitor.run():
-                visitor.page.get_by_role("button", name="Run", exact=True).click()
-            visitor.see(f"Run {number} · Mondrian")
-        visitor.go("Export")
-        visitor.see("Take away")
-        keys = ("csv", "certificate", "report", "comparison", "mapping", "recipe", "script")
-        found = {key: _download(visitor, key, folder) for key in keys}
-        assert visitor.problems() == []
-        assert visitor.foreign == []
-        visitor.page.context.close()
+    visitor = browser.visitor(chrome, address)
+    visitor.open()
+    for number in (1, 2):
+        visitor.go("Anonymize")
+        with visitor.run():
+            visitor.page.get_by_role("button", name="Run", exact=True).click()
+        visitor.see(f"Run {number} · Mondrian")
+    visitor.go("Export")
+    visitor.see("Take away")
+    keys = ("csv", "certificate", "report", "comparison", "mapping", "recipe", "script")
+    found = {key: _download(visitor, key, folder) for key in keys}
+    assert visitor.problems() == []
+    assert visitor.foreign == []
+    visitor.page.context.close()
     return found
 
 

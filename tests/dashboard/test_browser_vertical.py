@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -16,17 +17,12 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def visitor() -> Iterator[Visitor]:
-    with browser.server() as address, browser.chrome() as chrome:
-        one = browser.visitor(chrome, address)
-        yield one
-        assert one.problems() == []
-        assert one.foreign == []
-
-
-def _tab(visitor: Visitor, name: str) -> None:
-    with visitor.run():
-        visitor.page.get_by_test_id("stMain").get_by_role("tab", name=name, exact=True).click()
+def visitor(chrome: Any, address: str) -> Iterator[Visitor]:
+    one = browser.visitor(chrome, address)
+    yield one
+    assert one.problems() == []
+    assert one.foreign == []
+    one.page.context.close()
 
 
 def _enter(visitor: Visitor, label: str, number: str) -> None:
@@ -70,20 +66,20 @@ def test_from_the_wide_table_to_its_fragments(visitor: Visitor) -> None:
     visitor.see("share nothing but diagnosis")
     visitor.see("They began with")
     _charts(visitor, 1)
-    _tab(visitor, "Classes")
+    visitor.tab("Classes")
     visitor.see("Each fragment has classes of its own")
     _charts(visitor, 1)
-    _tab(visitor, "Joins")
+    visitor.tab("Joins")
     visitor.see("every join is safe")
     visitor.see("0 of 1,600 joins drawn here are unsafe")
     _charts(visitor, 2)
-    _tab(visitor, "Class values")
+    visitor.tab("Class values")
     visitor.see("In the run's colour: dependency", 60)
     _charts(visitor, 1)
-    _tab(visitor, "Membership")
+    visitor.tab("Membership")
     visitor.see("the less a match tells")
     _charts(visitor, 1)
-    _tab(visitor, "Unfragmented")
+    visitor.tab("Unfragmented")
     visitor.see("Against whole rows with the same requirements", 90)
     _charts(visitor, 2)
 
@@ -93,7 +89,7 @@ def test_from_the_wide_table_to_its_fragments(visitor: Visitor) -> None:
 
     visitor.go("Utility")
     visitor.see("Information loss")
-    _tab(visitor, "Associations")
+    visitor.tab("Associations")
     visitor.see("Association error", 60)
 
     # With l no class value is changed.
@@ -103,5 +99,5 @@ def test_from_the_wide_table_to_its_fragments(visitor: Visitor) -> None:
     _anonymize(visitor, 2)
     visitor.go("Method")
     visitor.see("rows are cut into segments")
-    _tab(visitor, "Joins")
+    visitor.tab("Joins")
     visitor.see("Here no class value is changed")
