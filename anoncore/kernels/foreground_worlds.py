@@ -46,7 +46,9 @@ def expected_counts(f: Floats, classes: Int32, counts: Int64, n: int, marked: in
             n_open += 1
     if n_open == 0:
         return True
-    if left == 1 and marked < 0:
+    if n_open == 1:
+        expected[open_entries[0]] = left
+    elif left == 1 and marked < 0:
         _one_with(f, classes, counts, open_entries[:n_open], expected)
     elif left == free - 1 and marked < 0:
         _one_without(f, classes, counts, open_entries[:n_open], expected)

@@ -19,7 +19,7 @@ from dashboard.views import parts
 from dashboard.workspace import run_title
 
 NAME = "sweep"
-POLL = 1.0
+POLL = 2.0
 MOST_CANDIDATES = 400
 FIRST_METHODS = ("mondrian", "anatomy", "slicing", "stack-and-deal")
 FIRST_VALUES = {
