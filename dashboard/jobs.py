@@ -7,9 +7,12 @@ visitor need not wait for it, because the result of a cancelled job is thrown aw
 from __future__ import annotations
 
 import logging
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Literal
 
 from anoncore import AnonymizationError, CancelledError
@@ -20,6 +23,8 @@ Report = Callable[[float, str], None]
 MAX_WORKERS = 2
 """Jobs that compute at a time in the whole process; others wait for their turn."""
 MAX_WAITING = 32
+NICENESS = 10
+"""How far jobs stand back when a page is to be drawn (Unix: 0 not at all, 19 most)."""
 
 _logger = logging.getLogger(__name__)
 _turn = threading.BoundedSemaphore(MAX_WORKERS)
@@ -106,8 +111,16 @@ def start(work: Callable[[Report], Any], title: str = "") -> Job:
 def _work(job: Job, work: Callable[[Report], Any]) -> None:
     global _alive
     try:
+        _stand_back()
         with _turn:
             job.run(work)
     finally:
         with _count_lock:
             _alive -= 1
+
+
+def _stand_back() -> None:
+    """Let the threads that draw pages go before this one and those it starts; only Linux knows threads apart."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

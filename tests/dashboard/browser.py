@@ -161,14 +161,23 @@ class Visitor:
     def go(self, title: str) -> None:
         """Switch to a page by its name in the navigation; a click that the page lost while drawing is made again."""
         link = self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True)
+        heading = self.page.get_by_test_id("stHeading").filter(has_text=title).first
+        start = time.perf_counter()
         for _ in range(4):
-            before, start = self.finished, time.perf_counter()
+            before = self.finished
             link.click()
-            if self._ran_since(before, 10):
+            if self._ran_since(before, 10) and self._appears(heading, 5):
                 break
         self.see_heading(title)
         self.settle()
         self.seconds = time.perf_counter() - start
+
+    @staticmethod
+    def _appears(wanted: Any, seconds: float) -> bool:
+        with suppress(Exception):
+            wanted.wait_for(timeout=seconds * 1000)
+            return True
+        return False
 
     def press(self, name: str | re.Pattern[str], exact: bool = True) -> None:
         """Press the first button of this name."""
