@@ -35,6 +35,10 @@ LESSONS = (
     Lesson("mondrian", "Mondrian cuts a plane", "How people are put into crowds with as little blur as possible.", 3),
     Lesson("slicing", "Slicing and its matching buckets", "How exact values can be published all the same.", 4),
     Lesson("worlds", "The release against itself", "How the other groups give away who has what in this one.", 5),
+    Lesson("dealing", "Stack & Deal", "How to make classes that look like the whole table, by dealing cards.", 4),
+    Lesson("boxes", "Two secrets at once", "How classes stay close in several secrets, each by its own measure.", 4),
+    Lesson("joins", "Narrow tables and the join attack", "What cutting a wide table wins, and what joining undoes.", 5),
+    Lesson("members", "Is somebody in the table?", "How invented people hide that somebody is in a table at all.", 4),
 )
 CHOICE = "lesson"
 

@@ -11,10 +11,24 @@ import pytest
 
 import datasets
 from anoncore import attacks, privacy
+from anoncore.fragmentation.changes import changes_by_strategy
+from anoncore.fragmentation.selectivity import versions
 from anoncore.utility import information_loss
 from dashboard import state
 from dashboard.views import learn, lessons
-from dashboard.views.lessons import closeness, diversity, linking, mondrian, moving, slicing, worlds
+from dashboard.views.lessons import (
+    boxes,
+    closeness,
+    dealing,
+    diversity,
+    joins,
+    linking,
+    members,
+    mondrian,
+    moving,
+    slicing,
+    worlds,
+)
 from dashboard.views.lessons.board import data_of, generalized
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import metrics
@@ -189,3 +203,46 @@ def test_the_possible_worlds_come_from_the_library(visitor: Visitor, monkeypatch
     real: Callable[..., attacks.PossibleWorlds] = attacks.possible_worlds
     monkeypatch.setattr(attacks, "possible_worlds", lambda f, n: real((0.5,) * 4, n))
     assert "Now 50.00%" in visitor.run().texts()
+
+
+def test_dealing_shows_the_true_distances_and_the_printed_one(visitor: Visitor):
+    stepped(visitor, "dealing", 2)
+    distances = privacy.emd(dealing.dealt(), "salary")
+    assert metrics(visitor)["Largest distance"] == f"{distances.max():.4f}" == "0.0169"
+    assert metrics(visitor)["Largest difference"] == "1"
+    visitor.press("Next")
+    assert metrics(visitor)["Largest distance"] == f"{privacy.emd(dealing.dealt(stack='value'), 'salary').max():.4f}"
+    assert "The paper prints 0.009778" in visitor.texts()
+
+
+def test_boxes_shows_the_bounds_and_the_distances_reached(visitor: Visitor):
+    stepped(visitor, "boxes", 1)
+    found = boxes.method((0.2, 0.2)).fragmentation(data_of(boxes.TABLE))
+    assert metrics(visitor)["Boxes"] == f"{found.n_fragments}"
+    assert metrics(visitor)["Bound for Y"] == f"{found.bounds[1]:.3f}" == "0.175"
+    visitor.press("Next")
+    release = boxes.method((0.2, 0.2)).anonymize(data_of(boxes.TABLE))
+    assert metrics(visitor)["Classes"] == f"{release.partition.n_groups}"
+    assert (boxes.farthest(release) <= 0.2).all()
+
+
+def test_joins_shows_the_unsafe_joins_before_and_after(visitor: Visitor):
+    stepped(visitor, "joins", 1)
+    before = privacy.joins(joins.fragmented(), published=False).joins[0]
+    assert metrics(visitor)["Too few rows"] == f"{before.n_broken}" != "0"
+    visitor.press("Next")
+    assert metrics(visitor)["Unsafe joins left"] == f"{privacy.joins(joins.fragmented()).joins[0].n_broken}" == "0"
+    changes = changes_by_strategy(joins.fragmented(), joins.K)
+    assert metrics(visitor)["Diagnoses changed"] == f"{float(changes['dependency']):.0%}"
+    visitor.press("Next")
+    assert metrics(visitor)["Versions"] == f"{versions(5, 3)}" == f"{len(joins.fillings(5, 3))}" == "6"
+
+
+def test_members_shows_the_invented_people(visitor: Visitor):
+    started(visitor, "members")
+    assert metrics(visitor)["Invented people"] == "0"
+    visitor.press("Next")
+    found = members.large("slicing", 20)
+    assert metrics(visitor)["Invented people"] == f"{float(found.fake):,.0f}"
+    visitor.press("Next")
+    assert metrics(visitor)["Rows of the join"] == f"{members.fragments()[1].total:,.0f}"
