@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -36,6 +37,8 @@ CELL_BYTES, TEXT_FACTOR = 40, 8
 MEMORY_SHARE = 0.5
 """Share of the free memory that a run in memory may need."""
 UNKNOWN_MEMORY = 4 << 30
+MEMORY_GROUP = Path("/sys/fs/cgroup")
+"""Where Linux says how much memory a container may take."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,19 @@ def _beyond_the_reader(path: Path) -> bool:
 
 
 def free_memory() -> int:
-    """Bytes of memory that can be had without swapping."""
+    """Bytes of memory that can be had without swapping, on this machine or in this container."""
+    return min(_free_on_machine(), _free_in_container())
+
+
+def _free_in_container() -> int:
+    try:
+        limit, used = (int((MEMORY_GROUP / f"memory.{name}").read_text("ascii")) for name in ("max", "current"))
+    except (OSError, ValueError):  # no container, or one without a limit
+        return sys.maxsize
+    return max(limit - used, 0)
+
+
+def _free_on_machine() -> int:
     try:
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):

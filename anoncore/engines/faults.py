@@ -38,8 +38,8 @@ def writing(folder: Path) -> Iterator[None]:
     except (OSError, pa.ArrowException, duckdb.Error) as error:
         if getattr(error, "errno", None) in FULL or any(text in str(error).lower() for text in FULL_TEXTS):
             raise DataError(
-                f"The disk of '{folder}' is full; free some space, or choose another folder with --workspace or "
-                "--output, and run again. Nothing was published."
+                f"The disk of '{folder}' is full; free some space, or choose another folder for the temporary files "
+                "(--workspace) or the release (--output), and run again. Nothing was published."
             ) from None
         raise DataError(f"'{folder}' cannot be written: {_first_line(error)}") from None
 
@@ -50,7 +50,7 @@ def require_space(folder: Path, needed: int) -> None:
     if free < needed:
         raise DataError(
             f"The run needs about {needed / 1e9:.1f} GB on the disk of '{folder}', where {free / 1e9:.1f} GB are free; "
-            "free some space, or choose another folder with --workspace."
+            "free some space, or choose another folder for the temporary files (--workspace)."
         )
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from anoncore.domain import listing
 from anoncore.engines.faults import reading, writing
 from anoncore.engines.pipeline import read_ahead
-from anoncore.engines.sqlite_table import chosen_table, spool_sqlite
+from anoncore.engines.sqlite_table import chosen_table, spool_sqlite, sqlite_tables
 from anoncore.errors import DataError
 from anoncore.kernels.lookup import count_numbers
 from anoncore.recipe_source import DATABASES
@@ -83,7 +83,7 @@ class LargeTable:
     ) -> str:
         if not path.exists():
             raise DataError(f"There is no file '{path}'.")
-        if _starts_with(path, b"SQLite format 3\0"):
+        if _is_sqlite(path):
             spooled = workspace / "source.parquet"
             spool_sqlite(path, table, spooled)
             return f"read_parquet({_quoted(spooled)})"
@@ -104,9 +104,7 @@ class LargeTable:
 
     def _attached(self, path: Path, table: str | None) -> str:
         self._connection.execute(f"ATTACH {_quoted(path)} AS source (READ_ONLY)")
-        query = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'source' ORDER BY 1"
-        known = [str(row[0]) for row in self._connection.execute(query).fetchall()]
-        return f"source.{identifier(chosen_table(known, table, path.name))}"
+        return f"source.{identifier(chosen_table(_attached_tables(self._connection), table, path.name))}"
 
     def count(self, names: Collection[str]) -> None:
         """Count all columns of whole numbers in a narrow range in one scan, which is faster than one by one."""
@@ -209,8 +207,25 @@ def table_files(path: Path) -> list[Path]:
     raise DataError(f"The folder '{path.name}' holds no Parquet and no CSV files.")
 
 
-def _starts_with(path: Path, magic: bytes) -> bool:
+def database_tables(path: Path) -> tuple[str, ...]:
+    """The tables of a database file by name; none for what is no database. Raises DataError where it cannot be read."""
+    with reading(path.name):
+        if _is_sqlite(path):
+            return tuple(sqlite_tables(path))
+        if path.is_dir() or path.suffix.lower() not in DATABASES:
+            return ()
+        with duckdb.connect(":memory:") as connection:
+            connection.execute(f"ATTACH {_quoted(path)} AS source (READ_ONLY)")
+            return tuple(_attached_tables(connection))
+
+
+def _attached_tables(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    query = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'source' ORDER BY 1"
+    return [str(row[0]) for row in connection.execute(query).fetchall()]
+
+
+def _is_sqlite(path: Path) -> bool:
     if path.is_dir():
         return False
     with path.open("rb") as file:
-        return file.read(len(magic)) == magic
+        return file.read(16) == b"SQLite format 3\0"

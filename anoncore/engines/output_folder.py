@@ -27,6 +27,8 @@ def folder_when_complete(target: Path, replace: bool = False) -> Iterator[Path]:
     Until then it has a hidden name beside `target`. What runs that were killed left there is removed first. Raises
     DataError where `target` exists, unless it is to be replaced.
     """
+    with writing(target.parent):
+        _put_back(target)
     if target.exists() and not replace:
         raise DataError(f"'{target}' exists; choose another name.")
     with writing(target.parent):
@@ -39,6 +41,13 @@ def folder_when_complete(target: Path, replace: bool = False) -> Iterator[Path]:
             if target.exists():
                 os.replace(target, old)
             os.replace(parts, target)
+
+
+def _put_back(target: Path) -> None:
+    """What a run was about to replace when it was killed in between."""
+    for stale in target.parent.glob(f".{target.name}.*.part"):
+        if not target.exists() and (stale / "old").exists() and _is_abandoned(stale):
+            os.replace(stale / "old", target)
 
 
 @contextmanager

@@ -87,6 +87,11 @@ def anonymize_table(
     return found
 
 
+def space_needed(n_rows: int, coded: int, carried: int) -> int:
+    """Bytes of temporary files: rows of so many coded columns and columns carried along, twice while they divide."""
+    return 2 * n_rows * (4 * coded + 8 * carried)
+
+
 class _Watch:
     """Progress in rows, with an estimate of the time left; never goes back."""
 
@@ -127,7 +132,7 @@ class _Run:
         algorithm.validate_data(profile)
         self.setting = Setting.of(algorithm, profile)
         carried = len(profile.attributes) - len(profile.quasi_identifiers)
-        require_space(work, 2 * table.n_rows * (4 * self.setting.width + 8 * carried))
+        require_space(work, space_needed(table.n_rows, self.setting.width, carried))
         self.rows = spool_rows(
             table,
             self.setting,

@@ -23,7 +23,16 @@ def spool_sqlite(path: Path, table: str | None, target: Path) -> None:
     """
     try:
         with closing(sqlite3.connect(f"file:{path.resolve().as_posix()}?mode=ro", uri=True)) as database:
-            _spool(database, _chosen(database, table, path.name), target)
+            _spool(database, chosen_table(_known(database), table, path.name), target)
+    except sqlite3.Error as error:
+        raise DataError(f"'{path.name}' cannot be read: {error}.") from None
+
+
+def sqlite_tables(path: Path) -> list[str]:
+    """The tables and views of an SQLite file. Raises DataError for a file that is none."""
+    try:
+        with closing(sqlite3.connect(f"file:{path.resolve().as_posix()}?mode=ro", uri=True)) as database:
+            return _known(database)
     except sqlite3.Error as error:
         raise DataError(f"'{path.name}' cannot be read: {error}.") from None
 
@@ -51,10 +60,9 @@ def _type(database: sqlite3.Connection, table: str, column: str) -> pa.DataType:
     return pa.float64() if found and found <= {"integer", "real"} else pa.string()
 
 
-def _chosen(database: sqlite3.Connection, table: str | None, name: str) -> str:
+def _known(database: sqlite3.Connection) -> list[str]:
     query = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY 1"
-    known = [str(row[0]) for row in database.execute(query)]
-    return chosen_table(known, table, name)
+    return [str(row[0]) for row in database.execute(query)]
 
 
 def chosen_table(known: list[str], table: str | None, database: str) -> str:

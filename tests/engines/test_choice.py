@@ -154,3 +154,13 @@ def test_folders_and_databases_are_read_in_memory_too(tmp_path):
     recipe.write_text(text, encoding="utf-8")
     assert len(Recipe.load(recipe).run().release.tables()["release"]) == 400
     assert os.path.exists(tmp_path / "people.db")
+
+
+def test_a_container_limits_the_free_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(choice, "MEMORY_GROUP", tmp_path)
+    on_machine = choice.free_memory()
+    (tmp_path / "memory.max").write_text("max\n")
+    (tmp_path / "memory.current").write_text("2000\n")
+    assert choice.free_memory() > 0.5 * on_machine
+    (tmp_path / "memory.max").write_text("5000\n")
+    assert choice.free_memory() == 3000

@@ -150,3 +150,16 @@ def test_a_column_of_too_many_values_is_refused(source, tmp_path, monkeypatch):
     monkeypatch.setattr("anoncore.engines.spool.MOST_VALUES", 30)
     with pytest.raises(DataError, match="'age' has more than 30 different values; round them"):
         run(source, RothkoTree((KAnonymity(k=5),)), tmp_path / "out")
+
+
+def test_what_a_killed_run_was_about_to_replace_comes_back(source, tmp_path):
+    algorithm = RothkoTree((KAnonymity(k=5),), memory_rows=3_000)
+    run(source, algorithm, tmp_path / "out")
+    kept = published(tmp_path / "out")
+    # As it is between the two steps of a replacement: the old folder is set aside, the new one not yet in place.
+    stale = tmp_path / ".out.0123abcd.part"
+    stale.mkdir()
+    (tmp_path / "out").rename(stale / "old")
+    with pytest.raises(DataError, match="exists; choose another name"):
+        run(source, algorithm, tmp_path / "out")
+    assert published(tmp_path / "out") == kept
