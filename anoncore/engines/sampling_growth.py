@@ -46,9 +46,9 @@ def sampling_parts(setting: Setting, sampling: Sampling, rows: Rows, region: Int
     if rows.n_rows <= setting.model.memory_rows:
         yield Part(rows, region, is_class=False)
         return
-    tree = _grown(setting, sampling, rows, region)
+    tree = grown(setting, sampling, rows, region)
     if len(tree) > 1:
-        _prune(setting, tree, _statistics(setting, rows, tree))
+        prune(setting, tree, counted(setting, rows, tree))
     if not tree.children[0]:
         if sampling.by_tree:
             counters.handed_to_tree += 1
@@ -61,7 +61,7 @@ def sampling_parts(setting: Setting, sampling: Sampling, rows: Rows, region: Int
         yield from sampling_parts(setting, sampling, part, tree.region[leaf])
 
 
-def _grown(setting: Setting, sampling: Sampling, rows: Rows, region: Int32) -> PartitionTree:
+def grown(setting: Setting, sampling: Sampling, rows: Rows, region: Int32) -> PartitionTree:
     """The tree that the sample supports, grown until its leaves should fit in memory, or all the way."""
     model = setting.model
     n, population = min(sampling.size, rows.n_rows), rows.n_rows
@@ -86,7 +86,7 @@ def _most_sides(setting: Setting) -> int:
     return nodes
 
 
-def _statistics(setting: Setting, rows: Rows, tree: PartitionTree) -> dict[int, Node]:
+def counted(setting: Setting, rows: Rows, tree: PartitionTree) -> dict[int, Node]:
     """Size and counts of every node that has rows, in one scan of the rows."""
     statistics = Statistics(setting, tree, list(tree.leaves()))
     setting.scan(rows, statistics)
@@ -99,7 +99,7 @@ def _statistics(setting: Setting, rows: Rows, tree: PartitionTree) -> dict[int, 
     return nodes
 
 
-def _prune(setting: Setting, tree: PartitionTree, nodes: dict[int, Node]) -> None:
+def prune(setting: Setting, tree: PartitionTree, nodes: dict[int, Node]) -> None:
     """Make the parent of every node that violates a requirement a leaf; counts the nodes that do."""
     n_bins = int(setting.kernel_checks.count_start[-1])
     for node in range(len(tree) - 1, 0, -1):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import plotly.graph_objects as go
 
-from anoncore import Generalized, Release
+from anoncore import Generalized, Microdata, Release
 from dashboard.charts.layout import Floats, distinct_labels, faint, figure, marker
-from dashboard.palette import ORIGINAL, RunStyle
+from dashboard.palette import ORIGINAL, VERMILLION, RunStyle
 
 
 def share_bars(labels: Sequence[str], shares: Sequence[float] | Floats, style: RunStyle, x: str) -> go.Figure:
@@ -35,39 +36,59 @@ def share_bars(labels: Sequence[str], shares: Sequence[float] | Floats, style: R
 def plane(release: Release, across: str, up: str, style: RunStyle) -> go.Figure:
     """The rows as points of two numeric attributes, and the box of every group of a generalized release."""
     data = release.data
-    x, y = (data.domain[name].positions[data.codes[name]] for name in (across, up))
-    points = go.Scatter(
-        x=x,
-        y=y,
+    points = np.stack([data.domain[name].positions[data.codes[name]] for name in (across, up)], axis=1)
+    sides = [release.recoding(name) for name in (across, up)]
+    codes = np.stack([[one.low, one.high] for one in sides if isinstance(one, Generalized)]).transpose(2, 0, 1)
+    return boxes_in_plane(data, (across, up), points, codes, style)
+
+
+def boxes_in_plane(
+    data: Microdata,
+    names: tuple[str, str],
+    points: Floats,
+    boxes: npt.NDArray[np.integer],
+    style: RunStyle,
+    failing: npt.NDArray[np.bool_] | None = None,
+) -> go.Figure:
+    """Points, float (n, 2), of two numeric attributes and boxes, codes (n_boxes, 2, 2); failing ones in vermillion."""
+    wrong = np.zeros(len(boxes), dtype=np.bool_) if failing is None else failing
+    across, up = names
+    people = go.Scatter(
+        x=points[:, 0],
+        y=points[:, 1],
         mode="markers",
         marker={"color": ORIGINAL, "size": 8},
         hovertemplate=f"{across} %{{x:,}}<br>{up} %{{y:,}}<extra></extra>",
         name="people",
     )
-    left, right = _sides(release, across)
-    bottom, top = _sides(release, up)
-    gap = np.full(len(left), np.nan)
-    boxes = go.Scatter(
-        x=np.column_stack([left, right, right, left, left, gap]).ravel(),
-        y=np.column_stack([bottom, bottom, top, top, bottom, gap]).ravel(),
-        mode="lines",
-        line={"color": style.color, "width": 2},
-        fill="toself",
-        fillcolor=faint(style.color, 0.14),
-        hoverinfo="skip",
-        name="classes",
-    )
-    result = figure(boxes, points, x=across, y=up, height=400, legend=True)
+    traces = [_outlined(data, names, boxes[~wrong], style.color, "classes"), people]
+    if wrong.any():
+        traces.insert(1, _outlined(data, names, boxes[wrong], VERMILLION, "too small"))
+    result = figure(*traces, x=across, y=up, height=400, legend=True)
     result.update_xaxes(showgrid=False, zeroline=False)
     result.update_yaxes(showgrid=False, zeroline=False)
     result.update_layout(margin={"l": 84})
     return result
 
 
-def _sides(release: Release, name: str) -> tuple[Floats, Floats]:
-    """Where the box of every group begins and ends, a little beyond its values so that single ones are seen."""
-    recoding = release.recoding(name)
-    assert isinstance(recoding, Generalized)
-    positions = release.data.domain[name].positions
-    beyond = 0.006 * float(positions[-1] - positions[0])
-    return positions[recoding.low] - beyond, positions[recoding.high] + beyond
+def _outlined(
+    data: Microdata, names: tuple[str, str], boxes: npt.NDArray[np.integer], color: str, name: str
+) -> go.Scatter:
+    """Boxes as one trace, each a little beyond its values so that single ones are seen."""
+    ends = []
+    for axis, attribute in enumerate(names):
+        positions = data.domain[attribute].positions
+        beyond = 0.006 * float(positions[-1] - positions[0])
+        ends.append(positions[boxes[:, axis]] + np.array([-beyond, beyond]))
+    (left, right), (bottom, top) = ends[0].T, ends[1].T
+    gap = np.full(len(left), np.nan)
+    return go.Scatter(
+        x=np.column_stack([left, right, right, left, left, gap]).ravel(),
+        y=np.column_stack([bottom, bottom, top, top, bottom, gap]).ravel(),
+        mode="lines",
+        line={"color": color, "width": 2},
+        fill="toself",
+        fillcolor=faint(color, 0.14),
+        hoverinfo="skip",
+        name=name,
+    )

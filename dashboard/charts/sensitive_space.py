@@ -67,8 +67,6 @@ def box_map(plane: Plane, style: RunStyle, chosen: int | None = None) -> go.Figu
         y=edges[1],
         z=np.where(plane.counts > 0, np.log1p(plane.counts), np.nan),
         customdata=_cell_texts(plane),
-        text=plane.counts if few else None,
-        texttemplate="%{text}" if few else None,
         colorscale=[[0, faint(ORIGINAL, 0.15)], [1, faint(ORIGINAL, 0.95)]],
         showscale=False,
         hovertemplate="%{customdata}<extra></extra>",
@@ -94,7 +92,19 @@ def box_map(plane: Plane, style: RunStyle, chosen: int | None = None) -> go.Figu
         hoverinfo="skip",
         name="chosen box",
     )
-    result = figure(cells, outlines, filled, x=" ", y=" ", height=480, legend=False, labels=_ticks(plane.labels[1])[1])
+    # Texts of the heatmap itself take the contrast to the colour without its transparency, unreadable on a dark page.
+    rows, columns = np.indices(plane.counts.shape) if few else np.zeros((2, 0), dtype=np.int64)
+    texts = go.Scatter(
+        x=(edges[0][columns] + edges[0][columns + 1]).ravel() / 2,
+        y=(edges[1][rows] + edges[1][rows + 1]).ravel() / 2,
+        text=plane.counts[rows, columns].ravel(),
+        mode="text",
+        hoverinfo="skip",
+        name="rows",
+    )
+    result = figure(
+        cells, outlines, filled, texts, x=" ", y=" ", height=480, legend=False, labels=_ticks(plane.labels[1])[1]
+    )
     for update, labels, name in (
         (result.update_xaxes, plane.labels[0], plane.names[0]),
         (result.update_yaxes, plane.labels[1], plane.names[1]),

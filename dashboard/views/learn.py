@@ -33,6 +33,7 @@ LESSONS = (
     Lesson("closeness", "Too different and t-closeness", "Why different values can still tell everything.", 5),
     Lesson("moving", "Distance as moving earth", "How far one distribution is from another, by hand.", 4),
     Lesson("mondrian", "Mondrian cuts a plane", "How people are put into crowds with as little blur as possible.", 3),
+    Lesson("sampling", "Rothko grows on a sample", "How a table is cut that does not fit in memory.", 5),
     Lesson("slicing", "Slicing and its matching buckets", "How exact values can be published all the same.", 4),
     Lesson("worlds", "The release against itself", "How the other groups give away who has what in this one.", 5),
     Lesson("dealing", "Stack & Deal", "How to make classes that look like the whole table, by dealing cards.", 4),

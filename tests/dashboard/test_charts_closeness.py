@@ -160,13 +160,14 @@ def test_boxes_lie_over_the_counts_of_both_attributes() -> None:
     parts = boxes_of(frame, 0.2)
     plane = Plane.of(parts, 0, 1)
     assert plane.counts.tolist() == pd.crosstab(frame["y"], frame["x"]).to_numpy().tolist()
-    cells, outlines, filled = box_map(plane, STYLE, 1).data
+    cells, outlines, filled, texts = box_map(plane, STYLE, 1).data
     corners = np.reshape(outlines.x, (-1, 6)), np.reshape(outlines.y, (-1, 6))
     areas = (corners[0][:, 1] - corners[0][:, 0]) * (corners[1][:, 2] - corners[1][:, 1])
     assert len(areas) == parts.n_fragments
     assert areas.sum() == 8 * 6
     assert len(filled.x) == 6
     assert np.nansum(np.expm1(cells.z)) == pytest.approx(300)
+    assert np.sum(texts.text) == 300
 
 
 def test_wide_domains_are_joined_in_bins() -> None:

@@ -26,6 +26,7 @@ from dashboard.views.lessons import (
     members,
     mondrian,
     moving,
+    sampling,
     slicing,
     worlds,
 )
@@ -203,6 +204,26 @@ def test_the_possible_worlds_come_from_the_library(visitor: Visitor, monkeypatch
     real: Callable[..., attacks.PossibleWorlds] = attacks.possible_worlds
     monkeypatch.setattr(attacks, "possible_worlds", lambda f, n: real((0.5,) * 4, n))
     assert "Now 50.00%" in visitor.run().texts()
+
+
+def test_sampling_grows_counts_prunes_and_finishes(visitor: Visitor):
+    started(visitor, "sampling")
+    assert metrics(visitor)["First cut, by everybody"] == f"{sampling.first_cut(sampling.PEOPLE)[1]:,.0f}"
+    visitor.press("Next")
+    # 5 of 200, and 1.96 standard deviations of a draw without replacement more: 9.1.
+    assert metrics(visitor)["Needed without a test"] == "5"
+    assert metrics(visitor)["Needed with the test"] == "10"
+    visitor.press("Next")
+    grown = sampling.growth(sampling.SAMPLE, 1.0, 1)
+    assert metrics(visitor)["Too small"] == f"{(grown.sizes < sampling.K).sum()}" == f"{grown.undone + 10}"
+    assert grown.sizes.sum() == sampling.PEOPLE
+    cared = sampling.growth(sampling.SAMPLE, 1.0, 1, pruned=True)
+    assert cared.sizes.min() >= sampling.K > grown.sizes.min()
+    assert cared.undone == 10
+    visitor.press("Next")
+    release = sampling.released(sampling.SAMPLE, seed=1)
+    assert metrics(visitor)["Classes"] == f"{release.partition.n_groups}"
+    assert metrics(visitor)["Smallest class"] == f"{release.partition.sizes.min()}"
 
 
 def test_dealing_shows_the_true_distances_and_the_printed_one(visitor: Visitor):
