@@ -5,6 +5,7 @@ from anoncore.algorithms.base import Algorithm, Progress
 from anoncore.algorithms.foreground_safe import ForegroundSafe
 from anoncore.algorithms.incognito import Incognito
 from anoncore.algorithms.injector import Injector
+from anoncore.algorithms.local_recoding import LocalRecoding
 from anoncore.algorithms.mask import Mask
 from anoncore.algorithms.microaggregation import Microaggregation
 from anoncore.algorithms.mondrian import Mondrian
@@ -28,6 +29,7 @@ __all__ = [
     "ForegroundSafe",
     "Incognito",
     "Injector",
+    "LocalRecoding",
     "Mask",
     "Microaggregation",
     "Mondrian",

@@ -18,6 +18,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"epsilon": 0.35, "unreliable": "both", "tolerance": 0.9},
         {"l": 3, "epsilon": 0.2, "tolerance": 0.2},
     ],
+    "local-recoding": [{}, {"most_nodes": 1}],
     "mondrian": [
         {},
         {"strict": True},
