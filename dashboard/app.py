@@ -12,7 +12,7 @@ if str(HERE.parent) not in sys.path:
 
 import streamlit as st  # noqa: E402
 
-from dashboard import routes, runner, sidebar, state, warmup  # noqa: E402
+from dashboard import quiet_log, routes, runner, sidebar, state, warmup  # noqa: E402
 
 
 def main() -> None:
@@ -20,6 +20,7 @@ def main() -> None:
     st.set_page_config(
         page_title="anoncore", page_icon=str(HERE / "icon.svg"), layout="wide", initial_sidebar_state="expanded"
     )
+    quiet_log.install()
     warmup.start()
     state.workspace()
     runner.take_finished()

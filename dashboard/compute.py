@@ -106,7 +106,7 @@ def later(name: str, run: Run, function: Callable[..., Any], *arguments: Hashabl
         extra = {"progress": report} if "progress" in inspect.signature(function).parameters else {}
         return cached(name, run, lambda release, *rest: function(release, *rest, **extra), *arguments)
 
-    job: jobs.Job = _jobs.get_or_put((run.id, name, *arguments), lambda: jobs.start(work, name))
+    job: jobs.Job = _jobs.get_or_put((run.id, name, *arguments), lambda: jobs.start(work, name, run.owner))
     if job.status == "done":
         return Later("done", 1.0, job.text, value=job.value)
     if job.running:

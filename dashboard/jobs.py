@@ -1,7 +1,7 @@
 """Work in the background: a thread writes progress to a plain object, the page polls it.
 
 A worker never touches the page. Cancelling sets a flag that the next progress report turns into CancelledError; the
-visitor need not wait for it, because the result of a cancelled job is thrown away.
+visitor need not wait for it, because the result of a cancelled job is thrown away. Visitors take turns.
 """
 
 from __future__ import annotations
@@ -16,20 +16,23 @@ from contextlib import suppress
 from typing import Any, Literal
 
 from anoncore import AnonymizationError, CancelledError
+from dashboard.job_queue import JobQueue, Ticket
+from dashboard.quiet_log import failure_text
 
 Status = Literal["running", "done", "failed", "cancelled"]
 Report = Callable[[float, str], None]
 
 MAX_WORKERS = 2
 """Jobs that compute at a time in the whole process; others wait for their turn."""
-MAX_WAITING = 32
+MAX_WAITING = 64
+MAX_WAITING_OF_ONE = 16
+SLICE_SECONDS = 2.0
+"""What a job that can pause computes before it lets waiting ones go first."""
 NICENESS = 10
 """How far jobs stand back when a page is to be drawn (Unix: 0 not at all, 19 most)."""
 
 _logger = logging.getLogger(__name__)
-_turn = threading.BoundedSemaphore(MAX_WORKERS)
-_count_lock = threading.Lock()
-_alive = 0
+_queue = JobQueue(MAX_WORKERS, SLICE_SECONDS)
 
 
 class Job:
@@ -42,7 +45,10 @@ class Job:
         self.title = title
         self.status: Status = "running"
         self.fraction = 0.0
-        self.text = "Waiting for a free processor"
+        self.ticket: Ticket | None = None
+        self.can_pause = False
+        self._said = ""
+        self._held = 0.0
         self.value: Any = None
         self.error = ""
         self.seconds = 0.0
@@ -54,15 +60,33 @@ class Job:
         """Whether the work is still wanted and not finished."""
         return self.status == "running"
 
+    @property
+    def text(self) -> str:
+        """What the work does, or its place in the queue."""
+        place = _queue.place(self.ticket) if self.ticket is not None else 0
+        if place == 0:
+            return self._said
+        waits = f"waiting for a free processor, place {place} in the queue"
+        return f"{self._said} ({waits})" if self._said else waits[0].upper() + waits[1:]
+
     def report(self, fraction: float, text: str) -> None:
-        """Say how far the work is, 0 to 1. Raises CancelledError after `cancel`."""
+        """Say how far the work is, 0 to 1; a job that can pause may have to wait here.
+
+        Raises CancelledError after `cancel`.
+        """
+        self.fraction, self._said = min(max(float(fraction), 0.0), 1.0), text
+        if self.can_pause and self.ticket is not None:
+            begin = time.perf_counter()
+            _queue.pause(self.ticket)
+            self._held += time.perf_counter() - begin
         if self.status == "cancelled":
             raise CancelledError("The work was cancelled.")
-        self.fraction, self.text = min(max(float(fraction), 0.0), 1.0), text
 
     def cancel(self) -> None:
-        """Stop wanting the result; the thread ends at its next report."""
+        """Stop wanting the result; the thread ends at its next report, and a waiting job leaves the queue."""
         self._end("cancelled")
+        if self.ticket is not None and not (self.ticket.has_begun and self.ticket.has_turn):
+            _queue.leave(self.ticket)
 
     def wait(self, seconds: float) -> bool:
         """Wait until the work ended, at most so long; returns whether it ended."""
@@ -74,7 +98,7 @@ class Job:
         try:
             self.report(0.0, "Starting")
             self.value = work(self.report)
-            self.seconds = time.perf_counter() - start
+            self.seconds = time.perf_counter() - start - self._held
             self._end("done")
         except CancelledError:
             self._end("cancelled")
@@ -83,7 +107,7 @@ class Job:
         except MemoryError:
             self._end("failed", "There is not enough memory for this; use fewer rows or fewer attributes.")
         except Exception as error:
-            _logger.exception("A background job failed")
+            _logger.error("A background job failed: %s", failure_text(error))
             self._end("failed", f"Something went wrong inside the program ({type(error).__name__}: {error}).")
 
     def _end(self, status: Status, error: str = "") -> None:
@@ -95,28 +119,29 @@ class Job:
         self._ended.set()
 
 
-def start(work: Callable[[Report], Any], title: str = "") -> Job:
-    """Run `work(report)` in a thread of its own and return its job at once; too many waiting jobs fail at once."""
-    global _alive
+def start(work: Callable[[Report], Any], title: str = "", owner: str = "", can_pause: bool = False) -> Job:
+    """Run `work(report)` in a thread of its own when its turn comes, and return its job at once.
+
+    Turns are handed out fairly among owners (ids of workspaces). `can_pause`: the work may be held at its reports, for
+    which it must hold no lock. Too many waiting jobs, in all or of this owner, fail at once.
+    """
     job = Job(title)
-    with _count_lock:
-        if _alive >= MAX_WORKERS + MAX_WAITING:
-            job.status, job.error = "failed", "Too much is being computed at the moment; try again in a minute."
-            return job
-        _alive += 1
-    threading.Thread(target=_work, args=(job, work), name=f"job {title}", daemon=True).start()
+    if _queue.waiting() >= MAX_WAITING or _queue.waiting(owner) >= MAX_WAITING_OF_ONE:
+        job.status, job.error = "failed", "Too much is being computed at the moment; try again in a minute."
+        return job
+    job.can_pause = can_pause
+    job.ticket = Ticket(owner, threading.Thread(target=_work, args=(job, work), name=f"job {title}", daemon=True).start)
+    _queue.enter(job.ticket)
     return job
 
 
 def _work(job: Job, work: Callable[[Report], Any]) -> None:
-    global _alive
     try:
         _stand_back()
-        with _turn:
-            job.run(work)
+        job.run(work)
     finally:
-        with _count_lock:
-            _alive -= 1
+        if job.ticket is not None:
+            _queue.leave(job.ticket)
 
 
 def _stand_back() -> None:

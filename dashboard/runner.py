@@ -41,7 +41,7 @@ def start(algorithm: Algorithm, data: Microdata) -> RunJob:
     with here.lock:
         found = here.jobs.get(_JOB)
         if found is None:
-            job = jobs.start(lambda report: algorithm.anonymize(data, report), algorithm.title)
+            job = jobs.start(lambda report: algorithm.anonymize(data, report), algorithm.title, here.id, can_pause=True)
             found = RunJob(job, algorithm, here.table, here.tags)
             here.jobs[_JOB] = found
             state.forms().pop("run_problem", None)

@@ -26,6 +26,7 @@ class Trial:
     criteria: tuple[str, ...]
     attribute: str | None
     digests: tuple[str, str]
+    owner: str = ""
     points: dict[int, Point] = field(default_factory=dict)
     job: jobs.Job | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -55,7 +56,7 @@ class Trial:
         if self.running or self.is_done:
             return
         missing = [place for place in range(len(self.algorithms)) if place not in self.points]
-        self.job = jobs.start(lambda report: self._work(missing, report), "trial")
+        self.job = jobs.start(lambda report: self._work(missing, report), "trial", self.owner, can_pause=True)
         self.job.wait(PATIENCE)
 
     def cancel(self) -> None:
@@ -98,8 +99,9 @@ def start(
     earlier = current(name)
     if earlier is not None:
         earlier.cancel()
-    trial = Trial(data, tuple(algorithms), tuple(criteria), attribute, digests())
-    state.workspace().jobs[name] = trial
+    here = state.workspace()
+    trial = Trial(data, tuple(algorithms), tuple(criteria), attribute, digests(), here.id)
+    here.jobs[name] = trial
     trial.go_on()
     return trial
 

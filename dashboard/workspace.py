@@ -94,7 +94,10 @@ class LoadedTable:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One release and what it was made of and with. `seconds` is what the algorithm took."""
+    """One release and what it was made of and with.
+
+    `seconds` is what the algorithm took, `owner` the id of the workspace.
+    """
 
     id: str
     label: str
@@ -106,6 +109,7 @@ class Run:
     color_index: int
     table_name: str
     tags: Tags
+    owner: str = ""
 
 
 class Workspace:
@@ -155,6 +159,7 @@ class Workspace:
                 color_index=next(index for index in range(MAX_RUNS + 1) if index not in taken),
                 table_name=table.name,
                 tags=tags,
+                owner=self.id,
             )
             self._runs = (*self._runs, run)[-MAX_RUNS:]
             self.current = run.id

@@ -163,7 +163,7 @@ def _start(algorithm: Algorithm, data: Microdata, ks: list[int], ground: str) ->
 
     table = state.table()
     with here.lock:
-        job = jobs.start(work, "Choosing k")
+        job = jobs.start(work, "Choosing k", here.id, can_pause=True)
         here.jobs[_JOB] = Search(job, algorithm, _digests(), table.name if table is not None else "")
     job.wait(PATIENCE)
 
