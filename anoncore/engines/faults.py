@@ -19,12 +19,17 @@ FULL_TEXTS = ("no space left", "file too large", "disk quota", "disk is full", "
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Say in a DataError that `what` cannot be read."""
+    """Say in a DataError that `what` cannot be read, or that there is no space for its temporary files."""
     try:
         yield
     except AnonymizationError:
         raise
     except (OSError, pa.ArrowException, duckdb.Error, UnicodeError) as error:
+        if _is_full(error):
+            raise DataError(
+                f"The disk is full of temporary files of '{what}'; free some space, or choose another folder for them "
+                "(--workspace), and run again. Nothing was published."
+            ) from None
         raise DataError(f"'{what}' cannot be read: {_first_line(error)}") from None
 
 
@@ -36,7 +41,7 @@ def writing(folder: Path) -> Iterator[None]:
     except AnonymizationError:
         raise
     except (OSError, pa.ArrowException, duckdb.Error) as error:
-        if getattr(error, "errno", None) in FULL or any(text in str(error).lower() for text in FULL_TEXTS):
+        if _is_full(error):
             raise DataError(
                 f"The disk of '{folder}' is full; free some space, or choose another folder for the temporary files "
                 "(--workspace) or the release (--output), and run again. Nothing was published."
@@ -52,6 +57,10 @@ def require_space(folder: Path, needed: int) -> None:
             f"The run needs about {needed / 1e9:.1f} GB on the disk of '{folder}', where {free / 1e9:.1f} GB are free; "
             "free some space, or choose another folder for the temporary files (--workspace)."
         )
+
+
+def _is_full(error: Exception) -> bool:
+    return getattr(error, "errno", None) in FULL or any(text in str(error).lower() for text in FULL_TEXTS)
 
 
 def _first_line(error: Exception) -> str:

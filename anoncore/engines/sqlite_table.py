@@ -22,7 +22,7 @@ def spool_sqlite(path: Path, table: str | None, target: Path) -> None:
     Raises DataError for a table that is not there or has bytes in it.
     """
     try:
-        with closing(sqlite3.connect(f"file:{path.resolve().as_posix()}?mode=ro", uri=True)) as database:
+        with closing(_opened(path)) as database:
             _spool(database, chosen_table(_known(database), table, path.name), target)
     except sqlite3.Error as error:
         raise DataError(f"'{path.name}' cannot be read: {error}.") from None
@@ -31,10 +31,14 @@ def spool_sqlite(path: Path, table: str | None, target: Path) -> None:
 def sqlite_tables(path: Path) -> list[str]:
     """The tables and views of an SQLite file. Raises DataError for a file that is none."""
     try:
-        with closing(sqlite3.connect(f"file:{path.resolve().as_posix()}?mode=ro", uri=True)) as database:
+        with closing(_opened(path)) as database:
             return _known(database)
     except sqlite3.Error as error:
         raise DataError(f"'{path.name}' cannot be read: {error}.") from None
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
 
 
 def _spool(database: sqlite3.Connection, table: str, target: Path) -> None:

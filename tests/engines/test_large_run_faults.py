@@ -99,6 +99,10 @@ def test_a_full_disk_is_a_clear_error(source, tmp_path):
     answer = answer_of("full", source, tmp_path / "out", 30_000)
     assert "is full; free some space, or choose another folder" in answer
     assert list(tmp_path.iterdir()) == []
+    text = source.with_suffix(".csv")
+    people(6_000).to_csv(text, index=False)
+    assert "is full of temporary files of 'people.csv'; free some space" in answer_of("full", text, tmp_path / "o", 100)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_too_little_space_is_said_before_the_work(source, tmp_path, monkeypatch):
