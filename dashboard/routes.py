@@ -29,6 +29,12 @@ class Route:
 
 ROUTES = (
     Route("data", "Data", "Prepare", "Load a table and see what is in it."),
+    Route(
+        "large",
+        "Large table",
+        "Prepare",
+        "Explore a sample of a table on this machine, and run its recipe on all rows.",
+    ),
     Route("attributes", "Attributes", "Prepare", "Say what each column tells about a person."),
     Route("anonymize", "Anonymize", "Prepare", "Choose a method and its parameters, and run it."),
     Route(

@@ -12,7 +12,7 @@ import datasets
 from anoncore import AnonymizationError
 from anoncore.sources import read_table
 from anoncore.summary import ColumnSummary, summarize
-from dashboard import compute, routes, state
+from dashboard import compute, own_machine, routes, state
 from dashboard.charts import tables as charts
 from dashboard.markdown import escaped
 from dashboard.state import LoadedTable
@@ -102,6 +102,8 @@ def _upload() -> None:
         help="One row per person, column names first. The file stays on this machine.",
     )
     if file is None:
+        if own_machine.is_served_alone():
+            routes.link("large", "Take a sample of a larger table on this machine", "For tables beyond 200 MB.")
         return
     with st.spinner("Reading the file …"):
         _attempt(lambda: load_upload(file.getvalue(), file.name), "upload_turn", turn + 1)

@@ -1,0 +1,300 @@
+"""The page Large table: a sample of a table on this machine to explore, and the run over all its rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shutil import disk_usage
+
+import streamlit as st
+
+from anoncore import AnonymizationError, DataError, InfeasibleError, Microdata
+from anoncore.algorithms import ALGORITHMS, RothkoSampling, RothkoTree
+from anoncore.algorithms.mondrian import Mondrian
+from anoncore.algorithms.rothko import Rothko
+from anoncore.engines.run import space_needed
+from dashboard import forms, large_runs, own_machine, routes, state
+from dashboard.large_runs import LargeSource, Sampled
+from dashboard.markdown import escaped
+from dashboard.views import large_progress, parts
+from dashboard.views.parts import Tile
+
+METHODS = (RothkoSampling.name, RothkoTree.name)
+_PATH, _TABLE, _SIZE = "large-path", "large-table", "large-size"
+_OUTPUT, _TEMPORARY, _REPLACE = "large-output", "large-temporary", "large-replace"
+
+
+def render() -> None:
+    """Draw the page."""
+    if not own_machine.is_served_alone():
+        st.info(
+            "This page reads and writes files of the machine on which the program runs, so it is there only when the "
+            "program serves that machine alone. On that machine, a recipe runs over a whole table with the command "
+            "anoncore run."
+        )
+        return
+    if large_runs.take_sample():
+        st.rerun()
+    with st.container(border=True):
+        _choose()
+    large = large_runs.sampled()
+    if large is None:
+        st.info(
+            "Name a table above. A random sample of its rows becomes your table, so that every page works on it; then "
+            "the same is done to all rows, piece by piece, so that they never have to fit into memory."
+        )
+        if large_runs.full_run() is not None:
+            st.subheader("The run that was started")
+            large_progress.on_the_way()
+            large_progress.result()
+        return
+    _facts(large)
+    _all_rows(large)
+    large_progress.result()
+
+
+def _choose() -> None:
+    """Where the table is, how many rows to take, and the sample on its way."""
+    st.subheader("A table on this machine")
+    wide, narrow = st.columns([3, 1], vertical_alignment="bottom")
+    text = wide.text_input(
+        "Path",
+        key=_PATH,
+        persist_state="session",
+        placeholder="/data/people.parquet",
+        help="A Parquet or CSV file, a folder of such files, or a DuckDB or SQLite database. It is read where it "
+        "lies; nothing is uploaded.",
+    )
+    size = narrow.number_input(
+        "Rows in the sample",
+        min_value=100,
+        max_value=large_runs.MOST_SAMPLED,
+        value=large_runs.SAMPLE_ROWS,
+        step=10_000,
+        key=_SIZE,
+        persist_state="session",
+        help="Drawn at random, every row with the same chance. A smaller table is taken whole.",
+    )
+    source = _source(text) if text.strip() else None
+    found = large_runs.sampling()
+    if found is not None and found.job.running:
+        _drawing()
+        return
+    if st.button(
+        "Take a sample",
+        key="large-sample",
+        type="primary" if large_runs.sampled() is None else "secondary",
+        disabled=source is None,
+        help="Read the table once and make the sample your table. Earlier runs stay.",
+    ):
+        large_runs.draw_sample(source or LargeSource(Path()), int(size))
+        st.rerun()
+    if found is not None and found.job.status == "failed":
+        st.error(escaped(found.job.error))
+
+
+def _source(text: str) -> LargeSource | None:
+    """The table that is named, or the sentence that says why there is none."""
+    try:
+        path = own_machine.whole_path(text)
+        tables = large_runs.known_tables(path)
+    except (AnonymizationError, OSError) as error:
+        reason = str(error) if isinstance(error, AnonymizationError) else f"'{text}' cannot be read: {error.strerror}."
+        st.error(escaped(reason))
+        return None
+    if not tables:
+        return LargeSource(path)
+    return LargeSource(path, parts.choice("Table of the database", tables, _TABLE, "The database has several tables."))
+
+
+@st.fragment(run_every=large_progress.POLL, key="large-drawing")
+def _drawing() -> None:
+    found = large_runs.sampling()
+    if found is None or not found.job.running:
+        st.rerun()
+    st.progress(found.job.fraction, text=escaped(found.job.text))
+    st.button("Cancel", key="large-sample-cancel", on_click=found.job.cancel, help="Keep the table that is loaded.")
+
+
+def _facts(large: Sampled) -> None:
+    """What is loaded, and where to go with it."""
+    share = large.n_sampled / large.n_rows
+    parts.tiles(
+        [
+            Tile("Rows of the table", f"{large.n_rows:,}", "Counted in the file."),
+            Tile("Rows in the sample", f"{large.n_sampled:,}", f"{share:.2%} of the rows; they are your table now."),
+            Tile(
+                "One sampled row stands for",
+                f"{1 / share:,.0f} rows",
+                "A class of 5 rows in a release of the sample stands for 5 times as many of the table.",
+            ),
+        ]
+    )
+    st.markdown(
+        f"The sample of **{escaped(large.source.path.name)}** is your table: tag its attributes and try methods on it. "
+        "The run below takes these tags to all rows."
+    )
+    tagged = any(role == "quasi-identifier" for role in state.tags().roles.values())
+    with st.container(horizontal=True):
+        routes.button("attributes", "Go to Attributes", primary=not tagged)
+        if tagged:
+            routes.button("anonymize", "Try methods on the sample")
+
+
+def _all_rows(large: Sampled) -> None:
+    st.subheader("Run on all rows")
+    try:
+        data = state.microdata()
+        data.require_quasi_identifiers()
+    except AnonymizationError as error:
+        st.warning(escaped(str(error)))
+        return
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        algorithm, problem = _form(large, data)
+    with right:
+        _target(large, data, algorithm, problem)
+
+
+def _form(large: Sampled, data: Microdata) -> tuple[Rothko | None, str]:
+    """The algorithm and its parameters, or the sentence that says why there is none."""
+    name = parts.choice(
+        "Method",
+        METHODS,
+        "large-method",
+        "Both are Mondrian for tables that do not fit into memory: the tree counts and finds the very classes that "
+        "Mondrian finds, the sampling reads less and keeps every requirement too.",
+        names=lambda one: ALGORITHMS[one].title,
+    )
+    kind = ALGORITHMS[name]
+    prefix, kept = f"large.{name}", state.forms()
+    run, table = state.current_run(), state.table()
+    of_sample = run is not None and table is not None and run.table_name == table.name
+    if run is not None and of_sample and isinstance(run.algorithm, Mondrian):
+        st.button(
+            "Parameters of the run shown",
+            key="large-take",
+            on_click=_take,
+            args=(kind, run.algorithm, prefix),
+            help=f"Requirements, split and recoding as in run {escaped(run.label)}. A k that suits the sample is often "
+            "smaller than what suits all rows.",
+        )
+    values = kept.setdefault(f"large-parameters-{name}", {})
+    try:
+        algorithm = kind(**forms.draw(kind, prefix, values, forms.Names.of(data)))
+        assert isinstance(algorithm, Rothko)
+        algorithm.validate_data(data)
+    except InfeasibleError:
+        # The sample has fewer rows and values than the table, which alone decides.
+        return algorithm, ""
+    except AnonymizationError as error:
+        return None, str(error)
+    return algorithm, ""
+
+
+def _take(kind: type[Rothko], algorithm: Mondrian, prefix: str) -> None:
+    shared = [name for name in ("requirements", "split", "target", "min_gain", "recoding") if name in kind.model_fields]
+    model = kind(**{name: getattr(algorithm, name) for name in shared})
+    forms.take(model, prefix, state.forms().setdefault(f"large-parameters-{kind.name}", {}))
+
+
+def _target(large: Sampled, data: Microdata, algorithm: Rothko | None, problem: str) -> None:
+    """Where the release goes, the recipe, and the button that starts the run."""
+    first = large.source.path.with_name(f"{large.source.stem}-release")
+    if state.widget_value(_OUTPUT) is None or state.session("large-output-of") != large.table_id:
+        state.set_widget_values({_OUTPUT: str(first)})
+        state.set_session("large-output-of", large.table_id)
+    text = st.text_input(
+        "Folder for the release",
+        key=_OUTPUT,
+        persist_state="session",
+        help="A new folder of Parquet files on this machine; it appears when the release is complete.",
+    )
+    elsewhere = st.text_input(
+        "Folder for temporary files",
+        key=_TEMPORARY,
+        persist_state="session",
+        placeholder="beside the release",
+        help="They are gone when the run ends. A fast disk pays.",
+    )
+    active = large_runs.full_run()
+    running = active is not None and active.job.running
+    output, workspace = None, None
+    if not running:
+        try:
+            output = large_runs.checked_output(text, large)
+            workspace = _temporary(elsewhere)
+            _space(large, data, workspace or output.parent)
+        except AnonymizationError as error:
+            problem = problem or str(error)
+    there = output is not None and output.exists()
+    replace = there and st.toggle(
+        "Replace the release that is there", key=_REPLACE, help="It goes when the new one is complete, and not before."
+    )
+    if problem:
+        st.warning(escaped(problem))
+    start, take = st.columns(2)
+    pressed = start.button(
+        "Start",
+        key="large-start",
+        type="primary",
+        width="stretch",
+        disabled=running or output is None or algorithm is None or bool(problem) or there != replace,
+        help="Make the release of all rows in the background; you can go on working on other pages.",
+    )
+    if pressed and output is not None and algorithm is not None:
+        large_runs.start(large, algorithm, output, workspace, replace)
+        st.rerun()
+    large_progress.on_the_way()
+    if algorithm is not None:
+        _recipe(large, algorithm, take)
+
+
+def _temporary(text: str) -> Path | None:
+    if not text.strip():
+        return None
+    folder = own_machine.whole_path(text)
+    if not folder.is_dir():
+        raise DataError(f"There is no folder '{folder}' for temporary files; make it first, or choose another one.")
+    return folder
+
+
+def _space(large: Sampled, data: Microdata, folder: Path) -> None:
+    """What the run needs on the disk."""
+    coded = len(data.quasi_identifiers) + len(data.sensitive) + 1
+    needed = space_needed(large.n_rows, coded, len(data.attributes) - len(data.quasi_identifiers))
+    free = disk_usage(folder).free
+    if needed > free:
+        raise DataError(
+            f"The run needs about {needed / 1e9:,.1f} GB for temporary files in '{folder}', where {free / 1e9:,.1f} GB "
+            "are free; free some space, or choose another folder for them."
+        )
+    text = f"Takes up to {needed / 1e9:,.1f} GB of temporary files; {free / 1e9:,.0f} GB are free there."
+    if state.tags().hierarchies or state.tags().orders:
+        text += (
+            " Hierarchies and orders know the values of the sample: a value that only the whole table has ends the "
+            "run with a sentence that names it."
+        )
+    st.caption(text)
+
+
+def _recipe(large: Sampled, algorithm: Rothko, place: object) -> None:
+    """The same run as a file, for the command line."""
+    name = f"{large.source.stem}.toml"
+    try:
+        text = large_runs.recipe_of(large, algorithm).dumps()
+    except AnonymizationError as error:
+        st.caption(escaped(str(error)))
+        return
+    place.download_button(  # type: ignore[attr-defined]
+        "Recipe (TOML)",
+        data=text,
+        file_name=name,
+        mime="application/toml",
+        key="large-recipe",
+        on_click="ignore",
+        width="stretch",
+        help="This run as a file; it holds no seed.",
+    )
+    with st.expander("Run it without this page"):
+        st.code(f"anoncore run {name} --engine disk", language="bash")
+        st.code(text, language="toml")

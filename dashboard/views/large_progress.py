@@ -1,0 +1,108 @@
+"""A run over all rows of a large table: how far it is, and what came out."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import streamlit as st
+
+from anoncore.engines.run import SUMMARY, LargeRun
+from dashboard import large_runs
+from dashboard.large_runs import FullRun
+from dashboard.markdown import escaped
+from dashboard.views import parts
+from dashboard.views.parts import Tile
+
+POLL = 0.5
+PREVIEW_ROWS = 20
+
+
+def on_the_way() -> None:
+    """What becomes of the run, until it is done."""
+    run = large_runs.full_run()
+    if run is None:
+        st.caption(
+            "The rows are read piece by piece and published as Parquet files. Until the release is complete, nothing "
+            "with its name is there; a run that is cancelled or cut off leaves none, and can be started again."
+        )
+    elif run.job.running:
+        _watch()
+    elif run.job.status == "failed":
+        st.error(escaped(run.job.error))
+    elif run.job.status == "cancelled":
+        st.info("The run was cancelled; nothing of it is left. It can be started again.")
+
+
+@st.fragment(run_every=POLL, key="large-watch")
+def _watch() -> None:
+    run = large_runs.full_run()
+    if run is None or not run.job.running:
+        st.rerun()
+    st.progress(run.job.fraction, text=escaped(run.job.text))
+    memory = run.look()
+    used = f"; the program takes {size(memory)} of memory, {size(run.peak)} at most so far" if memory else ""
+    st.caption(
+        f"All {run.n_rows:,} rows to {escaped(str(run.output))}, for {time.monotonic() - run.begun:,.0f} s{used}."
+    )
+    st.button("Cancel", key="large-cancel", on_click=run.job.cancel, help="Stop; nothing of this run is kept.")
+
+
+def result() -> None:
+    """What came out of the run, if it is done."""
+    run = large_runs.full_run()
+    if run is None or run.job.status != "done":
+        return
+    found: LargeRun = run.job.value
+    st.subheader("The release of all rows")
+    st.success(f"Released: {found.n_rows:,} rows in {found.n_groups:,} equivalence classes.")
+    first = [
+        Tile("Smallest class", f"{found.smallest:,} rows", "The class that hides its people least."),
+        Tile("Largest class", f"{found.largest:,} rows", "The class that lost most detail."),
+        Tile("Information loss", f"{found.information_loss:.3f}", "0: all exact, 1: nothing left; lower is better."),
+    ]
+    took = [
+        Tile("Time", parts.duration(run.job.seconds), "From the start to the complete release."),
+        Tile("Memory", size(run.peak) if run.peak else "–", "The most that the whole program took on the way."),
+        Tile("Parts", f"{len(files(run)):,}", "Parquet files, to be read together as one table."),
+    ]
+    parts.tiles(first)
+    parts.tiles(took)
+    for requirement in found.algorithm.requirements:
+        st.markdown(f"- {escaped(requirement.label())} holds in every class; it was checked row by row.")
+    written = files(run)
+    if not written:
+        st.warning(escaped(f"The folder '{run.output}' was moved or removed since."))
+        return
+    held = sum(file.stat().st_size for file in written)
+    st.markdown("The release lies in the folder")
+    st.code(str(run.output), language=None)
+    st.caption(
+        f"{size(held)} of Parquet; the file {escaped(SUMMARY)} beside the parts says how they were made and what was "
+        "measured."
+    )
+    for note in found.notes:
+        st.caption(escaped(note))
+    st.dataframe(first_rows(written[0]), hide_index=True, key="large-preview", alt="First rows of the release")
+    st.caption(f"The first rows of {escaped(written[0].name)}, as published.")
+
+
+def files(run: FullRun) -> list[Path]:
+    """The published files that are there."""
+    return sorted(run.output.glob("*.parquet"))
+
+
+def first_rows(file: Path) -> pd.DataFrame:
+    """A few rows of a published file."""
+    with pq.ParquetFile(file) as opened:
+        batch = next(opened.iter_batches(PREVIEW_ROWS), None)
+        rows = pa.Table.from_batches([] if batch is None else [batch], opened.schema_arrow)
+    return rows.to_pandas()
+
+
+def size(n_bytes: int) -> str:
+    """Bytes as people read them."""
+    return f"{n_bytes / 1e9:,.2f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.1f} MB"
