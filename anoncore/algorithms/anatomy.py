@@ -23,8 +23,15 @@ class Anatomy(Algorithm):
 
     Rows are hashed by sensitive value; while l values are left, one random row of each of the l most frequent makes a
     bucket; each leftover row joins a random bucket that lacks its value, one of its own where that can be. Every value
-    of a bucket is different. Needs: no value with more than n / l rows. Source: Xiao and Tao, Anatomy, VLDB 2006,
-    section 4; foreground-knowledge paper, section 5.
+    of a bucket is different. Needs: no value with more than n / l rows.
+
+    Assumes: the adversary reasons bucket by bucket; that a person is in the table is no secret; one sensitive
+      attribute, none of whose values has more than n / l rows.
+    Cost: O(n log m) for n rows and m sensitive values, after the rows are put in order once.
+    Use: exact quasi-identifiers matter most, such as for counts over several of them.
+    Avoid: readers may learn from all buckets at once (ForegroundSafe guards against that), or membership must stay
+      hidden.
+    Source: Xiao and Tao, Anatomy, VLDB 2006, section 4; foreground-knowledge paper, section 5.
     """
 
     name: ClassVar[str] = "anatomy"

@@ -39,6 +39,12 @@ class ForegroundSafe(Algorithm):
     1/l (1 + tolerance) are joined with further ones until none does. It guards against this attack with these
     parameters, not against one that relies on rarer signatures.
 
+    Assumes: the adversary learns as `foreground_knowledge` does, with the same epsilon, sigma and reading of rare
+      signatures; one sensitive attribute, none of whose values has more than n / l rows.
+    Cost: up to 16 rounds, each of which runs the attack on the whole release; where l cannot be reached, smaller ones
+      are tried likewise.
+    Use: exact values are to be published as by Anatomy, but the other buckets must not give anybody away.
+    Avoid: people rarely look alike in the attribute sets of the attack: buckets grow, or l is not reached.
     Source: foreground-knowledge paper, section 7 (form A-groups of tuples with similar global probabilities).
     """
 

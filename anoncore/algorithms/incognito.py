@@ -53,8 +53,16 @@ class Incognito(Algorithm):
 
     `max_suppression`: this share of the rows may be suppressed. Suppressed rows are one class in which every
     quasi-identifier is `*`; the class must satisfy the requirements like any other, and further small classes join it
-    where it does not. Source: LeFevre, DeWitt and Ramakrishnan, Incognito, SIGMOD 2005, section 3; suppression as in
-    Samarati, TKDE 2001.
+    where it does not.
+
+    Assumes: hierarchies that say how values are coarsened; the search skips nodes only for requirements that are
+      monotone under merging.
+    Cost: in the worst case a grouping for every node of the lattices of all sets of quasi-identifiers, the largest of
+      which has the product of the hierarchies' levels as nodes; nodes above a found one or a failed part are spared.
+    Use: readers need one level of detail for all rows, so that published values can be counted and compared directly.
+    Avoid: there are many quasi-identifiers, or a few rare values would push a whole attribute up: Mondrian and local
+      recoding then lose less.
+    Source: LeFevre, DeWitt and Ramakrishnan, Incognito, SIGMOD 2005, section 3; suppression as in Samarati, TKDE 2001.
     """
 
     name: ClassVar[str] = "incognito"

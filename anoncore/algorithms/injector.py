@@ -29,8 +29,16 @@ class Injector(Algorithm):
     Rules "people with these values never have s" are mined from the table (see `mine_negative_rules`). Buckets are
     dealt as in Anatomy, but only of rows each of which may have the value of each other; leftover rows join a bucket
     that lacks their value. In the end every row has at least l valid values in its bucket: values that it has in some
-    assignment of the bucket's values to its rows that breaks no rule. Source: Li and Li, Injector: Mining background
-    knowledge for data anonymization, ICDE 2008, sections 3 and 4; foreground-knowledge paper, section 5.2.
+    assignment of the bucket's values to its rows that breaks no rule.
+
+    Assumes: the adversary knows rules that the table itself shows (a pattern of at most `rule_size` values never, or
+      hardly ever, goes with a sensitive value); one sensitive attribute, none of whose values has more than n / l rows.
+    Cost: rules: a grouping of the rows for every set of at most `rule_size` quasi-identifiers; then a matching inside
+      each bucket.
+    Use: it is known which values are impossible for whom, such as diseases of the other sex.
+    Avoid: the rules are so many that they leave people fewer than l values: then there is no release.
+    Source: Li and Li, Injector: Mining background knowledge for data anonymization, ICDE 2008, sections 3 and 4;
+      foreground-knowledge paper, section 5.2.
     """
 
     name: ClassVar[str] = "injector"

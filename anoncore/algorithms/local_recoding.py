@@ -36,9 +36,18 @@ class LocalRecoding(Algorithm):
 
     A lattice of more than `most_nodes` nodes is not searched as a whole, but along one path from exact to coarsest: the
     next attribute to go up a level is the one by which most rows get a class per added loss, or, where none does, the
-    one that adds least loss. Time O(d n) per node, over the rows that are left. Source: Prasser, Eicher, Spengler, Bild
-    and Kuhn, Flexible data anonymization using ARX, Software: Practice and Experience 2020 (local recoding: generalize,
-    keep the classes that hold, repeat with the rest); lattice and levels: LeFevre et al., Incognito, SIGMOD 2005.
+    one that adds least loss.
+
+    Assumes: hierarchies that say how values are coarsened; a value may be published in different detail in different
+      classes.
+    Cost: O(d n) per node of the lattice, over the rows that are left; at most `most_nodes` nodes, or one path from
+      exact to coarsest.
+    Use: hierarchies carry the meaning of the values, and rare ones shall not cost the common ones their detail.
+    Avoid: readers need one level of detail for all rows (Incognito), or the quasi-identifiers have no hierarchies
+      (Mondrian).
+    Source: Prasser, Eicher, Spengler, Bild and Kuhn, Flexible data anonymization using ARX, Software: Practice and
+      Experience 2020 (local recoding: generalize, keep the classes that hold, repeat with the rest); lattice and
+      levels: LeFevre et al., Incognito, SIGMOD 2005.
     """
 
     name: ClassVar[str] = "local-recoding"

@@ -29,8 +29,15 @@ class Mask(Algorithm):
     value that is too frequent get another one, drawn by its frequency in the table, until the group has that share.
     Nobody sees which groups were changed, so the minimality of the generalization gives nothing away. Where every value
     needs protection the share of a group is that of its most frequent value. Sensitive values are distorted: the
-    release says how many. Source: Wong, Fu, Wang and Pei, Minimality attack in privacy preserving data publishing,
-    VLDB 2007, section 6 (MASK); foreground-knowledge paper, section 5.2.
+    release says how many.
+
+    Assumes: the adversary knows that groups are as small as the requirement allows and draws conclusions from it; one
+      sensitive attribute, some of whose published values may be wrong.
+    Cost: O(d n log n) for Mondrian on d quasi-identifiers, then O(m) for each changed value of m.
+    Use: conclusions from the minimality of a release are feared.
+    Avoid: every published value must be true: Mondrian with l-diversity changes none.
+    Source: Wong, Fu, Wang and Pei, Minimality attack in privacy preserving data publishing, VLDB 2007, section 6
+      (MASK); foreground-knowledge paper, section 5.2.
     """
 
     name: ClassVar[str] = "mask"

@@ -39,13 +39,18 @@ class Microaggregation(Algorithm):
     many as t needs, and take one of each into every cluster (one sensitive attribute; categories are ranked as the
     attribute's order ranks them).
 
-    `clustering`: `nearest` is the source's MDAV, which takes the rows nearest to a far one, in time O(n^2 d / k);
-    tables above `block_rows` rows are first cut into blocks that each mirror the table as the variant needs. `halving`
-    cuts the space of the quasi-identifiers in halves as Stack & Deal does, in time O(d n log n), and exchanges rows:
-    on Adult faster and with less information loss.
+    `clustering`: `nearest` is the source's MDAV, which takes the rows nearest to a far one; tables above `block_rows`
+    rows are first cut into blocks that each mirror the table as the variant needs. `halving` cuts the space of the
+    quasi-identifiers in halves as Stack & Deal does, in time O(d n log n), and exchanges rows: on Adult faster and with
+    less information loss.
 
+    Assumes: a distance between people that makes sense in the quasi-identifiers; t-first needs one sensitive attribute
+      with an order.
+    Cost: O(n^2 d / k) by `nearest` on n rows in a block, O(d n log n) by `halving`.
+    Use: both k-anonymity and t-closeness are asked for, and classes of similar size suit.
+    Avoid: other requirements than these two are needed, or the table is large and the clustering is `nearest`.
     Source: Soria-Comas, Domingo-Ferrer, Sanchez and Martinez, IEEE TKDE 27(11), 2015; t-closeness dissertation, section
-    2.6.5.
+      2.6.5.
     """
 
     name: ClassVar[str] = "microaggregation"

@@ -40,8 +40,16 @@ class Mondrian(Algorithm):
     `strict`, rows that share the median value may go to either side where no clean cut there is allowable.
 
     `recoding`: publish ranges of the rows present (`rows`), or the boxes themselves, which cover the domain
-    (`regions`). Time O(d n log n) for the median, O(d^2 n log n) for the loss. Source: LeFevre et al., Mondrian,
-    ICDE 2006; Workload-aware anonymization, KDD 2006; LeFevre and DeWitt, Rothko (TR 1590), section 1.2.
+    (`regions`).
+
+    Assumes: what others know are the quasi-identifiers; against what is published beside them the requirements protect,
+      each against what it is made for.
+    Cost: O(d n log n) for n rows, d quasi-identifiers and the median; O(d^2 n log n) for the loss.
+    Use: nothing speaks for another method: it takes any requirement, keeps all values true, and is fast.
+    Avoid: there are dozens of quasi-identifiers (vertical fragmentation keeps more), or one level of detail must hold
+      for all rows (Incognito).
+    Source: LeFevre et al., Mondrian, ICDE 2006; Workload-aware anonymization, KDD 2006; LeFevre and DeWitt, Rothko (TR
+      1590), section 1.2.
     """
 
     name: ClassVar[str] = "mondrian"

@@ -36,7 +36,14 @@ class RandomBuckets(Algorithm):
     nothing about sensitive values. `random` deals the rows at random, as the paper's experiment. `spread` puts each row
     into the bucket that shows the fewest of its column values so far, rows with the rarest column value first: values
     that many share come to stand in as many buckets as they can, so more tuples that are not in the table match, and
-    match many buckets. Source: Li et al., slicing, 2009, sections 5 and 6.3; the grouping it leaves to future work.
+    match many buckets.
+
+    Assumes: membership is what must be hidden; nothing is promised about sensitive values.
+    Cost: for `random` O(n) once the columns are chosen and the rows are in order; `spread` looks at the buckets for
+      each row.
+    Use: it should be uncertain who is in the table at all, or as the yardstick of slicing's membership experiment.
+    Avoid: sensitive values need protection: slicing does both.
+    Source: Li et al., slicing, 2009, sections 5 and 6.3; the grouping it leaves to future work.
     """
 
     name: ClassVar[str] = "random-buckets"

@@ -30,10 +30,15 @@ class RandomPartition(Algorithm):
     Groups of the dissertation: A, neither option: drawn uniformly from all partitions into classes of k rows or more.
     B, `equal_sizes`: floor(n / k) classes whose sizes differ by at most one, uniformly. C, also `uniform_frequencies`:
     the counts of every sensitive value (or combination of values) in two classes differ by at most one too; which class
-    has the extra row is drawn by a random walk over all such tables. D, only uniform frequencies: the number of
-    classes is drawn evenly from those possible, then the extra rows of every value at random, moved where a class would
-    have fewer than k rows. Time O(n k) for A, O(n log n) otherwise.
+    has the extra row is drawn by a random walk over all such tables. D, only uniform frequencies: the number of classes
+    is drawn evenly from those possible, then the extra rows of every value at random, moved where a class would have
+    fewer than k rows.
 
+    Assumes: nothing about people who are alike: classes are drawn without a look at the quasi-identifiers.
+    Cost: O(n k) for group A, O(n log n) otherwise.
+    Use: a method's closeness is to be compared with what chance reaches.
+    Avoid: a release is to be published: its classes have no people who are alike, so almost every cell covers its whole
+      domain.
     Source: t-closeness dissertation, section 3.6; the text names the groups, not how many classes group D has.
     """
 

@@ -25,6 +25,10 @@ class RothkoSampling(Rothko):
     finished exactly. A part without a confident cut is handed to RothkoTree, or, where that does not apply, stays one
     class, which the release says. All splits and requirements of Mondrian.
 
+    Assumes: simple random samples of the rows can be drawn, and a part of `memory_rows` rows fits in memory.
+    Cost: rows read |R| (2 p + 1) and written |R| p times for p divisions (section 4), beside the work in memory.
+    Use: a table does not fit in memory, also for regression, loss and variance diversity.
+    Avoid: the table fits in memory (Mondrian), or the very partition of Mondrian is wanted (RothkoTree).
     Source: LeFevre and DeWitt, Rothko (TR 1590), section 3.
     """
 

@@ -23,6 +23,13 @@ class RothkoTree(Rothko):
     `Mondrian(strict=True)` gives. Not for the splits regression and loss nor for variance diversity: the counts they
     need are as large as the table.
 
+    Assumes: the counts of an attribute's values, with the class and the sensitive values, fit in the frontier's memory
+      for at least one node.
+    Cost: rows read |R| (h + p + 1) and written |R| p times for p divisions and h = ceil(log2(|R| / memory rows)) levels
+      (section 4).
+    Use: a table does not fit in memory and the very partition of Mondrian is wanted.
+    Avoid: the table fits in memory (Mondrian); several scans are too slow (RothkoSampling); the split or requirement
+      needs more than counts.
     Source: LeFevre and DeWitt, Rothko (TR 1590), section 2.
     """
 

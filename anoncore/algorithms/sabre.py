@@ -29,9 +29,14 @@ class Sabre(Algorithm):
     Buckets hold close values (ranges of the attribute's order, or subtrees of its hierarchy) and are split greedily
     until a class that draws from them in proportion is t-close, whichever rows it takes. Then the table is halved
     bucket by bucket, again and again, as long as both halves stay t-close in the worst case; odd counts make the halves
-    differ by a row. How much of t the buckets take is chosen for many classes from few buckets. Classes take
-    neighbours in quasi-identifier space. Time O(n m) for m values and O(d n log n) for the classes.
+    differ by a row. How much of t the buckets take is chosen for many classes from few buckets. Classes take neighbours
+    in quasi-identifier space.
 
+    Assumes: one sensitive attribute with an order, a hierarchy, or values that are all equally far apart; the adversary
+      knows the table's distribution.
+    Cost: O(n m) for m values and O(d n log n) for the classes.
+    Use: t-closeness in one sensitive attribute is asked for, and information loss is to be low.
+    Avoid: several sensitive attributes need protection (Stack & Deal, sensitive-space fragmentation).
     Source: Cao, Karras, Kalnis and Tan, SABRE, VLDB Journal 20(1), 2011; t-closeness dissertation, section 2.6.5.
     """
 

@@ -41,8 +41,12 @@ class SensitiveSpaceFragmentation(Algorithm):
     as pass (counts differ by at most one), and measures every class's true distances: that is the guarantee. Both fill
     classes with neighbours in quasi-identifier space; rows of one box change places as long as closeness holds.
 
-    Time about O(f n d) for f boxes and O(n log n) for the classes. Source: Bagai, Weber and Thammanna Gowda;
-    t-closeness dissertation, chapter 4.
+    Assumes: the values of a sensitive attribute have an order or are all equally far apart; the adversary
+      knows the table's distribution.
+    Cost: about O(f n d) for f boxes and O(n log n) for the classes.
+    Use: several sensitive attributes need a closeness of their own each.
+    Avoid: t is very small and the sizing `exact`: one class is what then often remains.
+    Source: Bagai, Weber and Thammanna Gowda; t-closeness dissertation, chapter 4.
     """
 
     name: ClassVar[str] = "sensitive-space-fragmentation"

@@ -48,8 +48,15 @@ class Slicing(Algorithm):
     gets any sensitive value with a probability above 1/l. `distinct`: at least l values are possible for everybody.
     Values may first be generalized in each column until the column satisfies `column_requirements`.
 
-    The check is exact and touches only who matches the bucket that is split. Source: Li et al., Slicing, 2009 (TKDE
-    2012), sections 3 and 4; where its figure 2 refuses p = 1/l, its definition, which allows it, counts.
+    The check is exact and touches only who matches the bucket that is split.
+
+    Assumes: the adversary knows all quasi-identifiers of a person who is in the table; one sensitive attribute.
+    Cost: a split is judged by the people who match its bucket alone; judging everybody anew, as the paper does, takes
+      O(n^2 log n).
+    Use: values and associations inside a column must stay exact, and membership should be hidden as well.
+    Avoid: readers need rows whose columns belong together, or k-anonymity by classes is prescribed.
+    Source: Li et al., Slicing, 2009 (TKDE 2012), sections 3 and 4; where its figure 2 refuses p = 1/l, its definition,
+      which allows it, counts.
     """
 
     name: ClassVar[str] = "slicing"

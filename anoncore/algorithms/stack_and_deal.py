@@ -61,8 +61,15 @@ class StackAndDeal(Algorithm):
     ordered EMD is at most (1 - 1 / floor(n / k)) / k. Several attributes are stacked in a snake through their values.
 
     `locality` hands out rows of equal sensitive values to classes by neighbourhood in quasi-identifier space: the same
-    counts, much less information loss. Without it, by chance. Time O(d n log n), without locality O(n log n). Source:
-    t-closeness dissertation, chapters 3 and 5.
+    counts, much less information loss. Without it, by chance.
+
+    Assumes: the adversary knows the table's distribution; classes of k people hide who is who.
+    Cost: O(d n log n), without locality O(n log n).
+    Use: closeness to the table is to be as good as classes of size k allow, also for several sensitive attributes
+      together.
+    Avoid: a given t must be met (Sabre, sensitive-space fragmentation), or little information loss counts more than
+      closeness.
+    Source: t-closeness dissertation, chapters 3 and 5.
     """
 
     name: ClassVar[str] = "stack-and-deal"

@@ -65,8 +65,15 @@ class VerticalFragmentation(Algorithm):
     segments that satisfy them, and each segment's fragments are generalized with the segment's own number of values
     (see `generalize_chunks`); joins then also have at least l different values. `enforce` and `delta` play no part.
 
+    Assumes: readers want to learn about the class attribute; the adversary joins fragments on it, and knows the classes
+      of a person in each.
+    Cost: that of the generalizing algorithm on every fragment; joins of two fragments are counted by one product of
+      matrices, a row per class.
+    Use: there are so many attributes that one table would be blurred beyond use.
+    Avoid: associations of attributes in different fragments are needed, or class values must all be true (then with l,
+      t or requirements).
     Source: Zakerzadeh, Aggarwal and Barker, Towards breaking the curse of dimensionality for high-dimensional privacy:
-    an extended version, 2014.
+      an extended version, 2014.
     """
 
     name: ClassVar[str] = "vertical-fragmentation"

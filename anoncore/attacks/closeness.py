@@ -16,8 +16,15 @@ def posterior_emd(release: Release, attribute: str, ground: Ground = "equal") ->
     """Earth mover's distance of p(t, .) from the original table's distribution, for every person t, float (n_rows,).
 
     A release whose largest distance is t is t-close for the adversary who knows the quasi-identifiers; for one fragment
-    these are the distances of the groups (`privacy.emd`). Every value counts, protected or not. Sources: slicing paper,
-    end of section 3.2; Li et al., t-closeness, ICDE 2007. Raises what `sensitive_posterior` and `privacy.emd` raise.
+    these are the distances of the groups (`privacy.emd`). Every value counts, protected or not. Raises what
+    `sensitive_posterior` and `privacy.emd` raise.
+
+    Parameters: `attribute` sensitive attribute whose distribution is believed; `ground` how far apart two values are.
+    Assumes: the adversary knows everybody's quasi-identifiers, who is in the table, and the table's distribution.
+    Cost: that of `sensitive_posterior`, and O(m) per person for m values.
+    Use: closeness is to be compared between methods with classes and methods with buckets.
+    Avoid: only the classes of one table are looked at: `emd` says the same per class.
+    Source: slicing paper, end of section 3.2; Li et al., t-closeness, ICDE 2007.
     """
     if ground not in GROUNDS:
         raise ParameterError(f"There is no ground distance {ground!r}; there is {', '.join(GROUNDS)}.")

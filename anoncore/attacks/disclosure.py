@@ -46,6 +46,13 @@ def attribute_disclosure(release: Release, attribute: str) -> AttributeDisclosur
     """The beliefs of `sensitive_posterior` per person and summed up.
 
     Raises ReleaseError where the attribute's single values are not published.
+
+    Parameters: `attribute` sensitive attribute that is guessed.
+    Assumes: the adversary knows everybody's quasi-identifiers and who is in the table.
+    Cost: that of `sensitive_posterior`.
+    Use: beliefs of all people are to be summed up, beside what guessing has.
+    Avoid: the adversary learns from other groups too: see `foreground_knowledge`.
+    Source: Li et al., slicing, section 3.2.
     """
     found = signature_posterior(release, attribute)
     baseline = table_distribution(release, attribute)

@@ -40,8 +40,13 @@ def join_likelihood(release: Release) -> JoinLikelihood:
     Rows of the join of the person's classes / rows of the join of the fragments: the chance that a random row of the
     join is one of the rows that fit the person. It is computed from the rows per class value of each class; the join,
     with up to n^m rows, is never made. Where a class publishes the set of its values, all ways to fill its other rows
-    count as equally likely. Raises ReleaseError where the fragments have no common attribute. Source: Zakerzadeh,
-    Aggarwal and Barker, vertical fragmentation, section 5.1.
+    count as equally likely. Raises ReleaseError where the fragments have no common attribute.
+
+    Assumes: the adversary knows a person's class in every fragment and joins the fragments on their common attribute.
+    Cost: O(n v) for n people and v common values, never with the joined rows.
+    Use: fragments have partitions of their own and share an attribute.
+    Avoid: the fragments share their buckets: see `membership`.
+    Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 5.1.
     """
     common = common_attribute(release)
     counts = [expected_counts(fragment, common) for fragment in release.fragments]

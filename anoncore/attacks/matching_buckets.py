@@ -34,9 +34,16 @@ class MatchingBuckets:
 def matching_buckets(release: Release, attribute: str, row: int) -> MatchingBuckets:
     """The matching buckets of the person in one row of the original table (position from 0).
 
+    Raises ReleaseError for a release whose columns do not share their buckets, ParameterError for a row that the table
+    lacks.
+
+    Parameters: `attribute` sensitive attribute that is guessed; `row` position of the person in the original table.
+    Assumes: the adversary knows the quasi-identifiers of one person who is in the table.
+    Cost: O(n) per column for one person.
+    Use: it is to be seen step by step where a belief in a sliced release comes from.
+    Avoid: all people are to be judged: see `attribute_disclosure`.
     Source: Li et al., slicing, definitions 5 and 6, section 3.2; `sensitive_posterior` has the probabilities of all
-    people. Raises ReleaseError for a release whose columns do not share their buckets, ParameterError for a row that
-    the table lacks.
+      people.
     """
     if not release.is_shared or len(release.fragments) < 2:
         raise ReleaseError("Only releases of several columns that share their buckets have matching buckets.")

@@ -69,18 +69,26 @@ def membership(
     Of fragments that are generalized on their own it is the result of `join_likelihood`, to which the other parameters
     mean nothing.
 
-    A tuple consists of one published value per column, of the given attributes (default: all; the quasi-identifiers
-    are what an adversary can look up, of which bucketization yields no fake tuple). A bucket matches it if it shows
-    every one of the values; columns that overlap must agree. A fake tuple matches a bucket but is not in the table.
+    A tuple consists of one published value per column, of the given attributes (default: all; the quasi-identifiers are
+    what an adversary can look up, of which bucketization yields no fake tuple). A bucket matches it if it shows every
+    one of the values; columns that overlap must agree. A fake tuple matches a bucket but is not in the table.
 
     With `exact` None the tuples are counted if there are at most 10^9 pairs (two columns) or 2 * 10^7 tuples in all
     buckets together, else estimated from `draws` random tuples, without bias: a bucket is drawn by the size of its
     product, a tuple in it, and weighs 1 / number of buckets that match it. The intervals then cover the truth with at
-    least the given confidence for every table (empirical Bernstein bound). Sources: Li et al., slicing, sections 5 and
-    6.3; Karp and Luby, FOCS 1983; Maurer and Pontil, COLT 2009, theorem 4.
+    least the given confidence for every table (empirical Bernstein bound).
 
     Raises ReleaseError where there are regions of groups and no fragments that could be joined, ParameterError for a
     number out of range or `exact` with more tuples than can be counted.
+
+    Parameters: `attributes` what is looked up, none: all; `exact` whether tuples are counted or estimated, none: as
+      their number allows; `draws` random tuples of an estimate; `confidence` of the bounds of an estimate; `seed` makes
+      an estimate repeatable.
+    Assumes: the adversary looks up values and takes a tuple that fits a bucket for a member.
+    Cost: exact: every pair of column values in a bucket (two columns) or every tuple; else `draws` random tuples.
+    Use: that somebody is in the table is a secret.
+    Avoid: one table is published with regions: see `region_membership`.
+    Source: Li et al., slicing, sections 5 and 6.3; Karp and Luby, FOCS 1983; Maurer and Pontil, COLT 2009, theorem 4.
     """
     _check_parameters(draws, confidence)
     if not release.is_shared or _is_generalized_by_fragment(release):

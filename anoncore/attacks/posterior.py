@@ -44,8 +44,14 @@ def sensitive_posterior(release: Release, attribute: str) -> npt.NDArray[np.floa
       independent evidence, p in proportion to q(s) * product of D_i(s) / q(s), q the table's distribution; where that
       contradicts itself, the mean of the D_i.
 
-    Sources: slicing paper, section 3.2; foreground-knowledge paper, section 5 (mapping people to groups). Raises
-    ReleaseError where the attribute's single values are not published.
+    Raises ReleaseError where the attribute's single values are not published.
+
+    Parameters: `attribute` sensitive attribute that is guessed.
+    Assumes: the adversary knows every quasi-identifier of a person and that the person is in the table.
+    Cost: people who look alike are computed once; buckets count only where they show the person's values.
+    Use: beliefs person by person are needed, such as for own measures.
+    Avoid: a number for the whole release is enough: see `attribute_disclosure`.
+    Source: slicing paper, section 3.2; foreground-knowledge paper, section 5 (mapping people to groups).
     """
     found = signature_posterior(release, attribute)
     return found.probability[found.signature]

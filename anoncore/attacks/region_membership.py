@@ -38,6 +38,13 @@ def region_membership(release: Release) -> RegionMembership:
     the surer a match tells that a person is in the table. Only values that occur in the table count; a range of numbers
     holds more, so the real belief is at most this. Classes are looked at one by one, also where regions overlap. Raises
     ReleaseError for a release of several fragments or without quasi-identifiers.
+
+    Assumes: the adversary looks up somebody's quasi-identifiers and takes whoever fits a class for a member; values
+      that do not occur in the table are left aside.
+    Cost: one pass over the classes, each with the values of its region.
+    Use: one generalized table is published and membership is a secret.
+    Avoid: buckets with exact values are published: see `membership`.
+    Source: the analogue for regions of Li et al., slicing, section 5.
     """
     if len(release.fragments) > 1:
         raise ReleaseError("Regions of one table are looked at; this release has several fragments (see `membership`).")

@@ -73,9 +73,18 @@ def reidentification(release: Release, population: Microdata | None = None, thre
     A class is the records of a fragment with equal published quasi-identifiers, in whatever group: exact values count
     as they are, so bucketized people are as exposed as their tuples are rare. Where several fragments publish
     quasi-identifiers, each record has the risk of the fragment that tells most. `population` is the table that the
-    journalist's target and the marketer's list come from; without one it is the table itself. Sources: El Emam,
-    Guide to the De-Identification of Personal Health Information, 2013; El Emam and Dankar, JAMIA 2008. Raises
-    ParameterError for a threshold outside 0..1, DataError for a population without the quasi-identifiers.
+    journalist's target and the marketer's list come from; without one it is the table itself. Raises ParameterError for
+    a threshold outside 0..1, DataError for a population without the quasi-identifiers.
+
+    Parameters: `population` table from which the adversary takes people, none: the table itself; `threshold` risk above
+      which a record counts as at risk.
+    Assumes: the adversary knows the quasi-identifiers: of one person who is in the table (prosecutor), of one in the
+      population (journalist), of a list of people (marketer).
+    Cost: O(n log n), with a population the work to find who fits each class.
+    Use: rules or an authority ask for a risk per record.
+    Avoid: what is learned about sensitive values counts: a record need not be found for that.
+    Source: El Emam, Guide to the De-Identification of Personal Health Information, 2013; El Emam and Dankar, JAMIA
+      2008.
     """
     if not 0 <= threshold <= 1:
         raise ParameterError(f"The risk threshold is a probability from 0 to 1, not {threshold}.")

@@ -35,6 +35,13 @@ def check(release: Release, requirements: Sequence[Requirement]) -> tuple[Violat
     Sizes are checked on every fragment's groups, sensitive attributes on the groups of every fragment that publishes
     them, by their published values; fragments with one shared partition count once. Raises DataError where a
     requirement does not fit the table, ReleaseError where an attribute's single values are not published.
+
+    Parameters: `requirements` conditions that every group must satisfy.
+    Assumes: that is right which is published: distorted values count as they are published.
+    Cost: one pass over the groups per requirement.
+    Use: it must be known which groups break a requirement, and why.
+    Avoid: only the reached levels are wanted: see `profile`.
+    Source: the definitions of the requirements, each with its own source.
     """
     found: list[Violation] = []
     for requirement in requirements:

@@ -45,6 +45,12 @@ def personal_guarantees(release: Release) -> tuple[PersonalGuarantee, ...]:
     """What the release's algorithm promises about people, by what is published; empty where it promises no such thing.
 
     Methods such as slicing bound what is believed of a person who may be in several groups; no group's level tells.
+
+    Assumes: the adversary is the one of the method's own definition.
+    Cost: that of the method's own check.
+    Use: a method such as slicing bounds beliefs in people, not levels of groups.
+    Avoid: a method makes promises about groups: see `guarantees`.
+    Source: the definition of the method that made the release.
     """
     return () if release.algorithm is None else release.algorithm.personal_guarantees(release)
 
@@ -54,6 +60,13 @@ def guarantees(release: Release, requirements: Sequence[Requirement] = ()) -> tu
 
     One entry per requirement and sensitive attribute that it covers, by what is published; empty for a release whose
     algorithm is not known. Raises DataError where a requirement does not fit the table.
+
+    Parameters: `requirements` further conditions to look at.
+    Assumes: the algorithm and its parameters are those recorded in the release.
+    Cost: one pass over the groups per requirement.
+    Use: what was promised is to be set beside what was reached.
+    Avoid: nothing was promised: `profile` says what is reached anyway.
+    Source: the definitions of the requirements, each with its own source.
     """
     asked: list[Requirement] = []
     if release.algorithm is not None:

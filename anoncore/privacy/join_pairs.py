@@ -19,6 +19,14 @@ def pair_levels(release: Release, first: int = 0, second: int = 1, published: bo
     """Rows of the join of every class of one fragment with every class of another, (n_groups, n_groups); 0 for none.
 
     Where value sets are published: eta, NaN where no value is common. `first` and `second` are places of fragments.
+
+    Parameters: `first` place of one fragment; `second` place of the other; `published` false: with the original class
+      values.
+    Assumes: the adversary joins classes of two fragments on the attribute that they share.
+    Cost: one product of matrices, a row per class; the result has a cell per pair.
+    Use: every pair of two fragments is to be looked at.
+    Avoid: classes are many: `unsafe_pairs` and `worst_joins` list the few that matter.
+    Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definitions 4.1 and 4.5.
     """
     setting = JoinSetting.of(release)
     sides = setting.classes(release, published)
@@ -31,6 +39,14 @@ def unsafe_pairs(
     """The pairs of classes whose join breaks k or delta, the lowest first: class of either fragment, rows of both,
     common values, and `level`, the joined rows or eta. At most `most` lines. `published` False: by the original class
     values; `published level` is then the level after the changes (0 rows, or NaN for eta, where nothing is common).
+
+    Parameters: `first` place of one fragment; `second` place of the other; `published` false: with the original class
+      values; `most` lines at most.
+    Assumes: the adversary joins classes of two fragments on the attribute that they share.
+    Cost: one product of matrices, a row per class.
+    Use: it is asked which pairs of classes give people away.
+    Avoid: only their number is wanted: see `joins`.
+    Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definitions 4.1 and 4.5.
     """
     setting = JoinSetting.of(release)
     sides = setting.classes(release, published)
@@ -114,6 +130,13 @@ def worst_joins(release: Release, first: int = 0, second: int = 1, most: int = 4
     """The `most` classes of either fragment with most unsafe joins before, then those with the lowest safe joins.
 
     `first` and `second` are places of fragments. Raises ReleaseError where the fragments have no common attribute.
+
+    Parameters: `first` place of one fragment; `second` place of the other; `most` classes of either at most.
+    Assumes: the adversary joins classes of two fragments on the attribute that they share.
+    Cost: one product of matrices, a row per class.
+    Use: what was changed for safe joins is to be drawn, before and after.
+    Avoid: every pair is wanted: see `pair_levels`.
+    Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definitions 4.1 and 4.5.
     """
     setting = JoinSetting.of(release)
     sides = setting.classes(release, False)

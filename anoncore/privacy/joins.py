@@ -127,8 +127,16 @@ def joins(
     Pairs are counted exactly, from the rows per class value; no join is ever materialized. `k` and `l` are those the
     algorithm promises (else 2 and 1), `delta` is its delta (else 0.5) where classes publish value sets. `published`
     False: as the joins would be with the original class values. Raises ReleaseError where the fragments have no common
-    attribute. Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definition 4.1 and theorem 4.1;
-    definition 4.5 for selectivity; theorem 5.1 for l.
+    attribute.
+
+    Parameters: `k` fewest rows of a join that is not empty; `l` fewest different values in it; `delta` least share of
+      ways to fill value sets that reach k; `published` false: with the original class values.
+    Assumes: the adversary joins classes of fragments on the attribute that they share.
+    Cost: one product of matrices per pair of fragments, a row per class; no join is made.
+    Use: fragments with partitions of their own are published.
+    Avoid: the release is one table or shares its buckets: nothing is joined there.
+    Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definition 4.1 and theorem 4.1; definition 4.5 for
+      selectivity; theorem 5.1 for l.
     """
     setting = JoinSetting.of(release, k, l, delta)
     rows, values, known = Joins(setting.rule), Joins(setting.value_rule), True
@@ -170,7 +178,15 @@ def _subsets(number: int) -> Iterator[tuple[int, ...]]:
 def require_safe_joins(
     release: Release, k: int | None = None, l: int | None = None, delta: float | None = None
 ) -> JoinCheck:
-    """The check of `joins`; raises AnonymizationError where a join breaks it."""
+    """The check of `joins`; raises AnonymizationError where a join breaks it.
+
+    Parameters: `k` as in `joins`; `l` as in `joins`; `delta` as in `joins`.
+    Assumes: as `joins`.
+    Cost: that of `joins`.
+    Use: an unsafe release must stop a script.
+    Avoid: the numbers are wanted: see `joins`.
+    Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definition 4.1.
+    """
     found = joins(release, k, l, delta)
     if not found.holds:
         raise AnonymizationError(f"The fragments are not safe to join. {found.sentences[0]}")

@@ -143,6 +143,13 @@ def profile(release: Release, l: int = 2) -> Profile:
     Where only some sensitive values need protection they count as one value and every other row as a value of its own.
     Distances: `equal` always, `ordered` for numbers and ranked categories, `hierarchical` where there is a hierarchy.
     Sensitive attributes that are not published value by value are left out, with a note.
+
+    Parameters: `l` that of recursive (c, l)-diversity, whose ratio x1 / (xl + ... + xm) is reported.
+    Assumes: that is right which is published; the levels say nothing about what is learned from other groups.
+    Cost: one pass over the groups per level and sensitive attribute.
+    Use: several releases are to be compared whatever they promised.
+    Avoid: a single requirement is in question: see `check`.
+    Source: the definitions of the requirements, each with its own source.
     """
     parts = release.fragments[:1] if release.is_shared else release.fragments
     profiles = tuple(_fragment_profile(release, part, l) for part in parts)

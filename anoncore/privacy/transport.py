@@ -89,8 +89,15 @@ def transport(
 
     Ordered: surplus goes to the nearest lack in turn along the order. Equal: any surplus to any lack, in order.
     Hierarchical: surplus meets lack below the lowest node that holds both (Li et al. 2007, section 5.2). Amounts are
-    exact fractions until the end. Time O(m log m) for m values, times the height of a tree. Raises what `privacy.emd`
-    raises, and ParameterError for a group that does not exist.
+    exact fractions until the end. Raises what `privacy.emd` raises, and ParameterError for a group that does not exist.
+
+    Parameters: `attribute` sensitive attribute; `group` number of the group; `ground` how far apart two values are;
+      `fragment` whose groups, none: the first that publishes the attribute.
+    Assumes: as `emd`.
+    Cost: O(m log m) for m values, times the height of a tree.
+    Use: it is to be seen which values make a class differ from the table.
+    Avoid: the distance alone is wanted: see `emd`.
+    Source: Li et al., t-closeness, ICDE 2007, section 5.
     """
     if ground not in GROUNDS:
         raise ParameterError(f"There is no ground distance {ground!r}; there is {', '.join(GROUNDS)}.")

@@ -80,6 +80,10 @@ def recursive_ratio(counts: Any, length: int, size: int, unique: int, reference:
 class DistinctDiversity(Requirement):
     """At least l different sensitive values in every group.
 
+    Assumes: every value is as likely as any other to the adversary, who knows no frequencies.
+    Cost: O(m) for a group and m sensitive values.
+    Use: a plain rule is wanted that everybody can check by counting.
+    Avoid: one value may dominate a group: frequency, entropy or recursive diversity bound that.
     Source: Machanavajjhala et al., l-diversity, ICDE 2006, section 4 (the plainest instance).
     """
 
@@ -104,6 +108,11 @@ class DistinctDiversity(Requirement):
 class FrequencyDiversity(Requirement):
     """No sensitive value has more than 1/l of a group's rows.
 
+    Assumes: the adversary believes each value as often as it occurs in the group.
+    Cost: O(m) for a group and m sensitive values.
+    Use: nobody shall be believed to have any value with more than 1 / l; also where only some values need protection.
+    Avoid: the table's own share of a value is above 1 / l, or the values of a group mean nearly the same: see
+      t-closeness.
     Source: Wong et al. 2006, (alpha, k)-anonymity with alpha = 1/l; Xiao and Tao, Anatomy, VLDB 2006, definition 2.
     """
 
@@ -126,6 +135,10 @@ class FrequencyDiversity(Requirement):
 class EntropyDiversity(Requirement):
     """The entropy of the sensitive values in every group is at least log l; l need not be an integer.
 
+    Assumes: all values count alike, frequent ones as much as rare ones.
+    Cost: O(m) for a group and m sensitive values.
+    Use: a group should be diverse as a whole, not only in its most frequent value.
+    Avoid: the table has one very frequent value: its own entropy bounds l.
     Source: Machanavajjhala et al., l-diversity, ICDE 2006, definition 4.1.
     """
 
@@ -150,7 +163,13 @@ class EntropyDiversity(Requirement):
 class RecursiveDiversity(Requirement):
     """Recursive (c, l)-diversity: x_1 < c (x_l + ... + x_m), x the counts of a group in descending order.
 
-    (c, 1) always holds. Source: Machanavajjhala et al. 2006, definition 4.2; Rothko (TR 1590), section 1.1.
+    (c, 1) always holds.
+
+    Assumes: the adversary can rule out some values; l - 2 of them are borne.
+    Cost: O(m l) for a group and m sensitive values.
+    Use: background knowledge that rules out values is feared, or one frequent value makes entropy too strict.
+    Avoid: readers want a bound that can be told in one number.
+    Source: Machanavajjhala et al. 2006, definition 4.2; Rothko (TR 1590), section 1.1.
     """
 
     name: ClassVar[str] = "recursive-diversity"

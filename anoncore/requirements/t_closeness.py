@@ -77,7 +77,15 @@ class TCloseness(Requirement):
 
     Ground distance: `ordered` (steps along the attribute's order / (m - 1)), `equal` (1 between any two values),
     `hierarchical` (height of the lowest common ancestor / height of the tree). It is convex: the union of two t-close
-    groups is t-close. Source: Li et al., t-closeness, ICDE 2007; t-closeness dissertation, section 3.6.
+    groups is t-close.
+
+    Assumes: the adversary knows the distribution of the whole table; only what a group adds to it counts as a loss of
+      privacy.
+    Cost: O(m) for a group and m sensitive values, with a hierarchy the number of its nodes.
+    Use: values are similar in meaning (salaries, related diseases) or the table is skewed, so that l-diversity says
+      little.
+    Avoid: groups are meant to differ from the table, as with regions to be compared: closeness is what hides that.
+    Source: Li et al., t-closeness, ICDE 2007; t-closeness dissertation, section 3.6.
     """
 
     name: ClassVar[str] = "t-closeness"

@@ -39,7 +39,13 @@ class VarianceDiversity(Requirement):
     """The population variance of a numeric sensitive attribute is at least v in every group.
 
     Unit of v: the attribute's unit squared. Missing values are left out of the variance. It is monotone: the variance
-    of a union is at least the smaller one. Source: Rothko (TR 1590), section 1.1 and appendix.
+    of a union is at least the smaller one.
+
+    Assumes: knowing a number nearly is as bad as knowing it; the sensitive attribute is numeric.
+    Cost: O(m) for a group and m different numbers.
+    Use: a sensitive number shall not be told to within a narrow range.
+    Avoid: the numbers are skewed: one far value makes the variance large though all others are alike.
+    Source: Rothko (TR 1590), section 1.1 and appendix.
     """
 
     name: ClassVar[str] = "variance-diversity"

@@ -45,6 +45,14 @@ def association_error(release: Release, intervals: int = INTERVALS) -> Associati
 
     `association` defines phi^2; in the release it comes from expected counts (see `released_counts`). Raises
     ReleaseError if fewer than two attributes are published, ParameterError for fewer than 2 intervals.
+
+    Parameters: `intervals` into which numbers are cut.
+    Assumes: numbers are compared in intervals; a reader takes values of a region for equally likely and fragments for
+      independent inside a group.
+    Cost: one table of counts per pair of attributes.
+    Use: readers look for relations between attributes.
+    Avoid: one relation alone counts: then look at the map of pairs, or at `classification`.
+    Source: Li et al., slicing, section 4.1 (phi squared); Cramer, 1946.
     """
     _check_intervals(intervals)
     names = release.attributes

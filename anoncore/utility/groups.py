@@ -32,7 +32,13 @@ class AverageGroupSize(GroupScore):
 def discernibility(release: Release) -> GroupScore:
     """Sum over the groups of their size squared: each row costs the number of rows it cannot be told apart from.
 
-    From n (every row alone) to n squared (one group). Source: Bayardo and Agrawal, ICDE 2005.
+    From n (every row alone) to n squared (one group).
+
+    Assumes: each row costs the size of its group, however wide its values are.
+    Cost: O(g) for g groups.
+    Use: large groups are to weigh more than small ones.
+    Avoid: methods with exact values are compared with generalizing ones.
+    Source: Bayardo and Agrawal, ICDE 2005.
     """
     n = release.data.n_rows
     per_fragment = _per_fragment(release, lambda partition: float(np.square(partition.sizes).sum()))
@@ -53,6 +59,12 @@ def average_group_size(release: Release, k: int | None = None) -> AverageGroupSi
     """Rows per group, and the same divided by k, which says how far the groups exceed the size asked for.
 
     `k`: smallest group size asked for; if left out, that of the release's algorithm. Raises ParameterError for k < 1.
+
+    Parameters: `k` smallest size asked for, none: that of the release's algorithm.
+    Assumes: a group is what cannot be told apart, however wide its values are.
+    Cost: O(1) per partition.
+    Use: groups are to be compared with the size that was asked for.
+    Avoid: methods with exact values are compared with generalizing ones: a group costs nothing of the kind there.
     Source: LeFevre et al., Mondrian, ICDE 2006, section 4 (C_AVG).
     """
     if k is not None and k < 1:

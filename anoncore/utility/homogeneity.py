@@ -32,8 +32,14 @@ def conditional_entropy(release: Release, target: str) -> TargetScore:
 
     0 means that the group determines the value; the baseline is the entropy in the whole table, when no group is known.
     Values are the published ones, or the original ones where the target is published by region only. Missing is a
-    value. Raises ReleaseError if the target is not published. Source: LeFevre and DeWitt, Rothko (TR 1590), on data
-    quality.
+    value. Raises ReleaseError if the target is not published.
+
+    Parameters: `target` attribute with the class.
+    Assumes: the group is all that a reader uses to tell the class.
+    Cost: O(n + g c) for g groups and c classes.
+    Use: groups are to be judged for a class label, without a classifier.
+    Avoid: the target is a number: see `rmse`.
+    Source: LeFevre and DeWitt, Rothko (TR 1590), on data quality.
     """
     size = len(release.data.domain[target]) if target in release.data.domain else 1
     per_fragment = _per_fragment(release, target, lambda partition, codes: _entropy(partition, codes, size))
@@ -58,8 +64,14 @@ def rmse(release: Release, target: str) -> TargetScore:
     sqrt(1/|R| sum |R_i| Var(R_i, T)) with the population variance, in the unit of the target (days for a date); rows
     without a number are left out. The baseline is the target's standard deviation in the whole table. Values are the
     published ones, or the original ones where the target is published by region only. Raises ReleaseError if the target
-    is not published, DataError if it is not numeric or holds no number. Source: LeFevre and DeWitt, Rothko (TR 1590),
-    on data quality.
+    is not published, DataError if it is not numeric or holds no number.
+
+    Parameters: `target` numeric attribute.
+    Assumes: a reader predicts the mean of the group.
+    Cost: O(n).
+    Use: groups are to be judged for a numeric target.
+    Avoid: the target is a class: see `conditional_entropy`.
+    Source: LeFevre and DeWitt, Rothko (TR 1590), on data quality.
     """
     release.fragment_of(target)
     domain = release.data.domain[target]

@@ -63,7 +63,15 @@ def classification(
 
     `progress(share done, text)` is called as parts get done; it may raise CancelledError. Raises ParameterError for an
     unknown classifier, a target of more than 100 classes or a number out of range, ReleaseError if the target is not
-    published or nothing is published with it. Source: Li et al., slicing, section 6.2; Inan et al., ICDE 2009 (bounds).
+    published or nothing is published with it.
+
+    Parameters: `target` attribute to predict; `classifier` tree, naive-bayes or knn; `folds` parts that are held out in
+      turn; `seed` makes it repeatable; `repeats` random linkings over which it is averaged.
+    Assumes: a reader trains on the release and predicts people who are not in it.
+    Cost: `folds` trainings on the release and on the original, `repeats` times where rows are linked at random.
+    Use: the release is meant for prediction.
+    Avoid: the class has more than 100 values, or nobody will train on the release.
+    Source: Li et al., slicing, section 6.2; Inan et al., ICDE 2009 (bounds).
     """
     method = _check(release, target, classifier, folds, repeats)
     data = release.data

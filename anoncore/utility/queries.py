@@ -51,8 +51,16 @@ def query_error(
     there is none.
 
     Raises ParameterError for a number out of range, DataError if no query matches a row, ReleaseError if no
-    quasi-identifier or not the sensitive attribute is published. Source: Xiao and Tao, Anatomy, VLDB 2006, section 6;
-    foreground-knowledge paper, section 5.2.
+    quasi-identifier or not the sensitive attribute is published.
+
+    Parameters: `n_queries` queries that are drawn; `seed` makes them repeatable; `dimensions` quasi-identifiers in a
+      query, none: all; `selectivity` share of the rows that a query should match; `attribute` sensitive attribute of
+      the queries, none: the first.
+    Assumes: readers count, and take values of a region for equally likely and fragments for independent inside a group.
+    Cost: `n_queries` times a pass over what is published, in blocks.
+    Use: methods of different kinds are to be compared by what readers do.
+    Avoid: there is no sensitive attribute, or the questions of readers are known: then ask those.
+    Source: Xiao and Tao, Anatomy, VLDB 2006, section 6; foreground-knowledge paper, section 5.2.
     """
     workload = _workload(release, n_queries, seed, dimensions, selectivity, attribute)
     answers = estimator(release, workload)

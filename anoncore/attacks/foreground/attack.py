@@ -38,15 +38,25 @@ def foreground_knowledge(
     """What an adversary learns who reads the whole release: p(t:x) per person, against the bound 1 / r.
 
     He knows everyone's quasi-identifiers and group. For every set of quasi-identifiers (of at most `max_size`) he
-    learns from all groups how likely each frequent signature has each protected value x, weights the possible worlds
-    of every group with it, and takes the largest p(t:x). A signature with fewer than J = ln(2 / sigma) / (2 epsilon^2)
+    learns from all groups how likely each frequent signature has each protected value x, weights the possible worlds of
+    every group with it, and takes the largest p(t:x). A signature with fewer than J = ln(2 / sigma) / (2 epsilon^2)
     rows is not relied upon: its people have the overall share of x (`unreliable="overall"`) or 1/2 ("uniform", the
     paper's words). Where only some values need protection they are one x. Exact in O(N n) per group of N people.
 
     Raises ReleaseError for fragments with partitions of their own or an attribute that is generalized, DataError
     without quasi-identifiers or attribute, ParameterError for a number out of range, CancelledError if `progress`
-    raises it. Source: Wong, Fu, Wang, Xu and Yu, Can the Utility of Anonymized Data be used for
-    Privacy Breaches?, 2009.
+    raises it.
+
+    Parameters: `attribute` sensitive attribute that is guessed; `r` a breach is a belief above 1 / r; `epsilon` error
+      that he accepts in what he learns; `sigma` chance of a larger error; `unreliable` share of x that people with rare
+      signatures are taken to have; `solver` how the shares are found, with the same result; `max_size` most attributes
+      in a set, none: all.
+    Assumes: the adversary knows everybody's quasi-identifiers and group, and has only the release to learn from.
+    Cost: O(N n) per group of N people of which n have the value, for every attribute set with frequent signatures.
+    Use: a release keeps exact or generalized groups with one shared partition, whichever method made it.
+    Avoid: fragments have partitions of their own, or no signature has the rows that epsilon and sigma ask for: then
+      nothing is learned.
+    Source: Wong, Fu, Wang, Xu and Yu, Can the Utility of Anonymized Data be used for Privacy Breaches?, 2009.
     """
     _check(r, epsilon, sigma, max_size)
     minimum_rows = minimum_signature_rows(epsilon, sigma)
