@@ -7,10 +7,13 @@ import streamlit as st
 from dashboard import runner, state
 from dashboard.markdown import escaped
 from dashboard.palette import COLOR_NAMES, run_style
+from dashboard.state import Run
+from dashboard.workspace import MAX_RUNS
 
 __all__ = ["escaped", "render"]
 
 _RUN = "shown-run"
+MOST_CHARACTERS = 80
 
 
 def render(page: str) -> None:
@@ -38,7 +41,34 @@ def render(page: str) -> None:
     if current is not None:
         style = run_style(current.color_index)
         st.caption(f"In charts: {COLOR_NAMES[style.color]}, {style.symbol}. Table: {escaped(current.table_name)}.")
+        with st.popover("Name or pin this run", help="How it is called, and whether new runs may push it out."):
+            _name(current)
     st.button("Remove this run", on_click=_remove, help="Forget this release; it cannot be brought back.")
+
+
+def _name(run: Run) -> None:
+    """Another name for a run, and a pin."""
+    key, pin = f"label-{run.id}", f"pin-{run.id}"
+    state.set_widget_values({key: run.label, pin: run.pinned})
+    st.text_input(
+        "Name",
+        key=key,
+        max_chars=MOST_CHARACTERS,
+        on_change=lambda: _rename(run.id, key),
+        help="How lists, charts and reports call the run. An empty name changes nothing.",
+    )
+    st.toggle(
+        "Pin",
+        key=pin,
+        on_change=lambda: state.change_run(run.id, pinned=bool(state.widget_value(pin))),
+        help=f"A session keeps {MAX_RUNS} runs; a new one pushes out the oldest that is not pinned.",
+    )
+
+
+def _rename(run_id: str, key: str) -> None:
+    label = str(state.widget_value(key) or "").strip()
+    if label:
+        state.change_run(run_id, label=label)
 
 
 def _select() -> None:

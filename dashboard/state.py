@@ -15,7 +15,7 @@ import streamlit as st
 
 import datasets
 from anoncore import AnonymizationError, Hierarchy, Microdata
-from dashboard import compute
+from dashboard import compute, session_file
 from dashboard.workspace import LoadedTable, MicrodataStore, Run, Tags, Workspace, Workspaces, untagged
 
 __all__ = ["LoadedTable", "Run", "Tags", "Workspace"]
@@ -110,19 +110,48 @@ def remove_run(run_id: str) -> None:
     here.remove_run(run_id)
 
 
+def change_run(run_id: str, label: str | None = None, pinned: bool | None = None) -> None:
+    """Give a run another name, pin it, or let it go again; call it in a callback."""
+    workspace().change_run(run_id, label, pinned)
+
+
+def session_bytes() -> bytes:
+    """This workspace as one file. Raises DataError for a table that would not come back exactly."""
+    return session_file.save(workspace())
+
+
+def open_session(content: bytes) -> int:
+    """Put a saved session into this workspace; returns how many runs came. Raises DataError and changes nothing."""
+    here = workspace()
+    saved = session_file.read(content, builtin_table, _microdata.get)
+    before = here.runs
+    session_file.restore(here, saved)
+    for gone in before:
+        if gone not in here.runs:
+            compute.forget(gone)
+    _workspaces.trim()
+    return len(saved.runs)
+
+
 def load_builtin(name: str, n_rows: int | None = None, into: Workspace | None = None) -> LoadedTable:
     """Load a built-in table with its suggested tags, a generated one with `n_rows` rows.
 
     Raises DataError where it cannot be had, such as a download without a network.
     """
+    loaded = builtin_table(name, n_rows)
+    (into or workspace()).load(loaded, loaded.suggested)
+    _workspaces.trim()
+    return loaded
+
+
+def builtin_table(name: str, n_rows: int | None = None) -> LoadedTable:
+    """A built-in table with its suggested tags, shared by all visitors; raises what `load_builtin` does."""
     digest = f"builtin:{name}" if n_rows is None else f"builtin:{name}:{n_rows}"
     loaded = _builtin.get(digest)
     if loaded is None:
         loaded = _builtin[digest] = _load_builtin(name, n_rows, digest)
         while len(_builtin) > MOST_BUILTIN:
             del _builtin[next(iter(_builtin))]
-    (into or workspace()).load(loaded, loaded.suggested)
-    _workspaces.trim()
     return loaded
 
 

@@ -96,7 +96,7 @@ class LoadedTable:
 class Run:
     """One release and what it was made of and with.
 
-    `seconds` is what the algorithm took, `owner` the id of the workspace.
+    `seconds` is what the algorithm took, `owner` the id of the workspace. New runs never push out a `pinned` one.
     """
 
     id: str
@@ -110,6 +110,8 @@ class Run:
     table_name: str
     tags: Tags
     owner: str = ""
+    table: LoadedTable | None = None
+    pinned: bool = False
 
 
 class Workspace:
@@ -160,10 +162,41 @@ class Workspace:
                 table_name=table.name,
                 tags=tags,
                 owner=self.id,
+                table=table,
             )
-            self._runs = (*self._runs, run)[-MAX_RUNS:]
-            self.current = run.id
-            return run
+            return self._append(run)
+
+    def take_run(self, run: Run) -> Run:
+        """Append a run of an earlier session under its own name, and make it the current one."""
+        with self.lock:
+            self._made += 1
+            taken = {one.color_index for one in self._runs}
+            free = next(index for index in range(MAX_RUNS + 1) if index not in taken)
+            color = free if run.color_index in taken else run.color_index
+            return self._append(replace(run, owner=self.id, color_index=color))
+
+    def change_run(self, run_id: str, label: str | None = None, pinned: bool | None = None) -> None:
+        """Give a run another name, pin it, or let it go again."""
+        with self.lock:
+            self._runs = tuple(
+                replace(
+                    run,
+                    label=run.label if label is None else label,
+                    pinned=run.pinned if pinned is None else pinned,
+                )
+                if run.id == run_id
+                else run
+                for run in self._runs
+            )
+
+    def _append(self, run: Run) -> Run:
+        """Forget the oldest run that is not pinned where there is no room for another."""
+        kept = list(self._runs)
+        if len(kept) >= MAX_RUNS:
+            kept.remove(next((one for one in kept if not one.pinned), kept[0]))
+        self._runs = (*kept, run)
+        self.current = run.id
+        return run
 
     def remove_run(self, run_id: str) -> None:
         """Forget a run; the newest other one becomes current if it was."""

@@ -16,6 +16,7 @@ from dashboard import compute, own_machine, routes, state
 from dashboard.charts import tables as charts
 from dashboard.markdown import escaped
 from dashboard.state import LoadedTable
+from dashboard.views import session
 
 MOST_BYTES = 200 << 20
 PREVIEW_ROWS = 1_000
@@ -46,6 +47,7 @@ def render() -> None:
     st.subheader("First rows")
     st.dataframe(table.frame.head(PREVIEW_ROWS), key=f"preview-{table.id}", height=320, alt="First rows of the table")
     st.caption(f"The first {min(PREVIEW_ROWS, len(table.frame)):,} of {len(table.frame):,} rows, as they were read.")
+    session.render()
 
 
 def column_summaries(table: LoadedTable) -> tuple[ColumnSummary, ...]:

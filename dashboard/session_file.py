@@ -1,0 +1,242 @@
+"""A session as one file: its tables, tags and finished releases, to be opened again later or on another machine.
+
+The file is a zip of Parquet tables, TOML recipes and arrays of whole numbers; nothing in it is executed or unpacked to
+disk, and its hierarchies may not name files. It holds the original tables and the seeds, so it is not for publication.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import secrets
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import datasets
+from anoncore import AnonymizationError, DataError, Microdata, Recipe
+from anoncore.algorithms import Algorithm, Mondrian
+from anoncore.recipe_source import HierarchySpec, Source, table_value
+from anoncore.release_file import packed, unpacked
+from anoncore.sources import read_table
+from dashboard.workspace import MAX_RUNS, LoadedTable, Run, Tags, Workspace, untagged
+
+FORMAT = "anoncore session"
+VERSION = 1
+MOST_BYTES = 200 << 20
+MOST_UNPACKED = 2 << 30
+MOST_ROWS = 1_000_000
+MANIFEST = "session.json"
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    KeyError,
+    ValueError,
+    TypeError,
+    IndexError,
+    AttributeError,
+    EOFError,
+    OSError,
+    RuntimeError,
+)
+"""What reading parts that do not fit together raises; RecursionError and NotImplementedError are RuntimeErrors."""
+Coded = Callable[[LoadedTable, Tags], Microdata]
+BuiltIn = Callable[[str, int | None], LoadedTable]
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """What a session file holds: the table and tags it was saved with, its runs, and which of them was shown."""
+
+    table: LoadedTable | None
+    tags: Tags
+    runs: tuple[Run, ...]
+    current: int | None
+
+
+def save(here: Workspace) -> bytes:
+    """The workspace as a file. Raises DataError for a table that would not come back exactly."""
+    with here.lock:
+        runs, table, tags, current = here.runs, here.table, here.tags, here.current
+    tables: dict[str, LoadedTable] = {one.id: one for one in [*(run.table for run in runs), table] if one is not None}
+    place = {id: number for number, id in enumerate(tables)}
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as file:
+        manifest: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "tables": [_write_table(file, number, one) for number, one in enumerate(tables.values())],
+            "runs": [
+                _write_run(file, number, run, place[run.table.id])
+                for number, run in enumerate(runs)
+                if run.table is not None
+            ],
+            "current": next((number for number, run in enumerate(runs) if run.id == current), None),
+            "table": None if table is None else place[table.id],
+        }
+        file.writestr("tags.toml", _recipe(Mondrian(), tags))
+        file.writestr(MANIFEST, json.dumps(manifest))
+    return content.getvalue()
+
+
+def read(content: bytes, built_in: BuiltIn, coded: Coded) -> Saved:
+    """The session in a file; `built_in` loads a built-in table, `coded` codes a table by its tags.
+
+    Raises DataError, with a sentence for the page, for a file that is no session, is damaged, or is too large.
+    """
+    if len(content) > MOST_BYTES:
+        raise DataError(f"The session file is larger than {MOST_BYTES >> 20} MB; it cannot be opened here.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as file:
+            members = file.infolist()
+            if any(one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for one in members):
+                raise DataError("The session file is packed in a way that this program never uses; save it anew.")
+            if sum(one.file_size for one in members) > MOST_UNPACKED:
+                raise DataError("The session file would take more than 2 GB of memory; it cannot be opened here.")
+            return _read(file, built_in, coded)
+    except AnonymizationError:
+        raise
+    except DAMAGE:
+        raise DataError(
+            "This is not a session file, or it is damaged; choose a file that 'Save this session' made."
+        ) from None
+
+
+def restore(here: Workspace, saved: Saved) -> None:
+    """Put the session into a workspace: its table and tags replace those of now, its runs come after them."""
+    with here.lock:
+        if saved.table is not None:
+            here.load(saved.table, saved.tags)
+        kept = [here.take_run(run) for run in saved.runs]
+        if saved.current is not None and saved.current < len(kept):
+            here.current = kept[saved.current].id
+
+
+def _write_table(file: zipfile.ZipFile, number: int, table: LoadedTable) -> dict[str, Any]:
+    about: dict[str, Any] = {"name": table.name, "digest": table.digest, "notes": list(table.notes)}
+    if table.builtin is not None:
+        generated = datasets.table(table.builtin).generated
+        return {**about, "builtin": table.builtin, "rows": len(table.frame) if generated else None}
+    content = io.BytesIO()
+    try:
+        table.frame.to_parquet(content, index=False)
+        same = read_table(content.getvalue(), "table.parquet").frame.equals(table.frame.reset_index(drop=True))
+    except (AnonymizationError, ValueError, TypeError):
+        same = False
+    if not same:
+        raise DataError(f"The table '{table.name}' cannot be saved so that it comes back exactly.")
+    file.writestr(f"tables/{number}.parquet", content.getvalue())
+    return about
+
+
+def _write_run(file: zipfile.ZipFile, number: int, run: Run, table: int) -> dict[str, Any]:
+    description, arrays = packed(run.release)
+    file.writestr(f"runs/{number}.toml", _recipe(run.algorithm, run.tags))
+    for place, array in enumerate(arrays):
+        file.writestr(f"runs/{number}/{place}", array)
+    return {
+        "label": run.label,
+        "table": table,
+        "seconds": run.seconds,
+        "created": run.created.isoformat(),
+        "color": run.color_index,
+        "pinned": run.pinned,
+        "arrays": len(arrays),
+        "release": description,
+    }
+
+
+def _recipe(algorithm: Algorithm, tags: Tags) -> str:
+    recipe = Recipe(
+        Source(path="table"),
+        algorithm,
+        roles=tags.roles,
+        kinds={name: str(kind) for name, kind in tags.kinds.items()},
+        orders={name: list(order) for name, order in tags.orders.items()},
+        hierarchies={name: HierarchySpec.of(hierarchy) for name, hierarchy in tags.hierarchies.items()},
+        sensitive_values={name: list(values) for name, values in tags.sensitive_values.items()},
+    )
+    return recipe.dumps(with_seed=True)
+
+
+def _read(file: zipfile.ZipFile, built_in: BuiltIn, coded: Coded) -> Saved:
+    manifest = json.loads(file.read(MANIFEST))
+    if manifest["format"] != FORMAT or manifest["version"] != VERSION:
+        raise DataError("The session file is of another version of the program; open it there.")
+    tables = [_read_table(file, number, about, built_in) for number, about in enumerate(manifest["tables"])]
+    runs = tuple(
+        _read_run(file, number, about, tables, coded) for number, about in enumerate(manifest["runs"][:MAX_RUNS])
+    )
+    table = None if manifest["table"] is None else tables[_place(manifest["table"])]
+    tags = Tags() if table is None else _tags(_loaded(file, "tags.toml"), table)
+    current = None if manifest["current"] is None else _place(manifest["current"])
+    return Saved(table, tags, runs, current)
+
+
+def _read_table(file: zipfile.ZipFile, number: int, about: Mapping[str, Any], built_in: BuiltIn) -> LoadedTable:
+    if about.get("builtin") is not None:
+        rows = about["rows"]
+        if rows is not None and _place(rows) > MOST_ROWS:
+            raise DataError(f"The session file asks for a made-up table of more than {MOST_ROWS:,} rows.")
+        return built_in(str(about["builtin"]), rows)
+    source = read_table(file.read(f"tables/{number}.parquet"), "table.parquet", max_bytes=MOST_BYTES)
+    notes = tuple(str(note) for note in about["notes"])
+    # The digest is taken anew: two files that claim one digest for two tables would mix up what is computed for them.
+    return LoadedTable(
+        secrets.token_hex(8), str(about["name"]), source.frame, source.digest, notes, None, untagged(source.frame)
+    )
+
+
+def _read_run(
+    file: zipfile.ZipFile, number: int, about: Mapping[str, Any], tables: list[LoadedTable], coded: Coded
+) -> Run:
+    table = tables[_place(about["table"])]
+    recipe = _loaded(file, f"runs/{number}.toml")
+    tags = _tags(recipe, table)
+    data = coded(table, tags)
+    arrays = [file.read(f"runs/{number}/{place}") for place in range(_place(about["arrays"]))]
+    release = unpacked(about["release"], arrays, data, recipe.algorithm)
+    created = datetime.fromisoformat(about["created"])
+    return Run(
+        id=secrets.token_hex(8),
+        label=str(about["label"])[:200],
+        algorithm=recipe.algorithm,
+        data=data,
+        release=release,
+        seconds=float(about["seconds"]),
+        created=created if created.tzinfo is not None else created.replace(tzinfo=UTC),
+        color_index=_place(about["color"]) % (MAX_RUNS + 1),
+        table_name=table.name,
+        tags=tags,
+        table=table,
+        pinned=about["pinned"] is True,
+    )
+
+
+def _loaded(file: zipfile.ZipFile, name: str) -> Recipe:
+    recipe = Recipe.loads(file.read(name).decode())
+    if any(spec.levels is None for spec in recipe.hierarchies.values()):
+        raise DataError("A hierarchy in the session file is not written out; the file was changed by hand.")
+    return recipe
+
+
+def _tags(recipe: Recipe, table: LoadedTable) -> Tags:
+    return Tags(
+        roles=dict(recipe.roles),
+        kinds=dict(recipe.kinds),
+        orders={name: tuple(table_value(value) for value in values) for name, values in recipe.orders.items()},
+        hierarchies={name: spec.build(table.frame[name], Path()) for name, spec in recipe.hierarchies.items()},
+        sensitive_values={
+            name: tuple(table_value(value) for value in values) for name, values in recipe.sensitive_values.items()
+        },
+    )
+
+
+def _place(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError
+    return value

@@ -1,0 +1,71 @@
+"""Part of the page Data: save the session to one file, and open one again."""
+
+from __future__ import annotations
+
+import logging
+
+import streamlit as st
+
+from anoncore import AnonymizationError
+from dashboard import state
+from dashboard.markdown import escaped
+
+FILE_NAME = "session.anoncore"
+_TURN, _PROBLEM = "session_turn", "session_problem"
+_logger = logging.getLogger(__name__)
+
+
+def render() -> None:
+    """Draw the expander."""
+    problem = state.session(_PROBLEM)
+    with st.expander("Save this session, or open a saved one", expanded=bool(problem)):
+        if problem:
+            st.error(escaped(problem))
+        left, right = st.columns(2, gap="large")
+        with left:
+            st.download_button(
+                "Save this session",
+                data=_content,
+                file_name=FILE_NAME,
+                mime="application/octet-stream",
+                key="save-session",
+                on_click="ignore",
+                help="One file with the table, its tags and every run, to go on later or on another machine.",
+            )
+            st.caption("The file holds the original table and the seeds of the runs. Keep it as safe as the table.")
+        with right:
+            file = st.file_uploader(
+                "Open a saved session",
+                type=["anoncore"],
+                key=f"session-upload-{state.session(_TURN, 0)}",
+                help="Its table and tags replace those of now; its runs join those that are here.",
+            )
+            if file is not None:
+                with st.spinner("Opening the session …"):
+                    _open(file.getvalue())
+
+
+def _content() -> bytes:
+    try:
+        return state.session_bytes()
+    except AnonymizationError as error:
+        # The browser is waiting for a file: it gets the sentence in one.
+        return str(error).encode()
+
+
+def _open(content: bytes) -> None:
+    """Open the session and draw the whole page anew, with what went wrong."""
+    problem = None
+    try:
+        n_runs = state.open_session(content)
+        state.workspace().notices.append(f"The session is open; {n_runs} runs came with it.")
+    except AnonymizationError as error:
+        problem = f"{error} Nothing was changed."
+    except MemoryError:
+        problem = "The session does not fit into memory. Nothing was changed."
+    except Exception as error:
+        _logger.exception("A session could not be opened")
+        problem = f"The session could not be opened ({type(error).__name__}). Nothing was changed."
+    state.set_session(_PROBLEM, problem)
+    state.set_session(_TURN, state.session(_TURN, 0) + 1)
+    st.rerun()

@@ -1,0 +1,249 @@
+"""A session saved to a file comes back whole; what is no session, or was tampered with, changes nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anoncore import AnonymizationError, DataError, Hierarchy, Microdata
+from anoncore.algorithms import Anatomy, Mondrian
+from anoncore.requirements import KAnonymity
+from dashboard import session_file, state
+from dashboard.workspace import MAX_RUNS, LoadedTable, MicrodataStore, Tags, Workspace, untagged
+from tests.dashboard.conftest import Visitor
+from tests.dashboard.results import add_run, people, tagged
+
+ROLES = {
+    "name": "identifier",
+    "age": "quasi-identifier",
+    "town": "quasi-identifier",
+    "since": "quasi-identifier",
+    "illness": "sensitive",
+}
+TOWNS = {"east": ["A*b*", "<b>C</b>"], "west": ["$D$", "E, F"]}
+
+
+def _built_in(name: str, rows: int | None) -> LoadedTable:
+    return state.builtin_table(name, rows)
+
+
+def _frame() -> pd.DataFrame:
+    frame = people(90).drop(columns="sex")
+    frame["since"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(frame["visits"] * 97, unit="D")
+    frame["town"] = frame["town"].astype("str").where(frame["visits"] > 3)
+    frame["name"], frame["illness"] = frame["name"].astype("str"), frame["illness"].astype("str")
+    return frame
+
+
+def _workspace() -> Workspace:
+    here, frame = Workspace("one"), _frame()
+    tags = tagged(frame, ROLES)
+    tags = tags.changed("hierarchies", "town", Hierarchy.from_nested(TOWNS))
+    tags = tags.changed("sensitive_values", "illness", ("ulcer",))
+    tags = tags.changed("orders", "illness", ("cold", "flu", "ulcer", "_gout_"))
+    table = LoadedTable("id", "people.csv", frame, "digest", ("A note.",), None, untagged(frame))
+    here.load(table, tags)
+    data = MicrodataStore().get(table, tags)
+    for algorithm in (Mondrian(requirements=(KAnonymity(k=4),)), Anatomy(l=2)):
+        here.add_run(algorithm, algorithm.anonymize(data), 0.5, tags, table)
+    here.change_run(here.runs[0].id, label="The first <one>", pinned=True)
+    here.current = here.runs[0].id
+    return here
+
+
+def _opened(content: bytes) -> session_file.Saved:
+    return session_file.read(content, _built_in, MicrodataStore().get)
+
+
+def _rewritten(content: bytes, change: Callable[[str, bytes], bytes | None]) -> bytes:
+    """The file with each member changed, or left out where the change gives None."""
+    found = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            kept = change(name, old.read(name))
+            if kept is not None:
+                new.writestr(name, kept)
+    return found.getvalue()
+
+
+def test_a_session_comes_back_with_releases_that_no_seed_could_repeat() -> None:
+    here, there = _workspace(), Workspace("two")
+    assert [getattr(run.algorithm, "seed", None) for run in here.runs] == [None, None]
+    session_file.restore(there, _opened(session_file.save(here)))
+    assert there.table is not None
+    pd.testing.assert_frame_equal(there.table.frame, _frame())
+    assert (there.table.name, there.table.notes) == ("people.csv", ("A note.",))
+    assert there.tags.digest == here.tags.digest
+    assert [run.label for run in there.runs] == ["The first <one>", here.runs[1].label]
+    assert [run.pinned for run in there.runs] == [True, False]
+    assert there.current == there.runs[0].id
+    for one, other in zip(here.runs, there.runs, strict=True):
+        assert one.algorithm == other.algorithm
+        assert (one.created, one.seconds, one.color_index) == (other.created, other.seconds, other.color_index)
+        assert (other.owner, other.id == one.id) == ("two", False)
+        for mine, yours in zip(one.release.fragments, other.release.fragments, strict=True):
+            assert np.array_equal(mine.partition.group, yours.partition.group)
+            for name in mine.attributes:
+                assert list(mine.recodings[name].texts()) == list(yours.recodings[name].texts())
+
+
+def test_runs_of_two_tables_and_built_in_ones_come_back() -> None:
+    here = _workspace()
+    built_in = _built_in("census", 50)
+    here.load(built_in, built_in.suggested)
+    data = MicrodataStore().get(built_in, built_in.suggested)
+    here.add_run(Mondrian(), Mondrian().anonymize(data), 0.1, built_in.suggested, built_in)
+    content = session_file.save(here)
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        assert [name for name in file.namelist() if name.startswith("tables/")] == ["tables/0.parquet"]
+    there = Workspace("two")
+    session_file.restore(there, _opened(content))
+    assert [run.table_name for run in there.runs] == ["people.csv", "people.csv", built_in.name]
+    assert there.table is built_in
+    assert len({id(run.data) for run in there.runs}) == 2
+
+
+def test_pinned_runs_stay_and_the_oldest_other_goes() -> None:
+    here = _workspace()
+    first, second = here.runs
+    data, table = first.data, here.table
+    assert table is not None
+    for _ in range(MAX_RUNS):
+        here.add_run(first.algorithm, first.release, 0.1, here.tags, table)
+    assert len(here.runs) == MAX_RUNS
+    assert here.runs[0].id == first.id
+    assert second.id not in {run.id for run in here.runs}
+    assert isinstance(data, Microdata)
+    assert len({run.color_index for run in here.runs}) == MAX_RUNS
+
+
+@pytest.mark.parametrize("content", [b"", b"age,sex\n1,f\n", b"PK\x03\x04broken", b"PK\x05\x06" + b"\0" * 18])
+def test_what_is_no_session_is_refused(content: bytes) -> None:
+    with pytest.raises(DataError, match="not a session file, or it is damaged"):
+        _opened(content)
+
+
+@given(st.integers(0, 10**6), st.binary(min_size=1, max_size=30), st.booleans())
+@settings(deadline=None, max_examples=80)
+def test_damaged_files_are_refused_in_a_sentence_or_whole(place: int, noise: bytes, inside: bool) -> None:
+    content = _saved()
+    if inside:
+        names = zipfile.ZipFile(io.BytesIO(content)).namelist()
+        chosen = names[place % len(names)]
+
+        def change(name: str, old: bytes) -> bytes:
+            at = place % max(len(old), 1)
+            return old[:at] + noise + old[at + len(noise) :] if name == chosen else old
+
+        content = _rewritten(content, change)
+    else:
+        at = place % len(content)
+        content = content[:at] + noise + content[at + len(noise) :]
+    try:
+        found = _opened(content)
+    except AnonymizationError:
+        return
+    for run in found.runs:
+        for fragment in run.release.fragments:
+            assert all(len(one.texts()) == run.data.n_rows for one in fragment.recodings.values())
+
+
+def test_a_hierarchy_never_names_a_file_of_this_machine(tmp_path: Any) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("A*b*,x\n", encoding="utf-8")
+
+    def change(name: str, old: bytes) -> bytes:
+        if not name.endswith(".toml"):
+            return old
+        text = old.decode()
+        head, _, rest = text.partition("[hierarchies.town]\n")
+        assert rest
+        tail = rest[rest.index("\n[") :] if "\n[" in rest else ""
+        return f'{head}[hierarchies.town]\npath = "{secret}"\n{tail}'.encode()
+
+    with pytest.raises(DataError, match="changed by hand"):
+        _opened(_rewritten(_saved(), change))
+
+
+def test_a_file_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = _saved()
+    monkeypatch.setattr(session_file, "MOST_UNPACKED", 1_000)
+    with pytest.raises(DataError, match="more than 2 GB"):
+        _opened(content)
+    monkeypatch.setattr(session_file, "MOST_BYTES", 100)
+    with pytest.raises(DataError, match="larger than"):
+        _opened(content)
+
+
+def test_a_made_up_table_of_a_billion_rows_is_refused() -> None:
+    here = Workspace("one")
+    table = _built_in("census", 50)
+    here.load(table, table.suggested)
+
+    def change(name: str, old: bytes) -> bytes:
+        if name != session_file.MANIFEST:
+            return old
+        manifest = json.loads(old)
+        manifest["tables"][0]["rows"] = 10**9
+        return json.dumps(manifest).encode()
+
+    with pytest.raises(DataError, match="more than 1,000,000 rows"):
+        _opened(_rewritten(session_file.save(here), change))
+
+
+def test_a_table_that_would_not_come_back_is_not_saved() -> None:
+    here = Workspace("one")
+    frame = pd.DataFrame({"mixed": [1, "x", None]}, dtype=object)
+    here.load(LoadedTable("id", "odd.csv", frame, "digest", (), None, Tags()), Tags())
+    with pytest.raises(DataError, match=r"'odd\.csv' cannot be saved"):
+        session_file.save(here)
+
+
+def test_the_page_opens_what_it_saved(visitor: Visitor, visit: Callable[..., Visitor]) -> None:
+    visitor.upload("own.csv", _frame().to_csv(index=False).encode())
+    visitor.tag(age="quasi-identifier", illness="sensitive")
+    visitor.open("anonymize").anonymize()
+    content = session_file.save(state._workspaces.get(visitor.workspace))
+    other = visit().open("data")
+    box = next(one for one in other.at.file_uploader if one.label == "Open a saved session")
+    box.set_value(("session.anoncore", content, "application/octet-stream"))
+    other.run()
+    assert "own.csv" in other.texts()
+    assert [run.label for run in state._workspaces.get(other.workspace).runs] == ["1 · Mondrian (k = 5)"]
+    box = next(one for one in other.at.file_uploader if one.label == "Open a saved session")
+    box.set_value(("session.anoncore", b"nonsense", "application/octet-stream"))
+    other.run()
+    assert any("Nothing was changed." in sentence for sentence in other.errors)
+    assert "own.csv" in other.texts()
+
+
+def test_a_run_gets_a_name_and_a_pin(visitor: Visitor) -> None:
+    run = add_run(visitor, Mondrian())
+    visitor.open("classes")
+    visitor.at.text_input(key=f"label-{run.id}").set_value("  For the *board*  ")
+    visitor.run()
+    visitor.at.toggle(key=f"pin-{run.id}").set_value(True)
+    visitor.run()
+    changed = state._workspaces.get(visitor.workspace).runs[0]
+    assert (changed.label, changed.pinned) == ("For the *board*", True)
+    visitor.at.text_input(key=f"label-{run.id}").set_value("   ")
+    visitor.run()
+    assert state._workspaces.get(visitor.workspace).runs[0].label == "For the *board*"
+
+
+_KEPT: list[bytes] = []
+
+
+def _saved() -> bytes:
+    if not _KEPT:
+        _KEPT.append(session_file.save(_workspace()))
+    return _KEPT[0]
