@@ -1,0 +1,99 @@
+"""The page Large table in a real browser: sample, tags, start, watch, cancel, start again, finished."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from tests.dashboard import browser
+from tests.dashboard.browser import Visitor
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(bool(browser.missing()), reason=f"no browser test here: {browser.missing()}"),
+]
+
+N = 80_000
+FEW, MORE = 60, 10_000
+"""Rows in memory: so few that a run takes long enough to be watched, and enough for one that divides the rows once."""
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(1)
+    path = tmp_path / "people.parquet"
+    pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, N),
+            "zip": rng.integers(10_000, 99_999, N),
+            "pay": rng.integers(1_000, 9_000, N),
+            "ill": rng.choice(["flu", "gout", "cold", "ulcer"], N),
+        }
+    ).to_parquet(path, index=False)
+    return path
+
+
+def fill(visitor: Visitor, label: str, value: object) -> None:
+    """Write into a field and leave it."""
+    field = visitor.page.get_by_label(label, exact=True)
+    with visitor.run():
+        field.fill(str(value))
+        field.press("Enter")
+
+
+def show_more(visitor: Visitor) -> None:
+    """Open what is folded away of the form."""
+    visitor.page.get_by_test_id("stExpander").filter(has_text="More options").locator("summary").click()
+
+
+def test_a_table_on_this_machine_is_explored_and_released(browse: Any, source: Path, tmp_path: Path) -> None:
+    visitor = browse(height=1400)
+    visitor.open()
+    with visitor.run():
+        visitor.page.get_by_role("link", name="Take a sample of a larger table").click()
+    visitor.see_heading("Large table")
+    fill(visitor, "Path", tmp_path / "nothing.parquet")
+    assert "There is no file and no folder" in visitor.error()
+    fill(visitor, "Path", source)
+    fill(visitor, "Rows in the sample", 10_000)
+    visitor.press("Take a sample")
+    visitor.see("One sampled row stands for")
+    visitor.see("8 rows")
+
+    visitor.go("Attributes")
+    visitor.press("Use suggestions")
+    visitor.wait_for_cell("attribute-editor", 1, 0, "quasi-identifier")
+    visitor.go("Anonymize")
+    visitor.press("Run")
+    visitor.see("Run 1 · Mondrian")
+    visitor.go("Large table")
+    visitor.press("Parameters of the run shown")
+    show_more(visitor)
+    fill(visitor, "Rows in memory", FEW)
+
+    visitor.press("Start")
+    visitor.see(f"of {N:,} rows")
+    visitor.see("the program takes")
+    visitor.go("Data")
+    visitor.go("Large table")
+    visitor.see("the program takes")
+    visitor.press("Cancel")
+    visitor.see("The run was cancelled; nothing of it is left.")
+    assert not (tmp_path / "people-release").exists()
+
+    show_more(visitor)
+    fill(visitor, "Rows in memory", MORE)
+    visitor.press("Start")
+    visitor.see(f"Released: {N:,} rows", seconds=120)
+    assert pq.read_table(tmp_path / "people-release").num_rows == N
+    visitor.see(str(tmp_path / "people-release"))
+    visitor.reload()
+    visitor.see(f"Released: {N:,} rows")
+    with visitor.page.expect_download() as event:
+        visitor.page.locator(".st-key-large-recipe button").first.click()
+    assert event.value.suggested_filename == "people.toml"
