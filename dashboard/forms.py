@@ -19,7 +19,7 @@ from anoncore.algorithms import Algorithm
 from anoncore.attribute_proposal import AttributeProposal
 from anoncore.model import Model
 from anoncore.requirements import REQUIREMENTS
-from dashboard import compute, state
+from dashboard import about, compute, reference, state
 from dashboard.editors import attribute_groups, per_attribute
 from dashboard.fields import SENSITIVE_FIELD, FieldForm, build_requirement, field_forms, first_requirement
 
@@ -222,6 +222,7 @@ def _draw_requirement(list_name: str, prefix: str, entry: Values, values: Values
     number = entry[_NUMBER]
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown(f"**{kind.title}**", help=f"{first_sentence(kind)} Source: {kind.source}.", width="content")
+        about.button(reference.key_of(kind), place=f"{prefix}.{list_name}.{number}")
         st.button(
             "Remove",
             key=f"{prefix}.{list_name}.{number}.remove",

@@ -54,6 +54,7 @@ ROUTES = (
     Route("targets", "Choose", "Explore", "State what a release must reach, and find the one that costs least."),
     Route("export", "Export", "Publish", "Take the release, a certificate and a recipe with you."),
     Route("learn", "Learn", "Learn", "The attacks and the methods on small tables, step by step."),
+    Route("reference", "Reference", "Learn", "What every method, requirement, attack and number is, and its source."),
 )
 _BY_NAME = {route.name: route for route in ROUTES}
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import streamlit as st
 
 from anoncore import AnonymizationError, InfeasibleError, Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm
-from dashboard import forms, routes, runner, state
+from dashboard import about, forms, reference, routes, runner, state
 from dashboard.fields import feasible_instead
 from dashboard.markdown import escaped
 from dashboard.views import headline
@@ -31,6 +30,7 @@ def render() -> None:
     below = st.container()
     with left:
         kind = _choose_method()
+        _explain(kind)
         algorithm, problem = _parameters(kind, data, below)
     with right:
         _protects(data)
@@ -68,6 +68,15 @@ def _choose_method() -> type[Algorithm]:
     return ALGORITHMS[name]
 
 
+def _explain(kind: type[Algorithm]) -> None:
+    """What the method does, at hand and in the reference."""
+    entry = reference.entries()[reference.key_of(kind)]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.popover(f"How {kind.title} works"):
+            st.markdown(entry.definition)
+        about.button(entry.key, "When to use it")
+
+
 def _parameters(kind: type[Algorithm], data: Microdata, below: Any) -> tuple[Algorithm | None, str]:
     """The form of the method: the algorithm it makes, or the sentence that says why it makes none.
 
@@ -80,8 +89,6 @@ def _parameters(kind: type[Algorithm], data: Microdata, below: Any) -> tuple[Alg
         problem = ""
     except AnonymizationError as error:
         algorithm, problem = None, str(error)
-    with st.popover(f"How {kind.title} works"):
-        st.markdown(inspect.getdoc(kind) or "")
     return algorithm, problem
 
 

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable
 from functools import partial
 
+from dashboard import about
 from dashboard.state import Run
 from dashboard.views import parts
 
@@ -15,6 +16,12 @@ ATTACKS: dict[str, str] = {
     "Membership": "membership",
 }
 """The module of `dashboard.views.attacks` that shows an attack, by the tab's title."""
+EXPLAINED: dict[str, str] = {
+    "foreground": "attack:foreground_knowledge",
+    "matching": "attack:matching_buckets",
+    "membership": "attack:membership",
+}
+"""Where the reference has the attack of a module."""
 
 
 def render() -> None:
@@ -25,5 +32,6 @@ def render() -> None:
 
 
 def _draw(module: str, run: Run) -> None:
+    about.button(EXPLAINED[module], "What is this attack?")
     draw: Callable[[Run], None] = importlib.import_module(f"dashboard.views.attacks.{module}").render
     draw(run)

@@ -14,7 +14,7 @@ import streamlit as st
 from anoncore import Release, privacy
 from anoncore.privacy import Guarantee, Profile, Transport
 from anoncore.requirements import TCloseness
-from dashboard import compute
+from dashboard import about, compute
 from dashboard.charts.closeness import MOST_ROWS, along_order, from_surplus_to_lack
 from dashboard.charts.closeness_tree import MOST_LEAVES, through_tree
 from dashboard.palette import RunStyle, run_style
@@ -98,6 +98,7 @@ def _reached(
                 row.append(Tile(label, f"{score:.4f}", help))
     for start in range(0, len(row), 4):
         parts.tiles(row[start : start + 4], max(min(len(row), 4), 2))
+    about.button("requirement:t-closeness", "What is t-closeness?")
 
 
 @st.fragment

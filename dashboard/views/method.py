@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 
 import streamlit as st
 
+from dashboard import about, reference
 from dashboard.state import Run
 from dashboard.views import parts
 
@@ -35,7 +35,9 @@ def _description(run: Run, alone: bool) -> None:
     """What the method does, with its source, and the parameters of this run."""
     kind = type(run.algorithm)
     with st.expander(f"{kind.title} in words", expanded=alone):
-        st.markdown(inspect.getdoc(kind) or "")
+        entry = reference.entries()[reference.key_of(kind)]
+        st.markdown(entry.definition)
+        about.button(entry.key, "When to use it, and its source")
         st.markdown("\n".join(["**This run**", "", *_parameters(run)]))
 
 

@@ -22,7 +22,7 @@ from anoncore.requirements import (
     TCloseness,
     VarianceDiversity,
 )
-from dashboard import compute
+from dashboard import about, compute
 from dashboard.charts.privacy import belief_histogram, distance_curve, risk_bars, share_at_most
 from dashboard.palette import run_style
 from dashboard.state import Run
@@ -64,7 +64,7 @@ def render() -> None:
         )
     levels = {name: one for part in reversed(profile.fragments) for name, one in part.attributes.items()}
     names = [name for name in run.data.sensitive if name in levels]
-    st.subheader("Reached")
+    about.heading("Reached", "measure:profile")
     if not names:
         parts.tiles([_tile(profile.k, f"{profile.k:,.0f}", run.release.group_word, asked)], 4)
         st.info(
@@ -164,7 +164,7 @@ def _measured_by(guarantee: Guarantee) -> str:
 def _distances(run: Run, attribute: str, grounds: list[str]) -> None:
     """Groups ranked by their distance from the table."""
     words = parts.plural(run.release.group_word)
-    st.subheader("Distance from the table")
+    about.heading("Distance from the table", "requirement:t-closeness")
     ground = parts.choice(
         "Ground distance",
         grounds,
@@ -196,7 +196,7 @@ def _asked_t(run: Run, attribute: str, ground: str) -> float | None:
 
 def _beliefs(run: Run, attribute: str) -> None:
     """What an adversary who knows the quasi-identifiers believes about each person."""
-    st.subheader("What an adversary believes")
+    about.heading("What an adversary believes", "attack:attribute_disclosure")
     found = parts.attempt("attacks.attribute_disclosure", run, attacks.attribute_disclosure, attribute)
     if found is None:
         return
@@ -226,7 +226,7 @@ def _beliefs(run: Run, attribute: str) -> None:
 
 def _reidentification(run: Run) -> None:
     """How likely people are found by their quasi-identifiers, against the table as it was."""
-    st.subheader("Finding people")
+    about.heading("Finding people", "attack:reidentification")
     risk = parts.attempt("attacks.reidentification", run, attacks.reidentification)
     before = parts.attempt("attacks.reidentification.original", run, original_risk)
     if risk is None or before is None:

@@ -11,7 +11,7 @@ from anoncore.candidates import Ranges, axes, candidates
 from anoncore.criteria import CRITERIA
 from anoncore.sweeping import Point, pareto
 from anoncore.values_text import numbers_from_text
-from dashboard import routes, runner, state, trials
+from dashboard import about, routes, runner, state, trials
 from dashboard.charts.trials import trade_off
 from dashboard.markdown import escaped
 from dashboard.trials import Trial
@@ -45,6 +45,7 @@ def render() -> None:
     left, right = st.columns([2, 4], gap="large")
     with left:
         _form(data)
+        about.several("What these numbers are", [f"criterion:{name}" for name in CRITERIA], "sweep")
     with right:
         trial = trials.current(NAME)
         if trial is None:

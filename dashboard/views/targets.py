@@ -11,7 +11,7 @@ from anoncore import AnonymizationError, Microdata
 from anoncore.criteria import CRITERIA, Criterion
 from anoncore.sweeping import Point
 from anoncore.targets import Search, Target, default_candidates
-from dashboard import routes, runner, state, trials
+from dashboard import about, routes, runner, state, trials
 from dashboard.charts.trials import trade_off
 from dashboard.markdown import escaped
 from dashboard.trials import Trial
@@ -56,6 +56,7 @@ def render() -> None:
     with left:
         targets, spare, attribute = _form(data)
         _start(data, targets, spare, attribute)
+        about.several("What these numbers are", [f"criterion:{name}" for name in CRITERIA], "targets")
     with right:
         trial = trials.current(NAME)
         if trial is None:

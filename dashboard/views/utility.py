@@ -7,7 +7,7 @@ import streamlit as st
 
 from anoncore import utility
 from anoncore.utility import InformationLoss
-from dashboard import compute
+from dashboard import about, compute
 from dashboard.charts.layout import Axis
 from dashboard.charts.utility import (
     association_map,
@@ -24,6 +24,17 @@ from dashboard.views.parts import Tile
 
 N_QUERIES = 10_000
 MOST_BINS = 30
+EXPLAINED = (
+    "measure:information_loss",
+    "measure:average_group_size",
+    "measure:discernibility",
+    "measure:association_error",
+    "measure:query_error",
+    "measure:classification",
+    "measure:conditional_entropy",
+    "measure:rmse",
+)
+"""What the reference has of the numbers of this page."""
 
 
 def render() -> None:
@@ -43,6 +54,7 @@ def render() -> None:
             "Predictions": lambda: prediction.draw(run),
         },
     )
+    about.several("What these numbers are", EXPLAINED, "utility")
 
 
 def _headline(run: Run, loss: InformationLoss | None) -> None:

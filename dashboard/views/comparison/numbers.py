@@ -11,7 +11,7 @@ import streamlit as st
 from anoncore import AnonymizationError
 from anoncore.criteria import CRITERIA, FAMILIES, Criterion, chosen
 from anoncore.release import Release
-from dashboard import compute
+from dashboard import about, compute
 from dashboard.charts.compare import share_bars
 from dashboard.palette import run_style
 from dashboard.state import Run
@@ -73,6 +73,7 @@ def render(runs: list[Run], baseline: Run, attribute: str | None) -> None:
         f"In brackets the difference to the baseline, {parts.escaped(baseline.label)}: better, worse or equal for the "
         f"one who publishes. {NOT_THERE} means that a release of this form has no such number."
     )
+    about.several("What these numbers are", [f"criterion:{name}" for name in CRITERIA], "compare")
 
 
 def table(

@@ -1,0 +1,219 @@
+"""What the reference says of every registered thing, read off its docstring, its fields and its registry entry."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+from anoncore.algorithms import ALGORITHMS
+from anoncore.criteria import CRITERIA, FAMILIES, Criterion
+from anoncore.measures import MEASURES
+from anoncore.model import Model
+from anoncore.requirements import REQUIREMENTS
+from dashboard.fields import FieldForm, field_forms
+
+FACTS: Mapping[str, str] = MappingProxyType(
+    {
+        "Assumes": "What it assumes",
+        "Cost": "What it costs to compute",
+        "Use": "When to use it",
+        "Avoid": "When not",
+        "Source": "Source",
+    }
+)
+"""Paragraphs of a docstring that begin with these words, and how the page titles them."""
+PARAMETERS = "Parameters"
+KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        "algorithm": "Method",
+        "requirement": "Requirement",
+        "attack": "Attack",
+        "measure": "Measure",
+        "criterion": "Number",
+    }
+)
+"""What there is, by the first part of an entry's key."""
+READ_FROM: Mapping[str, str] = MappingProxyType(
+    {
+        "k": "requirement:k-anonymity",
+        "distinct-l": "requirement:distinct-diversity",
+        "max-share": "requirement:frequency-diversity",
+        "t": "requirement:t-closeness",
+        "largest-belief": "attack:attribute_disclosure",
+        "belief-in-truth": "attack:attribute_disclosure",
+        "believed-above-half": "attack:attribute_disclosure",
+        "foreground-breach": "attack:foreground_knowledge",
+        "reidentified-mean": "attack:reidentification",
+        "reidentified-largest": "attack:reidentification",
+        "membership-belief": "attack:membership",
+        "information-loss": "measure:information_loss",
+        "query-error": "measure:query_error",
+        "association-error": "measure:association_error",
+        "average-group-size": "measure:average_group_size",
+        "discernibility": "measure:discernibility",
+    }
+)
+"""The requirement, attack or measure that a criterion is read from, whose assumptions it shares."""
+_NOT_ASKED = ("release", "progress")
+_TITLES = {
+    "check": "Violations",
+    "emd": "Earth mover's distance",
+    "guarantees": "Promised and reached",
+    "joins": "Joins of fragments",
+    "pair_levels": "Joins of all pairs of classes",
+    "personal_guarantees": "Promises about people",
+    "posterior_emd": "Distance of beliefs",
+    "profile": "Levels of all groups",
+    "region_membership": "Membership by regions",
+    "reidentification": "Re-identification",
+    "require_safe_joins": "Safe joins or an error",
+    "rmse": "Root mean squared error",
+    "sensitive_posterior": "Beliefs about people",
+    "transport": "Mass that moves",
+    "unsafe_pairs": "Unsafe pairs of classes",
+    "worst_joins": "Classes with the worst joins",
+}
+"""Of functions whose name says little to people who do not program."""
+_SHAPE = re.compile(r",? (float|bool|int\d*) \([^()]*\)")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: its name in recipes, its title on the page, what it means, its default and its range as texts."""
+
+    name: str
+    title: str
+    meaning: str
+    default: str
+    allowed: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing of the reference; `name` is that of recipes and the command line.
+
+    `facts` has the texts of FACTS by their words, `related` is the key of what a criterion is read from.
+    """
+
+    key: str
+    name: str
+    title: str
+    definition: str
+    parameters: tuple[Parameter, ...]
+    facts: Mapping[str, str]
+    related: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The word of KINDS for it."""
+        return KINDS[self.key.partition(":")[0]]
+
+
+def parsed(docstring: str) -> tuple[str, dict[str, str]]:
+    """The definition of a docstring, without shapes and errors, and its facts by word, `Parameters` among them."""
+    definition, facts, word = [], dict[str, list[str]](), ""
+    for line in inspect.cleandoc(docstring).splitlines():
+        begin = re.match(rf"({'|'.join((PARAMETERS, *FACTS))}): (.+)", line)
+        if begin:
+            word = begin[1]
+            facts[word] = [begin[2]]
+        elif word and line.strip():
+            facts[word].append(line.strip())
+        elif not word:
+            definition.append(line)
+        else:
+            word = ""
+    text = _SHAPE.sub("", "\n".join(definition))
+    paragraphs = [re.sub(r"\s*\bRaises\b.*", "", one, flags=re.DOTALL) for one in text.split("\n\n")]
+    texts = {word: " ".join(lines) for word, lines in facts.items()}
+    return "\n\n".join(text for text in paragraphs if text.strip()), texts
+
+
+@cache
+def entries() -> Mapping[str, Entry]:
+    """Everything that is registered, by key: `algorithm:mondrian`, `measure:emd`, ..."""
+    found = [
+        *(_of_model("algorithm", model) for model in ALGORITHMS.values()),
+        *(_of_model("requirement", model) for model in REQUIREMENTS.values()),
+    ]
+    measures = [_of_measure(name, function) for name, function in MEASURES.items()]
+    found += sorted(measures, key=lambda one: one.kind != KINDS["attack"])
+    by_key = {one.key: one for one in found}
+    for criterion in CRITERIA.values():
+        one = _of_criterion(criterion, by_key)
+        by_key[one.key] = one
+    return MappingProxyType(by_key)
+
+
+def key_of(kind: type[Model]) -> str:
+    """The key of a method or requirement."""
+    return f"{'algorithm' if kind.name in ALGORITHMS else 'requirement'}:{kind.name}"
+
+
+def _of_model(kind: str, model: type[Model]) -> Entry:
+    definition, facts = parsed(model.__doc__ or "")
+    summary = getattr(model, "summary", "")
+    facts.setdefault("Source", model.source)
+    return Entry(
+        f"{kind}:{model.name}",
+        model.name,
+        model.title,
+        f"{summary}\n\n{definition}" if summary else definition,
+        tuple(_parameter(field) for field in field_forms(model)),
+        {word: text for word, text in facts.items() if word in FACTS},
+    )
+
+
+def _parameter(field: FieldForm) -> Parameter:
+    ends = [
+        *([f"at least {field.low:,g}"] if field.low is not None else []),
+        *([f"at most {field.high:,g}"] if field.high is not None else []),
+    ]
+    allowed = ", ".join(map(str, field.options)) if field.options else " and ".join(ends)
+    return Parameter(field.name, field.title, field.help, _text(field.default), allowed)
+
+
+def _of_measure(name: str, function: Callable[..., object]) -> Entry:
+    package, _, short = name.partition(".")
+    definition, facts = parsed(function.__doc__ or "")
+    given = re.findall(r"`(\w+)` (.*?)(?:; (?=`\w+` )|\.?$)", facts.get(PARAMETERS, ""))
+    meanings = {parameter: meaning[:1].upper() + meaning[1:] + "." for parameter, meaning in given}
+    parameters = tuple(
+        Parameter(
+            one.name,
+            one.name.replace("_", " ").capitalize(),
+            meanings.get(one.name, ""),
+            "required" if one.default is one.empty else _text(one.default),
+        )
+        for one in inspect.signature(function).parameters.values()
+        if one.name not in _NOT_ASKED
+    )
+    kind = "attack" if package == "attacks" else "measure"
+    title = _TITLES.get(short, short.replace("_", " ").capitalize())
+    texts = {word: text for word, text in facts.items() if word in FACTS}
+    return Entry(f"{kind}:{short}", name, title, definition, parameters, texts)
+
+
+def _of_criterion(one: Criterion, others: Mapping[str, Entry]) -> Entry:
+    base = others[READ_FROM[one.name]]
+    direction = "Higher" if one.higher_is_better else "Lower"
+    about = " It is about one sensitive attribute." if one.of_attribute else ""
+    slow = " On a large table it takes seconds." if one.is_slow else ""
+    text = f"{one.meaning}\n\n{direction} is better for the one who publishes. It says {FAMILIES[one.family].lower()}."
+    facts = {**base.facts, "Source": f"{one.source}."}
+    return Entry(f"criterion:{one.name}", one.name, one.title, text + about + slow, (), facts, base.key)
+
+
+def _text(value: Any) -> str:
+    if value is None or value == () or value == {}:
+        return "none"
+    if isinstance(value, Model):
+        return value.title
+    if isinstance(value, tuple):
+        return ", ".join(_text(item) for item in value)
+    return str(value)

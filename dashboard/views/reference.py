@@ -1,0 +1,62 @@
+"""The page Reference: what every method, requirement, attack, measure and number is, and when to use it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import about, reference
+from dashboard.reference import FACTS, Entry
+from dashboard.views import parts
+
+
+def render() -> None:
+    """Draw the page."""
+    found = reference.entries()
+    st.markdown(
+        "Every method, requirement, attack, measure and number of these pages, one by one. Choose one, or type part "
+        "of its name into the box. How they belong together is told on the page Learn."
+    )
+    key = parts.choice(
+        "Look up",
+        list(found),
+        about.CHOICE,
+        "Type to search: Mondrian, closeness, membership, loss, ...",
+        names=lambda one: f"{found[one].kind}: {found[one].title}",
+    )
+    _draw(found[key])
+    _others(found[key])
+
+
+def _draw(entry: Entry) -> None:
+    st.subheader(entry.title)
+    st.caption(f"{entry.kind}. In recipes and on the command line: `{entry.name}`.")
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.markdown(entry.definition)
+        _parameters(entry)
+    with right:
+        for word in ("Use", "Avoid", "Assumes", "Cost", "Source"):
+            if word in entry.facts:
+                text = entry.facts[word]
+                st.markdown(f"**{FACTS[word]}**\n\n{text[:1].upper()}{text[1:]}")
+    if entry.related:
+        with left:
+            about.button(entry.related, f"How it is computed: {reference.entries()[entry.related].title}")
+
+
+def _parameters(entry: Entry) -> None:
+    if not entry.parameters:
+        return
+    st.markdown("**Parameters**")
+    lines = []
+    for one in entry.parameters:
+        allowed = f"; {parts.escaped(one.allowed)}" if one.allowed else ""
+        default = "required" if one.default == "required" else f"default {parts.escaped(one.default)}"
+        lines.append(f"- **{parts.escaped(one.title)}** (`{one.name}`): {one.meaning} _{default}{allowed}_")
+    st.markdown("\n".join(lines))
+
+
+def _others(entry: Entry) -> None:
+    """What else there is of the same kind, one press away."""
+    alike = [one.key for one in reference.entries().values() if one.kind == entry.kind and one.key != entry.key]
+    about.several(f"Other {entry.kind.lower()}s", alike, "others")
