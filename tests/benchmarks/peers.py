@@ -234,7 +234,7 @@ Times run from the DataFrame to the published table, or to the checked level; ea
 after a first run on 2,000 rows that loads compiled code. Several runs: the median (fastest-slowest); a task of more
 than 10 s runs once. The factor compares CPU times. Memory is the peak beyond the loaded table. Loss is the mean over
 all cells of (range or set size - 1) / (domain size - 1), computed alike for every tool; a suppressed row counts 1.
-anonymity-api cuts numbers only and gets categories as whole numbers. Where both check the same, the results are equal."""
+anonymity-api cuts numbers only and gets categories as whole numbers. Checks of the same agree."""
 
 
 if __name__ == "__main__":
