@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from anoncore import DataError
+from anoncore import DataError, Hierarchy
 from anoncore.algorithms.rothko import Rothko
 from anoncore.engines.choice import run_on_disk
 from anoncore.engines.large_table import LargeTable, database_tables, table_files
@@ -20,8 +20,10 @@ from anoncore.engines.table_sample import TableSample, sample_table
 from anoncore.microdata import Role
 from anoncore.recipe import Recipe
 from anoncore.recipe_source import HierarchySpec, Source
-from dashboard import jobs, state
+from dashboard import compute, jobs, state
+from dashboard.full_hierarchies import full_spec
 from dashboard.own_machine import whole_path
+from dashboard.workspace import hierarchy_digest
 
 SAMPLE_ROWS, MOST_SAMPLED = 50_000, 1_000_000
 PATIENCE = 0.8
@@ -152,9 +154,29 @@ def recipe_of(large: Sampled, algorithm: Rothko) -> Recipe:
         roles=tags.roles,
         kinds={name: str(kind) for name, kind in tags.kinds.items()},
         orders={name: list(order) for name, order in tags.orders.items()},
-        hierarchies={name: HierarchySpec.of(hierarchy) for name, hierarchy in tags.hierarchies.items()},
+        hierarchies=hierarchies(),
         sensitive_values={name: values for name, values in protected.items() if tags.roles[name] == Role.SENSITIVE},
     )
+
+
+def hierarchies() -> dict[str, HierarchySpec]:
+    """The hierarchies of the sample as all rows take them."""
+    here, tags = state.workspace(), state.tags()
+    table = here.table
+    if table is None:
+        return {}
+
+    def spec(name: str, hierarchy: Hierarchy) -> HierarchySpec:
+        digests = (table.digest, name, hierarchy_digest(hierarchy))
+        return compute.kept("full_spec", digests, lambda: full_spec(hierarchy, table.frame[name]))
+
+    return {name: spec(name, hierarchy) for name, hierarchy in tags.hierarchies.items()}
+
+
+def knows_sample_only() -> list[str]:
+    """The attributes of which a hierarchy or an order lists the values of the sample."""
+    listed = [name for name, spec in hierarchies().items() if spec.levels is not None]
+    return sorted({*listed, *state.tags().orders})
 
 
 def checked_output(text: str, large: Sampled) -> Path:

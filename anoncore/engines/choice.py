@@ -38,7 +38,11 @@ MEMORY_SHARE = 0.5
 """Share of the free memory that a run in memory may need."""
 UNKNOWN_MEMORY = 4 << 30
 MEMORY_GROUP = Path("/sys/fs/cgroup")
-"""Where Linux says how much memory a container may take."""
+MEMORY_FILES = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
+)
+"""Where Linux says how much memory a container may take and takes, by both versions of its control groups."""
 
 
 @dataclass(frozen=True)
@@ -101,11 +105,16 @@ def free_memory() -> int:
 
 
 def _free_in_container() -> int:
-    try:
-        limit, used = (int((MEMORY_GROUP / f"memory.{name}").read_text("ascii")) for name in ("max", "current"))
-    except (OSError, ValueError):  # no container, or one without a limit
-        return sys.maxsize
-    return max(limit - used, 0)
+    """Memory below the limit, pages of files that can be dropped counted as free."""
+    for limit, used, stale in MEMORY_FILES:
+        try:
+            most, taken = (int((MEMORY_GROUP / name).read_text("ascii")) for name in (limit, used))
+            lines = (MEMORY_GROUP / used).with_name("memory.stat").read_text("ascii").splitlines()
+        except (OSError, ValueError):  # no container, or one without a limit
+            continue
+        dropped = sum(int(line.split()[1]) for line in lines if line.split()[0] == stale)
+        return max(most - max(taken - dropped, 0), 0)
+    return sys.maxsize
 
 
 def _free_on_machine() -> int:

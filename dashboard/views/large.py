@@ -11,6 +11,7 @@ from anoncore import AnonymizationError, DataError, InfeasibleError, Microdata
 from anoncore.algorithms import ALGORITHMS, RothkoSampling, RothkoTree
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.rothko import Rothko
+from anoncore.domain import listing
 from anoncore.engines.run import space_needed
 from dashboard import forms, large_runs, own_machine, routes, state
 from dashboard.large_runs import LargeSource, Sampled
@@ -268,13 +269,13 @@ def _space(large: Sampled, data: Microdata, folder: Path) -> None:
             f"The run needs about {needed / 1e9:,.1f} GB for temporary files in '{folder}', where {free / 1e9:,.1f} GB "
             "are free; free some space, or choose another folder for them."
         )
-    text = f"Takes up to {needed / 1e9:,.1f} GB of temporary files; {free / 1e9:,.0f} GB are free there."
-    if state.tags().hierarchies or state.tags().orders:
-        text += (
-            " Hierarchies and orders know the values of the sample: a value that only the whole table has ends the "
-            "run with a sentence that names it."
+    st.caption(f"Takes up to {needed / 1e9:,.1f} GB of temporary files; {free / 1e9:,.0f} GB are free there.")
+    listed = large_runs.knows_sample_only()
+    if listed:
+        st.caption(
+            f"The hierarchy or order of {escaped(listing(listed))} lists the values of the sample: a value that only "
+            "the whole table has ends the run with a sentence that names it."
         )
-    st.caption(text)
 
 
 def _recipe(large: Sampled, algorithm: Rothko, place: object) -> None:

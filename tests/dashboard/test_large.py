@@ -17,9 +17,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from anoncore import Hierarchy, Microdata
 from anoncore.cli import main
 from anoncore.engines import faults
-from dashboard import large_runs, own_machine, state
+from dashboard import large_runs, own_machine, state, tagging
 from tests.dashboard.conftest import TIMEOUT, Visitor
 
 WAIT = TIMEOUT
@@ -189,6 +190,29 @@ def ends(question: Callable[[], bool]) -> bool:
     while not question() and time.monotonic() < end:
         time.sleep(0.05)
     return question()
+
+
+def test_intervals_of_the_sample_serve_all_rows(visitor: Visitor, source: Path) -> None:
+    tagged(visitor, source)
+    here = state._workspaces.get(visitor.workspace)
+    data = Microdata(here.table.frame, here.tags.roles)
+    here.tags = here.tags.changed("hierarchies", "pay", tagging.intervals_by_width(data.domain["pay"], 500.0, 2))
+    towns = Hierarchy.from_nested({"South": ["Ulm"], "Rhine": ["Bonn", "Köln"]})
+    here.tags = here.tags.changed("hierarchies", "town", towns)
+    visitor.run()
+    assert "The hierarchy or order of 'town' lists the values of the sample" in visitor.texts()
+    visitor.press("Start")
+    finish(visitor)
+    assert visitor.errors == []
+    found = pq.read_table(source.with_name("people-release")).to_pandas()
+    assert len(found) == 3_000
+    people(3_050).assign(town="Rom").to_parquet(source, index=False)
+    visitor.at.toggle(key="large-replace").set_value(True)
+    visitor.run().press("Start")
+    finish(visitor)
+    assert len(visitor.errors) == 1
+    assert "'town': The hierarchy lacks 'Rom'" in visitor.errors[0]
+    assert len(pq.read_table(source.with_name("people-release"))) == 3_000
 
 
 def test_another_table_hides_the_run_but_keeps_it(visitor: Visitor, source: Path) -> None:

@@ -156,11 +156,20 @@ def test_folders_and_databases_are_read_in_memory_too(tmp_path):
     assert os.path.exists(tmp_path / "people.db")
 
 
-def test_a_container_limits_the_free_memory(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("limit", "used", "stale"),
+    [
+        ("memory.max", "memory.current", "inactive_file"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
+    ],
+)
+def test_a_container_limits_the_free_memory(tmp_path, monkeypatch, limit, used, stale):
     monkeypatch.setattr(choice, "MEMORY_GROUP", tmp_path)
     on_machine = choice.free_memory()
-    (tmp_path / "memory.max").write_text("max\n")
-    (tmp_path / "memory.current").write_text("2000\n")
+    (tmp_path / limit).parent.mkdir(exist_ok=True)
+    (tmp_path / limit).write_text("max\n")
+    (tmp_path / used).write_text("2000\n")
+    (tmp_path / used).with_name("memory.stat").write_text(f"anon 100\n{stale} 400\nactive_file 50\n")
     assert choice.free_memory() > 0.5 * on_machine
-    (tmp_path / "memory.max").write_text("5000\n")
-    assert choice.free_memory() == 3000
+    (tmp_path / limit).write_text("5000\n")
+    assert choice.free_memory() == 3400

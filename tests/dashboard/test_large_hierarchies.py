@@ -1,0 +1,59 @@
+"""Hierarchies made on a sample serve all rows: intervals are made anew, lists of values stay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anoncore import Hierarchy, Microdata
+from dashboard import tagging
+from dashboard.full_hierarchies import full_spec
+
+
+def data_of(values: Any) -> tuple[pd.DataFrame, Microdata]:
+    frame = pd.DataFrame({"x": values})
+    return frame, Microdata(frame, {"x": "quasi-identifier"}, kinds={"x": "numeric"})
+
+
+@given(
+    values=st.lists(st.integers(-300, 300), min_size=2, max_size=60),
+    width=st.sampled_from([2.0, 5.0, 10.0, 7.5, 0.5]),
+    fanout=st.integers(2, 4),
+    tenths=st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_intervals_of_equal_width_are_given_by_their_width(values, width, fanout, tenths):
+    frame, data = data_of(np.array(values) / (10 if tenths else 1))
+    hierarchy = tagging.intervals_by_width(data.domain["x"], width, fanout)
+    spec = full_spec(hierarchy, frame["x"])
+    if spec.levels is None:
+        assert spec.build(frame["x"], None).paths == hierarchy.paths
+    else:
+        # The text of the first interval does not always tell its width: then all its values are listed.
+        assert len({path[0] for path in hierarchy.paths.values()}) < 4
+
+
+@pytest.mark.parametrize("numbers", [np.arange(500), np.arange(500) / 4, np.arange(-90, 90) * 3])
+def test_usual_intervals_take_numbers_that_the_sample_lacks(numbers):
+    frame, data = data_of(np.random.default_rng(2).choice(numbers, 200))
+    for hierarchy in (
+        tagging.intervals_by_width(data.domain["x"], 10.0, 2),
+        tagging.intervals_by_quantile(data, "x", 8, 3),
+    ):
+        spec = full_spec(hierarchy, frame["x"])
+        assert spec.levels is None
+        assert spec.build(frame["x"], None).paths == hierarchy.paths
+        everything = pd.Series(numbers)
+        assert set(spec.build(everything, None).paths) == set(everything.tolist())
+
+
+def test_other_hierarchies_are_listed():
+    taxonomy = Hierarchy.from_nested({"few": [1, 2], "many": [3, 4]})
+    assert full_spec(taxonomy, pd.Series([1, 2, 3, 4])).build(pd.Series([1]), None).paths == taxonomy.paths
+    towns = Hierarchy.from_nested({"South": ["Ulm"], "Rhine": ["Bonn"]})
+    assert full_spec(towns, pd.Series(["Ulm", "Bonn"])).levels is not None
