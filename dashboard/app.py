@@ -12,7 +12,7 @@ if str(HERE.parent) not in sys.path:
 
 import streamlit as st  # noqa: E402
 
-from dashboard import quiet_log, routes, runner, sidebar, state, warmup  # noqa: E402
+from dashboard import quiet_log, retention, routes, runner, sidebar, state, warmup  # noqa: E402
 
 
 def main() -> None:
@@ -21,6 +21,7 @@ def main() -> None:
         page_title="anoncore", page_icon=str(HERE / "icon.svg"), layout="wide", initial_sidebar_state="expanded"
     )
     quiet_log.install()
+    retention.start()
     warmup.start()
     state.workspace()
     runner.take_finished()

@@ -61,6 +61,12 @@ class _Values:
             keys = [key for key in self._items if key[0] == run_id]
             return [self._items.pop(key) for key in keys]
 
+    def drop_all(self, unwanted: Callable[[Key], bool]) -> None:
+        """Remove everything whose key is unwanted."""
+        with self.lock:
+            for key in [key for key in self._items if unwanted(key)]:
+                del self._items[key]
+
 
 class _Once:
     """A value that the first caller computes while others wait; an error is raised to every caller."""
@@ -125,3 +131,8 @@ def forget(run: Run) -> None:
     for job in _jobs.drop(run.id):
         job.cancel()
     _values.drop(run.id)
+
+
+def forget_table(digest: str) -> None:
+    """Drop what `kept` holds of a table by its digest."""
+    _values.drop_all(lambda key: digest in key)

@@ -7,11 +7,12 @@ reloading the page finds the workspace again; it is a random token, and another 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 import datasets
 from anoncore import AnonymizationError, Hierarchy, Microdata
@@ -44,7 +45,29 @@ def workspace() -> Workspace:
         st.session_state[_ID] = found.id
     if asked != found.id:
         st.query_params[URL_PARAMETER] = found.id
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is not None:
+        found.sessions.add(context.session_id)
     return found
+
+
+def let_go(is_there: Callable[[str], bool], keep_seconds: float) -> int:
+    """Forget the workspaces that nobody has looked at for so long, with all that was computed; returns how many."""
+    left = _workspaces.take_left(is_there, keep_seconds)
+    for one in left:
+        one.close()
+        for run in one.runs:
+            compute.forget(run)
+    if left:
+        kept = _workspaces.all()
+        used = {run.table.digest for one in kept for run in one.runs if run.table is not None}
+        used |= {one.table.digest for one in kept if one.table is not None}
+        _microdata.keep(used)
+        for table in {one.table.digest for one in left if one.table is not None} - used:
+            compute.forget_table(table)
+        for digest in [digest for digest in _builtin if digest not in used]:
+            del _builtin[digest]
+    return len(left)
 
 
 def take_lost() -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import secrets
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -125,6 +126,8 @@ class Workspace:
         self.forms: dict[str, Any] = {}
         self.jobs: dict[str, Any] = {}
         self.notices: list[str] = []
+        self.sessions: set[str] = set()
+        self.seen = time.monotonic()
         self.current: str | None = None
         self._runs: tuple[Run, ...] = ()
         self._made = 0
@@ -139,6 +142,19 @@ class Workspace:
         """About the memory that the table and the coded tables of the runs take."""
         codes = {id(run.data): 4 * run.data.n_rows * len(run.data.codes) for run in self._runs}
         return (self.table.n_bytes if self.table is not None else 0) + sum(codes.values())
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether anything is computed in the background."""
+        work = [getattr(one, "job", one) for one in list(self.jobs.values())]
+        return any(getattr(one, "running", False) for one in work)
+
+    def close(self) -> None:
+        """Cancel what is computed; nobody will take the result."""
+        for one in list(self.jobs.values()):
+            cancel = getattr(getattr(one, "job", one), "cancel", None)
+            if cancel is not None:
+                cancel()
 
     def load(self, table: LoadedTable, tags: Tags) -> None:
         """Replace the table and its tags; earlier runs stay, each with its own data."""
@@ -259,6 +275,27 @@ class Workspaces:
         with self._lock:
             self._trim()
 
+    def take_left(self, is_there: Callable[[str], bool], keep_seconds: float) -> list[Workspace]:
+        """Remove and return the workspaces that no session has looked at for so long and where nothing is computed.
+
+        `is_there` tells whether a browser session is connected.
+        """
+        now = time.monotonic()
+        with self._lock:
+            for one in self._items.values():
+                one.sessions = {session for session in one.sessions if is_there(session)}
+                if one.sessions or one.is_busy:
+                    one.seen = now
+            left = [one for one in self._items.values() if now - one.seen > keep_seconds]
+            for one in left:
+                del self._items[one.id]
+            return left
+
+    def all(self) -> tuple[Workspace, ...]:
+        """The workspaces that are kept."""
+        with self._lock:
+            return tuple(self._items.values())
+
     def _trim(self) -> None:
         while len(self._items) > 1 and (
             len(self._items) > self.most or sum(item.n_bytes for item in self._items.values()) > self.most_bytes
@@ -273,6 +310,12 @@ class MicrodataStore:
         self.most = most
         self._lock = threading.Lock()
         self._items: OrderedDict[tuple[str, str], Microdata | AnonymizationError] = OrderedDict()
+
+    def keep(self, digests: set[str]) -> None:
+        """Let go of the coded tables of all but these table digests."""
+        with self._lock:
+            for key in [key for key in self._items if key[0] not in digests]:
+                del self._items[key]
 
     def get(self, table: LoadedTable, tags: Tags) -> Microdata:
         """The coded table. Raises what Microdata raises for tags that do not fit."""

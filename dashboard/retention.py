@@ -1,0 +1,58 @@
+"""Workspaces end some time after their last visitor left, and their memory goes back to the system.
+
+Whoever reloads, loses the connection or comes back in time finds everything as it was.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import logging
+import os
+import sys
+import threading
+import time
+from contextlib import suppress
+
+from streamlit import runtime
+
+from dashboard import state
+
+KEEP_MINUTES = 30.0
+VARIABLE = "ANONCORE_KEEP_MINUTES"
+"""Environment variable with another number of minutes."""
+EVERY_SECONDS = 15.0
+
+_logger = logging.getLogger(__name__)
+_started = threading.Lock()
+
+
+def start() -> None:
+    """Watch from now on; only the first call in a process that serves pages does anything."""
+    if runtime.exists() and _started.acquire(blocking=False):
+        threading.Thread(target=_watch, name="retention", daemon=True).start()
+
+
+def keep_seconds() -> float:
+    """How long a workspace outlives its last visitor."""
+    with suppress(ValueError):
+        return max(float(os.environ.get(VARIABLE, KEEP_MINUTES)) * 60, 0.0)
+    return KEEP_MINUTES * 60
+
+
+def _watch() -> None:
+    while runtime.exists():
+        time.sleep(min(EVERY_SECONDS, max(keep_seconds(), 1.0)))
+        try:
+            if state.let_go(runtime.get_instance().is_active_session, keep_seconds()):
+                give_back()
+        except Exception:
+            _logger.exception("Workspaces could not be looked through")
+
+
+def give_back() -> None:
+    """Return freed memory to the system; glibc would keep it for later."""
+    gc.collect()
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL("libc.so.6").malloc_trim(0)
