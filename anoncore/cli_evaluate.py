@@ -88,7 +88,7 @@ def _asked(text: str) -> Asked:
     if opened:
         try:
             arguments = tomllib.loads(f"arguments = {{{rest.rstrip().removesuffix(')')}}}")["arguments"]
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):  # ValueError: also a number of too many digits
             raise ParameterError(
                 f"The arguments of {text!r} cannot be read; write them as in a recipe: {name}(n_queries = 500)."
             ) from None

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anoncore.hierarchy import Tree
 
 MISSING_TEXT = "(missing)"
+LONGEST_QUOTE = 80
 Stored = pd.api.extensions.ExtensionArray | npt.NDArray[Any]
 
 
@@ -87,7 +88,7 @@ class Domain(Sequence[Any]):
             return self.missing_code
         code = self._codes.get(value) if isinstance(value, Hashable) else None
         if code is None:
-            raise DataError(f"'{self.name}' has no value {value!r}; it has {listing(self.values)}.")
+            raise DataError(f"'{self.name}' has no value {quoted(value)}; it has {listing(self.values)}.")
         return code
 
     def text(self, code: int) -> str:
@@ -151,7 +152,16 @@ def range_text(low: Any, high: Any) -> str:
     return f"{first} to {last}" if "-" in first or "-" in last else f"{first}-{last}"
 
 
+def quoted(value: Any) -> str:
+    """A value as it is written in Python, for a message; cut where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of more digits than Python writes
+        return "a very long number"
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+
+
 def listing(values: Sequence[Any], limit: int = 8) -> str:
     """A short list of values for a message."""
-    shown = ", ".join(repr(value_text(value)) for value in values[:limit])
+    shown = ", ".join(quoted(value_text(value)) for value in values[:limit])
     return shown if len(values) <= limit else f"{shown} and {len(values) - limit} more"

@@ -21,7 +21,8 @@ from anoncore.errors import DataError, ParameterError
 FileFormat = Literal["csv", "parquet", "excel"]
 
 # OWASP, "CSV Injection": = + - @ tab and line ends, their full-width forms, also behind spaces, quotes or unseen marks.
-FORMULA = re.compile(r"[\t\r\n]|[\s\x00-\x20\"'`‘’“”\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]")
+# Apostrophes before them count too, so that no text looks like the guarded form of another one.
+FORMULA = re.compile(r"'*[\t\r\n]|[\s\x00-\x20\"'`‘’“”\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]")
 EXCEL_ROWS, EXCEL_COLUMNS, EXCEL_CHARACTERS, EXCEL_DIGITS = 1_048_576, 16_384, 32_767, 15
 SHEET_CHARACTERS = 31
 # What XML 1.0 cannot hold, or would change, is written _x0001_ in a workbook, as Excel does (ECMA-376, ST_Xstring).

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from anoncore.domain import MISSING_TEXT, Domain, is_missing, listing, value_text
+from anoncore.domain import MISSING_TEXT, Domain, is_missing, listing, quoted, value_text
 from anoncore.errors import DataError
 from anoncore.intervals import bins_by_quantile, bins_by_width, nested_intervals
 
@@ -79,7 +79,9 @@ class Hierarchy:
             if is_missing(value):
                 continue
             if value in paths:
-                raise DataError(f"The hierarchy lists the value {value_text(value)!r} twice; keep one line for it.")
+                raise DataError(
+                    f"The hierarchy lists the value {quoted(value_text(value))} twice; keep one line for it."
+                )
             paths[value] = labels
         return cls(paths)
 
@@ -91,7 +93,7 @@ class Hierarchy:
         paths: Paths = {}
         for value, ancestors in branches:
             if value in paths:
-                raise DataError(f"The hierarchy lists the value {value_text(value)!r} twice.")
+                raise DataError(f"The hierarchy lists the value {quoted(value_text(value))} twice.")
             labels = [ROOT] * height
             for label, level in ancestors:
                 labels[level - 1 : -1] = [label] * (height - level)
@@ -169,16 +171,20 @@ class Hierarchy:
                 if known != path[level + 1]:
                     raise DataError(
                         f"The hierarchy puts '{path[level]}' under both '{known}' and '{path[level + 1]}' "
-                        f"(seen at value {value_text(value)!r}); a group has one parent."
+                        f"(seen at value {quoted(value_text(value))}); a group has one parent."
                     )
 
 
 def _labels(value: Any, path: Sequence[Any]) -> tuple[str, ...]:
     if isinstance(path, str):
-        raise DataError(f"The groups of {value_text(value)!r} must be a list of labels, not the text {path!r}.")
+        raise DataError(
+            f"The groups of {quoted(value_text(value))} must be a list of labels, not the text {quoted(path)}."
+        )
     for level, label in enumerate(path, start=1):
         if is_missing(label):
-            raise DataError(f"The hierarchy has no label for {value_text(value)!r} at level {level}; fill the cell.")
+            raise DataError(
+                f"The hierarchy has no label for {quoted(value_text(value))} at level {level}; fill the cell."
+            )
     return tuple(value_text(label) for label in path)
 
 
@@ -194,12 +200,12 @@ def _walk(taxonomy: Taxonomy, group: str, branches: list[tuple[Any, list[tuple[s
                 ancestors.append((str(label), heights[-1]))
         height = max(heights, default=0) + 1
     elif isinstance(taxonomy, str) or not isinstance(taxonomy, Iterable):
-        raise DataError(f"The group {group!r} must hold a list of values, not {taxonomy!r}.")
+        raise DataError(f"The group {quoted(group)} must hold a list of values, not {quoted(taxonomy)}.")
     else:
         branches += [(value, []) for value in taxonomy]
         height = 1
     if len(branches) == before:
-        raise DataError(f"The group {group!r} of the hierarchy is empty.")
+        raise DataError(f"The group {quoted(group)} of the hierarchy is empty.")
     return height
 
 

@@ -39,6 +39,6 @@ def read_hierarchy(source: str | Path | bytes, name: str | None = None) -> Hiera
 def _load(path: Path, label: str) -> bytes:
     try:
         return path.read_bytes()
-    except OSError as error:
-        reason = (error.strerror or "it cannot be opened").lower()
+    except (OSError, ValueError) as error:  # ValueError: a path that no file can have
+        reason = ((error.strerror if isinstance(error, OSError) else None) or "it cannot be opened").lower()
         raise DataError(f"The hierarchy '{label}' cannot be read: {reason}.") from None

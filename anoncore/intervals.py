@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from anoncore.domain import is_missing, range_text, value_text
+from anoncore.domain import is_missing, quoted, range_text, value_text
 from anoncore.errors import DataError
 
 MOST_INTERVALS = 1_000_000
@@ -27,7 +27,7 @@ def bins_by_width(values: Iterable[Any], width: float, start: float | None) -> B
     numbers = _distinct(values)
     for number in numbers:
         if isinstance(number, bool) or not isinstance(number, Real) or not isfinite(number):
-            raise DataError(f"Intervals of equal width need finite numbers, not {value_text(number)!r}.")
+            raise DataError(f"Intervals of equal width need finite numbers, not {quoted(value_text(number))}.")
     if (numbers[-1] - numbers[0]) / width > MOST_INTERVALS:
         raise DataError(f"Intervals of width {width:g} would be more than {MOST_INTERVALS:,}; choose a larger width.")
     exact, step = [_exact(number) for number in numbers], _exact(width)

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from anoncore import attacks, privacy, utility
-from anoncore.domain import listing
+from anoncore.domain import listing, quoted
 from anoncore.errors import AnonymizationError, ParameterError
 from anoncore.release import Release
 from anoncore.requirements import REQUIREMENTS
@@ -50,7 +50,7 @@ class Measure:
 
     def __post_init__(self) -> None:
         if self.name not in MEASURES:
-            raise ParameterError(f"There is no measure {self.name!r}; there is {listing(list(MEASURES), 40)}.")
+            raise ParameterError(f"There is no measure {quoted(self.name)}; there is {listing(list(MEASURES), 40)}.")
         object.__setattr__(self, "arguments", plain(self.arguments, self.name))
         self._call_arguments()
 
@@ -96,4 +96,4 @@ class Measure:
             return adapter.validate_python((value,))[0]
         except ValidationError as error:
             reason = error.errors()[0]["msg"].replace("Input should be", "should be", 1)
-            raise ParameterError(f"{self.name}: {name} {reason}, not {value!r}.") from None
+            raise ParameterError(f"{self.name}: {name} {reason}, not {quoted(value)}.") from None

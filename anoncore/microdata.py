@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from anoncore.coding import Codes, content_order, content_words, encode, guess_kind
-from anoncore.domain import Domain, Kind, is_missing, listing
+from anoncore.domain import Domain, Kind, is_missing, listing, quoted
 from anoncore.errors import DataError
 from anoncore.hierarchy import Hierarchy
 
@@ -237,11 +237,15 @@ def _role(name: str, role: Role | str) -> Role:
     try:
         return Role(role)
     except ValueError:
-        raise DataError(f"The role of '{name}' is {role!r}; use one of {listing([r.value for r in Role])}.") from None
+        raise DataError(
+            f"The role of '{name}' is {quoted(role)}; use one of {listing([r.value for r in Role])}."
+        ) from None
 
 
 def _kind(name: str, kind: Kind | str | None) -> Kind | None:
     try:
         return None if kind is None else Kind(kind)
     except ValueError:
-        raise DataError(f"The kind of '{name}' is {kind!r}; use one of {listing([k.value for k in Kind])}.") from None
+        raise DataError(
+            f"The kind of '{name}' is {quoted(kind)}; use one of {listing([k.value for k in Kind])}."
+        ) from None

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from anoncore.domain import listing
+from anoncore.domain import listing, quoted
 from anoncore.errors import ParameterError
 
 
@@ -80,7 +80,7 @@ class Registry(Mapping[str, type[M]], Generic[M]):
             return self._models[name]
         except (KeyError, TypeError):  # a name of the wrong type is unknown too
             raise ParameterError(
-                f"There is no {self.what} {name!r}; there is {listing(list(self._models), 40)}."
+                f"There is no {self.what} {quoted(name)}; there is {listing(list(self._models), 40)}."
             ) from None
 
     def __contains__(self, name: object) -> bool:
@@ -115,4 +115,4 @@ def _sentence(error: ValidationError, names: list[str]) -> str:
         return message
     if not message.startswith("Input should be "):
         return f"{field}: {message}."
-    return f"{field} should be {message.removeprefix('Input should be ')}, not {first['input']!r}."
+    return f"{field} should be {message.removeprefix('Input should be ')}, not {quoted(first['input'])}."

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from anoncore.algorithms import ALGORITHMS, Algorithm, Progress
-from anoncore.domain import Kind, listing
+from anoncore.domain import Kind, listing, quoted
 from anoncore.errors import AnonymizationError, RecipeError
 from anoncore.measures import Measure
 from anoncore.microdata import Microdata, Role
@@ -109,7 +109,7 @@ class Recipe:
         """The recipe in a TOML text."""
         try:
             values = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # ValueError: also a number of too many digits
             raise RecipeError(f"The recipe is not valid TOML: {error}.") from None
         return cls.from_dict(values, folder)
 
@@ -239,7 +239,7 @@ def _at(key: str) -> Iterator[None]:
 
 def _table(key: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise RecipeError(f"{key} should be a table, not {value!r}.")
+        raise RecipeError(f"{key} should be a table, not {quoted(value)}.")
     return value
 
 
@@ -266,7 +266,7 @@ def _hierarchy(key: str, value: Any) -> HierarchySpec:
 
 def _measures(values: Any) -> tuple[Measure, ...]:
     if not isinstance(values, list | tuple):
-        raise RecipeError(f"measures should be a list, not {values!r}.")
+        raise RecipeError(f"measures should be a list, not {quoted(values)}.")
     measures: list[Measure] = []
     for place, value in enumerate(values, 1):
         if isinstance(value, Measure):
@@ -284,7 +284,7 @@ def _measures(values: Any) -> tuple[Measure, ...]:
 def _choices(key: str, given: Any, choices: list[str]) -> dict[str, str]:
     for name, value in _table(key, given).items():
         if value not in choices:
-            raise RecipeError(f"{key}.{name} is {value!r}; use one of {listing(choices)}.")
+            raise RecipeError(f"{key}.{name} is {quoted(value)}; use one of {listing(choices)}.")
     return {str(name): str(value) for name, value in given.items()}
 
 
@@ -292,7 +292,7 @@ def _value_lists(key: str, given: Any) -> dict[str, list[Any]]:
     lists: dict[str, list[Any]] = {}
     for name, values in _table(key, given).items():
         if isinstance(values, str | Mapping) or not isinstance(values, Collection):
-            raise RecipeError(f"{key}.{name} should be a list of values, not {values!r}.")
+            raise RecipeError(f"{key}.{name} should be a list of values, not {quoted(values)}.")
         with _at(f"{key}.{name}"):
             lists[str(name)] = single_values(plain(values, "the list"))
     return lists

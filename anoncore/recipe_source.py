@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -11,9 +12,11 @@ from typing import Annotated, Any, ClassVar, Self
 import pandas as pd
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from anoncore.domain import quoted
 from anoncore.errors import DataError, RecipeError
 from anoncore.hierarchy import Hierarchy
 from anoncore.hierarchy_files import read_hierarchy
+from anoncore.memory import CELL_BYTES, require_memory
 from anoncore.model import Model
 from anoncore.sources import read_table
 from anoncore.toml import plain
@@ -21,10 +24,12 @@ from anoncore.toml import plain
 
 def _file_path(path: str) -> str:
     if not path or "\0" in path:
-        raise ValueError(f"{path!r} is no path of a file.")
+        raise ValueError(f"{quoted(path)} is no path of a file.")
     return path
 
 
+FEWER_ROWS = "ask for fewer rows"
+ON_DISK = "run it on disk with the algorithm rothko-tree, or take a sample of its rows"
 DATABASES = (".duckdb", ".db", ".sqlite", ".sqlite3")
 
 FilePath = Annotated[str, AfterValidator(_file_path)]
@@ -66,7 +71,7 @@ def load_source(source: Source, folder: Path) -> pd.DataFrame:
     """The table of a source; relative paths start at `folder`. Raises DataError or RecipeError if there is none."""
     if source.path is not None:
         path = folder / source.path
-        if path.is_dir() or path.suffix.lower() in DATABASES:
+        if os.path.isdir(path) or path.suffix.lower() in DATABASES:
             return _folder_or_database(path, source)
         return read_table(
             folder / source.path, sheet=source.sheet, encoding=source.encoding, missing=source.missing
@@ -79,6 +84,8 @@ def load_source(source: Source, folder: Path) -> pd.DataFrame:
     given = {name: value for name, value in wanted.items() if value is not None}
     if given and not entry.generated:
         raise RecipeError(f"source: the table '{entry.name}' is not generated, so it takes no rows and no seed.")
+    if source.rows is not None:
+        require_memory(source.rows * len(entry.roles) * CELL_BYTES, f"A table of {source.rows:,} rows", FEWER_ROWS)
     return entry.load(**given)
 
 
@@ -89,6 +96,7 @@ def _folder_or_database(path: Path, source: Source) -> pd.DataFrame:
     with TemporaryDirectory() as workspace:
         found = LargeTable(path, Path(workspace), source.table, source.encoding, source.missing)
         try:
+            require_memory(found.n_rows * len(found.names) * CELL_BYTES, f"'{path.name}'", ON_DISK)
             return found.frame()
         finally:
             found.close()
@@ -112,7 +120,7 @@ def single_values(values: list[Any]) -> list[Any]:
     """The same list; ValueError for an entry that is a list or table itself."""
     for value in values:
         if isinstance(value, list | dict):
-            raise ValueError(f"{value!r} stands where a single value should.")
+            raise ValueError(f"{quoted(value)} stands where a single value should.")
     return values
 
 

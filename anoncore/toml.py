@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from anoncore.domain import quoted
 from anoncore.errors import DataError
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -39,7 +40,7 @@ def plain(value: Any, key: str) -> Any:
     missing = value is pd.NaT or (isinstance(value, float) and math.isnan(value))
     if isinstance(value, bool | int | float | date) and not missing:
         return value
-    raise DataError(f"{key}: {value!r} cannot be written down; use texts, numbers, true or false, or dates.")
+    raise DataError(f"{key}: {quoted(value)} cannot be written down; use texts, numbers, true or false, or dates.")
 
 
 def dumps(values: Mapping[str, Any]) -> str:

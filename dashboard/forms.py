@@ -268,7 +268,7 @@ def json_value(field: FieldForm, text: str) -> Any:
         return None if field.optional else field.default
     try:
         return json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):  # ValueError: also a number of too many digits
         raise ParameterError(
             f"{field.title} cannot be read; write it as JSON, for example {text_value(['a'])}."
         ) from None

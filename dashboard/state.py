@@ -16,6 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 import datasets
 from anoncore import AnonymizationError, Hierarchy, Microdata
+from anoncore.memory import CELL_BYTES, require_memory
 from dashboard import compute, session_file
 from dashboard.workspace import LoadedTable, MicrodataStore, Run, Tags, Workspace, Workspaces, untagged
 
@@ -180,6 +181,8 @@ def builtin_table(name: str, n_rows: int | None = None) -> LoadedTable:
 
 def _load_builtin(name: str, n_rows: int | None, digest: str) -> LoadedTable:
     entry = datasets.table(name)
+    if n_rows is not None:
+        require_memory(n_rows * len(entry.roles) * CELL_BYTES, f"A table of {n_rows:,} rows", "ask for fewer rows")
     frame = entry.load() if n_rows is None else entry.load(n_rows=n_rows)
     plain = untagged(frame)
     suggested = Tags(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
 
 from anoncore.certification.cells import PublishedTable, cell_text
 from anoncore.certification.entries import Attribute, Form
@@ -33,11 +33,9 @@ def attribute_entries(release: Release, tables: Sequence[PublishedTable]) -> lis
                 kind=domain.kind.value,
                 type=_type(domain),
                 form=form,
-                values=_values(domain, shown) if says_more and domain.kind is not Kind.NUMERIC else None,
+                values=_texts(domain.values, shown) if says_more and domain.kind is not Kind.NUMERIC else None,
                 hierarchy=_hierarchy(release, name, shown) if says_more else None,
-                protected=None
-                if protected is None or form == "region"
-                else [text for value in protected if (text := cell_text(value)) in shown],
+                protected=None if protected is None or form == "region" else _texts(protected, shown),
             )
         )
     return entries
@@ -64,17 +62,18 @@ def _shown(name: str, tables: Sequence[PublishedTable], form: Form) -> set[str]:
     return {one for text in cells for one in set_members(text, name)} if form == "set" else cells
 
 
-def _values(domain: Domain, shown: set[str]) -> list[str]:
-    return [text for value in domain.values if (text := cell_text(value)) in shown]
+def _texts(values: Iterable[Any], shown: set[str]) -> list[str]:
+    """Each text once: different values may have one text in files, such as 1.5 and 1.50."""
+    return list(dict.fromkeys(text for value in values if (text := cell_text(value)) in shown))
 
 
 def _hierarchy(release: Release, name: str, shown: set[str]) -> list[list[str]] | None:
     hierarchy = release.data.hierarchies.get(name)
     if hierarchy is None:
         return None
-    lines = []
+    lines: dict[str, list[str]] = {}
     for value in release.data.domain[name].values:
-        path = hierarchy.path_of(value)
-        if path is not None and cell_text(value) in shown:
-            lines.append([cell_text(value), *path])
-    return lines
+        path, text = hierarchy.path_of(value), cell_text(value)
+        if path is not None and text in shown:
+            lines.setdefault(text, [text, *path])
+    return list(lines.values())

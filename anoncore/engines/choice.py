@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +23,7 @@ from anoncore.engines.run import LargeRun, anonymize_table
 from anoncore.engines.spool import Tags
 from anoncore.errors import RecipeError
 from anoncore.hierarchy import Hierarchy
+from anoncore.memory import CELL_BYTES, TEXT_FACTOR, free_memory
 from anoncore.microdata import Role
 from anoncore.recipe import Recipe
 from anoncore.recipe_source import DATABASES, HierarchySpec, table_value
@@ -32,17 +32,8 @@ from anoncore.sources.reader import UNPACKED_LIMIT
 
 Engine = Literal["memory", "disk", "spark"]
 
-CELL_BYTES, TEXT_FACTOR = 40, 8
-"""Memory of a run in memory: per cell of a typed table, and per byte of a text file."""
 MEMORY_SHARE = 0.5
 """Share of the free memory that a run in memory may need."""
-UNKNOWN_MEMORY = 4 << 30
-MEMORY_GROUP = Path("/sys/fs/cgroup")
-MEMORY_FILES = (
-    ("memory.max", "memory.current", "inactive_file"),
-    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
-)
-"""Where Linux says how much memory a container may take and takes, by both versions of its control groups."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +56,7 @@ def choose_engine(recipe: Recipe, forced: Engine | None = None) -> EngineChoice:
         return EngineChoice("memory", "A built-in table is made in memory.")
     if forced is not None:
         return EngineChoice(forced, "As asked for.")
-    if not path.exists() or path.suffix.lower() in (".xlsx", ".xlsm"):
+    if not os.path.exists(path) or path.suffix.lower() in (".xlsx", ".xlsm"):
         return EngineChoice("memory", "Workbooks are read as a whole.")
     needed, free = memory_needed(path), free_memory()
     what = f"'{path.name}' needs about {needed / 1e9:.1f} GB in memory, and {free / 1e9:.1f} GB are free"
@@ -97,34 +88,6 @@ def _beyond_the_reader(path: Path) -> bool:
         return path.stat().st_size > UNPACKED_LIMIT
     unpacked = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
     return unpacked > UNPACKED_LIMIT or metadata.num_rows * metadata.num_columns > LARGEST_CELLS
-
-
-def free_memory() -> int:
-    """Bytes of memory that can be had without swapping, on this machine or in this container."""
-    return min(_free_on_machine(), _free_in_container())
-
-
-def _free_in_container() -> int:
-    """Memory below the limit, pages of files that can be dropped counted as free."""
-    for limit, used, stale in MEMORY_FILES:
-        try:
-            most, taken = (int((MEMORY_GROUP / name).read_text("ascii")) for name in (limit, used))
-            lines = (MEMORY_GROUP / used).with_name("memory.stat").read_text("ascii").splitlines()
-        except (OSError, ValueError):  # no container, or one without a limit
-            continue
-        dropped = sum(int(line.split()[1]) for line in lines if line.split()[0] == stale)
-        return max(most - max(taken - dropped, 0), 0)
-    return sys.maxsize
-
-
-def _free_on_machine() -> int:
-    try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-        return int(os.sysconf("SC_AVPHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
-    except (OSError, ValueError, AttributeError):
-        return UNKNOWN_MEMORY
 
 
 def run_on_disk(

@@ -14,12 +14,15 @@ import pandas as pd
 import pyarrow as pa
 
 from anoncore.errors import DataError
+from anoncore.memory import CELL_BYTES, TEXT_FACTOR, require_memory
 from anoncore.sources.headers import column_names
 from anoncore.sources.notes import Notes, listed, shown
 from anoncore.sources.values import TextRules, note_empty_rows, typed_columns
 
 LARGEST_ROWS = 1_048_576
 LARGEST_CELLS = 100_000_000
+XML_FACTOR = 5
+"""Memory that a byte of an unpacked workbook takes while it is read."""
 FORMULA_ERRORS = ("#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
 # Characters that XML cannot hold are written _x0001_ (ECMA-376, 22.9.2.19, ST_Xstring).
 ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
@@ -42,8 +45,13 @@ def read_excel(
     if len(rows) == 1:
         raise DataError(f"{where} holds column names but no rows; load a sheet with at least one row.")
     width = max(map(len, rows))
-    if width * len(rows) > LARGEST_CELLS:
-        raise DataError(f"{where} has more than {LARGEST_CELLS:,} cells; save it as CSV or Parquet.")
+    # A text that is stored once may stand in every cell.
+    letters = sum(len(cell) for row in rows for cell in row if isinstance(cell, str))
+    if letters > unpacked_limit:
+        raise DataError(
+            f"{where} holds more than {unpacked_limit / 2**20:,.0f} MB of text; take fewer rows or columns."
+        )
+    require_memory(letters * TEXT_FACTOR + width * len(rows) * CELL_BYTES, where)
     header, columns = _columns(rows, width)
     names = column_names(header, table, notes)
     rules = TextRules(missing=(*FORMULA_ERRORS, *missing))
@@ -67,6 +75,7 @@ def _check_archive(data: bytes, table: str, unpacked_limit: int) -> None:
         raise DataError(
             f"{shown(table)} would unpack to more than {unpacked_limit / 2**20:,.0f} MB; save it as CSV or Parquet."
         )
+    require_memory(XML_FACTOR * sum(member.file_size for member in members), shown(table))
 
 
 def _rows(data: bytes, table: str, notes: Notes, sheet: str | int | None) -> tuple[str, list[list[Any]]]:
@@ -106,7 +115,7 @@ def _choose(titles: Sequence[str], table: str, notes: Notes, sheet: str | int | 
 
 def _used(rows: Iterable[Sequence[Any]], table: str) -> list[list[Any]]:
     used: list[list[Any]] = []
-    last = 0
+    last = seen = longest = 0
     for row in rows:
         cells = list(row)
         while cells and cells[-1] in (None, ""):
@@ -117,6 +126,9 @@ def _used(rows: Iterable[Sequence[Any]], table: str) -> list[list[Any]]:
             last = len(used)
         if len(used) > LARGEST_ROWS:
             raise DataError(f"{shown(table)} has more rows than an Excel sheet can hold; it is damaged.")
+        seen, longest = seen + len(cells), max(longest, len(cells))
+        if seen > LARGEST_CELLS or longest * len(used) > LARGEST_CELLS:
+            raise DataError(f"{shown(table)} has more than {LARGEST_CELLS:,} cells; save it as CSV or Parquet.")
     return used[:last]
 
 

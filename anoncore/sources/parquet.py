@@ -12,12 +12,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from anoncore.errors import DataError
+from anoncore.memory import CELL_BYTES, require_memory
 from anoncore.sources import numerals
 from anoncore.sources.headers import column_names
 from anoncore.sources.notes import Notes, shown
 from anoncore.sources.values import note_empty_rows, without_infinities
 
 LARGEST_CELLS = 500_000_000
+BATCH_ROWS = 1 << 16
+EXPANSION = 3
+"""Memory that a byte of a value takes while the table is made."""
+FEWER = "take fewer rows or columns"
 PANDAS_ROW_LABELS = "__index_level_0__"
 
 
@@ -62,9 +67,51 @@ def _parse(data: bytes, table: str, unpacked_limit: int) -> pa.Table:
     _check_size(file.metadata, table, unpacked_limit)
     for column in file.schema_arrow:
         check_type(column)
-    parsed = file.read()
+    parsed = _within(data, file, table, unpacked_limit)
     parsed.validate(full=True)
     return parsed
+
+
+def _within(data: bytes, file: Any, table: str, limit: int) -> pa.Table:
+    """The table, read in batches that stop where its values grow beyond the limit or the memory that is free.
+
+    What a file says of its size counts a text once that a dictionary, or a common beginning, repeats in every row.
+    """
+    texts = [field.name for field in file.schema_arrow if _is_variable(field.type)]
+    kept = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts)
+    batches, size = [], 0
+    for batch in kept.iter_batches(batch_size=_batch_rows(file.metadata, limit)):
+        size += sum(_text_bytes(column) for column in batch.columns)
+        if size > limit:
+            raise DataError(f"{shown(table)} unpacks to more than {limit / 2**20:,.0f} MB; {FEWER}.")
+        require_memory(EXPANSION * size, shown(table))
+        batches.append(batch)
+    return pa.Table.from_batches(batches, kept.schema_arrow).unify_dictionaries()
+
+
+def _is_variable(kind: pa.DataType) -> bool:
+    types = pa.types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind))
+
+
+def _batch_rows(metadata: Any, limit: int) -> int:
+    """So few rows that a batch stays below the limit, even if every row repeats all bytes of its column."""
+    chunks = [
+        metadata.row_group(group).column(place)
+        for group in range(metadata.num_row_groups)
+        for place in range(metadata.num_columns)
+    ]
+    # Only texts written by what they share with the one before can be longer in a batch than in the file.
+    sizes = [chunk.total_uncompressed_size for chunk in chunks if "DELTA_BYTE_ARRAY" in chunk.encodings]
+    return int(max(1, min(BATCH_ROWS, limit // max([1, *sizes]))))
+
+
+def _text_bytes(column: pa.Array) -> int:
+    """Bytes of a batch's column when every row has its own value."""
+    if not pa.types.is_dictionary(column.type) or not _is_variable(column.type.value_type):
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary).take(column.indices)
+    return int(pc.sum(lengths.cast(pa.int64())).as_py() or 0)
 
 
 def _damaged(table: str) -> DataError:
@@ -73,11 +120,16 @@ def _damaged(table: str) -> DataError:
 
 def _check_size(metadata: Any, table: str, unpacked_limit: int) -> None:
     unpacked = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
-    if unpacked > unpacked_limit or metadata.num_rows * metadata.num_columns > LARGEST_CELLS:
+    schema = metadata.schema
+    fixed = sum(max(schema.column(place).length or 0, 0) for place in range(metadata.num_columns))
+    unpacked = max(unpacked, fixed * metadata.num_rows)
+    cells = metadata.num_rows * metadata.num_columns
+    if unpacked > unpacked_limit or cells > LARGEST_CELLS:
         raise DataError(
             f"{shown(table)} unpacks to {metadata.num_rows:,} rows of {metadata.num_columns:,} columns, "
-            f"more than can be loaded here; take fewer rows or columns."
+            f"more than can be loaded here; {FEWER}."
         )
+    require_memory(max(cells * CELL_BYTES, EXPANSION * unpacked), shown(table))
 
 
 def check_type(field: pa.Field) -> None:

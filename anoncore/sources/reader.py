@@ -15,6 +15,7 @@ from typing import BinaryIO, Literal
 import pandas as pd
 
 from anoncore.errors import DataError
+from anoncore.memory import TEXT_FACTOR, free_memory, require_memory
 from anoncore.sources.delimited import read_delimited
 from anoncore.sources.excel import read_excel
 from anoncore.sources.notes import Notes, shown
@@ -75,7 +76,8 @@ def read_table(
     name of the file, without its folder). The content decides about the format, not the ending of the name. `sheet`
     picks a sheet of an Excel file by name or position, `encoding` is that of a text file (default: byte order mark,
     UTF-8, Windows-1252), `missing` lists further texts that mean missing in text and Excel files. At most `max_bytes`
-    bytes are taken (default: any number), and at most 20 times that, never more than 2 GB, when they are unpacked.
+    bytes are taken (default: any number), and at most 20 times that, never more than 2 GB, when they are unpacked. A
+    table that would not fit into the memory that is free is refused before it is taken in.
 
     Raises DataError, and nothing else, for a file that cannot be read as a table.
     """
@@ -108,6 +110,7 @@ def _read(
         return read_parquet(data, table, notes, limit), "parquet"
     if data.startswith(ZIP):
         return read_excel(data, table, notes, sheet, missing, limit), "excel"
+    require_memory(len(data) * TEXT_FACTOR, shown(table))
     return read_delimited(data, table, notes, encoding, missing)
 
 
@@ -133,7 +136,9 @@ def _load_path(path: Path, table: str, max_bytes: int | None) -> bytes:
     try:
         if path.is_dir():
             raise DataError(f"{shown(table)} is a folder; name a file.")
-        _check_size(path.stat().st_size, table, max_bytes)
+        size = path.stat().st_size
+        _check_size(size, table, max_bytes)
+        require_memory(size, shown(table))
         return path.read_bytes()
     except FileNotFoundError:
         raise DataError(f"There is no file {shown(table)}; check its name and folder.") from None
@@ -157,11 +162,14 @@ def _base(name: str) -> str:
 
 
 def _unpacked(data: bytes, table: str, limit: int) -> bytes:
+    fitting = min(limit, free_memory() // TEXT_FACTOR)
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-            unpacked = packed.read(limit + 1)
+            unpacked = packed.read(fitting + 1)
     except (EOFError, OSError, zlib.error):
         raise DataError(f"{shown(table)} is incomplete or damaged: it cannot be unpacked with gzip.") from None
+    if len(unpacked) > fitting < limit:
+        require_memory(len(unpacked) * TEXT_FACTOR, f"{shown(table)}, unpacked,")
     if len(unpacked) > limit:
         raise DataError(f"{shown(table)} would unpack to more than {limit / 2**20:,.0f} MB; load a smaller file.")
     return unpacked

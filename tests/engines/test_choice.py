@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from anoncore import Microdata, Recipe, RecipeError
+from anoncore import Microdata, Recipe, RecipeError, memory
 from anoncore.algorithms import Mondrian, RothkoTree
 from anoncore.cli import main
 from anoncore.engines import choice
@@ -164,12 +164,12 @@ def test_folders_and_databases_are_read_in_memory_too(tmp_path):
     ],
 )
 def test_a_container_limits_the_free_memory(tmp_path, monkeypatch, limit, used, stale):
-    monkeypatch.setattr(choice, "MEMORY_GROUP", tmp_path)
-    on_machine = choice.free_memory()
+    monkeypatch.setattr(memory, "MEMORY_GROUP", tmp_path)
+    on_machine = memory.free_memory()
     (tmp_path / limit).parent.mkdir(exist_ok=True)
     (tmp_path / limit).write_text("max\n")
     (tmp_path / used).write_text("2000\n")
     (tmp_path / used).with_name("memory.stat").write_text(f"anon 100\n{stale} 400\nactive_file 50\n")
-    assert choice.free_memory() > 0.5 * on_machine
+    assert memory.free_memory() > 0.5 * on_machine
     (tmp_path / limit).write_text("5000\n")
-    assert choice.free_memory() == 3400
+    assert memory.free_memory() == 3400
