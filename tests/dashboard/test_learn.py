@@ -14,7 +14,7 @@ from anoncore import attacks, privacy
 from anoncore.fragmentation.changes import changes_by_strategy
 from anoncore.fragmentation.selectivity import versions
 from anoncore.utility import information_loss
-from dashboard import state
+from dashboard import reference, state
 from dashboard.views import learn, lessons
 from dashboard.views.lessons import (
     boxes,
@@ -63,6 +63,9 @@ def test_every_module_of_a_lesson_is_registered_and_has_its_parts():
         assert not datasets.table(module.TABLE).external
         assert 0 < lesson.minutes <= 5
         assert lesson.promise.endswith(".")
+        assert lesson.attack.endswith(".")
+        assert lesson.cure.endswith(".")
+        assert set(lesson.entries) <= set(reference.entries())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -78,6 +81,9 @@ def test_every_step_draws_something_and_asks_a_question_with_an_answer(name: str
         if place + 1 < len(steps):
             visitor.press("Next")
     assert not visitor.has_button("Next")
+    lesson = learn.LESSONS[NAMES.index(name)]
+    assert f"**What was wrong:** {lesson.attack}" in visitor.texts()
+    assert f"**What helps:** {lesson.cure}" in visitor.texts()
 
 
 def test_load_this_table_opens_it_on_the_working_pages(visitor: Visitor):
@@ -224,6 +230,56 @@ def test_sampling_grows_counts_prunes_and_finishes(visitor: Visitor):
     release = sampling.released(sampling.SAMPLE, seed=1)
     assert metrics(visitor)["Classes"] == f"{release.partition.n_groups}"
     assert metrics(visitor)["Smallest class"] == f"{release.partition.sizes.min()}"
+
+
+def with_parts(real: Callable[..., object], **other: object) -> Callable[..., object]:
+    """A function that gives the result of the library with some parts of it replaced."""
+
+    def function(*arguments: object, **named: object) -> object:
+        found = real(*arguments, **named)
+        for part, value in other.items():
+            object.__setattr__(found, part, value)
+        return found
+
+    return function
+
+
+CHANGED = [
+    ("linking", 1, attacks, "reidentification", {"class_size": np.ones(10_000)}, "with all 3 it is 100.0%"),
+    ("diversity", 0, attacks, "attribute_disclosure", {"belief": np.full(9, 0.25)}, "25%"),
+    ("closeness", 1, attacks, "sensitive_posterior", lambda *_: np.full((1000, 2), 0.25), "25%"),
+    ("closeness", 2, privacy, "emd", lambda *_: np.full(9, 0.321)[:4], "0.321"),
+    ("mondrian", 0, mondrian, "information_loss", lambda _: 0.123, "12%"),
+    ("sampling", 1, sampling, "rows_needed", lambda *_: 77, "77"),
+    ("sampling", 3, sampling, "information_loss", lambda _: 0.123, "blur is 12.3% instead of 12.3%"),
+    ("slicing", 0, attacks, "membership", {"fake": 77.0}, "77"),
+    ("slicing", 2, attacks, "attribute_disclosure", {"largest": 0.77}, "77%"),
+    ("dealing", 2, privacy, "emd", lambda *_: np.full(5, 0.4321), "0.4321"),
+    ("boxes", 2, privacy, "emd", lambda *_: np.full(5, 0.4321), "the farthest are 0.432 and 0.432"),
+    ("joins", 0, joins, "information_loss", lambda _: 0.123, "falls from 12% to 12%"),
+    ("joins", 3, joins, "versions", lambda *_: 77, "77"),
+    ("members", 1, attacks, "membership", {"fake": 77.0}, "77"),
+]
+
+
+@pytest.mark.parametrize(("name", "step", "owner", "function", "change", "shown"), CHANGED)
+def test_what_is_shown_changes_with_the_library(
+    name: str,
+    step: int,
+    owner: object,
+    function: str,
+    change: object,
+    shown: str,
+    visitor: Visitor,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    stepped(visitor, name, step)
+    assert shown not in metrics(visitor).values()
+    assert shown not in visitor.texts()
+    real = getattr(owner, function)
+    monkeypatch.setattr(owner, function, with_parts(real, **change) if isinstance(change, dict) else change)
+    visitor.run()
+    assert shown in metrics(visitor).values() or shown in visitor.texts()
 
 
 def test_dealing_shows_the_true_distances_and_the_printed_one(visitor: Visitor):

@@ -1,0 +1,88 @@
+"""Lessons and the reference in a real browser: by Next from attack to cure, into the reference, onto the data page."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import datasets
+from dashboard.views import learn
+from dashboard.views.lessons import closeness
+from tests.dashboard import browser
+from tests.dashboard.browser import Visitor
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(bool(browser.missing()), reason=f"no browser test here: {browser.missing()}"),
+]
+
+
+@pytest.fixture
+def visitor(browse: Any) -> Visitor:
+    """A visitor on a laptop."""
+    found: Visitor = browse(width=1280, height=800)
+    return found
+
+
+def walk(visitor: Visitor, name: str) -> None:
+    """Go through a lesson that is open, answer by answer, to its end."""
+    lesson = next(one for one in learn.LESSONS if one.name == name)
+    steps = learn.load(lesson).STEPS
+    for place, step in enumerate(steps, start=1):
+        visitor.see(f"Step {place} of {len(steps)}: {step.title}")
+        page = visitor.page
+        page.get_by_text("Show the answer").first.click()
+        assert (
+            page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= page.viewport_size["width"]
+        )
+        if place < len(steps):
+            visitor.press("Next")
+    visitor.see(lesson.cure)
+
+
+def test_two_lessons_a_word_looked_up_and_a_table_loaded(visitor: Visitor) -> None:
+    visitor.open("learn")
+    walk(visitor, "linking")
+    visitor.press("Next lesson")
+    visitor.press("Next lesson")
+    walk(visitor, "closeness")
+
+    visitor.press("More on t-closeness")
+    visitor.see_heading("Reference")
+    visitor.see("When to use it")
+    visitor.see("The earth mover's distance between every group's sensitive distribution and the table's is at most t.")
+    assert re.search(r"[?&]v[0-9a-f]{6}=\d+", visitor.page.url)
+    visitor.go("Learn")
+    visitor.see("Step 3 of 3")
+    visitor.press("Load this table")
+    visitor.see_heading("Data")
+    visitor.see(datasets.table(closeness.TABLE).title)
+    visitor.go("Anonymize")
+    visitor.press("Run")
+    visitor.see("Run 1")
+
+    visitor.go("Reference")
+    box = visitor.page.get_by_test_id("stSelectbox").filter(has_text="Look up").locator("input")
+    box.click()
+    box.fill("deal")
+    with visitor.run():
+        visitor.page.get_by_role("option", name="Method: Stack & Deal").click()
+    visitor.see("rows are stacked by sensitive value")
+    visitor.reload()
+    visitor.see("rows are stacked by sensitive value")
+
+
+def test_parameters_are_played_with(visitor: Visitor) -> None:
+    visitor.open("learn")
+    visitor.choose("Lesson", "6. Rothko grows on a sample")
+    for _ in range(2):
+        visitor.press("Next")
+    visitor.see("Count everybody, and prune")
+    before = visitor.page.get_by_test_id("stMetricValue").all_inner_texts()
+    assert before[2] == "10"
+    with visitor.run():
+        visitor.page.get_by_role("radio", name="after").or_(visitor.page.get_by_text("after", exact=True)).first.click()
+    after = visitor.page.get_by_test_id("stMetricValue").all_inner_texts()
+    assert after[2] == "0"
