@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore import DataError, InfeasibleError, Microdata, ParameterError, Release, privacy
+from anoncore import DataError, Hierarchy, InfeasibleError, Microdata, ParameterError, Release, privacy
 from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
 from anoncore.algorithms.rothko import Rothko
 from anoncore.requirements import EntropyDiversity, KAnonymity, Requirement, TCloseness, VarianceDiversity
@@ -147,6 +147,24 @@ def test_without_a_confident_cut_the_tree_takes_over():
     by_loss = algorithm.replace(split="loss").anonymize(data)
     assert by_loss.partition.n_groups == 1
     assert "may be left" in by_loss.notes[-1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("memory_rows", [7, 60])
+def test_closeness_along_a_hierarchy_is_kept(seed, memory_rows):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"age": rng.integers(0, 40, 300), "size": rng.integers(0, 9, 300)})
+    frame["ill"] = rng.choice(["flu", "cold", "gout", "ulcer"], 300)
+    roles = {"age": "quasi-identifier", "size": "quasi-identifier", "ill": "sensitive"}
+    tree = Hierarchy.from_nested({"lungs": ["flu", "cold"], "other": ["gout", "ulcer"]})
+    data = Microdata(frame, roles, hierarchies={"ill": tree})
+    fields = {"requirements": (TCloseness(t=0.3, ground="hierarchical"),), "memory_rows": memory_rows}
+    found = RothkoTree(**fields, frontier_memory=TINY).anonymize(data)
+    expected = Mondrian(fields["requirements"], strict=True).anonymize(data)
+    np.testing.assert_array_equal(found.partition.group, expected.partition.group)
+    assert found.partition.n_groups > 3
+    sampled = RothkoSampling(**fields, seed=seed).anonymize(data)
+    assert privacy.check(sampled, fields["requirements"]) == ()
 
 
 @pytest.mark.parametrize("fields", [{"split": "regression", "target": "salary"}, {"split": "loss"}])
