@@ -58,7 +58,8 @@ def result() -> None:
         return
     found: LargeRun = run.job.value
     st.subheader("The release of all rows")
-    st.success(f"Released: {found.n_rows:,} rows in {found.n_groups:,} equivalence classes.")
+    name = Path(str(run.recipe.source.path)).name
+    st.success(escaped(f"Released: {found.n_rows:,} rows of {name} in {found.n_groups:,} equivalence classes."))
     first = [
         Tile("Smallest class", f"{found.smallest:,} rows", "The class that hides its people least."),
         Tile("Largest class", f"{found.largest:,} rows", "The class that lost most detail."),

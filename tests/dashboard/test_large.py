@@ -105,7 +105,7 @@ def test_the_whole_table_is_released_and_its_requirement_holds(visitor: Visitor,
     finish(visitor)
     assert visitor.errors == []
     release = source.with_name("people-release")
-    assert "Released: 3,000 rows in " in visitor.texts()
+    assert "Released: 3,000 rows of people.parquet in " in visitor.texts()
     assert any(str(release) in str(item.value) for item in visitor.at.code)
     found = pq.read_table(release).to_pandas()
     assert len(found) == 3_000
@@ -122,7 +122,7 @@ def test_the_whole_table_is_released_and_its_requirement_holds(visitor: Visitor,
     assert visitor.has_button("Start")
     visitor.press("Start")
     finish(visitor)
-    assert "Released: 3,000 rows in " in visitor.texts()
+    assert "Released: 3,000 rows of people.parquet in " in visitor.texts()
 
 
 def test_the_recipe_gives_the_same_release_on_the_command_line(visitor: Visitor, source: Path, tmp_path: Path) -> None:
@@ -321,7 +321,7 @@ def test_what_the_whole_table_does_not_allow_is_one_sentence(visitor: Visitor, s
         finish(visitor)
         if words is None:
             assert visitor.errors == []
-            assert "Released: 3,000 rows in " in visitor.texts()
+            assert "Released: 3,000 rows of people.parquet in " in visitor.texts()
         else:
             assert [words in sentence for sentence in visitor.errors] == [True]
 
