@@ -53,7 +53,7 @@ def test_wheel_holds_the_packages_their_settings_and_nothing_else(wheel: Path) -
     tops = {name.split("/")[0] for name in names}
     assert tops == {*PACKAGES, f"anoncore-{anoncore.__version__}.dist-info"}
     inside = [Path(name) for name in names if Path(name).parts[0] in PACKAGES]
-    assert {path.suffix for path in inside} <= {".py", ".typed", ".svg", ".toml"}
+    assert {path.suffix for path in inside} <= {".json", ".py", ".typed", ".svg", ".toml"}
 
 
 def test_wheel_names_its_version_licence_and_command(wheel: Path) -> None:

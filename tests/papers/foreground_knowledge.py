@@ -1,18 +1,15 @@
 """Text of section 5.1 and figures 1 to 3 of the foreground-knowledge paper: four methods against the attack on Adult.
 
-Run: python -m tests.papers.foreground_knowledge [--output FOLDER] [--quick] [--seeds 3]. Needs the Adult table and
+Run: python -m tests.papers.foreground_knowledge [--out FOLDER] [--quick] [--seeds 3]. Needs the Adult table and
 ARX's hierarchies for it. Writes tables (CSV), plots (HTML) and the statements of the paper with what is found here.
 Source: Wong, Fu, Wang, Xu and Yu, Can the Utility of Anonymized Data be used for Privacy Breaches?, 2009, section 5.
 """
 
 from __future__ import annotations
 
-import argparse
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from textwrap import fill
 
 import pandas as pd
 import plotly.express as px
@@ -24,7 +21,10 @@ from anoncore.attacks import ForegroundKnowledge
 from anoncore.hierarchy_files import read_hierarchy
 from anoncore.requirements import TCloseness
 from anoncore.utility import query_error
-from tests.papers.foreground_statements import CAUSES, Statements, judge
+from dashboard.reproduction import Plot
+from tests.papers.command import command
+from tests.papers.findings import Findings, Statements, curve, curves
+from tests.papers.foreground_statements import NUMBERS, PAPER, judge
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 QUASI = ["age", "workclass", "marital-status", "occupation", "race", "sex", "native-country", "salary-class"]
@@ -177,44 +177,58 @@ def case_study(adult: Adult, said: Statements) -> None:
         f"{craft['true']:.4f}, p = {p:.4f}"
     )
     learned = round(office["learned"], 2) == 0.02 and round(craft["learned"], 2) == 0.04
-    said.add("5.1", "", "learned p(Adm-clerical) = 0.02, p(Craft-repair) = 0.04", learned, detail)
+    said.add("section 5.1", "learned p(Adm-clerical) = 0.02, p(Craft-repair) = 0.04", learned, detail)
     true = round(office["true"], 2) == 0.01 and round(craft["true"], 2) == 0.04
-    said.add("5.1", "", "true p(Adm-clerical) = 0.01, p(Craft-repair) = 0.04", true, detail)
+    said.add("section 5.1", "true p(Adm-clerical) = 0.01, p(Craft-repair) = 0.04", true, detail)
     exact = attacks.group_probabilities([0.02, 0.04], 1)[1]
-    said.add("5.1", "", "0.02 and 0.04 in a group of two give 0.67", round(exact, 2) == 0.67, f"{exact:.4f}")
+    said.add("section 5.1", "0.02 and 0.04 in a group of two give 0.67", round(exact, 2) == 0.67, f"{exact:.4f}")
 
 
-def main() -> None:
-    """Reproduce the section and say what agrees."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, help="folder for tables and plots (default: a new temporary one)")
-    parser.add_argument("--quick", action="store_true", help="QI sizes 3, 5 and 8, one seed, 1,000 queries")
-    parser.add_argument("--seeds", type=int, default=3, help="runs of each method that draws at random (paper: 100)")
-    arguments = parser.parse_args()
-    output = arguments.output or Path(tempfile.mkdtemp(prefix="foreground-knowledge-"))
-    output.mkdir(parents=True, exist_ok=True)
+def judged(runs_: pd.DataFrame, adult: Adult, found: Findings) -> pd.DataFrame:
+    """The means over the seeds; the statements about them and the main curves."""
+    mean = runs_.groupby(KEYS, sort=False).mean().drop(columns="seed").reset_index()
+    case_study(adult, found.said)
+    judge(mean, found.said)
+    shown = mean[mean["method"].isin([*PAPER, "ForegroundSafe"])]
+    for figure, r in (("figure 1", 2), ("figure 2", 10)):
+        part = shown[(shown["r"] == r) & (shown["reading"] == "uniform")]
+        for measure, title in (("recall", "sensitive tuples breached"), ("delta", "average delta")):
+            frame = part.pivot_table(index="q", columns="method", values=measure, sort=False)
+            found.plots.append(Plot(figure, f"Share of {title}, r = {r}", "QI size", title, curves(frame)))
+        part = shown[(shown["r"] == r) & (shown["reading"] == "overall")]
+        frame = part.pivot_table(index="q", columns="method", values="query error", sort=False)
+        title = f"Average relative error of count queries, r = {r}"
+        found.plots.append(Plot("figure 3", title, "QI size", "relative error", curves(frame)))
+    part = mean[(mean["method"] == "Anatomy") & (mean["r"] == 2)]
+    frame = part.pivot_table(index="q", columns="reading", values="mean probability")
+    ours = curves(frame.rename(columns="rare signatures {}".format))
+    known = [(q, value) for measure, r, q, value, _ in sorted(NUMBERS) if (measure, r) == ("mean probability", 2)]
+    printed = curve("paper", *zip(*known, strict=True), paper=True)
+    title = "Anatomy, r = 2: mean p(t:x) of the sensitive tuples"
+    found.plots.append(Plot("section 5.1", title, "QI size", "mean probability", (*ours, printed)))
+    return mean
+
+
+def reproduce(quick: bool, folder: Path, seeds: int = 3) -> Findings:
+    """Measure, judge, print and write everything."""
+    found = Findings()
     adult = Adult()
-    qs, seeds, queries = ([3, 5, 8], 1, 1_000) if arguments.quick else (list(range(3, 9)), arguments.seeds, 10_000)
-    list(runs(adult, [2], [3], 1, 100))
-    found = pd.DataFrame(runs(adult, [2, 4, 10], qs, seeds, queries))
-    found.to_csv(output / "runs.csv", index=False)
-    mean = found.groupby(KEYS, sort=False).mean().drop(columns="seed").reset_index()
-    figures(mean, output)
-    default = mean[mean["q"] == 5]
+    qs, seeds, queries = ([3, 5], 1, 1_000) if quick else (list(range(3, 9)), seeds, 10_000)
+    sizes = f"{len(adult.frame):,} rows of Adult, QI sizes {qs[0]} to {qs[-1]}, {queries:,} queries, {seeds} seeds"
+    with found.study("1; 2; 3; section 5.1; section 5.2", sizes, f"0 to {seeds - 1}" if seeds > 1 else "0"):
+        list(runs(adult, [2], [3], 1, 100))  # compiles, so that times are those of the methods
+        measured_runs = pd.DataFrame(runs(adult, [2, 10] if quick else [2, 4, 10], qs, seeds, queries))
+    mean = judged(measured_runs, adult, found)
+    measured_runs.to_csv(folder / "runs.csv", index=False)
+    figures(mean, folder)
     columns = ["recall", "flagged", "mean probability", "delta", "learning error", "mean group size", "query error"]
-    text = default.set_index(["r", "method", "reading"])[columns].sort_index(level="r", sort_remaining=False)
-    text.to_csv(output / "section-5.1.csv")
+    default = mean[mean["q"] == 5].set_index(["r", "method", "reading"])[columns]
+    text = default.sort_index(level="r", sort_remaining=False)
+    text.to_csv(folder / "section-5.1.csv")
     print(f"\nSection 5.1 and 5.2 at the default QI size 5\n{text.round(4).to_string()}")
-    said = Statements()
-    case_study(adult, said)
-    judge(mean, said)
-    print(f"\nWhat the paper states, and what is found here\n{said.text()}")
-    causes = "\n".join(fill(f"- {cause}", 116, subsequent_indent="  ") for cause in CAUSES)
-    print(f"\nLikely causes of the differences\n{causes}")
-    (output / "differences.txt").write_text(f"{said.text()}\n\n{causes}\n", encoding="utf-8")
-    said.table().to_csv(output / "statements.csv", index=False)
-    print(f"\nTables and plots are in {output}")
+    found.said.table().to_csv(folder / "statements.csv", index=False)
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    command(__doc__, reproduce, seeds="runs of each method that draws at random (3; the paper: 100)")

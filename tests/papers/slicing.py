@@ -1,6 +1,6 @@
 """Figures 3 to 7 of the slicing paper on Adult: classifiers on sliced data, and who can tell the members.
 
-Run: python -m tests.papers.slicing [--output FOLDER] [--quick] [--folds N] [--linkings N]. Needs the Adult table (see
+Run: python -m tests.papers.slicing [--out FOLDER] [--quick] [--folds N] [--linkings N]. Needs the Adult table (see
 `datasets`). Writes tables (CSV) and plots (HTML) and prints them with the paper's statements. Source: Li, Li, Zhang and
 Molloy, Slicing: a new approach to privacy preserving data publishing, 2009, section 6. The paper's levels l = 5, 8, 10
 can only be reached by its distinct reading (at least l values possible); its definition, which bounds probabilities,
@@ -9,8 +9,6 @@ reaches 2 and 3.
 
 from __future__ import annotations
 
-import argparse
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,14 +21,26 @@ from anoncore import Microdata, attacks, utility
 from anoncore.algorithms import Mondrian, RandomBuckets, Slicing
 from anoncore.algorithms.base import Algorithm
 from anoncore.requirements import DistinctDiversity, FrequencyDiversity
+from dashboard.reproduction import Plot
 from datasets import table
-from tests.papers.slicing_statements import OTHER_TARGET, SENSITIVE, Statements, judge_classifiers, judge_members
+from tests.papers.command import command
+from tests.papers.findings import Findings, curve, curves
+from tests.papers.slicing_statements import (
+    OTHER_TARGET,
+    PRINTED_FAKE,
+    SENSITIVE,
+    judge_classifiers,
+    judge_members,
+    wide,
+)
 
 OCC_7 = ("age", "workclass", "education", "marital-status", "race", "sex")
 LEVELS = (("distinct", 5), ("distinct", 8), ("distinct", 10), ("posterior", 2), ("posterior", 3))
 CLASSIFIERS = ("tree", "naive-bayes")
 COLUMNS = (2, 3, 5)
 SIZES = (10, 20, 50, 100, 150, 200)
+FEW_LEVELS, FEW_SIZES = (("distinct", 5), ("posterior", 2)), (10, 100)
+QUICK_ROWS = 4_000
 FIVE_COLUMNS = {
     "OCC-7": (("age", "marital-status", "sex"), ("workclass",), ("education",), ("race",), ("occupation",)),
     "OCC-15": (
@@ -51,9 +61,11 @@ class Study:
     data: dict[str, Microdata]
     folds: int
     repeats: int
+    levels: Sequence[tuple[str, int]] = LEVELS
+    sizes: Sequence[int] = SIZES
 
     @classmethod
-    def of(cls, rows: int | None, folds: int, repeats: int) -> Study:
+    def of(cls, rows: int | None, folds: int, repeats: int, **fewer: Sequence[object]) -> Study:
         """OCC-7 and OCC-15, all rows of Adult or a random part of them."""
         frame = table("adult").load()
         if rows is not None:
@@ -69,7 +81,7 @@ class Study:
                 kinds={name: entry.kinds[name] for name in columns},
                 orders={name: entry.orders[name] for name in columns if name in entry.orders},
             )
-        return cls(data, folds, repeats)
+        return cls(data, folds, repeats, **fewer)
 
     def accuracies(self, title: str, algorithm: Algorithm, targets: Sequence[str]) -> Iterator[dict[str, object]]:
         """Accuracy of each classifier for each target, learned from the release and from the original data."""
@@ -106,7 +118,7 @@ def classifiers_by_level(study: Study) -> pd.DataFrame:
     """Figures 3 (target occupation) and 4 (target education): every technique at every level."""
     lines = []
     for title in study.data:
-        for diversity, l in LEVELS:
+        for diversity, l in study.levels:
             for method, algorithm in methods(diversity, l).items():
                 for line in study.accuracies(title, algorithm, (SENSITIVE, OTHER_TARGET)):
                     lines.append({"diversity": diversity, "l": l, "method": method, **line})
@@ -144,7 +156,7 @@ def members(study: Study) -> pd.DataFrame:
         for columns in (2, 5):
             by_hand = FIVE_COLUMNS[title] if columns == 5 else None
             for grouping in ("random", "spread"):
-                for size in SIZES:
+                for size in study.sizes:
                     algorithm = RandomBuckets(
                         size=size, columns=columns, grouping=grouping, attribute_columns=by_hand, seed=0
                     )
@@ -211,31 +223,52 @@ def plots(levels: pd.DataFrame, columns: pd.DataFrame, members_: pd.DataFrame) -
     return found
 
 
-def main() -> None:
-    """Print and write everything."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--output", type=Path, help="folder for tables and plots (default: a new one)")
-    parser.add_argument("--quick", action="store_true", help="6,000 rows, 5 folds, 2 linkings: a few minutes")
-    parser.add_argument("--folds", type=int, default=10, help="parts of the cross-validation (the paper: 10)")
-    parser.add_argument("--linkings", type=int, default=5, help="random linkings that are averaged (the paper: 5)")
-    arguments = parser.parse_args()
-    folder = arguments.output or Path(tempfile.mkdtemp(prefix="slicing-"))
-    folder.mkdir(parents=True, exist_ok=True)
-    study = Study.of(6_000, 5, 2) if arguments.quick else Study.of(None, arguments.folds, arguments.linkings)
-    tables = {"figures 6 and 7": members(study), "split off": split_off(study), "same buckets": same_buckets(study)}
-    tables["figure 5"] = classifiers_by_columns(study)
-    tables["figures 3 and 4"] = classifiers_by_level(study)
-    said = Statements()
-    judge_classifiers(tables["figures 3 and 4"], tables["figure 5"], tables["same buckets"], said)
-    judge_members(study.data, tables["figures 6 and 7"], tables["split off"], said)
-    tables["statements"] = pd.DataFrame(said.lines)
-    for name, frame in tables.items():
+def measured(study: Study, found: Findings) -> dict[str, pd.DataFrame]:
+    """All tables, each with its run."""
+    rows = f"{study.data['OCC-7'].n_rows:,} rows of Adult"
+    learned = f"{rows}, {study.folds} folds, {study.repeats} random linkings"
+    tables = {}
+    with found.study("6; 7; section 6.3; section 6", f"{rows}, buckets of {study.sizes[0]} to {study.sizes[-1]}", "0"):
+        tables |= {"figures 6 and 7": members(study), "split off": split_off(study)}
+    with found.study("5", learned, "0"):
+        tables["figure 5"] = classifiers_by_columns(study)
+    with found.study("3; 4", learned, "0"):
+        tables |= {"figures 3 and 4": classifiers_by_level(study), "same buckets": same_buckets(study)}
+    return tables
+
+
+def judged(tables: dict[str, pd.DataFrame], data: dict[str, Microdata], found: Findings) -> None:
+    """The statements about the tables and the main curves."""
+    judge_classifiers(tables["figures 3 and 4"], tables["figure 5"], tables["same buckets"], found.said)
+    judge_members(data, tables["figures 6 and 7"], tables["split off"], found.said)
+    levels = tables["figures 3 and 4"]
+    for figure, target in (("figure 3", SENSITIVE), ("figure 4", OTHER_TARGET)):
+        part = levels[(levels["target"] == target) & (levels["diversity"] == "distinct") & (levels["data"] == "OCC-15")]
+        for classifier, lines in part.groupby("classifier"):
+            frame = wide(lines, ["l"]).rename(columns={"original": "original data"})
+            title = f"Learning {target}, {classifier}, OCC-15"
+            found.plots.append(Plot(figure, title, "l (distinct)", "accuracy", curves(frame)))
+    chance = tables["figures 6 and 7"].query("grouping == 'random' and data == 'OCC-7'")
+    fake = chance.pivot_table(index="size", columns="columns", values="fake").rename(columns="{} columns".format)
+    printed = curve("paper, 2 columns", [100], [PRINTED_FAKE], paper=True)
+    title = "Fake tuples by bucket size, OCC-7, random buckets"
+    found.plots.append(Plot("figure 6", title, "rows per bucket", "fake tuples", (*curves(fake), printed), log_y=True))
+
+
+def reproduce(quick: bool, folder: Path, folds: int = 10, linkings: int = 5) -> Findings:
+    """Measure, judge, print and write everything."""
+    found = Findings()
+    few = {"levels": FEW_LEVELS, "sizes": FEW_SIZES}
+    study = Study.of(QUICK_ROWS, 3, 1, **few) if quick else Study.of(None, folds, linkings)
+    tables = measured(study, found)
+    judged(tables, study.data, found)
+    for name, frame in (tables | {"statements": found.said.table()}).items():
         frame.to_csv(folder / f"{name}.csv", index=False)
         print(f"\n{name}\n{frame.to_string(index=False, float_format=lambda value: f'{value:,.4g}')}")
     for name, figure in plots(tables["figures 3 and 4"], tables["figure 5"], tables["figures 6 and 7"]).items():
         figure.write_html(folder / f"{name}.html", include_plotlyjs="directory")
-    print(f"\nTables and plots are in {folder}")
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    command(__doc__, reproduce, folds="parts of the cross-validation (10)", linkings="random linkings averaged (5)")

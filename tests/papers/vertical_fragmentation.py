@@ -1,6 +1,6 @@
 """Figures 1 to 3 of the vertical-fragmentation paper on Musk: what fragments keep that whole rows lose.
 
-Run: python -m tests.papers.vertical_fragmentation [--output FOLDER] [--quick] [--draws N]. Needs the Musk table (see
+Run: python -m tests.papers.vertical_fragmentation [--out FOLDER] [--quick] [--draws N]. Needs the Musk table (see
 `datasets.measurements`). Features are drawn anew for each draw and figures are means over the draws. The paper does not
 say what Mondrian publishes nor how test rows are read, so there are three readings: `rows` (ranges of the rows present)
 and `regions` (whole boxes, which cover the domain), both tested on exact rows, and `regions, test too` (test rows take
@@ -11,8 +11,6 @@ privacy: an extended version, 2014, section 6 and appendix D.
 
 from __future__ import annotations
 
-import argparse
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,7 +32,10 @@ from anoncore.utility import information_loss
 from anoncore.utility.classifiers import CLASSIFIERS, Bounds
 from anoncore.utility.outcome import judge
 from anoncore.utility.training import is_random, original_table, released_tables
+from dashboard.reproduction import Plot
 from datasets import table
+from tests.papers.command import command
+from tests.papers.findings import Findings, curves
 from tests.papers.vertical_fragmentation_statements import CLASSIFIER_TITLES, statements
 
 DIMENSIONS = (10, 20, 30, 40)
@@ -227,31 +228,41 @@ def plot(title: str, frame: pd.DataFrame) -> go.Figure:
     return figure
 
 
-def main() -> None:
-    """Print and write everything."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, help="folder for tables and plots (default: a new temporary one)")
-    parser.add_argument("--quick", action="store_true", help="one draw, two dimensions, three levels: under a minute")
-    parser.add_argument("--draws", type=int, default=5, help="draws of features and training rows that are averaged")
-    arguments = parser.parse_args()
-    output = arguments.output or Path(tempfile.mkdtemp(prefix="vertical-fragmentation-"))
-    output.mkdir(parents=True, exist_ok=True)
-    runs, features = study(1, (10, 40), (5, 40, 100)) if arguments.quick else study(arguments.draws, DIMENSIONS, LEVELS)
-    found = means(runs)
-    runs.to_csv(output / "runs.csv", index=False)
-    features.to_csv(output / "features.csv", index=False)
+def judged(runs: pd.DataFrame, found: Findings) -> pd.DataFrame:
+    """The means over the draws; the statements about them and the main curves."""
+    mean = means(runs)
+    found.said.extend(statements(mean, K))
+    shown = ["unfragmented, k", "unfragmented, l", "dependency", "selectivity", "fragmented, l"]
+    boxes_of_tests = mean[mean["reading"] == READINGS[-1]]
+    for axis, part in (("dimension", over_dimension(boxes_of_tests)), ("k", over_k(boxes_of_tests))):
+        loss = part.pivot_table(index=axis, columns="method", values="loss")[shown]
+        found.plots.append(Plot("figure 1", f"Information loss over {axis}, whole boxes", axis, "loss", curves(loss)))
+        f_tree = part.pivot_table(index=axis, columns="method", values="F tree")[shown]
+        f_tree["original data"] = part.groupby(axis)["F tree, original data"].first()
+        title = f"F of decision trees over {axis}, test rows as boxes"
+        figure = "figure 2" if axis == "dimension" else "figure 3"
+        found.plots.append(Plot(figure, title, axis, "weighted F", curves(f_tree)))
+    return mean
+
+
+def reproduce(quick: bool, folder: Path, draws: int = 5) -> Findings:
+    """Measure, judge, print and write everything."""
+    found = Findings()
+    draws, dimensions, levels = (1, (10, 40), (5, 40, 100)) if quick else (draws, DIMENSIONS, LEVELS)
+    sizes = f"5,000 training rows of Musk, {dimensions[0]} to {dimensions[-1]} features, {draws} draws of features"
+    with found.study("1; 2; 3; appendix D", sizes, f"0 to {draws - 1}" if draws > 1 else "0"):
+        runs, features = study(draws, dimensions, levels)
+    mean = judged(runs, found)
+    runs.to_csv(folder / "runs.csv", index=False)
+    features.to_csv(folder / "features.csv", index=False)
     print(f"\nFeatures\n{features.to_string(index=False)}")
-    for title, frame in tables(found).items():
-        frame.to_csv(output / f"{title}.csv", index=False)
-        plot(title, frame).write_html(output / f"{title}.html", include_plotlyjs="directory")
+    for title, frame in tables(mean).items():
+        frame.to_csv(folder / f"{title}.csv", index=False)
+        plot(title, frame).write_html(folder / f"{title}.html", include_plotlyjs="directory")
         print(f"\n{title.capitalize()}\n{frame.to_string(index=False, float_format=lambda value: f'{value:.3f}')}")
-    said = statements(found, K)
-    said.to_csv(output / "statements.csv", index=False)
-    print("\nWhat the paper states, and what is found here")
-    for line in said.itertuples(index=False):
-        print(f"[{line.found}] figure {line.figure}: {line.statement} Found: {line.detail}.{line.cause}")
-    print(f"\nTables and plots are in {output}")
+    found.said.table().to_csv(folder / "statements.csv", index=False)
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    command(__doc__, reproduce, draws="draws of features and training rows that are averaged (5)")

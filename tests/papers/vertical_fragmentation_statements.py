@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from tests.papers.findings import Statements
+
 CLASSIFIER_TITLES = {"tree": "decision tree", "knn": "5-NN"}
 STRATEGIES = ("naive", "dependency", "selectivity")
 BASES = {
@@ -18,28 +20,7 @@ NEAR_BOUND, DRASTIC, LITTLE, SMALL = 0.9, 0.8, 0.05, 0.05
 """Readings of words: almost 1; at most so many times as much; a spread of F; a share of changed values."""
 
 
-class Statements:
-    """The lines: figure, statement, whether found, how many cases agree, numbers, and the likely cause if not."""
-
-    def __init__(self) -> None:
-        self.lines: list[dict[str, object]] = []
-
-    def add(self, figure: str, statement: str, holds: pd.Series, detail: str, cause: str) -> None:
-        """One statement; `holds` says for each case whether it does."""
-        found = "agrees" if holds.all() else "agrees in part" if holds.any() else "differs"
-        self.lines.append(
-            {
-                "figure": figure,
-                "statement": statement,
-                "found": found,
-                "cases": f"{holds.sum()} of {len(holds)}",
-                "detail": f"{holds.sum()} of {len(holds)} cases; {detail}",
-                "cause": "" if holds.all() else f" Likely cause: {cause}.",
-            }
-        )
-
-
-def statements(found: pd.DataFrame, k: int) -> pd.DataFrame:
+def statements(found: pd.DataFrame, k: int) -> Statements:
     """All statements, judged on the means over the draws; `k` is that of the curves over the dimension."""
     said = Statements()
     dimension = found[found["k"] == k]
@@ -49,7 +30,7 @@ def statements(found: pd.DataFrame, k: int) -> pd.DataFrame:
     _f("3", level, "k", said)
     _trends(dimension, level, said)
     _changes(found, said)
-    return pd.DataFrame(said.lines)
+    return said
 
 
 def curves(part: pd.DataFrame, axis: str, measure: str) -> pd.DataFrame:
@@ -215,7 +196,7 @@ def _changes(found: pd.DataFrame, said: Statements) -> None:
     part = found[(found["reading"] == "rows") & found["method"].isin(STRATEGIES)]
     shares = part.set_index(["method", "dimension", "k"])["changed"]
     said.add(
-        "D",
+        "appendix D",
         f"The distortion of class values is relatively small (at most {SMALL:.0%}).",
         shares <= SMALL,
         ", ".join(f"{name} {_span(100 * shares[name], '.1f')} %" for name in STRATEGIES),

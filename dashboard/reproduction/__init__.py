@@ -1,0 +1,156 @@
+"""What came out when the papers' experiments were run: per figure and table what it states and what is found here.
+
+The files beside this module are written by `python -m tests.papers`; they hold numbers and sentences, no tables.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent
+REPRODUCED = "reproduced"
+DIFFERENT = "reproduced with difference"
+NOT_REPRODUCED = "not reproduced"
+NOT_APPLICABLE = "not applicable"
+VERDICTS = (REPRODUCED, DIFFERENT, NOT_REPRODUCED, NOT_APPLICABLE)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One thing that a paper states: in how many of our cases it holds, and the numbers behind that.
+
+    `reading`: how the paper was read where it can be read in several ways. `cause`: why it fails, where it does.
+    """
+
+    text: str
+    held: int
+    cases: int
+    found: str
+    cause: str = ""
+    reading: str = ""
+
+    @property
+    def share(self) -> float:
+        """Share of the cases in which it holds."""
+        return self.held / self.cases
+
+
+@dataclass(frozen=True)
+class Study:
+    """One run behind some figures: on what, with which seeds, in how many seconds (unknown: None)."""
+
+    figures: tuple[str, ...]
+    sizes: str
+    seed: str
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a plot; `paper`: as printed there, else ours."""
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    paper: bool = False
+
+
+@dataclass(frozen=True)
+class Plot:
+    """The main curves of a figure."""
+
+    figure: str
+    title: str
+    x: str
+    y: str
+    curves: tuple[Curve, ...]
+    log_y: bool = False
+    log_x: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One figure or table of a paper. `reason`: why nothing can be run for it."""
+
+    label: str
+    shows: str
+    statements: tuple[Statement, ...] = ()
+    reason: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """All statements hold in all cases; at least half of them on average; fewer; or nothing to run."""
+        if not self.statements:
+            return NOT_APPLICABLE
+        mean = sum(one.share for one in self.statements) / len(self.statements)
+        if mean == 1:
+            return REPRODUCED
+        return DIFFERENT if mean >= 0.5 else NOT_REPRODUCED
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """Why statements fail, each once."""
+        return tuple(dict.fromkeys(one.cause for one in self.statements if one.share < 1 and one.cause))
+
+
+@dataclass(frozen=True)
+class Result:
+    """All of one paper. `mode`: "full" or "quick"; `seconds` of the whole run; `note`: what to know about it."""
+
+    name: str
+    title: str
+    source: str
+    command: str
+    mode: str
+    date: str
+    seconds: float
+    note: str
+    entries: tuple[Entry, ...]
+    studies: tuple[Study, ...]
+    plots: tuple[Plot, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Entries per verdict."""
+        return {verdict: sum(one.verdict == verdict for one in self.entries) for verdict in VERDICTS}
+
+    def study_of(self, label: str) -> Study | None:
+        """The run behind a figure."""
+        return next((one for one in self.studies if label in one.figures), None)
+
+    def save(self, folder: Path = FOLDER) -> Path:
+        """Write it as `<name>.json`."""
+        path = folder / f"{self.name}.json"
+        path.write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        return path
+
+    @classmethod
+    def load(cls, path: Path) -> Result:
+        """Read what `save` wrote."""
+        return cls.of(json.loads(path.read_text(encoding="utf-8")))
+
+    @classmethod
+    def of(cls, read: Mapping[str, Any]) -> Result:
+        """From plain lists and dictionaries."""
+        entries = tuple(
+            Entry(**{**one, "statements": tuple(Statement(**line) for line in one["statements"])})
+            for one in read["entries"]
+        )
+        studies = tuple(Study(**{**one, "figures": tuple(one["figures"])}) for one in read["studies"])
+        plots = tuple(
+            Plot(**{**one, "curves": tuple(_curve(curve) for curve in one["curves"])}) for one in read["plots"]
+        )
+        return cls(**{**read, "entries": entries, "studies": studies, "plots": plots})
+
+
+def _curve(read: Mapping[str, Any]) -> Curve:
+    return Curve(read["name"], tuple(read["x"]), tuple(read["y"]), read["paper"])
+
+
+def shipped() -> list[Result]:
+    """The results that come with the package, by title."""
+    return sorted((Result.load(path) for path in FOLDER.glob("*.json")), key=lambda one: one.title)

@@ -1,0 +1,49 @@
+"""The reproduction book: all papers, or one.
+
+    python -m tests.papers [--quick] [--paper NAME] [--out FOLDER]
+
+Writes tables (CSV) and plots (HTML) to a folder and prints a verdict for every figure and table of the papers. The full
+mode replaces the numbers that the dashboard shows on its page Reproduction; the quick one, on reduced sizes, leaves
+them as they are. Needs the public tables (see `datasets`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import tempfile
+from pathlib import Path
+
+from tests.papers.book import reproduce, summary
+from tests.papers.contents import PAPERS
+
+
+def main() -> None:
+    """Run the papers one after the other."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.papers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="reduced sizes: minutes for all papers")
+    parser.add_argument("--paper", choices=[paper.name for paper in PAPERS], help="one paper only")
+    parser.add_argument("--out", type=Path, help="folder for tables and plots (default: a new one)")
+    arguments = parser.parse_args()
+    folder = arguments.out or Path(tempfile.mkdtemp(prefix="papers-"))
+    results = []
+    for paper in PAPERS:
+        if arguments.paper not in (None, paper.name):
+            continue
+        own = folder / paper.name
+        own.mkdir(parents=True, exist_ok=True)
+        print(f"{paper.title}: running", flush=True)
+        with (own / "log.txt").open("w", encoding="utf-8") as log, contextlib.redirect_stdout(log):
+            result = reproduce(paper, arguments.quick, own)
+        result.save(own)
+        if not arguments.quick:
+            result.save()
+        print(summary(result), flush=True)
+        results.append(result)
+    print(f"\n{sum(one.seconds for one in results):,.0f} s in all. Tables, plots and logs are in {folder}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""The reproduction book: every figure and table of every paper with its verdict."""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from dashboard.reproduction import Entry, Result, Study
+from tests.papers import worked
+from tests.papers.contents import Paper
+from tests.papers.findings import Findings, Statements, labels_of
+from tests.papers.worked_closeness import closeness
+
+EXAMPLES: dict[str, Callable[[Statements], None]] = {
+    "slicing": worked.slicing,
+    "foreground-knowledge": worked.foreground,
+    "t-closeness": closeness,
+    "rothko": worked.rothko,
+    "vertical-fragmentation": worked.vertical,
+}
+
+
+def reproduce(paper: Paper, quick: bool, folder: Path) -> Result:
+    """Run a paper's experiments and worked examples; tables and plots go to the folder."""
+    begun = time.perf_counter()
+    folder.mkdir(parents=True, exist_ok=True)
+    found = importlib.import_module(f"tests.papers.{paper.module}").reproduce(quick, folder)
+    examples(paper, found)
+    return assembled(paper, found, quick, time.perf_counter() - begun)
+
+
+def examples(paper: Paper, found: Findings) -> None:
+    """Add what the library makes of the paper's worked examples."""
+    said = Statements()
+    begun = time.perf_counter()
+    EXAMPLES[paper.name](said)
+    labels = tuple(dict.fromkeys(label for figure, _ in said.lines for label in labels_of(figure)))
+    seconds = round(time.perf_counter() - begun, 2)
+    found.studies.append(Study(labels, "the paper's example, or all of the public table", "0 where drawn", seconds))
+    found.said.extend(said)
+
+
+def assembled(paper: Paper, found: Findings, quick: bool, seconds: float, date: str = "", note: str = "") -> Result:
+    """The result in the paper's order; raises ValueError where a statement is about no figure or a figure has none."""
+    labels = {item.label for item in paper.items}
+    strange = {label for figure, _ in found.said.lines for label in labels_of(figure)} - labels
+    if strange:
+        raise ValueError(f"{paper.title}: nothing is called {', '.join(sorted(strange))}.")
+    entries = []
+    for item in paper.items:
+        statements = found.said.of(item.label)
+        if bool(statements) == bool(item.reason):
+            raise ValueError(f"{paper.title}, {item.label}: needs either statements or a reason why there are none.")
+        entries.append(Entry(item.label, item.shows, statements, item.reason))
+    return Result(
+        name=paper.name,
+        title=paper.title,
+        source=paper.source,
+        command=f"python -m tests.papers --paper {paper.name}" + (" --quick" if quick else ""),
+        mode="quick" if quick else "full",
+        date=date or datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+        seconds=round(seconds, 1),
+        note=note,
+        entries=tuple(entries),
+        studies=tuple(found.studies),
+        plots=tuple(found.plots),
+    )
+
+
+def summary(result: Result) -> str:
+    """Verdict counts, then one line per figure or table."""
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in result.counts.items())
+    lines = [f"{result.title}: {counts}; {result.seconds:,.0f} s ({result.mode})"]
+    for entry in result.entries:
+        why = entry.reason or "; ".join(entry.causes)
+        lines.append(f"  {entry.label}: {entry.verdict}" + (f" ({why})" if why else ""))
+    return "\n".join(lines)

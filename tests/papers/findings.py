@@ -1,0 +1,126 @@
+"""What every paper's module yields: statements with what is found, the runs behind them, and the main curves."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from textwrap import fill
+
+import numpy as np
+import pandas as pd
+
+from dashboard.reproduction import Curve, Plot, Statement, Study
+
+
+def labels_of(figure: str) -> tuple[str, ...]:
+    """The labels that a short form means: "1a" and "1(c)" figure 1, "13-15" figures 13 to 15, "table 2" itself."""
+    if not figure[0].isdigit():
+        return (figure,)
+    found: list[str] = []
+    for part in figure.split(", "):
+        first, _, last = part.partition("-")
+        if last.isdigit():
+            found += [f"figure {number}" for number in range(int(first), int(last) + 1)]
+        else:
+            found.append(f"figure {re.match(r'[0-9.]+', first).group()}")  # type: ignore[union-attr]
+    return tuple(found)
+
+
+@dataclass
+class Statements:
+    """What a paper states, beside what came out; `reading` is that of the statements to come."""
+
+    lines: list[tuple[str, Statement]] = field(default_factory=list)
+    reading: str = ""
+
+    def add(self, figure: str, statement: str, holds: object, detail: str = "", cause: str = "") -> None:
+        """One statement; a series says for each case whether it holds. `cause` is kept where it does not hold."""
+        cases = np.atleast_1d(np.asarray(holds, dtype=np.bool_))
+        cause = "" if cases.all() else cause
+        held = int(cases.sum())
+        self.lines.append((figure, Statement(statement.rstrip("."), held, cases.size, detail, cause, self.reading)))
+
+    def extend(self, other: Statements) -> None:
+        """Take another's lines too."""
+        self.lines += other.lines
+
+    def of(self, label: str) -> tuple[Statement, ...]:
+        """The statements about one figure or table."""
+        return tuple(one for figure, one in self.lines if label in labels_of(figure))
+
+    def table(self) -> pd.DataFrame:
+        """One line per statement."""
+        return pd.DataFrame(
+            [
+                {
+                    "figure": figure,
+                    "reading": one.reading,
+                    "statement": one.text,
+                    "found": word(one),
+                    "cases": f"{one.held} of {one.cases}",
+                    "detail": one.found,
+                    "cause": one.cause,
+                }
+                for figure, one in self.lines
+            ]
+        )
+
+    def text(self) -> str:
+        """For a terminal."""
+        lines = []
+        for figure, one in self.lines:
+            where = figure + (f", {one.reading}" if one.reading else "")
+            cases = f"{one.held} of {one.cases} cases; " if one.cases > 1 else ""
+            cause = f" Likely cause: {one.cause.rstrip('.')}." if one.cause else ""
+            line = f"[{word(one)}] {where}: {one.text}. Found: {cases}{one.found}.{cause}"
+            lines.append(fill(line, 116, subsequent_indent="    "))
+        return "\n".join(lines)
+
+
+def word(statement: Statement) -> str:
+    """Whether it holds, in a word or three."""
+    return "agrees" if statement.share == 1 else "agrees in part" if statement.held else "differs"
+
+
+@dataclass
+class Findings:
+    """All that one paper's module found."""
+
+    said: Statements = field(default_factory=Statements)
+    studies: list[Study] = field(default_factory=list)
+    plots: list[Plot] = field(default_factory=list)
+
+    @contextmanager
+    def study(self, figures: str, sizes: str, seed: str) -> Iterator[None]:
+        """Time a run that is behind these figures (labels with semicolons between them)."""
+        begun = time.perf_counter()
+        yield
+        labels = tuple(label for one in figures.split("; ") for label in labels_of(one))
+        self.studies.append(Study(labels, sizes, seed, round(time.perf_counter() - begun, 2)))
+
+    def without_seconds(self) -> Findings:
+        """The same where the runs' times are not known, as they were read from files."""
+        return replace(self, studies=[replace(one, seconds=None) for one in self.studies])
+
+
+def curve(name: object, x: Iterable[object], y: Iterable[object], paper: bool = False) -> Curve:
+    """A line of plain numbers, short enough for a small file."""
+    return Curve(str(name), _plain(x), _plain(y), paper)
+
+
+def curves(frame: pd.DataFrame) -> tuple[Curve, ...]:
+    """A line per column over the index."""
+    parts = ((name, column.dropna()) for name, column in frame.items())
+    return tuple(curve(name, column.index, column) for name, column in parts)
+
+
+def _plain(values: Iterable[object]) -> tuple[float, ...]:
+    return tuple(float(f"{float(one):.5g}") for one in values)  # type: ignore[arg-type]
+
+
+def listed(values: Sequence[float] | pd.Series, digits: int = 3) -> str:
+    """Numbers in one line."""
+    return ", ".join(f"{value:.{digits}f}" for value in values)
