@@ -59,6 +59,13 @@ def chromium() -> str | None:
 @contextmanager
 def server(app: Path = APP, start_seconds: float = 60) -> Iterator[str]:
     """The address of a dashboard on a free local port, in its own process group, which ends with the context."""
+    with serving(app, start_seconds) as (address, _pid):
+        yield address
+
+
+@contextmanager
+def serving(app: Path = APP, start_seconds: float = 60, **variables: str) -> Iterator[tuple[str, int]]:
+    """Like `server`, with further environment variables; gives the address and the id of the process."""
     port = _free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.port", str(port)]
     command += ["--server.headless", "true"]
@@ -68,12 +75,12 @@ def server(app: Path = APP, start_seconds: float = 60) -> Iterator[str]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
     )
     try:
         address = f"http://127.0.0.1:{port}"
         _wait_until_healthy(address, process, start_seconds)
-        yield address
+        yield address, process.pid
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
@@ -248,7 +255,7 @@ class Visitor:
     def upload(self, name: str, content: bytes) -> None:
         """Give a file to the page's upload field."""
         with self.run():
-            self.page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(
+            self.page.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(
                 {"name": name, "mimeType": "application/octet-stream", "buffer": content}
             )
         self.page.wait_for_timeout(300)

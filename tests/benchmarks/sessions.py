@@ -1,0 +1,176 @@
+"""Ten visitors at once, each with a table of their own: how long pages take, whether anything crosses over, memory.
+
+    python -m tests.benchmarks.sessions [--visitors 10] [--minutes 10] [--pause 8]
+
+Each visitor has a headless Chromium, uploads a table whose values carry the visitor's mark, runs methods and goes from
+page to page with a pause of so many seconds on average between two clicks. The browsers run on the same cores. A mark
+of somebody else on any page is reported and makes the command fail.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import statistics
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from tests.dashboard import browser
+from tests.dashboard.browser import Visitor
+
+# The first is the one that the page starts with.
+METHODS = ("Mondrian", "Anatomy", "Stack & Deal", "Microaggregation")
+PAGES = ("Data", "Attributes", "Classes", "Method", "Privacy", "Closeness", "Utility", "Explain", "Export")
+KEEP_MINUTES = 0.2
+
+
+def table(mark: str, seed: int) -> pd.DataFrame:
+    """A table of 2,000 to 4,000 people in which every text carries the mark."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2_000, 4_001))
+    return pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, n),
+            "sex": rng.choice(["f", "m"], n),
+            "town": rng.choice([f"{mark}town{place}" for place in range(12)], n),
+            "job": rng.choice([f"{mark}job{place}" for place in range(8)], n),
+            "illness": rng.choice([f"{mark}ill{place}" for place in range(9)], n),
+        }
+    )
+
+
+class Script:
+    """What one visitor does until the time is over."""
+
+    def __init__(self, number: int, address: str, end: float, pause: float) -> None:
+        self.mark = f"zq{number}z"
+        self.number, self.address, self.end, self.pause = number, address, end, pause
+        self.random = random.Random(number)
+        self.seconds: dict[str, list[float]] = defaultdict(list)
+        self.problems: list[str] = []
+        self.n_runs = 0
+
+    def run(self) -> None:
+        """Everything, with what went wrong kept as sentences."""
+        try:
+            with browser.chrome() as chrome:
+                visitor = browser.visitor(chrome, self.address)
+                self._work(visitor)
+                self.problems += [*visitor.problems(), *visitor.foreign]
+                visitor.page.context.close()
+        except Exception as error:
+            self.problems.append(f"visitor {self.number}: {type(error).__name__}: {str(error)[:300]}")
+
+    def _work(self, visitor: Visitor) -> None:
+        visitor.open()
+        visitor.upload(f"{self.mark}.csv", table(self.mark, self.number).to_csv(index=False).encode())
+        visitor.see(f"{self.mark}.csv")
+        visitor.go("Attributes")
+        visitor.press("Use suggestions")
+        shown = METHODS[0]
+        for method in self._methods():
+            self._pause()
+            visitor.go("Anonymize")
+            if method != shown:
+                visitor.choose("Method", method, exact=False)
+                shown = method
+            with visitor.run():
+                visitor.page.get_by_role("button", name="Run", exact=True).click()
+            self.seconds["Run"].append(visitor.seconds)
+            self.n_runs += 1
+            visitor.see(f"Run {self.n_runs} ·", seconds=120)
+            for page in self.random.sample(PAGES, 6):
+                self._pause()
+                visitor.go(page)
+                self.seconds[page].append(visitor.seconds)
+                self._check(visitor, page)
+                if time.monotonic() > self.end:
+                    return
+
+    def _methods(self) -> Iterator[str]:
+        while time.monotonic() < self.end:
+            yield self.random.choice(METHODS)
+
+    def _pause(self) -> None:
+        time.sleep(self.random.uniform(0.5, 1.5) * self.pause)
+
+    def _check(self, visitor: Visitor, page: str) -> None:
+        text = visitor.page.content()
+        foreign = set(re.findall(r"zq\d+z", text)) - {self.mark}
+        if foreign:
+            self.problems.append(f"visitor {self.number} saw {sorted(foreign)} on {page}")
+        if page in ("Data", "Classes") and f"{self.mark}.csv" not in text:
+            self.problems.append(f"visitor {self.number} did not see the own table on {page}")
+
+
+def memory(pid: int) -> float:
+    """Resident memory of a process in MB."""
+    status = Path(f"/proc/{pid}/status").read_text("ascii")
+    return int(re.findall(r"VmRSS:\s+(\d+) kB", status)[0]) / 1024
+
+
+def visits(address: str, visitors: int, minutes: float, pause: float) -> list[Script]:
+    """All visitors' scripts, done."""
+    end = time.monotonic() + minutes * 60
+    scripts = [Script(number, address, end, pause) for number in range(visitors)]
+    threads = [threading.Thread(target=one.run) for one in scripts]
+    for one in threads:
+        one.start()
+        time.sleep(1.0)
+    for one in threads:
+        one.join()
+    return scripts
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--visitors", type=int, default=10)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--pause", type=float, default=8.0)
+    options = parser.parse_args()
+    if browser.missing():
+        raise SystemExit(f"The benchmark drives browsers, but {browser.missing()}.")
+    with browser.serving(ANONCORE_KEEP_MINUTES=str(KEEP_MINUTES)) as (address, pid):
+        empty = memory(pid)
+        # One visitor first: compiled code, imports and built-in tables are not the visitors' memory.
+        problems = [problem for one in visits(address, 1, 1.5, 1.0) for problem in one.problems]
+        time.sleep(60)
+        start = memory(pid)
+        scripts = visits(address, options.visitors, options.minutes, options.pause)
+        during = memory(pid)
+        time.sleep(90)
+        after = memory(pid)
+    problems += [problem for one in scripts for problem in one.problems]
+    print_times(scripts, problems)
+    print(f"memory: {empty:.0f} MB empty, {start:.0f} MB after one visitor, {during:.0f} MB at the end of all,")
+    print(f"        {after:.0f} MB after they left ({after / start - 1:+.0%} of that after one visitor)")
+    if problems:
+        raise SystemExit(1)
+
+
+def print_times(scripts: list[Script], problems: list[str]) -> None:
+    """Seconds from click to painted by page, and what went wrong."""
+    seconds: dict[str, list[float]] = defaultdict(list)
+    for one in scripts:
+        for page, found in one.seconds.items():
+            seconds[page] += found
+    seconds["all"] = [second for found in list(seconds.values()) for second in found]
+    for page, found in seconds.items():
+        if found:
+            middle, p95 = statistics.median(found), float(np.percentile(found, 95))
+            print(f"{page:>12}: median {middle:.2f} s, p95 {p95:.2f}, worst {max(found):.2f}, {len(found)} times")
+    print(f"{sum(one.n_runs for one in scripts)} runs by {len(scripts)} visitors; {len(problems)} problems")
+    for problem in problems:
+        print(f"  {problem}")
+
+
+if __name__ == "__main__":
+    main()
