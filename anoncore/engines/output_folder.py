@@ -58,7 +58,7 @@ def temporary_folder(parent: Path, name: str) -> Iterator[Path]:
         if _is_abandoned(stale):
             shutil.rmtree(stale, ignore_errors=True)
     folder = parent / f".{name}.{secrets.token_hex(4)}.part"
-    folder.mkdir()
+    folder.mkdir(mode=0o700)  # it holds rows as they were
     lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR)
     try:
         if fcntl is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -184,6 +185,20 @@ def test_a_run_that_is_stopped_leaves_nothing(source, tmp_path):
             progress=stop,
         )
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX systems have these permissions")
+def test_rows_on_their_way_are_nobody_elses(source, tmp_path):
+    modes: set[int] = set()
+    anonymize_table(
+        lambda workspace: LargeTable(source, workspace),
+        Tags(roles=ROLES),
+        RothkoTree((KAnonymity(k=5),), memory_rows=100),
+        tmp_path / "out",
+        progress=lambda share, text: modes.update(path.stat().st_mode & 0o777 for path in tmp_path.glob(".out*.part")),
+    )
+    assert modes == {0o700}
+    assert (tmp_path / "out").stat().st_mode & 0o500 == 0o500
 
 
 def test_what_is_there_is_replaced_only_on_demand(source, tmp_path):
