@@ -16,7 +16,7 @@ def button(key: str, label: str = WHAT, place: str = "") -> None:
     """Draw a small button that opens the reference at an entry; `place` tells two for the same entry apart."""
     entry = reference.entries()[key]
     pressed = st.button(
-        f":primary[{label}]",
+        f":blue[{label}]",
         key=f"about-{place}-{key}",
         type="tertiary",
         on_click=state.set_widget_values,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import about, reference
+from dashboard import about, reference, routes, state
 from dashboard.reference import FACTS, Entry
-from dashboard.views import parts
+from dashboard.views import learn, parts
 
 
 def render() -> None:
@@ -24,6 +24,7 @@ def render() -> None:
         names=lambda one: f"{found[one].kind}: {found[one].title}",
     )
     _draw(found[key])
+    _lessons(key)
     _others(found[key])
 
 
@@ -54,6 +55,23 @@ def _parameters(entry: Entry) -> None:
         default = "required" if one.default == "required" else f"default {parts.escaped(one.default)}"
         lines.append(f"- **{parts.escaped(one.title)}** (`{one.name}`): {one.meaning} _{default}{allowed}_")
     st.markdown("\n".join(lines))
+
+
+def _lessons(key: str) -> None:
+    """The lessons that show it on a small table."""
+    with st.container(horizontal=True):
+        for lesson in learn.LESSONS:
+            if key not in lesson.entries:
+                continue
+            chosen = {learn.CHOICE: lesson}
+            if st.button(
+                f"Lesson: {lesson.title}",
+                key=f"lesson-of-{lesson.name}",
+                on_click=state.set_widget_values,
+                args=(chosen,),
+                help=lesson.promise,
+            ):
+                st.switch_page(routes.page("learn"), query_params={state.URL_PARAMETER: state.workspace_id()})
 
 
 def _others(entry: Entry) -> None:

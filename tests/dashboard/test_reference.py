@@ -137,6 +137,14 @@ def test_other_names_open_from_where_they_stand(page: str, key: str, visitor: Vi
     assert looked_up(press(visitor.open(page), key)) == ENTRIES[key].title
 
 
+def test_an_entry_leads_to_the_lesson_that_shows_it(visitor: Visitor):
+    visitor.open("reference")
+    visitor.at.selectbox[0].set_value("algorithm:stack-and-deal")
+    visitor.run().press("Lesson: Stack & Deal")
+    assert visitor.at.title[0].value == "Learn"
+    assert "Cards with salaries" in visitor.texts()
+
+
 def test_the_numbers_of_a_comparison_open_too(visitor: Visitor):
     for k in (5, 10):
         add_run(visitor, Mondrian(requirements=(KAnonymity(k=k),)))
