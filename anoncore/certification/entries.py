@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Form = Literal["exact", "changed", "set", "region"]
 
@@ -104,9 +104,16 @@ class Joins(Statement):
     source: str
 
 
-class File(Entry):
-    """A written file."""
+def _without_folder(name: str) -> str:
+    """The name of a file; ValueError for one that leads elsewhere."""
+    if name in ("", ".", "..") or any(mark in name for mark in "/\\\0"):
+        raise ValueError(f"{name!a} is no name of a file beside the certificate")
+    return name
 
-    name: str
+
+class File(Entry):
+    """A written file, which lies beside its certificate."""
+
+    name: Annotated[str, AfterValidator(_without_folder)]
     bytes: int
     sha256: str

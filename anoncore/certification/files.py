@@ -15,10 +15,13 @@ import pyarrow as pa
 
 from anoncore.certification.cells import PublishedTable
 from anoncore.errors import DataError
+from anoncore.memory import TEXT_FACTOR, require_memory
+from anoncore.sources.parquet import read_within
 
 PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
 ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 UNPACKED_LIMIT = 4 << 30
+ADVICE = "verify it on a machine with more memory"
 
 
 def read_published(name: str, content: bytes) -> list[PublishedTable]:
@@ -38,24 +41,33 @@ def read_published(name: str, content: bytes) -> list[PublishedTable]:
 def _tables(name: str, content: bytes) -> Iterator[PublishedTable]:
     stem = Path(name).stem
     if content.startswith(PARQUET):
-        yield PublishedTable.of(stem, _parquet(content))
+        yield PublishedTable.of(stem, _parquet(name, content))
     elif content.startswith(ZIP):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if sum(member.file_size for member in archive.infolist()) > UNPACKED_LIMIT:
+            size = sum(member.file_size for member in archive.infolist())
+            if size > UNPACKED_LIMIT:
                 raise DataError(f"'{name}' would unpack to more than {UNPACKED_LIMIT >> 30} GB.")
+            require_memory(size, f"'{name}'", ADVICE)
             if "xl/workbook.xml" in archive.namelist():
                 yield from _sheets(content)
             else:
                 for member in archive.infolist():
-                    yield from _tables(member.filename, archive.read(member))
+                    unpacked = archive.read(member)
+                    if unpacked.startswith(ZIP):
+                        raise DataError(f"'{name}' holds an archive inside an archive; unpack it first.")
+                    yield from _tables(member.filename, unpacked)
     else:
         yield PublishedTable.of(stem, _csv(name, content))
 
 
-def _parquet(content: bytes) -> pd.DataFrame:
-    import pyarrow.parquet as pq
+def _parquet(name: str, content: bytes) -> pd.DataFrame:
+    table = read_within(content, name, UNPACKED_LIMIT)
+    plain = [(field.name, _value_type(field.type)) for field in table.schema]
+    return table.cast(pa.schema(plain)).to_pandas(integer_object_nulls=True, date_as_object=True)
 
-    return pq.read_table(io.BytesIO(content)).to_pandas(integer_object_nulls=True, date_as_object=True)
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _sheets(content: bytes) -> Iterator[PublishedTable]:
@@ -83,6 +95,7 @@ def _unescaped(cell: Any) -> Any:
 def _csv(name: str, content: bytes) -> pd.DataFrame:
     from pyarrow import csv as arrow_csv
 
+    require_memory(len(content) * TEXT_FACTOR, f"'{name}'", ADVICE)
     text = content.removeprefix(b"\xef\xbb\xbf")
     lines = csv.reader(io.StringIO(text.decode("utf-8"), newline=""))
     header = next(lines, None)

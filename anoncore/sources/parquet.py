@@ -63,24 +63,24 @@ def _table(data: bytes, table: str, notes: Notes, unpacked_limit: int) -> pd.Dat
 def _parse(data: bytes, table: str, unpacked_limit: int) -> pa.Table:
     if not data.endswith(b"PAR1"):
         raise _damaged(table)
-    file = pq.ParquetFile(pa.BufferReader(data))
-    _check_size(file.metadata, table, unpacked_limit)
-    for column in file.schema_arrow:
+    for column in pq.read_schema(pa.BufferReader(data)):
         check_type(column)
-    parsed = _within(data, file, table, unpacked_limit)
+    parsed = read_within(data, table, unpacked_limit)
     parsed.validate(full=True)
     return parsed
 
 
-def _within(data: bytes, file: Any, table: str, limit: int) -> pa.Table:
+def read_within(data: bytes, table: str, limit: int) -> pa.Table:
     """The table, read in batches that stop where its values grow beyond the limit or the memory that is free.
 
     What a file says of its size counts a text once that a dictionary, or a common beginning, repeats in every row.
+    Texts come as dictionaries. Raises DataError for too large a table, and what Arrow raises for a damaged one.
     """
-    texts = [field.name for field in file.schema_arrow if _is_variable(field.type)]
+    texts = [field.name for field in pq.read_schema(pa.BufferReader(data)) if _is_variable(field.type)]
     kept = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts)
+    _check_size(kept.metadata, table, limit)
     batches, size = [], 0
-    for batch in kept.iter_batches(batch_size=_batch_rows(file.metadata, limit)):
+    for batch in kept.iter_batches(batch_size=_batch_rows(kept, limit)):
         size += sum(_text_bytes(column) for column in batch.columns)
         if size > limit:
             raise DataError(f"{shown(table)} unpacks to more than {limit / 2**20:,.0f} MB; {FEWER}.")
@@ -94,8 +94,12 @@ def _is_variable(kind: pa.DataType) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind))
 
 
-def _batch_rows(metadata: Any, limit: int) -> int:
+def _batch_rows(file: Any, limit: int) -> int:
     """So few rows that a batch stays below the limit, even if every row repeats all bytes of its column."""
+    metadata = file.metadata
+    for group in range(metadata.num_row_groups):
+        # What is said of a damaged column must be met here first: asked for it below, Arrow would end the process.
+        next(file.iter_batches(batch_size=1, row_groups=[group]), None)
     chunks = [
         metadata.row_group(group).column(place)
         for group in range(metadata.num_row_groups)
