@@ -186,7 +186,7 @@ def _of_measure(name: str, function: Callable[..., object]) -> Entry:
     parameters = tuple(
         Parameter(
             one.name,
-            one.name.replace("_", " ").capitalize(),
+            one.name if len(one.name) == 1 else one.name.replace("_", " ").capitalize(),
             meanings.get(one.name, ""),
             "required" if one.default is one.empty else _text(one.default),
         )

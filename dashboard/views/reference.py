@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import streamlit as st
 
 from dashboard import about, reference, routes, state
@@ -33,16 +35,27 @@ def _draw(entry: Entry) -> None:
     st.caption(f"{entry.kind}. In recipes and on the command line: `{entry.name}`.")
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.markdown(entry.definition)
+        st.markdown(_named(entry.definition))
         _parameters(entry)
     with right:
         for word in ("Use", "Avoid", "Assumes", "Cost", "Source"):
             if word in entry.facts:
-                text = entry.facts[word]
+                text = _named(entry.facts[word])
                 st.markdown(f"**{FACTS[word]}**\n\n{text[:1].upper()}{text[1:]}")
     if entry.related:
         with left:
             about.button(entry.related, f"How it is computed: {reference.entries()[entry.related].title}")
+
+
+def _named(text: str) -> str:
+    """The text with other entries called as they are called on the page."""
+    found = reference.entries()
+
+    def title(match: re.Match[str]) -> str:
+        other = next((key for kind in ("attack", "measure") if (key := f"{kind}:{match[1]}") in found), None)
+        return f"*{found[other].title}*" if other else match[0]
+
+    return re.sub(r"`(?:attacks\.|privacy\.|utility\.)?(\w+)`", title, text)
 
 
 def _parameters(entry: Entry) -> None:
@@ -53,7 +66,7 @@ def _parameters(entry: Entry) -> None:
     for one in entry.parameters:
         allowed = f"; {parts.escaped(one.allowed)}" if one.allowed else ""
         default = "required" if one.default == "required" else f"default {parts.escaped(one.default)}"
-        lines.append(f"- **{parts.escaped(one.title)}** (`{one.name}`): {one.meaning} _{default}{allowed}_")
+        lines.append(f"- **{parts.escaped(one.title)}** (`{one.name}`): {_named(one.meaning)} _{default}{allowed}_")
     st.markdown("\n".join(lines))
 
 
