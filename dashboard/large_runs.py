@@ -15,7 +15,7 @@ from anoncore import DataError, Hierarchy
 from anoncore.algorithms.rothko import Rothko
 from anoncore.engines.choice import run_on_disk
 from anoncore.engines.large_table import LargeTable, database_tables, table_files
-from anoncore.engines.run import SUMMARY
+from anoncore.engines.run import check_output
 from anoncore.engines.table_sample import TableSample, sample_table
 from anoncore.microdata import Role
 from anoncore.recipe import Recipe
@@ -184,10 +184,7 @@ def checked_output(text: str, large: Sampled) -> Path:
     output = whole_path(text)
     if not output.parent.is_dir():
         raise DataError(f"There is no folder '{output.parent}'; make it first, or choose another one.")
-    if large.source.path == output or large.source.path in output.parents:
-        raise DataError("The release would lie inside the table that it is made of; choose another folder.")
-    if output.exists() and not (output / SUMMARY).is_file():
-        raise DataError(f"'{output}' exists and holds no release; choose another name.")
+    check_output(output, large.source.path)
     if not os.access(output.parent, os.W_OK):
         raise DataError(f"The program may not write to '{output.parent}'; choose another folder.")
     return output

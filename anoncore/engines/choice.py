@@ -19,7 +19,7 @@ from anoncore.algorithms.rothko import Rothko
 from anoncore.algorithms.rothko_tree import RothkoTree, unsuited
 from anoncore.domain import Kind
 from anoncore.engines.large_table import PARQUET, LargeTable, table_files
-from anoncore.engines.run import LargeRun, anonymize_table
+from anoncore.engines.run import LargeRun, anonymize_table, check_output
 from anoncore.engines.spool import Tags
 from anoncore.errors import RecipeError
 from anoncore.hierarchy import Hierarchy
@@ -104,6 +104,7 @@ def run_on_disk(
     source, path = recipe.source, recipe.source_path
     if path is None:
         raise RecipeError("A built-in table is made in memory; the engine disk needs source.path.")
+    check_output(output, path)
     reader = partial(_open, path, source.table, source.encoding, source.missing)
     return anonymize_table(reader, tags_of(recipe), on_disk(recipe), output, workspace, progress, replace)
 

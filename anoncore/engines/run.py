@@ -67,8 +67,10 @@ def anonymize_table(
     nothing. The folder appears when it is complete. Temporary files (about twice the table in int32 codes) go to
     `workspace`, by default beside the output. At most `workers` parts of `memory_rows` rows are in memory at a time.
 
-    Raises DataError, InfeasibleError, and CancelledError if `progress` raises it; then nothing is left behind.
+    With `replace` an earlier release gives way, and nothing else. Raises DataError, InfeasibleError, and CancelledError
+    if `progress` raises it; then nothing is left behind.
     """
+    check_output(output)
     parent = output.resolve().parent if workspace is None else workspace
     with (
         folder_when_complete(output.resolve(), replace) as parts,
@@ -85,6 +87,14 @@ def anonymize_table(
         with writing(parts):
             (parts / SUMMARY).write_text(json.dumps(_summary(found), indent=2) + "\n", encoding="utf-8")
     return found
+
+
+def check_output(output: Path, source: Path | None = None) -> None:
+    """Raise DataError for an output that is there and no release, or that lies in the folder of its own table."""
+    if source is not None and source.resolve() in (output.resolve(), *output.resolve().parents):
+        raise DataError("The release would lie inside the table that it is made of; choose another name.")
+    if output.exists() and not (output / SUMMARY).is_file():
+        raise DataError(f"'{output}' exists and holds no release; choose another name.")
 
 
 def space_needed(n_rows: int, coded: int, carried: int) -> int:

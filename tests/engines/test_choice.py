@@ -118,6 +118,18 @@ def test_the_engine_can_be_forced(tmp_path, capsys):
     assert "writes a folder of Parquet files" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("output", ["people.parquet", "people.parquet/out.parquet"])
+def test_the_table_itself_is_never_replaced(tmp_path, capsys, output):
+    recipe = write_recipe(tmp_path)
+    shutil.move(tmp_path / "people.parquet", tmp_path / "one.parquet")
+    (tmp_path / "people.parquet").mkdir()
+    shutil.move(tmp_path / "one.parquet", tmp_path / "people.parquet" / "one.parquet")
+    arguments = ["run", str(recipe), "--engine", "disk", "--force", "--output", str(tmp_path / output)]
+    assert main(arguments) == 1
+    assert "would lie inside the table that it is made of" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "people.parquet").iterdir()] == ["one.parquet"]
+
+
 def test_hierarchies_orders_and_values_of_the_recipe_are_kept(tmp_path):
     more = """
 [kinds]

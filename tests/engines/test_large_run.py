@@ -217,6 +217,21 @@ def test_what_is_there_is_replaced_only_on_demand(source, tmp_path):
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
+def test_only_a_release_is_replaced(source, tmp_path):
+    (tmp_path / "diary").mkdir()
+    (tmp_path / "diary" / "today.txt").write_text("rain")
+    for replace in (False, True):
+        with pytest.raises(DataError, match=r"'.*diary' exists and holds no release"):
+            anonymize_table(
+                lambda workspace: LargeTable(source, workspace),
+                Tags(roles=ROLES),
+                RothkoTree((KAnonymity(k=5),)),
+                tmp_path / "diary",
+                replace=replace,
+            )
+    assert (tmp_path / "diary" / "today.txt").read_text() == "rain"
+
+
 def test_what_cannot_be_done_is_said_as_in_memory(source, tmp_path):
     with pytest.raises(InfeasibleError, match="k = 401 is not possible"):
         run(source, RothkoTree((KAnonymity(k=401),)), tmp_path / "out")
