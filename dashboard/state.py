@@ -139,11 +139,6 @@ def change_run(run_id: str, label: str | None = None, pinned: bool | None = None
     workspace().change_run(run_id, label, pinned)
 
 
-def session_bytes() -> bytes:
-    """This workspace as one file. Raises DataError for a table that would not come back exactly."""
-    return session_file.save(workspace())
-
-
 def open_session(content: bytes) -> int:
     """Put a saved session into this workspace; returns how many runs came. Raises DataError and changes nothing."""
     here = workspace()

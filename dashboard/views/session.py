@@ -7,8 +7,9 @@ import logging
 import streamlit as st
 
 from anoncore import AnonymizationError
-from dashboard import state
+from dashboard import session_file, state
 from dashboard.markdown import escaped
+from dashboard.state import Workspace
 
 FILE_NAME = "session.anoncore"
 _TURN, _PROBLEM = "session_turn", "session_problem"
@@ -18,6 +19,8 @@ _logger = logging.getLogger(__name__)
 def render() -> None:
     """Draw the expander."""
     problem = state.session(_PROBLEM)
+    # The file is made outside the page's thread, where nobody knows whose session it is.
+    here = state.workspace()
     with st.expander("Save this session, or open a saved one", expanded=bool(problem)):
         if problem:
             st.error(escaped(problem))
@@ -25,7 +28,7 @@ def render() -> None:
         with left:
             st.download_button(
                 "Save this session",
-                data=_content,
+                data=lambda: _content(here),
                 file_name=FILE_NAME,
                 mime="application/octet-stream",
                 key="save-session",
@@ -45,9 +48,9 @@ def render() -> None:
                     _open(file.getvalue())
 
 
-def _content() -> bytes:
+def _content(here: Workspace) -> bytes:
     try:
-        return state.session_bytes()
+        return session_file.save(here)
     except AnonymizationError as error:
         # The browser is waiting for a file: it gets the sentence in one.
         return str(error).encode()
@@ -58,7 +61,9 @@ def _open(content: bytes) -> None:
     problem = None
     try:
         n_runs = state.open_session(content)
-        state.workspace().notices.append(f"The session is open; {n_runs} runs came with it.")
+        state.workspace().notices.append(
+            f"The session is open; {n_runs} {'run' if n_runs == 1 else 'runs'} came with it."
+        )
     except AnonymizationError as error:
         problem = f"{error} Nothing was changed."
     except MemoryError:
