@@ -18,6 +18,8 @@ from anoncore.errors import DataError
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 SURROGATE = re.compile("[\ud800-\udfff]")
 LINE_LENGTH = 100
+LONGEST_BITS = 4096
+"""Whole numbers of more bits are not written as digits by Python itself beyond some length."""
 
 
 def plain(value: Any, key: str) -> Any:
@@ -38,7 +40,8 @@ def plain(value: Any, key: str) -> Any:
     if isinstance(value, str) and not SURROGATE.search(value):
         return str(value)
     missing = value is pd.NaT or (isinstance(value, float) and math.isnan(value))
-    if isinstance(value, bool | int | float | date) and not missing:
+    too_long = isinstance(value, int) and value.bit_length() > LONGEST_BITS
+    if isinstance(value, bool | int | float | date) and not missing and not too_long:
         return value
     raise DataError(f"{key}: {quoted(value)} cannot be written down; use texts, numbers, true or false, or dates.")
 

@@ -245,3 +245,13 @@ def test_changed_bytes_raise_nothing_else(kind: str, changes: list[tuple[float, 
 def test_random_bytes_behind_a_known_start(start: bytes, rest: bytes) -> None:
     with pytest.raises(DataError):
         read_table(start + rest + (b"PAR1" if start == b"PAR1" else b""))
+
+
+def test_parquet_of_texts_written_by_their_beginnings() -> None:
+    texts = [f"street {number:06}" for number in range(3_000)]
+    content = io.BytesIO()
+    options = {"use_dictionary": False, "column_encoding": {"a.b": "DELTA_BYTE_ARRAY"}}
+    pq.write_table(pa.table({"a.b": texts, "n": range(3_000)}), content, row_group_size=1_000, **options)
+    frame = read_table(content.getvalue()).frame
+    assert list(frame["a.b"]) == texts
+    assert list(frame["n"]) == list(range(3_000))

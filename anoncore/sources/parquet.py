@@ -76,11 +76,15 @@ def read_within(data: bytes, table: str, limit: int) -> pa.Table:
     What a file says of its size counts a text once that a dictionary, or a common beginning, repeats in every row.
     Texts come as dictionaries. Raises DataError for too large a table, and what Arrow raises for a damaged one.
     """
-    texts = [field.name for field in pq.read_schema(pa.BufferReader(data)) if _is_variable(field.type)]
+    file = pq.ParquetFile(pa.BufferReader(data))
+    _check_size(file.metadata, table, limit)
+    deltas = _delta_columns(file)
+    texts = [field.name for field in file.schema_arrow if _is_variable(field.type) and field.name not in deltas]
     kept = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts)
-    _check_size(kept.metadata, table, limit)
+    # So few rows that a batch stays below the limit, even if every row repeats all bytes of its column.
+    rows = max(1, min(BATCH_ROWS, limit // max([1, *deltas.values()])))
     batches, size = [], 0
-    for batch in kept.iter_batches(batch_size=_batch_rows(kept, limit)):
+    for batch in kept.iter_batches(batch_size=rows):
         size += sum(_text_bytes(column) for column in batch.columns)
         if size > limit:
             raise DataError(f"{shown(table)} unpacks to more than {limit / 2**20:,.0f} MB; {FEWER}.")
@@ -94,20 +98,20 @@ def _is_variable(kind: pa.DataType) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind))
 
 
-def _batch_rows(file: Any, limit: int) -> int:
-    """So few rows that a batch stays below the limit, even if every row repeats all bytes of its column."""
-    metadata = file.metadata
+def _delta_columns(file: Any) -> dict[str, int]:
+    """Columns of texts written by what they share with the one before, which alone are longer in a batch than in the
+    file, with the bytes of their largest chunk.
+    """
+    metadata, found = file.metadata, dict[str, int]()
     for group in range(metadata.num_row_groups):
         # What is said of a damaged column must be met here first: asked for it below, Arrow would end the process.
         next(file.iter_batches(batch_size=1, row_groups=[group]), None)
-    chunks = [
-        metadata.row_group(group).column(place)
-        for group in range(metadata.num_row_groups)
-        for place in range(metadata.num_columns)
-    ]
-    # Only texts written by what they share with the one before can be longer in a batch than in the file.
-    sizes = [chunk.total_uncompressed_size for chunk in chunks if "DELTA_BYTE_ARRAY" in chunk.encodings]
-    return int(max(1, min(BATCH_ROWS, limit // max([1, *sizes]))))
+        for place in range(metadata.num_columns):
+            chunk = metadata.row_group(group).column(place)
+            if "DELTA_BYTE_ARRAY" in chunk.encodings:
+                name = chunk.path_in_schema
+                found[name] = max(found.get(name, 0), chunk.total_uncompressed_size)
+    return found
 
 
 def _text_bytes(column: pa.Array) -> int:
