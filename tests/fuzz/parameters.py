@@ -13,7 +13,7 @@ from dashboard.fields import FieldForm, build_requirement, field_forms
 from dashboard.forms import json_value, text_value
 from dashboard.workspace import run_title
 from tests.fuzz.case import Case, RefutedError
-from tests.fuzz.mutations import mutated_text, nested, scalar
+from tests.fuzz.mutations import NAMES, mutated_text, nested, scalar
 from tests.fuzz.tables import small_table
 
 
@@ -33,7 +33,7 @@ def parameters(case: Case) -> None:
         fields = {case.pick(_names(registry, name)): wild(case) for _ in range(case.random.randint(0, 3))}
         _check_model(case, registry.build(case.keep("fields", {"name": name, **fields})))
     else:
-        name = case.pick(list(MEASURES)) if case.chance(0.95) else str(scalar(case))
+        name = case.pick(list(MEASURES)) if case.chance(0.95) else str(case.pick(NAMES))
         arguments = {
             case.pick(("attribute", "ground", "n_queries", "seed", "k", "l", "delta", "requirements", "r")): wild(case)
             for _ in range(case.random.randint(0, 2))

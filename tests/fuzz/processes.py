@@ -22,6 +22,7 @@ STUCK_SECONDS = 6 * SECONDS
 """Compiled code lets no signal through; a process that stands still so long is ended."""
 MEMORY = 8 << 30
 SHOWN_FINDINGS = 60
+TOLD_EVERY = 5_000
 
 
 @dataclass
@@ -102,8 +103,8 @@ def _work(seed: int, chunks: Any, outcomes: Any) -> None:
         for number in numbers:
             started = time.monotonic()
             outcome = run_case(TARGETS[name], name, seed, number)
-            if outcome.said.startswith("hang"):
-                # The first call of a compiled function takes its time; a true hang happens again.
+            if outcome.state == "finding":
+                # The first call of a compiled function takes its time; what is true happens again.
                 outcome = run_case(TARGETS[name], name, seed, number)
             if outcome.state == "finding":
                 outcome = _portable(outcome)
@@ -133,6 +134,7 @@ def fuzz(plan: Mapping[str, range], seed: int, jobs: int, output: Path) -> dict[
     )
     workers = [Worker(seed) for _ in range(max(1, min(jobs, len(waiting))))]
     kinds: dict[str, int] = {}
+    started, told = time.monotonic(), 0
     while waiting or any(worker.left for worker in workers):
         for place, worker in enumerate(workers):
             for outcome, seconds in worker.take():
@@ -151,6 +153,10 @@ def fuzz(plan: Mapping[str, range], seed: int, jobs: int, output: Path) -> dict[
                 worker = workers[place] = Worker(seed)
             if not worker.left and waiting:
                 worker.give(*waiting.popleft())
+        done = Tally.of(tallies.values())
+        if done.inputs >= told + TOLD_EVERY:
+            told = done.inputs
+            print(f"{told:,} inputs, {done.findings} findings, {time.monotonic() - started:,.0f} s", flush=True)
         time.sleep(0.02)
     for worker in workers:
         worker.end()
