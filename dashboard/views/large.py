@@ -125,7 +125,7 @@ def _facts(large: Sampled) -> None:
             Tile("Rows in the sample", f"{large.n_sampled:,}", f"{share:.2%} of the rows; they are your table now."),
             Tile(
                 "One sampled row stands for",
-                f"{1 / share:,.0f} rows",
+                f"{1 / share:,.1f}".removesuffix(".0") + (" row" if share == 1 else " rows"),
                 "A class of 5 rows in a release of the sample stands for 5 times as many of the table.",
             ),
         ]
@@ -266,10 +266,11 @@ def _space(large: Sampled, data: Microdata, folder: Path) -> None:
     free = disk_usage(folder).free
     if needed > free:
         raise DataError(
-            f"The run needs about {needed / 1e9:,.1f} GB for temporary files in '{folder}', where {free / 1e9:,.1f} GB "
-            "are free; free some space, or choose another folder for them."
+            f"The run needs about {large_progress.size(needed)} for temporary files in '{folder}', where "
+            f"{large_progress.size(free)} are free; free some space, or choose another folder for them."
         )
-    st.caption(f"Takes up to {needed / 1e9:,.1f} GB of temporary files; {free / 1e9:,.0f} GB are free there.")
+    need, have = large_progress.size(needed), large_progress.size(free)
+    st.caption(f"Takes up to {need} of temporary files; {have} are free there.")
     listed = large_runs.knows_sample_only()
     if listed:
         st.caption(

@@ -21,6 +21,7 @@ from anoncore import Hierarchy, Microdata
 from anoncore.cli import main
 from anoncore.engines import faults
 from dashboard import large_runs, own_machine, state, tagging
+from dashboard.views import large
 from tests.dashboard.conftest import TIMEOUT, Visitor
 
 WAIT = TIMEOUT
@@ -89,6 +90,7 @@ def test_a_sample_becomes_the_visitors_table(visitor: Visitor, source: Path) -> 
     assert len(here.table.frame) == 400
     assert set(here.table.frame["who"]) <= set(people()["who"])
     assert (metric(visitor, "Rows of the table"), metric(visitor, "Rows in the sample")) == ("3,000", "400")
+    assert metric(visitor, "One sampled row stands for") == "7.5 rows"
     assert "No attribute is tagged as quasi-identifier" in visitor.warnings[0]
     visitor.open("data")
     assert visitor.at.subheader[0].value.replace("\\", "") == "sample of people.parquet"
@@ -280,6 +282,30 @@ def test_a_table_of_a_database_is_chosen(visitor: Visitor, tmp_path: Path) -> No
     visitor.tag(age="quasi-identifier").press("Start")
     finish(visitor)
     assert len(pq.read_table(tmp_path / "people-release")) == 300
+
+
+def test_a_folder_of_text_files_is_one_table_taken_whole(visitor: Visitor, tmp_path: Path) -> None:
+    (tmp_path / "people").mkdir()
+    for begin in range(0, 900, 300):
+        people(900)[begin : begin + 300].to_csv(tmp_path / "people" / f"{begin}.csv", index=False)
+    take_sample(visitor, tmp_path / "people", rows=5_000)
+    assert metric(visitor, "Rows in the sample") == "900"
+    assert metric(visitor, "One sampled row stands for") == "1 row"
+    visitor.tag(age="quasi-identifier", who="identifier").press("Start")
+    finish(visitor)
+    assert len(pq.read_table(tmp_path / "people-release")) == 900
+
+
+def test_a_disk_without_room_is_said_before_the_start(
+    visitor: Visitor, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tagged(visitor, source)
+    monkeypatch.setattr(large, "disk_usage", lambda _: type("Usage", (), {"free": 10_000}))
+    visitor.run()
+    assert len(visitor.warnings) == 1
+    assert "for temporary files in" in visitor.warnings[0]
+    assert "where 0.0 MB are free" in visitor.warnings[0]
+    assert not visitor.has_button("Start")
 
 
 def test_a_folder_that_cannot_be_written_is_one_sentence(visitor: Visitor, source: Path) -> None:
