@@ -55,6 +55,7 @@ ROUTES = (
     Route("export", "Export", "Publish", "Take the release, a certificate and a recipe with you."),
     Route("learn", "Learn", "Learn", "The attacks and the methods on small tables, step by step."),
     Route("reference", "Reference", "Learn", "What every method, requirement, attack and number is, and its source."),
+    Route("book", "Reproduction", "Learn", "Every figure and table of the papers, held against our own runs."),
 )
 _BY_NAME = {route.name: route for route in ROUTES}
 

@@ -83,13 +83,20 @@ class Entry:
 
     @property
     def verdict(self) -> str:
-        """All statements hold in all cases; at least half of them on average; fewer; or nothing to run."""
+        """All statements hold in all cases; at least half of the cases on average; fewer; or nothing to run.
+
+        Where the paper can be read in several ways, the reading in which most holds counts.
+        """
         if not self.statements:
             return NOT_APPLICABLE
-        mean = sum(one.share for one in self.statements) / len(self.statements)
-        if mean == 1:
+        readings = {one.reading for one in self.statements if one.reading} or {""}
+        means = []
+        for reading in readings:
+            shares = [one.share for one in self.statements if one.reading in ("", reading)]
+            means.append(sum(shares) / len(shares))
+        if max(means) == 1:
             return REPRODUCED
-        return DIFFERENT if mean >= 0.5 else NOT_REPRODUCED
+        return DIFFERENT if max(means) >= 0.5 else NOT_REPRODUCED
 
     @property
     def causes(self) -> tuple[str, ...]:

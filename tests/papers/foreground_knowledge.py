@@ -31,6 +31,9 @@ QUASI = ["age", "workclass", "marital-status", "occupation", "race", "sex", "nat
 SENSITIVE = "education"
 LOW = {"Preschool", "1st-4th", "5th-6th", "7th-8th"}
 READINGS = ("overall", "uniform")
+DRAWN = (
+    "Anatomy draws its buckets at random, and what they teach of a few low educations among thousands changes with it"
+)
 KEYS = ["method", "r", "q", "reading"]
 MEASURES = {
     "mining seconds": "(a) time for mining, seconds summed over cores",
@@ -177,7 +180,7 @@ def case_study(adult: Adult, said: Statements) -> None:
         f"{craft['true']:.4f}, p = {p:.4f}"
     )
     learned = round(office["learned"], 2) == 0.02 and round(craft["learned"], 2) == 0.04
-    said.add("section 5.1", "learned p(Adm-clerical) = 0.02, p(Craft-repair) = 0.04", learned, detail)
+    said.add("section 5.1", "learned p(Adm-clerical) = 0.02, p(Craft-repair) = 0.04", learned, detail, DRAWN)
     true = round(office["true"], 2) == 0.01 and round(craft["true"], 2) == 0.04
     said.add("section 5.1", "true p(Adm-clerical) = 0.01, p(Craft-repair) = 0.04", true, detail)
     exact = attacks.group_probabilities([0.02, 0.04], 1)[1]

@@ -104,7 +104,11 @@ def judge_members(data: dict[str, Microdata], members: pd.DataFrame, off: pd.Dat
         f"from {fewest['fake']:,.0f} ({fewest['split off']}) to {most['fake']:,.0f} ({most['split off']})"
     )
     said.add(
-        "6", "87,936 fake tuples for OCC-7, p = 100, c = 2", abs(nearest["fake"] / PRINTED_FAKE - 1) < 0.05, detail
+        "6",
+        "87,936 fake tuples for OCC-7, p = 100, c = 2",
+        abs(nearest["fake"] / PRINTED_FAKE - 1) < 0.05,
+        detail,
+        COLUMN,
     )
     detail = f"{nearest[f'fake, {MANY}']:,.0f} against {nearest[f'original, {MANY}']:,.0f}"
     close = abs(nearest[f"fake, {MANY}"] / 5_325 - 1) < 0.05 and abs(nearest[f"original, {MANY}"] / 31_452 - 1) < 0.05

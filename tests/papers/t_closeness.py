@@ -25,7 +25,7 @@ from anoncore.requirements import TCloseness
 from dashboard.reproduction import Plot
 from datasets import table
 from tests.papers.command import command
-from tests.papers.findings import Findings, curves
+from tests.papers.findings import Findings, curves, labels_of
 
 GROUPS = {
     "A": {"equal_sizes": False, "uniform_frequencies": False},
@@ -302,7 +302,7 @@ def beside(figure: str, title: str, found: pd.DataFrame, group: str) -> Plot:
     """The loss of Stack & Deal among that of the random partitions of one group."""
     frame = found[found["group"] == group].set_index("k")
     frame = frame[["stack & deal", "lowest random", "median random", "highest random"]]
-    return Plot(f"figure {figure}", f"{title}, group {group}", "k", "privacy loss", curves(frame))
+    return Plot(labels_of(figure)[0], f"{title}, group {group}", "k", "privacy loss", curves(frame))
 
 
 def reproduce(quick: bool, folder: Path, partitions: int = 100) -> Findings:

@@ -1,0 +1,68 @@
+"""The reproduction book: verdicts per paper, and our curves beside the papers'."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from dashboard.charts.layout import figure, marker
+from dashboard.palette import BLUE, GREEN, ORANGE, ORIGINAL, OUTLINE, VERMILLION, RunStyle, run_style
+from dashboard.reproduction import DIFFERENT, NOT_APPLICABLE, NOT_REPRODUCED, REPRODUCED, VERDICTS, Plot, Result
+
+STYLES = {
+    REPRODUCED: RunStyle(BLUE, BLUE, "circle", "solid"),
+    DIFFERENT: RunStyle(ORANGE, OUTLINE, "square", "dash"),
+    NOT_REPRODUCED: RunStyle(VERMILLION, VERMILLION, "diamond", "dot"),
+    NOT_APPLICABLE: RunStyle(ORIGINAL, ORIGINAL, "x", "solid"),
+}
+PAPER = RunStyle(GREEN, GREEN, "star", "dash")
+
+
+def verdicts(results: Sequence[Result]) -> go.Figure:
+    """Figures and tables of each paper by verdict, one bar per paper."""
+    titles = [one.title for one in results]
+    traces = [
+        go.Bar(
+            y=titles,
+            x=[one.counts[verdict] for one in results],
+            name=verdict,
+            orientation="h",
+            marker=marker(STYLES[verdict]),
+            hovertemplate="%{y}: %{x} " + verdict + "<extra></extra>",
+        )
+        for verdict in VERDICTS
+    ]
+    result = figure(*traces, x="figures and tables", height=90 + 34 * len(titles), legend=True, labels=titles)
+    result.update_layout(barmode="stack", legend_traceorder="normal")
+    result.update_yaxes(autorange="reversed")
+    return result
+
+
+def curves(plot: Plot) -> go.Figure:
+    """Our curves with the styles of runs, those that a paper prints or models as green stars on dashes."""
+    traces = []
+    for place, one in enumerate(plot.curves):
+        style = PAPER if one.paper else run_style(place)
+        traces.append(
+            go.Scatter(
+                x=one.x,
+                y=one.y,
+                mode="lines+markers",
+                name=one.name,
+                line={"color": style.color, "dash": style.dash, "width": 2},
+                marker={**marker(style), "symbol": style.symbol, "size": 11 if one.paper else 7},
+                hovertemplate=f"{plot.x} %{{x:,}}: %{{y:.4g}}<extra>%{{fullData.name}}</extra>",
+            )
+        )
+    rows = -(-len(traces) // 4)
+    result = figure(*traces, x=plot.x, y=plot.y, height=360 + 20 * rows, legend=True)
+    result.update_layout(margin_t=18 + 20 * rows, margin_l=86)
+    if plot.log_y:
+        result.update_yaxes(type="log", dtick=1)
+    else:
+        result.update_yaxes(rangemode="tozero")
+    if plot.log_x:
+        places = sorted({x for one in plot.curves for x in one.x})
+        result.update_xaxes(type="log", tickvals=places, ticktext=[f"{x:,.0f}" for x in places])
+    return result

@@ -1,0 +1,169 @@
+"""The page Reproduction: what the papers state about their figures and tables, and what came out here."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import reproduction
+from dashboard.charts import book as charts
+from dashboard.markdown import escaped
+from dashboard.reproduction import DIFFERENT, NOT_APPLICABLE, VERDICTS, Entry, Plot, Result, Statement
+from dashboard.views import parts
+
+PAPER, FIGURE, CURVES = "book-paper", "book-figure", "book-curves"
+TEXTS = {
+    "reproduced": "Everything that the paper states about it holds here, in every case that was tried. Where it can be "
+    "read in several ways, the reading in which most holds counts.",
+    "reproduced with difference": "Statements hold in at least half of the cases on average; which do not, and the "
+    "likely cause, stands below.",
+    "not reproduced": "Statements hold in fewer than half of the cases.",
+    "not applicable": "A drawing or a list of symbols: it states no result.",
+}
+SHORT = {DIFFERENT: "With difference"}
+COMMAND = "python -m tests.papers"
+
+
+def render() -> None:
+    """Draw the page."""
+    st.markdown(
+        "Every method here comes from a paper. This page holds each figure and table of the papers against our own "
+        "runs: what is stated there, what came out here, and why the two differ where they do."
+    )
+    results = _shipped()
+    if not results:
+        st.info(f"No results came with this installation. The command `{COMMAND}` in the source tree makes them.")
+        return
+    with st.expander("All papers at a glance", expanded=True):
+        parts.chart(
+            charts.verdicts(results),
+            "book-verdicts",
+            "Figures and tables of each paper by verdict. "
+            + " ".join(
+                f"{verdict.capitalize()}: {TEXTS[verdict][0].lower()}{TEXTS[verdict][1:]}" for verdict in VERDICTS
+            ),
+            "; ".join(f"{one.title}: " + ", ".join(f"{n} {what}" for what, n in one.counts.items()) for one in results),
+        )
+    place = parts.choice(
+        "Paper", range(len(results)), PAPER, "Whose figures and tables are listed.", names=lambda at: results[at].title
+    )
+    _paper(results[place])
+
+
+@st.cache_data(show_spinner=False)
+def _shipped() -> list[Result]:
+    return reproduction.shipped()
+
+
+def _paper(result: Result) -> None:
+    st.markdown(f"**{escaped(result.title)}**: {escaped(result.source)}")
+    parts.tiles(
+        [parts.Tile(SHORT.get(what, what.capitalize()), f"{n}", TEXTS[what]) for what, n in result.counts.items()]
+    )
+    st.caption(
+        f"Run on {result.date} in {_time(result.seconds)}, {result.mode} sizes. "
+        f"Make these numbers again with the command `{result.command}`. {escaped(result.note)}"
+    )
+    st.dataframe(
+        pd.DataFrame([_line(result, entry) for entry in result.entries]),
+        hide_index=True,
+        key=f"book-table-{result.name}",
+        height=min(38 + 35 * len(result.entries), 400),
+        column_config={
+            "Figure or table": st.column_config.TextColumn(width=110, help="As the paper numbers it."),
+            "Shows": st.column_config.TextColumn(width=290, help="What it is about."),
+            "Verdict": st.column_config.TextColumn(width=190, help="How much of what is stated holds here."),
+            "Statements": st.column_config.TextColumn(width=90, help="Those that hold in every case, of all."),
+            "Likely cause or reason": st.column_config.TextColumn(
+                help="Why something differs, or why there is nothing to run."
+            ),
+        },
+        alt="One line per figure or table: what it shows, the verdict and the likely cause of a difference",
+    )
+    _detail(result)
+
+
+def _line(result: Result, entry: Entry) -> dict[str, str]:
+    whole = sum(one.share == 1 for one in entry.statements)
+    return {
+        "Figure or table": entry.label.capitalize(),
+        "Shows": entry.shows,
+        "Verdict": entry.verdict,
+        "Statements": f"{whole} of {len(entry.statements)}" if entry.statements else "",
+        "Likely cause or reason": entry.reason or "; ".join(entry.causes),
+    }
+
+
+@st.fragment
+def _detail(result: Result) -> None:
+    entries = [entry for entry in result.entries if entry.verdict != NOT_APPLICABLE]
+    drawn = {plot.figure for plot in result.plots}
+    first = next((place for place, entry in enumerate(entries) if entry.label in drawn), 0)
+    place = parts.choice(
+        "Look at",
+        range(len(entries)),
+        f"{FIGURE}-{result.name}",
+        "A figure or table with everything that the paper states about it.",
+        names=lambda at: entries[at].label.capitalize(),
+        index=first,
+    )
+    entry = entries[place]
+    plots = [plot for plot in result.plots if plot.figure == entry.label]
+    if plots:
+        stated, curves = st.columns([5, 6], gap="large")
+        with curves:
+            _curves(result, entry, plots)
+    else:
+        stated = st.container()
+    with stated:
+        st.markdown(
+            f"**{entry.label.capitalize()}, {escaped(entry.shows)}: {entry.verdict}.** {_run_of(result, entry)}"
+        )
+        with st.container(height=460 if len(entry.statements) > 3 else "content", border=False):
+            told: set[str] = set()
+            for one in entry.statements:
+                st.markdown(_stated(one, one.cause in told))
+                told.add(one.cause)
+
+
+def _stated(one: Statement, told: bool) -> str:
+    """A statement with what is found; a cause that was told before is not told again."""
+    badge = ":green-badge[holds]" if one.share == 1 else ":orange-badge[in part]" if one.held else ":red-badge[differs]"
+    reading = f" ({escaped(one.reading)})" if one.reading else ""
+    cases = f"{one.held:,} of {one.cases:,} cases; " if one.cases > 1 else ""
+    found = escaped(f"{cases}{one.found}".strip("; ") or "as stated")
+    cause = f"  \n:gray[Likely cause: {'as above' if told else escaped(one.cause)}]" if one.cause else ""
+    text = one.text[0].upper() + one.text[1:] if one.text[:2].isalpha() else one.text
+    return f"{badge} {escaped(text)}{reading}  \nHere: {found}{cause}"
+
+
+def _curves(result: Result, entry: Entry, plots: list[Plot]) -> None:
+    place = parts.choice(
+        "Curves",
+        range(len(plots)),
+        f"{CURVES}-{result.name}-{entry.label}",
+        "The main curves of this figure.",
+        names=lambda at: plots[at].title,
+    )
+    plot = plots[place]
+    theirs = any(one.paper for one in plot.curves)
+    beside = (
+        "Green stars are the paper's own numbers or model."
+        if theirs
+        else "The paper prints this figure without numbers."
+    )
+    names = ", ".join(one.name for one in plot.curves)
+    alt = f"{plot.title}: {plot.y} over {plot.x} for {names}"
+    parts.chart(charts.curves(plot), "book-curves-chart", f"{escaped(plot.title)}. {beside}", alt)
+
+
+def _run_of(result: Result, entry: Entry) -> str:
+    study = result.study_of(entry.label)
+    if study is None:
+        return ""
+    seconds = f" in {_time(study.seconds)}" if study.seconds is not None else ""
+    return f"Run on {escaped(study.sizes)}{seconds}; seed: {escaped(study.seed)}."
+
+
+def _time(seconds: float) -> str:
+    return parts.duration(seconds) if seconds < 120 else f"{seconds / 60:,.0f} minutes"

@@ -1,0 +1,147 @@
+"""The page Reproduction: the shipped results, their verdicts, and the curves beside the papers' numbers."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dashboard import reproduction
+from dashboard.charts import book as charts
+from dashboard.reproduction import (
+    DIFFERENT,
+    NOT_APPLICABLE,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    Curve,
+    Entry,
+    Plot,
+    Result,
+    Statement,
+    Study,
+)
+from dashboard.views import book
+from tests.dashboard.conftest import Visitor
+from tests.dashboard.results import metrics
+
+PAPERS = ("foreground-knowledge", "rothko", "slicing", "t-closeness", "vertical-fragmentation")
+
+
+def statement(held: int, cases: int = 4, reading: str = "", cause: str = "") -> Statement:
+    return Statement("a holds", held, cases, "1.0", cause, reading)
+
+
+def small() -> Result:
+    return Result(
+        name="small",
+        title="Small",
+        source="Nobody, 2001",
+        command="python -m tests.papers --paper small",
+        mode="full",
+        date="2026-01-01",
+        seconds=3.0,
+        note="",
+        entries=(Entry("figure 1", "lines", (statement(4),)), Entry("table 1", "symbols", reason="a list of symbols")),
+        studies=(Study(("figure 1",), "10 rows", "0", None),),
+        plots=(Plot("figure 1", "Lines", "k", "loss", (Curve("ours", (1.0, 2.0), (0.5, 0.25)),)),),
+    )
+
+
+@pytest.mark.parametrize(
+    ("statements", "verdict"),
+    [
+        ((), NOT_APPLICABLE),
+        ((statement(4), statement(1, 1)), REPRODUCED),
+        ((statement(4), statement(3)), DIFFERENT),
+        ((statement(4), statement(0)), DIFFERENT),
+        ((statement(1), statement(2)), NOT_REPRODUCED),
+        ((statement(4, reading="one"), statement(0, reading="other")), REPRODUCED),
+        ((statement(4, reading="one"), statement(4, reading="other"), statement(0)), DIFFERENT),
+    ],
+)
+def test_the_verdict_follows_from_the_cases_in_the_best_reading(statements, verdict):
+    assert Entry("figure 1", "lines", statements).verdict == verdict
+
+
+def test_causes_are_those_of_what_differs_each_once():
+    lines = (statement(4, cause="never"), statement(1, cause="chance"), statement(0, cause="chance"))
+    assert Entry("figure 1", "lines", lines).causes == ("chance",)
+
+
+def test_a_result_is_read_as_it_was_written(tmp_path):
+    result = small()
+    assert Result.load(result.save(tmp_path)) == result
+    assert result.counts == {REPRODUCED: 1, DIFFERENT: 0, NOT_REPRODUCED: 0, NOT_APPLICABLE: 1}
+
+
+def test_five_papers_ship_with_full_runs_and_only_numbers_and_sentences():
+    results = {one.name: one for one in reproduction.shipped()}
+    assert tuple(sorted(results)) == PAPERS
+    for path in reproduction.FOLDER.glob("*.json"):
+        assert path.stat().st_size < 100_000
+        assert "/work" not in path.read_text("utf-8")
+        assert set(json.loads(path.read_text("utf-8"))) == set(Result.__dataclass_fields__)
+    for result in results.values():
+        assert result.mode == "full"
+        assert result.command == f"python -m tests.papers --paper {result.name}"
+        assert sum(result.counts.values()) == len(result.entries)
+        for entry in result.entries:
+            assert bool(entry.reason) == (entry.verdict == NOT_APPLICABLE)
+            assert bool(entry.causes) or all(one.share == 1 for one in entry.statements), (result.name, entry.label)
+    assert sum(one.seconds for one in results.values()) < 90 * 60
+
+
+def test_curves_of_the_paper_are_told_from_ours():
+    plot = Plot(
+        "figure 1", "Fake", "p", "fake tuples", (Curve("2", (1.0,), (2.0,)), Curve("paper", (1.0,), (3.0,), True))
+    )
+    ours, theirs = charts.curves(plot).data
+    assert (ours.marker.symbol, theirs.marker.symbol) == ("circle", "star")
+    assert ours.line.color != theirs.line.color
+
+
+def test_the_bars_count_the_verdicts():
+    figure = charts.verdicts([small()])
+    assert {bar.name: bar.x[0] for bar in figure.data} == small().counts
+
+
+@pytest.mark.parametrize("place", range(len(PAPERS)))
+def test_each_paper_shows_its_counts_figures_and_command(place: int, visitor: Visitor):
+    visitor.open("reproduction")
+    box = next(item for item in visitor.at.selectbox if item.key == book.PAPER)
+    box.set_value(place)
+    visitor.run()
+    result = reproduction.shipped()[place]
+    shown = metrics(visitor)
+    assert [shown[book.SHORT.get(what, what.capitalize())] for what in result.counts] == [
+        str(number) for number in result.counts.values()
+    ]
+    table = visitor.at.dataframe[0].value
+    assert table["Verdict"].tolist() == [entry.verdict for entry in result.entries]
+    assert any(result.command in item.value for item in visitor.at.caption)
+    assert any(result.date in item.value for item in visitor.at.caption)
+    assert len(visitor.at.get("plotly_chart")) == 2
+
+
+def test_a_figure_shows_what_is_stated_what_is_found_and_why_it_differs(visitor: Visitor):
+    visitor.open("reproduction")
+    at = [one.name for one in reproduction.shipped()].index("t-closeness")
+    next(item for item in visitor.at.selectbox if item.key == book.PAPER).set_value(at)
+    visitor.run()
+    box = next(item for item in visitor.at.selectbox if item.key == f"{book.FIGURE}-t-closeness")
+    box.set_value(box.options.index("Table 3.4"))
+    visitor.run()
+    texts = visitor.texts()
+    assert "Table 3.4" in texts
+    assert "0.016889" in texts.replace("\\", "")
+    assert "Likely cause" in texts
+    assert ":red-badge[differs]" in texts
+    assert len(visitor.at.get("plotly_chart")) == 1
+
+
+def test_without_results_the_page_says_how_to_make_them(visitor: Visitor, monkeypatch: pytest.MonkeyPatch):
+    book._shipped.clear()
+    monkeypatch.setattr(reproduction, "shipped", list)
+    visitor.open("reproduction")
+    assert any("python -m tests.papers" in item.value for item in visitor.at.info)
+    book._shipped.clear()
