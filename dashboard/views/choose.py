@@ -12,7 +12,7 @@ from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.algorithms.stack_and_deal import StackAndDeal
 from anoncore.choosing import Choice, choose_k, largest_k, tried_values
 from anoncore.requirements.t_closeness import GROUNDS
-from dashboard import forms, jobs, routes, state
+from dashboard import about, forms, jobs, reference, routes, state
 from dashboard.charts.choosing import losses_over_k
 from dashboard.fields import field_forms
 from dashboard.markdown import escaped
@@ -98,6 +98,7 @@ def _form(data: Microdata, most: int) -> None:
         "A method with a k. Its other parameters are those of the page Anonymize.",
         names=lambda one: ALGORITHMS[one].title,
     )
+    about.button(reference.key_of(ALGORITHMS[name]), "What is this method?")
     limits = (kept.get("least", 2), kept.get("most", most))
     left, right = st.columns(2)
     least = left.number_input(

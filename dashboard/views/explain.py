@@ -10,7 +10,7 @@ from anoncore import AnonymizationError, Fragment, Release
 from anoncore.explain import Binding, Explanation, explain, mending_sentences, what_if
 from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.requirements import REQUIREMENTS
-from dashboard import compute, forms, state
+from dashboard import about, compute, forms, reference, state
 from dashboard.charts.explain import bound_groups
 from dashboard.palette import run_style
 from dashboard.state import Run
@@ -151,6 +151,7 @@ def _would(run: Run) -> None:
             "It is held against the release as it is.",
             names=lambda one: REQUIREMENTS[one].title,
         )
+        about.button(reference.key_of(REQUIREMENTS[name]))
         values = state.forms().setdefault(f"{_FORM}-{name}", {})
         try:
             requirement = REQUIREMENTS[name](

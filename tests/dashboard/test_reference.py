@@ -131,6 +131,8 @@ def test_methods_and_requirements_open_from_where_they_are_chosen(visitor: Visit
         ("utility", "measure:query_error"),
         ("sweep", "criterion:information-loss"),
         ("choose", "criterion:k"),
+        ("choose k", "algorithm:stack-and-deal"),
+        ("explain", "requirement:distinct-diversity"),
     ],
 )
 def test_other_names_open_from_where_they_stand(page: str, key: str, visitor: Visitor):
