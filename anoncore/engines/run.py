@@ -77,6 +77,8 @@ def anonymize_table(
         writing(parent),
         temporary_folder(parent, f"{output.name}-work") as work,
     ):
+        if progress is not None:
+            progress(0.0, "Opening the table; text files and SQLite are converted first")
         table = open_table(work)
         try:
             run = _Run(table, tags, algorithm, work, parts, _Watch(progress, table.n_rows))

@@ -165,6 +165,7 @@ def test_progress_counts_rows_and_never_goes_back(source, tmp_path):
         progress=lambda share, text: reports.append((share, text)),
     )
     assert [share for share, _ in reports] == sorted(share for share, _ in reports)
+    assert reports[0][1].startswith("Opening the table")
     assert any(text.startswith("400 of 400 rows coded") for _, text in reports)
     assert any(text.startswith("400 of 400 rows published") for _, text in reports)
 
