@@ -123,6 +123,7 @@ def _target(entry: dict[str, Any], known: list[Criterion]) -> Target:
             st.button(
                 "✕",
                 key=f"target-{entry['id']}-remove",
+                type="tertiary",
                 on_click=_remove,
                 args=(entry["id"],),
                 help="Remove this target.",
