@@ -46,8 +46,10 @@ def test_a_sample_holds_rows_of_the_table_once_each(tmp_path, ending):
 def test_every_row_is_drawn_as_often(tmp_path):
     pd.DataFrame({"x": np.arange(40)}).to_parquet(tmp_path / "in.parquet")
     counts = np.zeros(40)
+    table = LargeTable(tmp_path / "in.parquet", tmp_path)
     for seed in range(200):
-        counts[sampled(tmp_path / "in.parquet", 10, seed).frame["x"]] += 1
+        counts[sample_table(table, 10, seed).frame["x"]] += 1
+    table.close()
     # 200 draws with a share of 1/4: mean 50, standard deviation 6.1
     assert abs(counts - 50).max() < 25
     assert counts.sum() == 2_000
