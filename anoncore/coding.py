@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import MAXYEAR, MINYEAR
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ def encode(
     Order: the given one; numbers and dates by size; ordered categories as they are; else the hierarchy's, else that of
     unordered categories, else sorted. Raises DataError for a column that does not fit its kind, order or hierarchy.
     """
+    check_years(column, name)
     if kind is None:
         kind = guess_kind(column, ordered=order is not None)
     if kind is Kind.NUMERIC:
@@ -97,6 +99,18 @@ def _is_number_type(dtype: Any) -> bool:
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64) else value
+
+
+def check_years(column: pd.Series[Any], name: str) -> None:
+    """Raise DataError for dates of years that a calendar, a file or a chart cannot write."""
+    if not pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return
+    for moment in (column.min(), column.max()):
+        if not is_missing(moment) and not MINYEAR <= moment.year <= MAXYEAR:
+            raise DataError(
+                f"'{name}' holds a date in the year {moment.year}, outside {MINYEAR} to {MAXYEAR}; correct it, or save "
+                "the dates as text."
+            )
 
 
 def _as_numbers(column: pd.Series[Any], name: str) -> pd.Series[Any]:

@@ -6,6 +6,7 @@ import csv
 import io
 from pathlib import Path
 
+from anoncore.domain import quoted
 from anoncore.errors import DataError
 from anoncore.hierarchy import Hierarchy
 
@@ -21,19 +22,19 @@ def read_hierarchy(source: str | Path | bytes, name: str | None = None) -> Hiera
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(f"'{label}' is not UTF-8 text; save the hierarchy as CSV in UTF-8.") from None
+        raise DataError(f"{quoted(label)} is not UTF-8 text; save the hierarchy as CSV in UTF-8.") from None
     first = text.partition("\n")[0]
     separator = ";" if first.count(";") >= max(first.count(","), 1) else ","
     try:
         lines = [line for line in csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True) if line]
     except csv.Error as error:
-        raise DataError(f"'{label}' cannot be read as CSV: {error}.") from None
+        raise DataError(f"{quoted(label)} cannot be read as CSV: {error}.") from None
     if not lines:
-        raise DataError(f"'{label}' is empty; a hierarchy has one line per value.")
+        raise DataError(f"{quoted(label)} is empty; a hierarchy has one line per value.")
     try:
         return Hierarchy.from_table(lines)
     except DataError as error:
-        raise DataError(f"'{label}': {error}") from None
+        raise DataError(f"{quoted(label)}: {error}") from None
 
 
 def _load(path: Path, label: str) -> bytes:
@@ -41,4 +42,4 @@ def _load(path: Path, label: str) -> bytes:
         return path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a path that no file can have
         reason = ((error.strerror if isinstance(error, OSError) else None) or "it cannot be opened").lower()
-        raise DataError(f"The hierarchy '{label}' cannot be read: {reason}.") from None
+        raise DataError(f"The hierarchy {quoted(label)} cannot be read: {reason}.") from None

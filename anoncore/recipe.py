@@ -99,9 +99,9 @@ class Recipe:
             text = file.read_bytes().decode("utf-8-sig")
         except OSError as error:
             reason = (error.strerror or "it cannot be opened").lower()
-            raise RecipeError(f"The recipe '{file.name}' cannot be read: {reason}.") from None
+            raise RecipeError(f"The recipe {quoted(file.name)} cannot be read: {reason}.") from None
         except UnicodeDecodeError:
-            raise RecipeError(f"The recipe '{file.name}' is not UTF-8 text.") from None
+            raise RecipeError(f"The recipe {quoted(file.name)} is not UTF-8 text.") from None
         return cls.loads(text, folder=file.parent)
 
     @classmethod
@@ -156,7 +156,7 @@ class Recipe:
             file.write_text(moved.dumps(with_seed), encoding="utf-8", newline="\n")
         except OSError as error:
             reason = (error.strerror or "unknown reason").lower()
-            raise RecipeError(f"The recipe '{file.name}' cannot be written: {reason}.") from None
+            raise RecipeError(f"The recipe {quoted(file.name)} cannot be written: {reason}.") from None
 
     def microdata(self) -> Microdata:
         """The table, read and tagged. Raises DataError or RecipeError where file, tags and table do not fit."""

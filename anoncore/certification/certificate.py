@@ -43,7 +43,7 @@ from anoncore.certification.rechecking import (
     recheck_people,
     recheck_requirement,
 )
-from anoncore.domain import listing
+from anoncore.domain import listing, quoted
 from anoncore.errors import DataError, ReleaseError
 from anoncore.microdata import Microdata
 from anoncore.privacy.check import COMPARISON_WORDS
@@ -117,7 +117,7 @@ class Certificate(Entry):
             return cls.loads(Path(path).read_bytes())
         except OSError as error:
             reason = (error.strerror or "it cannot be opened").lower()
-            raise DataError(f"The certificate '{Path(path).name}' cannot be read: {reason}.") from None
+            raise DataError(f"The certificate {quoted(Path(path).name)} cannot be read: {reason}.") from None
 
     def dumps(self) -> str:
         """The certificate as JSON text."""

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from anoncore.coding import check_years
 from anoncore.errors import DataError
 from anoncore.memory import CELL_BYTES, require_memory
 from anoncore.sources import numerals
@@ -223,9 +224,11 @@ def _moments(name: str, column: pa.ChunkedArray, notes: Notes) -> pd.Series:
         numerals.zone_dropped(name, notes)
     unit = kind.unit if pa.types.is_timestamp(kind) else "s"
     try:
-        return pd.Series(column.cast(pa.timestamp(unit)).to_numpy(), name=name)
+        moments = pd.Series(column.cast(pa.timestamp(unit)).to_numpy(), name=name)
     except pa.ArrowException:
         raise DataError(f"Column {shown(name)} holds dates that cannot be read; save them as text.") from None
+    check_years(moments, name)
+    return moments
 
 
 def _text(name: str, texts: pa.ChunkedArray | pa.Array) -> pd.Series:
