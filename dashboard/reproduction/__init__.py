@@ -82,6 +82,11 @@ class Entry:
     reason: str = ""
 
     @property
+    def heading(self) -> str:
+        """The label as a line begins with it."""
+        return self.label[0].upper() + self.label[1:]
+
+    @property
     def verdict(self) -> str:
         """All statements hold in all cases; at least half of the cases on average; fewer; or nothing to run.
 
@@ -161,3 +166,8 @@ def _curve(read: Mapping[str, Any]) -> Curve:
 def shipped() -> list[Result]:
     """The results that come with the package, by title."""
     return sorted((Result.load(path) for path in FOLDER.glob("*.json")), key=lambda one: one.title)
+
+
+def written() -> float:
+    """When the newest of them was written, in seconds since 1970; 0 without any."""
+    return max((path.stat().st_mtime for path in FOLDER.glob("*.json")), default=0.0)

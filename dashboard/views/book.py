@@ -30,7 +30,7 @@ def render() -> None:
         "Every method here comes from a paper. This page holds each figure and table of the papers against our own "
         "runs: what is stated there, what came out here, and why the two differ where they do."
     )
-    results = _shipped()
+    results = _shipped(reproduction.written())
     if not results:
         st.info(f"No results came with this installation. The command `{COMMAND}` in the source tree makes them.")
         return
@@ -51,7 +51,7 @@ def render() -> None:
 
 
 @st.cache_data(show_spinner=False)
-def _shipped() -> list[Result]:
+def _shipped(written: float) -> list[Result]:
     return reproduction.shipped()
 
 
@@ -70,9 +70,9 @@ def _paper(result: Result) -> None:
         key=f"book-table-{result.name}",
         height=min(38 + 35 * len(result.entries), 400),
         column_config={
-            "Figure or table": st.column_config.TextColumn(width=110, help="As the paper numbers it."),
-            "Shows": st.column_config.TextColumn(width=290, help="What it is about."),
-            "Verdict": st.column_config.TextColumn(width=190, help="How much of what is stated holds here."),
+            "Figure or table": st.column_config.TextColumn(width=95, help="As the paper numbers it."),
+            "Shows": st.column_config.TextColumn(width=230, help="What it is about."),
+            "Verdict": st.column_config.TextColumn(width=175, help="How much of what is stated holds here."),
             "Statements": st.column_config.TextColumn(width=90, help="Those that hold in every case, of all."),
             "Likely cause or reason": st.column_config.TextColumn(
                 help="Why something differs, or why there is nothing to run."
@@ -86,7 +86,7 @@ def _paper(result: Result) -> None:
 def _line(result: Result, entry: Entry) -> dict[str, str]:
     whole = sum(one.share == 1 for one in entry.statements)
     return {
-        "Figure or table": entry.label.capitalize(),
+        "Figure or table": entry.heading,
         "Shows": entry.shows,
         "Verdict": entry.verdict,
         "Statements": f"{whole} of {len(entry.statements)}" if entry.statements else "",
@@ -104,7 +104,7 @@ def _detail(result: Result) -> None:
         range(len(entries)),
         f"{FIGURE}-{result.name}",
         "A figure or table with everything that the paper states about it.",
-        names=lambda at: entries[at].label.capitalize(),
+        names=lambda at: entries[at].heading,
         index=first,
     )
     entry = entries[place]
@@ -116,9 +116,7 @@ def _detail(result: Result) -> None:
     else:
         stated = st.container()
     with stated:
-        st.markdown(
-            f"**{entry.label.capitalize()}, {escaped(entry.shows)}: {entry.verdict}.** {_run_of(result, entry)}"
-        )
+        st.markdown(f"**{entry.heading}, {escaped(entry.shows)}: {entry.verdict}.** {_run_of(result, entry)}")
         with st.container(height=460 if len(entry.statements) > 3 else "content", border=False):
             told: set[str] = set()
             for one in entry.statements:

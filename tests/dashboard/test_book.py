@@ -117,6 +117,8 @@ def test_each_paper_shows_its_counts_figures_and_command(place: int, visitor: Vi
         str(number) for number in result.counts.values()
     ]
     table = visitor.at.dataframe[0].value
+    assert table["Figure or table"].str.lower().tolist() == [entry.label.lower() for entry in result.entries]
+    assert table["Figure or table"].str[0].str.isupper().all()
     assert table["Verdict"].tolist() == [entry.verdict for entry in result.entries]
     assert any(result.command in item.value for item in visitor.at.caption)
     assert any(result.date in item.value for item in visitor.at.caption)
