@@ -40,7 +40,10 @@ def verdicts(results: Sequence[Result]) -> go.Figure:
 
 
 def curves(plot: Plot) -> go.Figure:
-    """Our curves with the styles of runs, those that a paper prints or models as green stars on dashes."""
+    """Our curves with the styles of runs, those that a paper prints or models as green stars on dashes.
+
+    The vertical axis begins at 0 unless all values lie close together above it.
+    """
     traces = []
     for place, one in enumerate(plot.curves):
         style = PAPER if one.paper else run_style(place)
@@ -60,7 +63,7 @@ def curves(plot: Plot) -> go.Figure:
     result.update_layout(margin_t=18 + 20 * rows, margin_l=86)
     if plot.log_y:
         result.update_yaxes(type="log", dtick=1)
-    else:
+    elif min(min(one.y) for one in plot.curves) < max(max(one.y) for one in plot.curves) / 2:
         result.update_yaxes(rangemode="tozero")
     if plot.log_x:
         places = sorted({x for one in plot.curves for x in one.x})

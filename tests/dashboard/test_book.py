@@ -100,6 +100,12 @@ def test_curves_of_the_paper_are_told_from_ours():
     assert ours.line.color != theirs.line.color
 
 
+@pytest.mark.parametrize(("low", "mode"), [(0.1, "tozero"), (0.9, None)])
+def test_values_that_lie_close_together_are_told_apart(low: float, mode: str | None):
+    plot = Plot("figure 1", "Lines", "k", "accuracy", (Curve("a", (1.0,), (low,)), Curve("b", (1.0,), (1.0,))))
+    assert charts.curves(plot).layout.yaxis.rangemode == mode
+
+
 def test_the_bars_count_the_verdicts():
     figure = charts.verdicts([small()])
     assert {bar.name: bar.x[0] for bar in figure.data} == small().counts
