@@ -170,7 +170,8 @@ class Hierarchy:
                 known = above.setdefault((level, path[level]), path[level + 1])
                 if known != path[level + 1]:
                     raise DataError(
-                        f"The hierarchy puts '{path[level]}' under both '{known}' and '{path[level + 1]}' "
+                        f"The hierarchy puts {quoted(path[level])} under both {quoted(known)} and "
+                        f"{quoted(path[level + 1])} "
                         f"(seen at value {quoted(value_text(value))}); a group has one parent."
                     )
 
@@ -227,8 +228,8 @@ def _build_tree(domain: Domain, paths: list[tuple[str, ...]], height: int) -> Tr
                 continue
             if keys[start] in seen:
                 raise DataError(
-                    f"The order of '{domain.name}' tears the group '{texts[start]}' of its hierarchy apart at "
-                    f"'{domain.text(start)}'; change the order or the hierarchy."
+                    f"The order of '{domain.name}' tears the group {quoted(texts[start])} of its hierarchy apart at "
+                    f"{quoted(domain.text(start))}; change the order or the hierarchy."
                 )
             seen.add(keys[start])
             above = int(owner[start])

@@ -24,6 +24,8 @@ def bins_by_width(values: Iterable[Any], width: float, start: float | None) -> B
     """Intervals `start + i * width`, exact in decimals; `start` None: the multiple of the width below the values."""
     if not (isinstance(width, Real) and isfinite(width) and width > 0):
         raise DataError(f"The width of the intervals must be a positive number, not {width}.")
+    if start is not None and not (isinstance(start, Real) and isfinite(start)):
+        raise DataError(f"The intervals must start at a number, not at {quoted(start)}.")
     numbers = _distinct(values)
     for number in numbers:
         if isinstance(number, bool) or not isinstance(number, Real) or not isfinite(number):
@@ -50,6 +52,7 @@ def bins_by_quantile(values: Iterable[Any], groups: int) -> Bins:
         raise DataError(f"The number of intervals must be at least 1, not {groups}.")
     rows = sorted(_known(values))
     numbers = _distinct(rows)
+    groups = min(groups, len(rows))
     cuts = sorted({rows[(len(rows) - 1) * cut // groups] for cut in range(1, groups)})
     bins = [bisect_left(cuts, number) for number in numbers]
     return numbers, bins, lambda first, last, inside: range_text(inside[0], inside[-1])

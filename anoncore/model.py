@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from anoncore.domain import listing, quoted
 from anoncore.errors import ParameterError
 
+LARGEST_WHOLE = 2**63 - 1
+"""The largest whole number of compiled code and of a recipe."""
+
 
 class Model(BaseModel):
     """A frozen set of checked fields. Raises ParameterError with one sentence for a field outside its range.
@@ -34,6 +37,9 @@ class Model(BaseModel):
             if name in fields:
                 raise ParameterError(f"{self.title}: {name} is given twice.")
             fields[name] = value
+        for name, value in fields.items():
+            if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
+                raise ParameterError(f"{self.title}: {name} should be at most {LARGEST_WHOLE:,} in size.")
         try:
             super().__init__(**fields)
         except ValidationError as error:

@@ -274,7 +274,8 @@ def _measures(values: Any) -> tuple[Measure, ...]:
             continue
         given = {"name": value} if isinstance(value, str) else dict(_table(f"measure {place}", value))
         with _at(f"measure {place}"):
-            measures.append(Measure(str(given.pop("name", "")), given))
+            name = given.pop("name", "")
+            measures.append(Measure(name if isinstance(name, str) else quoted(name), given))
     twice = [one.label for place, one in enumerate(measures) if one in measures[:place]]
     if twice:
         raise RecipeError(f"measures asks {listing(twice)} twice.")

@@ -188,7 +188,8 @@ class SafeBuckets:
         total = (mine * counts[:, None]).sum(axis=1, keepdims=True) + self.l * theirs
         excess = np.maximum(np.maximum(highest, theirs) / total / bound - 1, 0).sum(axis=(0, 2))
         nearest = np.argsort(excess, kind="stable")[:MOST_COMPARED]
-        unlike = np.abs(np.log(highest / theirs[:, nearest])).mean(axis=(0, 2))
+        with np.errstate(over="ignore"):  # beside odds near 0 any others are infinitely unlike
+            unlike = np.abs(np.log(highest / theirs[:, nearest])).mean(axis=(0, 2))
         for profile in offered[nearest[np.lexsort((unlike, excess[nearest]))]][:MOST_OFFERED]:
             yield fitting[int(profile)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from anoncore import DataError, Hierarchy, Microdata, ParameterError, Recipe, RecipeError, attacks
-from anoncore.algorithms import ALGORITHMS, RandomBuckets, Slicing
+from anoncore import DataError, Hierarchy, InfeasibleError, Microdata, ParameterError, Recipe, RecipeError, attacks
+from anoncore.algorithms import ALGORITHMS, ForegroundSafe, RandomBuckets, Slicing
 from anoncore.certification import Certificate, certify, verify
 from anoncore.cli import main
 from anoncore.export import safe_cells, write_tables
@@ -25,6 +26,7 @@ from dashboard.forms import json_value
 
 LONG = "x" * 5_000
 DIGITS = "9" * 5_000
+RECIPE = {"source": {"path": "x"}, "algorithm": {"name": "mondrian"}}
 
 
 def short(raised: pytest.ExceptionInfo[Exception]) -> bool:
@@ -46,6 +48,10 @@ def short(raised: pytest.ExceptionInfo[Exception]) -> bool:
         lambda: Recipe.from_dict({"source": {"path": "x"}, "algorithm": {"name": "mondrian"}, "measures": LONG}),
         lambda: Microdata(pd.DataFrame({"a": [1]}), {"a": LONG}),
         lambda: Hierarchy.from_nested({"a": LONG}),
+        lambda: Hierarchy.from_table([["a", "g", LONG], ["b", "g", "*"]]),
+        lambda: Recipe.from_dict({**RECIPE, "measures": [{"name": 10**5_000}]}),
+        lambda: KAnonymity(k=2**63),
+        lambda: ALGORITHMS.build({"name": "mondrian", "requirements": [{"name": "k-anonymity", "k": 10**400}]}),
         lambda: read_hierarchy(LONG),
         lambda: read_hierarchy(b"", LONG),
         lambda: Recipe.load(LONG),
@@ -115,6 +121,29 @@ def test_values_that_only_an_apostrophe_tells_apart_have_a_certificate_that_veri
     certificate = certify(release, "k" * 64, {"r": content.getvalue()}, tables=tables)
     found = verify(certificate, {"r": content.getvalue()})
     assert [one.sentence for one in found.findings if one.outcome == "fails"] == []
+
+
+@pytest.mark.parametrize("start", [float("inf"), float("nan"), "a"])
+def test_intervals_that_start_nowhere(start):
+    with pytest.raises(DataError, match="must start at a number"):
+        Hierarchy.by_width([1, 2, 3], 1.0, start=start)
+
+
+def test_more_intervals_than_rows_are_as_many_as_there_are_rows():
+    values = [3, 1, 4, 1, 5, 9, 2, 6]
+    assert Hierarchy.by_quantile(values, 2**62).paths == Hierarchy.by_quantile(values, len(values)).paths
+
+
+def test_odds_near_nothing_do_not_overflow():
+    frame = pd.DataFrame(
+        {
+            "age": np.random.default_rng(4).integers(20, 60, 90),
+            "illness": np.tile(["flu", "cold", "gout", "angina", "none", "other"], 15),
+        }
+    )
+    data = Microdata(frame, {"age": "quasi-identifier", "illness": "sensitive"})
+    with suppress(InfeasibleError):
+        ForegroundSafe(epsilon=0.35, unreliable="both", tolerance=0.9).anonymize(data)
 
 
 def test_guarded_texts_stay_apart():

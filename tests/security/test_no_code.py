@@ -1,0 +1,58 @@
+"""What users write is data: nothing in the program runs it, imports it or revives objects from it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.contracts.source import python_files, short
+
+RUNNING = {"eval", "exec", "__import__", "compile", "execfile", "system", "popen", "read_pickle", "unsafe_load"}
+LOADING = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "yaml", "joblib", "subprocess"}
+BETWEEN_OWN_PROCESSES = {"anoncore/engines/spark_run.py", "anoncore/engines/spark_rows.py"}
+"""Spark moves the counters of this very run between its processes; no file or text of a user is unpickled."""
+OWN_MODULES = {
+    "anoncore/cli.py",
+    "dashboard/warmup.py",
+    "dashboard/routes.py",
+    "dashboard/views/method.py",
+    "dashboard/views/attack.py",
+    "dashboard/views/learn.py",
+}
+"""They import modules of the dashboard by names that stand in the program."""
+
+
+def dangers(path: Path) -> Iterator[str]:
+    """Everything in a file that could run or revive what a user wrote."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names]
+            found = {name.split(".")[0] for name in names} & LOADING
+            yield from (f"{short(path)}:{node.lineno} imports {name}" for name in found)
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        own = isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") == "re"
+        if (called in RUNNING and not own) or (called == "import_module" and short(path) not in OWN_MODULES):
+            yield f"{short(path)}:{node.lineno} calls {called}"
+        for keyword in node.keywords:
+            if keyword.arg in ("shell", "allow_pickle") and getattr(keyword.value, "value", True):
+                yield f"{short(path)}:{node.lineno} sets {keyword.arg}"
+
+
+@pytest.mark.parametrize("path", python_files("anoncore", "dashboard", "datasets"), ids=short)
+def test_nothing_that_a_user_wrote_is_run_or_revived(path):
+    found = [one for one in dangers(path) if not (short(path) in BETWEEN_OWN_PROCESSES and "pickle" in one)]
+    assert found == []
+
+
+def test_the_search_for_dangers_finds_them(tmp_path, monkeypatch):
+    source = tmp_path / "anoncore" / "bad.py"
+    source.parent.mkdir()
+    lines = ["import pickle", "from yaml import load", "eval('1')", "run('x', shell=True)", "import_module(name)"]
+    source.write_text("\n".join(lines), encoding="utf-8")
+    monkeypatch.setattr("tests.contracts.source.ROOT", tmp_path)
+    assert [one.split(":")[1].split(" ")[0] for one in dangers(source)] == ["1", "2", "3", "4", "5"]
