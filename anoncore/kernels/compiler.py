@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -10,6 +11,8 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
+
+from anoncore.kernels.freshness import drop_stale
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -20,6 +23,8 @@ LEVEL_SIGNATURE = numba.types.float64(
     numba.types.int64,  # position whose rows each count as a value of their own, -1 if none
     numba.types.CPointer(numba.types.float64),  # the requirement's reference numbers
 )
+
+drop_stale(Path(__file__).parent)
 
 
 def kernel(function: F) -> F:
