@@ -154,9 +154,11 @@ def _found(part: str) -> Callable[[Release, str | None, Cache], float]:
 
 
 def _members(release: Release, _attribute: str | None, cache: Cache) -> float:
-    if not release.is_shared or len(release.fragments) == 1:
+    several = release.is_shared and len(release.fragments) > 1
+    found = cache("attacks.membership", attacks.membership) if several else None
+    if not isinstance(found, attacks.Membership):  # fragments of their own may happen to have the same classes
         raise ReleaseError("Fake tuples exist only where columns are permuted against each other inside a bucket.")
-    return float(cache("attacks.membership", attacks.membership).belief)
+    return float(found.belief)
 
 
 def _measure(name: str, function: Callable[..., Any], *arguments: Hashable) -> Callable[..., float]:

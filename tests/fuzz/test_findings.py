@@ -11,8 +11,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from anoncore import DataError, Hierarchy, InfeasibleError, Microdata, ParameterError, Recipe, RecipeError, attacks
-from anoncore.algorithms import ALGORITHMS, ForegroundSafe, RandomBuckets, Slicing
+from anoncore import (
+    DataError,
+    Hierarchy,
+    InfeasibleError,
+    Microdata,
+    ParameterError,
+    Recipe,
+    RecipeError,
+    ReleaseError,
+    attacks,
+    criteria,
+)
+from anoncore.algorithms import ALGORITHMS, ForegroundSafe, RandomBuckets, Slicing, VerticalFragmentation
 from anoncore.certification import Certificate, certify, verify
 from anoncore.cli import main
 from anoncore.export import safe_cells, write_tables
@@ -187,3 +198,12 @@ def test_the_first_and_last_day_of_the_calendar_are_dates():
     assert list(data.domain["seen"].texts) == ["0001-01-01", "9999-12-31"]
     content = io.BytesIO()
     write_tables({"a": pd.DataFrame({"seen": days})}, content, "excel")
+
+
+def test_fragments_whose_classes_happen_to_be_the_same_have_no_belief_in_membership():
+    frame = pd.DataFrame({"age": [1] * 6, "town": ["a"] * 6, "ill": list("uvuvuv")})
+    data = Microdata(frame, {"age": "quasi-identifier", "town": "quasi-identifier", "ill": "sensitive"})
+    release = VerticalFragmentation(k=2).anonymize(data)
+    assert release.is_shared
+    (found,) = criteria.evaluate(release, ["membership-belief"]).values()
+    assert isinstance(found, ReleaseError)
