@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 
 import plotly.graph_objects as go
 
@@ -16,7 +17,9 @@ STYLES = {
     NOT_REPRODUCED: RunStyle(VERMILLION, VERMILLION, "diamond", "dot"),
     NOT_APPLICABLE: RunStyle(ORIGINAL, ORIGINAL, "x", "solid"),
 }
-PAPER = RunStyle(GREEN, GREEN, "star", "dash")
+PAPER = (RunStyle(GREEN, GREEN, "star", "dash"), RunStyle(GREEN, GREEN, "star-open", "dot"))
+UNCHANGED = RunStyle(ORIGINAL, ORIGINAL, "circle", "dot")
+OURS = tuple(style for style in map(run_style, range(6)) if style.color != GREEN)
 
 
 def verdicts(results: Sequence[Result]) -> go.Figure:
@@ -40,13 +43,14 @@ def verdicts(results: Sequence[Result]) -> go.Figure:
 
 
 def curves(plot: Plot) -> go.Figure:
-    """Our curves with the styles of runs, those that a paper prints or models as green stars on dashes.
+    """Our curves with the styles of runs but green, those that a paper prints or models as green stars on dashes.
 
     The vertical axis begins at 0 unless all values lie close together above it.
     """
     traces = []
-    for place, one in enumerate(plot.curves):
-        style = PAPER if one.paper else run_style(place)
+    theirs, ours = cycle(PAPER), cycle(OURS)
+    for one in plot.curves:
+        style = UNCHANGED if one.name == "original data" else next(theirs if one.paper else ours)
         traces.append(
             go.Scatter(
                 x=one.x,

@@ -100,6 +100,15 @@ def test_curves_of_the_paper_are_told_from_ours():
     assert ours.line.color != theirs.line.color
 
 
+def test_no_two_curves_of_a_shipped_plot_look_alike():
+    for result in reproduction.shipped():
+        for plot in result.plots:
+            looks = [(trace.line.color, trace.line.dash, trace.marker.symbol) for trace in charts.curves(plot).data]
+            assert len(set(looks)) == len(looks), plot.title
+            paper = {look[0] for look, one in zip(looks, plot.curves, strict=True) if one.paper}
+            assert not paper & {look[0] for look, one in zip(looks, plot.curves, strict=True) if not one.paper}
+
+
 @pytest.mark.parametrize(("low", "mode"), [(0.1, "tozero"), (0.9, None)])
 def test_values_that_lie_close_together_are_told_apart(low: float, mode: str | None):
     plot = Plot("figure 1", "Lines", "k", "accuracy", (Curve("a", (1.0,), (low,)), Curve("b", (1.0,), (1.0,))))

@@ -195,9 +195,9 @@ def judged(runs_: pd.DataFrame, adult: Adult, found: Findings) -> pd.DataFrame:
     shown = mean[mean["method"].isin([*PAPER, "ForegroundSafe"])]
     for figure, r in (("figure 1", 2), ("figure 2", 10)):
         part = shown[(shown["r"] == r) & (shown["reading"] == "uniform")]
-        for measure, title in (("recall", "sensitive tuples breached"), ("delta", "average delta")):
+        for measure, title in (("recall", "Share of sensitive tuples breached"), ("delta", "Average delta")):
             frame = part.pivot_table(index="q", columns="method", values=measure, sort=False)
-            found.plots.append(Plot(figure, f"Share of {title}, r = {r}", "QI size", title, curves(frame)))
+            found.plots.append(Plot(figure, f"{title}, r = {r}", "QI size", title.lower(), curves(frame)))
         part = shown[(shown["r"] == r) & (shown["reading"] == "overall")]
         frame = part.pivot_table(index="q", columns="method", values="query error", sort=False)
         title = f"Average relative error of count queries, r = {r}"
