@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from textwrap import fill
 
 import numpy as np
@@ -100,10 +100,6 @@ class Findings:
         yield
         labels = tuple(label for one in figures.split("; ") for label in labels_of(one))
         self.studies.append(Study(labels, sizes, seed, round(time.perf_counter() - begun, 2)))
-
-    def without_seconds(self) -> Findings:
-        """The same where the runs' times are not known, as they were read from files."""
-        return replace(self, studies=[replace(one, seconds=None) for one in self.studies])
 
 
 def curve(name: object, x: Iterable[object], y: Iterable[object], paper: bool = False) -> Curve:
