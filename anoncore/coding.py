@@ -13,6 +13,7 @@ import pandas as pd
 from anoncore.domain import Domain, Kind, Stored, is_missing, listing
 from anoncore.errors import DataError
 from anoncore.hierarchy import Hierarchy
+from anoncore.kernels.ordering import stable_order
 
 Codes = npt.NDArray[np.int32]
 
@@ -72,23 +73,29 @@ def content_words(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray
 
     Rows compare by their words as by their codes, the first column counting most.
     """
-    words: list[npt.NDArray[np.int64]] = []
-    capacity = 1
-    for codes, size in zip(columns, sizes, strict=True):
-        if words and capacity * size < 2**62:
-            words[-1] *= size
-            words[-1] += codes
-            capacity *= size
-        else:
-            words.append(codes.astype(np.int64))
-            capacity = size
-    return np.stack(words)
+    return np.stack([word for word, _ in _packed(columns, sizes)])
 
 
 def content_order(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
     """Stable order of rows by the given code columns, the first column counting most."""
-    words = content_words(columns, sizes)
-    return np.argsort(words[0], kind="stable") if len(words) == 1 else np.lexsort(words[::-1])
+    order = np.arange(len(columns[0]))
+    for word, capacity in reversed(_packed(columns, sizes)):
+        order = stable_order(word, (capacity - 1).bit_length(), order)
+    return order
+
+
+def _packed(columns: Sequence[Codes], sizes: Sequence[int]) -> list[tuple[npt.NDArray[np.int64], int]]:
+    """Words as `content_words` gives them, each with a bound that no value of it reaches."""
+    words: list[tuple[npt.NDArray[np.int64], int]] = []
+    for codes, size in zip(columns, sizes, strict=True):
+        if words and words[-1][1] * size < 2**62:
+            word, capacity = words[-1]
+            word *= size
+            word += codes
+            words[-1] = (word, capacity * size)
+        else:
+            words.append((codes.astype(np.int64), size))
+    return words
 
 
 def _is_number_type(dtype: Any) -> bool:

@@ -36,6 +36,10 @@ class Recoding(ABC):
     def content(self) -> tuple[Codes, ...]:
         """Integer columns (n_rows,) that order rows by what is published and nothing else."""
 
+    def group_content(self) -> tuple[Codes, ...] | None:
+        """The content by group, (n_groups,) each, where all rows of a group share it; None where they do not."""
+        return None
+
     @abstractmethod
     def bounds(self) -> tuple[Codes, Codes]:
         """Lowest and highest code that each row's cell allows, two int32 (n_rows,)."""
@@ -171,10 +175,12 @@ class Generalized(Recoding):
         return self.group_texts[self.partition.group]
 
     def content(self) -> tuple[Codes, ...]:
-        """Bounds of each row's region, then the rank of its text, which tells sets of equal bounds apart."""
-        if self.form != "set":
-            return self.bounds()
-        return (*self.bounds(), _ranks(self.group_texts)[self.partition.group])
+        """The content of each row's group."""
+        return tuple(column[self.partition.group] for column in self.group_content())
+
+    def group_content(self) -> tuple[Codes, ...]:
+        """Bounds of each region, then the rank of its text, which tells sets of equal bounds apart."""
+        return (self.low, self.high) if self.form != "set" else (self.low, self.high, _ranks(self.group_texts))
 
     def bounds(self) -> tuple[Codes, Codes]:
         """Lowest and highest code of each row's region."""
@@ -297,7 +303,11 @@ class GroupValues(Recoding):
 
     def content(self) -> tuple[Codes, ...]:
         """The rank of each row's text."""
-        return (_ranks(self.group_texts)[self.partition.group],)
+        return (self.group_content()[0][self.partition.group],)
+
+    def group_content(self) -> tuple[Codes, ...]:
+        """The rank of each group's text."""
+        return (_ranks(self.group_texts),)
 
     def bounds(self) -> tuple[Codes, Codes]:
         """Lowest and highest code that occurs in each row's group."""

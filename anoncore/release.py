@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -111,7 +111,7 @@ class Release:
         return {fragment.name: self._table(fragment, label) for fragment in self.fragments}
 
     def _table(self, fragment: Fragment, label: Codes | None) -> pd.DataFrame:
-        content = [column for recoding in fragment.recodings.values() for column in recoding.content()]
+        content = _content(fragment)
         keys = content if label is None else [label, *content]
         order = content_order(keys, [int(key.max()) + 1 for key in keys])
         columns: dict[str, pd.Series | npt.NDArray[np.int32]] = {}
@@ -206,6 +206,39 @@ def _paired(
     rows[orders[0][paired[0]]] = orders[1][paired[1]]
     rows[orders[0][~paired[0]]] = rng.permutation(orders[1][~paired[1]])
     return rows
+
+
+def _content(fragment: Fragment) -> list[Codes]:
+    """Integer columns that order rows as the contents of the recodings do, one after the other.
+
+    Neighbours whose cells are those of the group are one column: there are far fewer groups than rows to sort.
+    """
+    columns: list[Codes] = []
+    shared: list[Codes] = []
+    for recoding in [*fragment.recodings.values(), None]:
+        by_group = None
+        if recoding is not None and recoding.partition is fragment.partition:
+            by_group = recoding.group_content()
+        if by_group is not None:
+            shared += by_group
+            continue
+        if shared:
+            columns.append(_ranks(shared)[fragment.partition.group])
+            shared = []
+        columns += recoding.content() if recoding is not None else ()
+    return columns
+
+
+def _ranks(columns: Sequence[Codes]) -> Codes:
+    """Place of each row among the different rows, in their order, int32."""
+    order = content_order(columns, [int(column.max()) + 1 for column in columns])
+    starts = np.zeros(len(order), dtype=np.int32)
+    for column in columns:
+        ordered = column[order]
+        starts[1:] |= ordered[1:] != ordered[:-1]
+    ranks = np.empty_like(starts)
+    ranks[order] = np.cumsum(starts, dtype=np.int32)
+    return ranks
 
 
 def _cells(recoding: Recoding, rows: npt.NDArray[np.int64]) -> pd.Series:
