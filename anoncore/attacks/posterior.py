@@ -59,7 +59,7 @@ def sensitive_posterior(release: Release, attribute: str) -> npt.NDArray[np.floa
 
 def signature_posterior(release: Release, attribute: str) -> SignaturePosterior:
     """`sensitive_posterior` once for all people of one signature, for tables with many rows."""
-    release.data.require_sensitive(attribute)
+    release.fragment_of(attribute)
     if len(release.fragments) > 1 and release.is_shared:
         return _linked_by_buckets(release, attribute)
     return _own_groups(release, attribute)
