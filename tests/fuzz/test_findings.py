@@ -116,7 +116,7 @@ def test_an_attack_on_an_attribute_that_is_not_there():
     frame = pd.DataFrame({"age": range(10), "town": list("ababababab"), "ill": list("uvuvuvuvuv")})
     data = Microdata(frame, {"age": "quasi-identifier", "town": "quasi-identifier", "ill": "sensitive"})
     release = RandomBuckets(size=5, columns=2, seed=0).anonymize(data)
-    with pytest.raises(DataError, match="no attribute 'no such'"):
+    with pytest.raises(ReleaseError, match="does not publish 'no such'"):
         attacks.sensitive_posterior(release, "no such")
 
 
