@@ -186,6 +186,15 @@ class Visitor:
             return True
         return False
 
+    def click_until_shown(self, mark: Any, wanted: Any) -> None:
+        """Click a mark of a chart until what it opens is there: a chart that is being redrawn loses clicks."""
+        for _ in range(5):
+            self.settle()
+            mark.click(force=True)
+            if self._appears(wanted, 6):
+                return
+        raise AssertionError("The mark opened nothing.")
+
     def press(self, name: str | re.Pattern[str], exact: bool = True) -> None:
         """Press the first button of this name."""
         with self.run():

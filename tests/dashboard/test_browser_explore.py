@@ -87,8 +87,7 @@ def test_a_sweep_is_cancelled_gone_on_with_and_opened(visitor: Visitor) -> None:
     visitor.page.get_by_text("Stopped").wait_for(state="detached", timeout=120_000)
     visitor.page.get_by_text("releases measured").wait_for(state="detached", timeout=120_000)
     assert _marks(visitor).count() >= 10
-    with visitor.run():
-        _marks(visitor).nth(2).click(force=True)
+    visitor.click_until_shown(_marks(visitor).nth(2), visitor.page.get_by_role("button", name="Open as a run"))
     visitor.press("Open as a run")
     visitor.see("Run 1 ·", seconds=60)
 
