@@ -7,7 +7,7 @@ from math import ceil
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from anoncore import AnonymizationError, DataError, Exact, Fragment, Microdata, Partition, Release, ReleaseError
@@ -83,6 +83,9 @@ def answered(release: Release, **arguments: float) -> QueryError | None:
 def test_counts_and_estimates_equal_the_oracles(
     release: Release, dimensions: int, selectivity: float, seed: int
 ) -> None:
+    # Fragments that share attributes and, by chance, their groups are columns that overlap: test_column_answers.
+    names = [name for part in release.fragments for name in part.attributes]
+    assume(not release.is_shared or len(names) == len(set(names)))
     error = answered(release, n_queries=12, seed=seed, dimensions=dimensions, selectivity=selectivity)
     if error is None:
         return
