@@ -97,16 +97,9 @@ def membership(
     if exact is None:
         exact = table.is_countable
     if exact:
-        counts = table.count()
-        fake = np.array([np.append(_by_class(counts), counts.sum())] * 3, dtype=np.float64)
-        finer = _by_class(counts, FINER_UP_TO).astype(np.float64)
-        method = f"All {int(fake[0, 3]):,} fake tuples were counted."
+        fake, finer, method = _counted(table)
     else:
-        fake, finer = table.estimate(draws, confidence, np.random.default_rng(seed))
-        method = (
-            f"Estimated from {draws:,} random tuples of the buckets; "
-            f"the bounds hold with a confidence of {confidence:.0%}."
-        )
+        fake, finer, method = _estimated(table, draws, confidence, seed)
     matching = table.matching[table.signature]
     middle, low, high = fake
     histogram = pd.DataFrame(
@@ -129,6 +122,21 @@ def membership(
         matching_buckets=matching,
         method=method,
     )
+
+
+def _counted(table: _Table) -> tuple[Floats, Floats, str]:
+    """Fake tuples by class and in all (3, 4) as number, low and high; by finer class; how they were found."""
+    counts = table.count()
+    fake = np.array([np.append(_by_class(counts), counts.sum())] * 3, dtype=np.float64)
+    finer = _by_class(counts, FINER_UP_TO).astype(np.float64)
+    return fake, finer, f"All {int(fake[0, 3]):,} fake tuples were counted."
+
+
+def _estimated(table: _Table, draws: int, confidence: float, seed: int) -> tuple[Floats, Floats, str]:
+    """Likewise from random tuples."""
+    fake, finer = table.estimate(draws, confidence, np.random.default_rng(seed))
+    drawn = f"Estimated from {draws:,} random tuples of the buckets"
+    return fake, finer, f"{drawn}; the bounds hold with a confidence of {confidence:.0%}."
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import AnonymizationError, Fragment, Release
-from anoncore.explain import Binding, Explanation, explain, mending_sentences, what_if
+from anoncore.explain import Binding, Explanation, WhatIf, explain, mending_sentences, what_if
 from anoncore.privacy.check import COMPARISON_WORDS
-from anoncore.requirements import REQUIREMENTS
+from anoncore.requirements import REQUIREMENTS, Requirement
 from dashboard import about, compute, forms, reference, state
 from dashboard.charts.explain import bound_groups
 from dashboard.palette import run_style
@@ -162,28 +162,33 @@ def _would(run: Run) -> None:
             with right:
                 st.info(parts.escaped(str(error)))
             return
-    word, words = run.release.group_word, parts.plural(run.release.group_word)
     with right:
-        if found.holds:
-            st.success(
-                f"It holds in every {word}. The worst has {requirement.level_name} {found.worst:.4g}"
-                + (f"; even {requirement.parameter} = {found.nearest:g} holds." if found.nearest is not None else ".")
-            )
-            return
-        st.error(
-            f"It fails in {found.n_groups:,} {words} with {found.n_rows:,} rows "
-            f"({found.n_rows / run.data.n_rows:.1%}). The worst has {parts.escaped(requirement.level_name)} "
-            f"{found.worst:.4g}."
+        _verdict(run, requirement, found)
+    if not found.holds:
+        _failing(run, requirement, found)
+
+
+def _verdict(run: Run, requirement: Requirement, found: WhatIf) -> None:
+    """Whether the requirement holds, how far it is from holding, and what would mend it."""
+    word, words = run.release.group_word, parts.plural(run.release.group_word)
+    if found.holds:
+        st.success(
+            f"It holds in every {word}. The worst has {requirement.level_name} {found.worst:.4g}"
+            + (f"; even {requirement.parameter} = {found.nearest:g} holds." if found.nearest is not None else ".")
         )
-        st.markdown(
-            "\n".join(
-                [
-                    "What would mend it:",
-                    "",
-                    *(f"- {parts.escaped(one)}" for one in mending_sentences(found, run.release)),
-                ]
-            )
-        )
+        return
+    st.error(
+        f"It fails in {found.n_groups:,} {words} with {found.n_rows:,} rows "
+        f"({found.n_rows / run.data.n_rows:.1%}). The worst has {parts.escaped(requirement.level_name)} "
+        f"{found.worst:.4g}."
+    )
+    cures = [f"- {parts.escaped(one)}" for one in mending_sentences(found, run.release)]
+    st.markdown("\n".join(["What would mend it:", "", *cures]))
+
+
+def _failing(run: Run, requirement: Requirement, found: WhatIf) -> None:
+    """The groups that fail, as a table."""
+    words = parts.plural(run.release.group_word)
     shown = sorted(found.violations, key=lambda one: -abs(one.level - requirement.threshold))[:MOST_VIOLATIONS]
     st.dataframe(
         pd.DataFrame(

@@ -10,9 +10,11 @@ from dashboard import state
 
 
 def choose(name: str, titles: Sequence[str]) -> int:
-    """Draw Back, Next and where the reader is; returns the step, 0 until another is chosen. Call it in a fragment."""
+    """Draw Back, Next and where the reader is; returns the step, which the address keeps. Call it in a fragment."""
     key = f"step-{name}"
-    step = min(state.session(key, 0), len(titles) - 1)
+    held = state.session(key)
+    step = min((state.linked_place(key) or 0) if held is None else held, len(titles) - 1)
+    state.link_place(key, step, 0)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Back", key=f"{key}-back", disabled=step == 0, on_click=_go, args=(key, step - 1), help="The step before."

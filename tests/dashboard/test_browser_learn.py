@@ -86,3 +86,16 @@ def test_parameters_are_played_with(visitor: Visitor) -> None:
         visitor.page.get_by_role("radio", name="after").or_(visitor.page.get_by_text("after", exact=True)).first.click()
     after = visitor.page.get_by_test_id("stMetricValue").all_inner_texts()
     assert after[2] == "0"
+
+
+def test_reloading_keeps_the_step(visitor: Visitor) -> None:
+    visitor.open("learn")
+    visitor.choose("Lesson", "6. Rothko grows on a sample")
+    visitor.press("Next")
+    visitor.see("Step 2 of")
+    visitor.reload()
+    visitor.see("Step 2 of")
+    visitor.press("Back")
+    visitor.see("Step 1 of")
+    visitor.reload()
+    visitor.see("Step 1 of")

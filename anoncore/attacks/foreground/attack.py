@@ -152,8 +152,6 @@ def _result(
 ) -> ForegroundKnowledge:
     guess_own, guess_other = target.random_worlds()
     own, other = (best.own, best.other) if leaks else (guess_own, guess_other)
-    attacked, guessed = target.figures(own, other, r), target.figures(guess_own, guess_other, r)
-    what = f"'{target.attribute}'"
     return ForegroundKnowledge(
         attribute=target.attribute,
         r=r,
@@ -166,33 +164,56 @@ def _result(
         without_attack=np.maximum(guess_own, guess_other),
         own_without_attack=np.where(target.needs, guess_own, np.nan),
         leading_set=leading,
-        recall=Score(
-            attacked[0],
+        **_scores_of_people(target, r, (own, other), (guess_own, guess_other)),
+        **_scores_of_learning(leaks),
+        sets=tuple(leaks),
+        seconds=time.perf_counter() - begin,
+        mining_seconds=sum(one.seconds for one in leaks),
+        notes=_notes(leaks, minimum_rows),
+    )
+
+
+def _scores_of_people(
+    target: Target, r: float, believed: tuple[Floats, Floats], guessed: tuple[Floats, Floats]
+) -> dict[str, Score]:
+    """Who is breached, falsely flagged and believed how strongly, each against guessing."""
+    persons: dict[str, Any] = {"unit": "share of people", "higher_is_better": False, "bounds": (0.0, 1.0)}
+    attack, guess = target.figures(*believed, r), target.figures(*guessed, r)
+    what = f"'{target.attribute}'"
+    return {
+        "recall": Score(
+            attack[0],
             name="foreground-recall",
             title="Sensitive people breached",
             meaning=f"Share of the people with a protected value of {what} whose p(t:x) exceeds 1/{r:g}.",
-            baseline=guessed[0],
-            **_PERSONS,
+            baseline=guess[0],
+            **persons,
         ),
-        flagged=Score(
-            attacked[1],
+        "flagged": Score(
+            attack[1],
             name="foreground-flagged",
             title="People falsely flagged",
             meaning=f"Share of people with a p(t:x) above 1/{r:g} for a protected value of {what} that they lack.",
-            baseline=guessed[1],
-            **_PERSONS,
+            baseline=guess[1],
+            **persons,
         ),
-        mean_probability=Score(
-            attacked[2],
+        "mean_probability": Score(
+            attack[2],
             name="foreground-mean-probability",
             title="Mean probability of the true value",
             meaning=f"How strongly the attack believes in the true protected value of {what}, on average.",
-            baseline=guessed[2],
+            baseline=guess[2],
             unit="probability",
             higher_is_better=False,
             bounds=(0.0, 1.0),
         ),
-        error=Score(
+    }
+
+
+def _scores_of_learning(leaks: list[SetLeak]) -> dict[str, Score]:
+    """How true the learned shares are, and how far they differ inside a group."""
+    return {
+        "error": Score(
             _mean_of([one.relative_error for one in leaks]),
             name="foreground-error",
             title="Error of what was learned",
@@ -202,7 +223,7 @@ def _result(
             higher_is_better=True,
             bounds=(0.0, None),
         ),
-        mean_range=Score(
+        "mean_range": Score(
             _mean_of([one.mean_range for one in leaks]),
             name="foreground-range",
             title="Mean difference inside a group",
@@ -212,14 +233,7 @@ def _result(
             higher_is_better=False,
             bounds=(0.0, 1.0),
         ),
-        sets=tuple(leaks),
-        seconds=time.perf_counter() - begin,
-        mining_seconds=sum(one.seconds for one in leaks),
-        notes=_notes(leaks, minimum_rows),
-    )
-
-
-_PERSONS: dict[str, Any] = {"unit": "share of people", "higher_is_better": False, "bounds": (0.0, 1.0)}
+    }
 
 
 def _mean_of(numbers: list[float]) -> float:
