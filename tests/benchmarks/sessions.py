@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.sessions [--visitors 10] [--minutes 10] [--pause 8]
 
-Each visitor has a headless Chromium, uploads a table whose values carry the visitor's mark, runs methods and goes from
-page to page with a pause of so many seconds on average between two clicks. The browsers run on the same cores. A mark
-of somebody else on any page is reported and makes the command fail.
+Each visitor has a headless Chromium, uploads a table whose values carry the visitor's mark, changes parameters, runs
+methods and goes from page to page with a pause of so many seconds on average between two clicks. The browsers run on
+the same cores. A mark of somebody else on any page is reported and makes the command fail.
 """
 
 from __future__ import annotations
@@ -27,7 +27,12 @@ from tests.dashboard.browser import Visitor
 
 # The first is the one that the page starts with.
 METHODS = ("Mondrian", "Anatomy", "Stack & Deal", "Microaggregation")
-PAGES = ("Data", "Attributes", "Classes", "Method", "Privacy", "Closeness", "Utility", "Explain", "Export")
+PAGES = (
+    *("Data", "Attributes", "Classes", "Method", "Privacy", "Closeness", "Attack", "Utility", "Explain"),
+    *("Compare", "Export", "Learn", "Reference"),
+)
+# Not a page interaction: it lasts as long as the method and the queue before it.
+FINISHED = "run finished"
 KEEP_MINUTES = 0.2
 
 
@@ -69,7 +74,9 @@ class Script:
             self.problems.append(f"visitor {self.number}: {type(error).__name__}: {str(error)[:300]}")
 
     def _work(self, visitor: Visitor) -> None:
+        begin = time.perf_counter()
         visitor.open()
+        self.seconds["first page"].append(time.perf_counter() - begin)
         visitor.upload(f"{self.mark}.csv", table(self.mark, self.number).to_csv(index=False).encode())
         visitor.see(f"{self.mark}.csv")
         visitor.go("Attributes")
@@ -81,11 +88,19 @@ class Script:
             if method != shown:
                 visitor.choose("Method", method, exact=False)
                 shown = method
+            field = visitor.page.get_by_test_id("stNumberInput").get_by_role("spinbutton").first
+            field.fill(str(self.random.choice([value for value in range(3, 7) if str(value) != field.input_value()])))
+            with visitor.run():
+                field.press("Enter")
+            self.seconds["parameter"].append(visitor.seconds)
+            begin = time.perf_counter()
             with visitor.run():
                 visitor.page.get_by_role("button", name="Run", exact=True).click()
             self.seconds["Run"].append(visitor.seconds)
             self.n_runs += 1
             visitor.see(f"Run {self.n_runs} ·", seconds=120)
+            visitor.settle()
+            self.seconds[FINISHED].append(time.perf_counter() - begin)
             for page in self.random.sample(PAGES, 6):
                 self._pause()
                 visitor.go(page)
@@ -162,11 +177,13 @@ def print_times(scripts: list[Script], problems: list[str]) -> None:
     for one in scripts:
         for page, found in one.seconds.items():
             seconds[page] += found
-    seconds["all"] = [second for found in list(seconds.values()) for second in found]
+    seconds["all pages and controls"] = [
+        second for what, found in seconds.items() if what != FINISHED for second in found
+    ]
     for page, found in seconds.items():
         if found:
             middle, p95 = statistics.median(found), float(np.percentile(found, 95))
-            print(f"{page:>12}: median {middle:.2f} s, p95 {p95:.2f}, worst {max(found):.2f}, {len(found)} times")
+            print(f"{page:>22}: median {middle:.2f} s, p95 {p95:.2f}, worst {max(found):.2f}, {len(found)} times")
     print(f"{sum(one.n_runs for one in scripts)} runs by {len(scripts)} visitors; {len(problems)} problems")
     for problem in problems:
         print(f"  {problem}")
