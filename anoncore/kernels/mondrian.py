@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from anoncore.kernels.attributes import HIERARCHY, Attributes, common_node, width
 from anoncore.kernels.checking import KernelChecks, all_hold
+from anoncore.kernels.code_sweep import best_code, gather, has_few_codes, loss_costs
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.splitting import (
     NO_SPLIT,
@@ -21,6 +22,7 @@ from anoncore.kernels.splitting import (
 )
 from anoncore.kernels.sweep import (
     INFOGAIN,
+    LOSS,
     MEDIAN,
     TIE,
     Search,
@@ -148,7 +150,13 @@ def _best_split(
     for a in range(low.shape[0]):
         if low[a] == high[a]:
             continue
-        if attributes.form[a] != HIERARCHY:
+        few = criterion == LOSS and has_few_codes(hi - lo, high[a] - low[a] + 1, counts.shape[0], attributes)
+        if attributes.form[a] != HIERARCHY and few:
+            at_codes = gather(rows, lo, hi, a, low, high, attributes, checks)
+            cost, place = best_code(at_codes, loss_costs(at_codes, attributes), best, TIE * (hi - lo), checks)
+            if place >= 0:
+                best, split = cost, make_split(THRESHOLD, a, low[a] + place, 0)
+        elif attributes.form[a] != HIERARCHY:
             sort_rows(rows, lo, hi, a, low[a], high[a], work)
             threshold_costs(rows, lo, hi - lo, criterion, search, attributes, work)
             cost, value = best_threshold(rows, lo, hi, a, counts, best, search, checks, work)

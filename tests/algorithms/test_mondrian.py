@@ -45,6 +45,10 @@ REQUIREMENTS: list[tuple[Requirement, ...]] = [
 ]
 
 
+TREE = Hierarchy.from_nested({"low": ["u", "v"], "high": {"odd": ["w", "x"], "even": ["y"]}})
+ROLES = {**dict.fromkeys(QUASI, "quasi-identifier"), "illness": "sensitive", "pay": "sensitive"}
+
+
 @st.composite
 def people(draw: st.DrawFn) -> Microdata:
     n = draw(st.integers(1, 28))
@@ -58,10 +62,19 @@ def people(draw: st.DrawFn) -> Microdata:
         "shoe": draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)),
     }
     columns["age"] = pd.array(columns["age"], dtype="Int64")
-    tree = Hierarchy.from_nested({"low": ["u", "v"], "high": {"odd": ["w", "x"], "even": ["y"]}})
-    roles = {**dict.fromkeys(QUASI, "quasi-identifier"), "illness": "sensitive", "pay": "sensitive"}
-    hierarchies = {"job": tree} if draw(st.booleans()) else {}
-    return Microdata(pd.DataFrame(columns), roles=roles, hierarchies=hierarchies)
+    hierarchies = {"job": TREE} if draw(st.booleans()) else {}
+    return Microdata(pd.DataFrame(columns), roles=ROLES, hierarchies=hierarchies)
+
+
+def crowd(n: int, seed: int, hierarchies: dict[str, Hierarchy]) -> Microdata:
+    """Many people with few values, some of them rare."""
+    rng = np.random.default_rng(seed)
+    values = {"age": list(range(7)), "town": list("abc"), "job": list("uvwxy"), "illness": ["flu", "cold", "gout"]}
+    columns = {
+        name: rng.choice(options, n, p=rng.dirichlet(np.full(len(options), 0.7)))
+        for name, options in {**values, "pay": list(range(5))}.items()
+    }
+    return Microdata(pd.DataFrame(columns), roles=ROLES, hierarchies=hierarchies)
 
 
 def content(data: Microdata) -> list[Row]:
@@ -124,6 +137,20 @@ def test_the_classes_are_those_of_the_plain_algorithm(data, requirements, split,
         return
     expected = Counter(tuple(sorted(group)) for group in plain_twin(model, data).groups(content(data)))
     assert classes(model.anonymize(data)) == expected
+
+
+@pytest.mark.parametrize("hierarchies", [{}, {"job": TREE}], ids=["flat", "tree"])
+@pytest.mark.parametrize("requirements", REQUIREMENTS, ids=lambda found: found[0].name)
+def test_many_rows_of_few_codes_are_cut_like_those_of_the_plain_algorithm(requirements, hierarchies):
+    compared = 0
+    for seed in range(6):
+        data = crowd(400, seed, hierarchies)
+        model = Mondrian(requirements=requirements, split="loss")
+        if feasible(model, data):
+            expected = Counter(tuple(sorted(group)) for group in plain_twin(model, data).groups(content(data)))
+            assert classes(model.anonymize(data)) == expected
+            compared += 1
+    assert compared
 
 
 @settings(max_examples=40, deadline=None)

@@ -1,0 +1,153 @@
+"""Scoring the thresholds of an attribute that has few codes in a large node: from what lies at each code.
+
+The information loss of both sides changes only between codes. So the node's rows are read once, in their place, instead
+of twice per attribute in the order of the attribute that is cut, which jumps through memory. Costs are the same numbers
+as those of `sweep.threshold_costs`, added in the same order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.kernels.attributes import CATEGORY, HIERARCHY, Attributes, common_node
+from anoncore.kernels.checking import KernelChecks, all_hold
+from anoncore.kernels.compiler import inner_kernel
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bytes = npt.NDArray[np.uint8]
+
+
+class AtCodes(NamedTuple):
+    """What lies at each code of the attribute that is cut, from its lowest on: `size` rows, their smallest and largest
+    code of every attribute (n_codes, n_attributes), which categories they have (a column per category of attribute a
+    from `start[a]` on), and their `counts` of sensitive values.
+    """
+
+    size: Int64
+    low: Int32
+    high: Int32
+    has: Bytes
+    start: Int64
+    counts: Int64
+
+
+@inner_kernel
+def has_few_codes(n: int, n_codes: int, n_counts: int, attributes: Attributes) -> bool:
+    """Whether tables by code are small beside the rows of the node."""
+    cells = 2 * attributes.form.shape[0] + n_counts
+    for a in range(attributes.form.shape[0]):
+        if attributes.form[a] == CATEGORY:
+            cells += attributes.code_start[a + 1] - attributes.code_start[a]
+    return n_codes * cells <= n
+
+
+@inner_kernel
+def gather(
+    rows: Int32, lo: int, hi: int, cut: int, low: Int32, high: Int32, attributes: Attributes, checks: KernelChecks
+) -> AtCodes:
+    """Read the rows lo..hi-1, whose codes lie between `low` and `high` (n_attributes,), by their code of `cut`."""
+    n_attributes, n_codes = low.shape[0], high[cut] - low[cut] + 1
+    start = np.zeros(n_attributes + 1, np.int64)
+    for a in range(n_attributes):
+        start[a + 1] = start[a] + (high[a] - low[a] + 1 if attributes.form[a] == CATEGORY else 0)
+    size = np.zeros(n_codes, np.int64)
+    lowest, highest = np.empty((n_codes, n_attributes), np.int32), np.empty((n_codes, n_attributes), np.int32)
+    for code in range(n_codes):
+        for a in range(n_attributes):
+            lowest[code, a], highest[code, a] = high[a], low[a]
+    has = np.zeros((n_codes, start[n_attributes]), np.uint8)
+    counts = np.zeros((n_codes, checks.count_start[-1]), np.int64)
+    n_sensitive = checks.count_start.shape[0] - 1
+    for row in range(lo, hi):
+        at = rows[row, cut] - low[cut]
+        size[at] += 1
+        for a in range(n_attributes):
+            code = rows[row, a]
+            if attributes.form[a] == CATEGORY:
+                has[at, start[a] + code - low[a]] = 1
+            else:
+                lowest[at, a] = min(lowest[at, a], code)
+                highest[at, a] = max(highest[at, a], code)
+        for s in range(n_sensitive):
+            counts[at, checks.count_start[s] + rows[row, n_attributes + s]] += 1
+    return AtCodes(size, lowest, highest, has, start, counts)
+
+
+@inner_kernel
+def loss_costs(at_codes: AtCodes, attributes: Attributes) -> Floats:
+    """Loss of both sides of a cut after each code, times rows: float (n_codes,)."""
+    costs = np.zeros(at_codes.size.shape[0], np.float64)
+    _add_side(at_codes, attributes, costs, True)
+    _add_side(at_codes, attributes, costs, False)
+    return costs
+
+
+@inner_kernel
+def _add_side(at_codes: AtCodes, attributes: Attributes, costs: Floats, forward: bool) -> None:
+    n_codes = costs.shape[0]
+    for a in range(attributes.form.shape[0]):
+        span = attributes.span[a]
+        if span == 0.0:
+            continue
+        begin, base, form = attributes.code_start[a], attributes.node_start[a], attributes.form[a]
+        first, n_categories = at_codes.start[a], at_codes.start[a + 1] - at_codes.start[a]
+        seen = np.zeros(n_categories, np.uint8)
+        low, high, distinct, node, n = np.int32(0), np.int32(-1), 0, np.int32(-1), 0
+        for i in range(n_codes):
+            code = i if forward else n_codes - 1 - i
+            if at_codes.size[code] > 0:
+                if form == CATEGORY:
+                    for category in range(n_categories):
+                        if at_codes.has[code, first + category] > seen[category]:
+                            seen[category] = 1
+                            distinct += 1
+                elif n == 0:
+                    low, high = at_codes.low[code, a], at_codes.high[code, a]
+                else:
+                    low, high = min(low, at_codes.low[code, a]), max(high, at_codes.high[code, a])
+                n += at_codes.size[code]
+            loss = 0.0
+            if form == CATEGORY:
+                loss = (distinct - 1) / span
+            elif form == HIERARCHY:
+                if n > 0:
+                    if node < 0:
+                        node = attributes.leaf[begin + low]
+                    node = common_node(attributes, a, node, low, high)
+                    loss = (attributes.last[base + node] - attributes.first[base + node]) / span
+            elif n > 0:
+                loss = (attributes.position[begin + high] - attributes.position[begin + low]) / span
+            if forward:
+                costs[code] += n * loss
+            elif code > 0:
+                costs[code - 1] += n * loss
+
+
+@inner_kernel
+def best_code(at_codes: AtCodes, costs: Floats, bound: float, tie: float, checks: KernelChecks) -> tuple[float, int]:
+    """Cheapest allowable cut below cost `bound`: its cost and how far its code lies above the lowest, -1 if none."""
+    n_codes, n_counts = at_codes.counts.shape
+    left, right = np.zeros(n_counts, np.int64), np.zeros(n_counts, np.int64)
+    n, n_left, least = 0, 0, checks.minimum_rows
+    for code in range(n_codes):
+        n += at_codes.size[code]
+        for place in range(n_counts):
+            right[place] += at_codes.counts[code, place]
+    best, value = bound, -1
+    for code in range(n_codes):
+        n_left += at_codes.size[code]
+        if at_codes.size[code] == 0 or n_left == n:
+            continue
+        for place in range(n_counts):
+            left[place] += at_codes.counts[code, place]
+            right[place] -= at_codes.counts[code, place]
+        if n_left < least or n - n_left < least or costs[code] >= best - tie:
+            continue
+        if all_hold(checks, left, n_left) and all_hold(checks, right, n - n_left):
+            best, value = costs[code], code
+    return best, value
