@@ -97,7 +97,7 @@ def _add_side(at_codes: AtCodes, attributes: Attributes, costs: Floats, forward:
         begin, base, form = attributes.code_start[a], attributes.node_start[a], attributes.form[a]
         first, n_categories = at_codes.start[a], at_codes.start[a + 1] - at_codes.start[a]
         seen = np.zeros(n_categories, np.uint8)
-        low, high, distinct, node, n = np.int32(0), np.int32(-1), 0, np.int32(-1), 0
+        low, high, distinct, node, n = 0, -1, 0, -1, 0
         for i in range(n_codes):
             code = i if forward else n_codes - 1 - i
             if at_codes.size[code] > 0:
