@@ -5,18 +5,15 @@ Whoever reloads, loses the connection or comes back in time finds everything as 
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import logging
 import os
-import sys
 import threading
 import time
 from contextlib import suppress
 
 from streamlit import runtime
 
-from dashboard import state
+from dashboard import garbage, state
 
 KEEP_MINUTES = 30.0
 VARIABLE = "ANONCORE_KEEP_MINUTES"
@@ -45,14 +42,6 @@ def _watch() -> None:
         time.sleep(min(EVERY_SECONDS, max(keep_seconds(), 1.0)))
         try:
             if state.let_go(runtime.get_instance().is_active_session, keep_seconds()):
-                give_back()
+                garbage.give_back()
         except Exception:
             _logger.exception("Workspaces could not be looked through")
-
-
-def give_back() -> None:
-    """Return freed memory to the system; glibc would keep it for later."""
-    gc.collect()
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL("libc.so.6").malloc_trim(0)

@@ -7,6 +7,8 @@ import logging
 import threading
 from collections.abc import Callable
 
+from dashboard import garbage
+
 MODULES = ("plotly.graph_objects", "anoncore.privacy", "anoncore.attacks", "anoncore.utility", "sklearn.tree")
 
 _logger = logging.getLogger(__name__)
@@ -61,8 +63,10 @@ def _warm_up(run: Callable[[list[str]], None] = _run) -> None:
         _ready.set()
         for module in MODULES:
             importlib.import_module(module)
+        garbage.set_aside()
         run([name for name in ALGORITHMS if name != first])
     except Exception:
         _logger.exception("The warm-up failed; the first run will take longer")
     finally:
         _ready.set()
+        garbage.set_aside()

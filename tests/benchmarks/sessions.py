@@ -2,9 +2,10 @@
 
     python -m tests.benchmarks.sessions [--visitors 10] [--minutes 10] [--pause 8]
 
-Each visitor has a headless Chromium, uploads a table whose values carry the visitor's mark, changes parameters, runs
-methods and goes from page to page with a pause of so many seconds on average between two clicks. The browsers run on
-the same cores. A mark of somebody else on any page is reported and makes the command fail.
+Each visitor has a headless Chromium and uploads a table whose values carry the visitor's mark. They come in one after
+another; when all are in, each changes parameters, runs methods and goes from page to page with a pause of so many
+seconds on average between two clicks. The browsers run on the same cores. A mark of somebody else on any page is
+reported and makes the command fail.
 """
 
 from __future__ import annotations
@@ -51,12 +52,21 @@ def table(mark: str, seed: int) -> pd.DataFrame:
     )
 
 
-class Script:
-    """What one visitor does until the time is over."""
+class Door:
+    """Visitors come in one at a time and start together."""
 
-    def __init__(self, number: int, address: str, end: float, pause: float) -> None:
+    def __init__(self, visitors: int) -> None:
+        self.turn = threading.Lock()
+        self.all_in = threading.Barrier(visitors)
+
+
+class Script:
+    """What one visitor does for so many seconds from when all are in."""
+
+    def __init__(self, number: int, address: str, seconds: float, pause: float, door: Door) -> None:
         self.mark = f"zq{number}z"
-        self.number, self.address, self.end, self.pause = number, address, end, pause
+        self.number, self.address, self.pause = number, address, pause
+        self.lasts, self.end, self.door = seconds, 0.0, door
         self.random = random.Random(number)
         self.seconds: dict[str, list[float]] = defaultdict(list)
         self.problems: list[str] = []
@@ -66,14 +76,19 @@ class Script:
         """Everything, with what went wrong kept as sentences."""
         try:
             with browser.chrome() as chrome:
-                visitor = browser.visitor(chrome, self.address)
+                with self.door.turn:
+                    visitor = browser.visitor(chrome, self.address)
+                    self._come_in(visitor)
+                self.door.all_in.wait()
+                self.end = time.monotonic() + self.lasts
                 self._work(visitor)
                 self.problems += [*visitor.problems(), *visitor.foreign]
                 visitor.page.context.close()
         except Exception as error:
+            self.door.all_in.abort()
             self.problems.append(f"visitor {self.number}: {type(error).__name__}: {str(error)[:300]}")
 
-    def _work(self, visitor: Visitor) -> None:
+    def _come_in(self, visitor: Visitor) -> None:
         begin = time.perf_counter()
         visitor.open()
         self.seconds[STARTED].append(time.perf_counter() - begin)
@@ -81,6 +96,8 @@ class Script:
         visitor.see(f"{self.mark}.csv")
         visitor.go("Attributes")
         visitor.press("Use suggestions")
+
+    def _work(self, visitor: Visitor) -> None:
         shown = METHODS[0]
         for method in self._methods():
             self._pause()
@@ -133,12 +150,11 @@ def memory(pid: int) -> float:
 
 def visits(address: str, visitors: int, minutes: float, pause: float) -> list[Script]:
     """All visitors' scripts, done."""
-    end = time.monotonic() + minutes * 60
-    scripts = [Script(number, address, end, pause) for number in range(visitors)]
+    door = Door(visitors)
+    scripts = [Script(number, address, minutes * 60, pause, door) for number in range(visitors)]
     threads = [threading.Thread(target=one.run) for one in scripts]
     for one in threads:
         one.start()
-        time.sleep(1.0)
     for one in threads:
         one.join()
     return scripts

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 import weakref
 
 import pytest
 
 from anoncore.algorithms import Mondrian
-from dashboard import compute, jobs, retention, state
+from dashboard import compute, garbage, jobs, retention, state
 from dashboard.workspace import Workspaces
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, people
@@ -72,7 +71,7 @@ def test_nothing_of_a_workspace_that_ended_is_left(visitor: Visitor, monkeypatch
     assert not any(run.id in key or digest in key for key in compute._values._items)
     assert all(digest not in key for key in state._microdata._items)
     del run, visitor, one
-    gc.collect()
+    garbage.give_back()
     assert [one() for one in watched] == [None, None]
 
 

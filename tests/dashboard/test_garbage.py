@@ -1,0 +1,55 @@
+"""What stays is set aside from the collector, and what became garbage meanwhile is found again."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from dashboard import garbage, warmup
+
+
+class Knot:
+    """Holds itself, so that only the collector can free it."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.fixture(autouse=True)
+def nothing_set_aside() -> Iterator[None]:
+    gc.unfreeze()
+    yield
+    gc.unfreeze()
+
+
+def test_what_stays_is_set_aside_and_garbage_is_not() -> None:
+    kept, dropped = Knot(), Knot()
+    watched = [weakref.ref(kept), weakref.ref(dropped)]
+    del dropped
+    garbage.set_aside()
+    assert [one() for one in watched] == [kept, None]
+    assert gc.get_freeze_count() > 10_000
+    assert not any(one is kept for one in gc.get_objects())
+
+
+@pytest.mark.parametrize("collect", [garbage.set_aside, garbage.give_back])
+def test_what_became_garbage_after_it_was_set_aside_is_collected(collect: object) -> None:
+    knot = Knot()
+    watched = weakref.ref(knot)
+    garbage.set_aside()
+    del knot
+    gc.collect()
+    assert watched() is not None, "it was not set aside"
+    assert callable(collect)
+    collect()
+    assert watched() is None
+
+
+def test_everything_is_set_aside_once_all_is_warm() -> None:
+    loaded: list[Knot] = []
+    warmup._warm_up(lambda names: loaded.append(Knot()))
+    assert len(loaded) == 2
+    assert not any(isinstance(one, Knot) for one in gc.get_objects())
