@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -19,6 +18,8 @@ from anoncore.partition import Partition
 Floats = npt.NDArray[np.float64]
 Texts = npt.NDArray[np.object_]
 GeneralizedForm = Literal["interval", "set", "node"]
+FEW_CATEGORIES = 63
+"""Categories of which a set is the bits of one number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,21 +145,27 @@ class Generalized(Recoding):
         """Published cell of each group, object (n_groups,)."""
         if self.node is not None and self.domain.tree is not None:
             return np.array(self.domain.tree.labels, dtype=object)[self.node]
-        texts = np.empty(self.partition.n_groups, dtype=object)
-        known: dict[Hashable, str] = {}
-        for group, region in enumerate(self._regions()):
-            text = known.get(region)
-            if text is None:
-                text = known[region] = self._region_text(group)
-            texts[group] = text
-        return texts
+        texts, region = self._different_texts
+        return texts[region]
 
-    def _regions(self) -> Iterable[Hashable]:
-        """Something for each group that is equal where the regions are."""
-        if self.offsets is not None and self.members is not None:
-            members = self.members
-            return (members[begin:end].tobytes() for begin, end in pairwise(self.offsets.tolist()))
-        return zip(self.low.tolist(), self.high.tolist(), strict=True)
+    @cached_property
+    def _different_texts(self) -> tuple[Texts, npt.NDArray[np.intp]]:
+        """The published cells of the different regions, and which region each group has."""
+        _, first, region = np.unique(self._regions(), return_index=True, return_inverse=True)
+        texts = np.empty(len(first), dtype=object)
+        for place, group in enumerate(first.tolist()):
+            texts[place] = self._region_text(group)
+        return texts, region
+
+    def _regions(self) -> npt.NDArray[np.int64]:
+        """A number for each group that is equal where the regions are."""
+        if self.offsets is None or self.members is None:
+            return self.low.astype(np.int64) * len(self.domain) + self.high
+        if len(self.domain) <= FEW_CATEGORIES:
+            return np.bitwise_or.reduceat(np.int64(1) << self.members.astype(np.int64), self.offsets[:-1])
+        known: dict[bytes, int] = {}
+        sets = (self.members[begin:end].tobytes() for begin, end in pairwise(self.offsets.tolist()))
+        return np.array([known.setdefault(one, len(known)) for one in sets], dtype=np.int64)
 
     def _region_text(self, group: int) -> str:
         domain, low, high = self.domain, int(self.low[group]), int(self.high[group])
@@ -180,7 +187,10 @@ class Generalized(Recoding):
 
     def group_content(self) -> tuple[Codes, ...]:
         """Bounds of each region, then the rank of its text, which tells sets of equal bounds apart."""
-        return (self.low, self.high) if self.form != "set" else (self.low, self.high, _ranks(self.group_texts))
+        if self.form != "set":
+            return self.low, self.high
+        texts, region = self._different_texts
+        return self.low, self.high, _ranks(texts)[region]
 
     def bounds(self) -> tuple[Codes, Codes]:
         """Lowest and highest code of each row's region."""

@@ -55,6 +55,19 @@ def test_categories_become_sets_of_those_present():
     assert [bound.tolist() for bound in recoding.bounds()] == [[0, 0, 1, 1, 0], [3, 3, 1, 1, 3]]
 
 
+@pytest.mark.parametrize("n_values", [1, 2, 62, 63, 64, 65, 200])
+def test_every_set_has_its_own_text_and_rank_however_many_categories(n_values):
+    rng = np.random.default_rng(n_values)
+    names = np.array([f"v{code:03}" for code in range(n_values)])
+    values = np.concatenate([names, names[[0, -1, 0, -1]], rng.choice(names, 300)])
+    group = np.concatenate([np.zeros(n_values), [1, 2, 3, 3], rng.integers(4, 200, 300)])
+    recoding = recoded(values, np.unique(group, return_inverse=True)[1])
+    sets = [sorted(set(values[recoding.partition.group == one])) for one in range(recoding.partition.n_groups)]
+    texts = ["{" + ", ".join(one) + "}" if len(one) > 1 else one[0] for one in sets]
+    assert recoding.group_texts.tolist() == texts
+    assert recoding.group_content()[-1].tolist() == np.unique(texts, return_inverse=True)[1].tolist()
+
+
 def test_members_of_a_set_that_would_mislead_stand_in_quotes():
     recoding = recoded(["a, b", 'say "x"', "c{d}", "plain"], [0, 0, 0, 0])
     assert recoding.group_texts.tolist() == ['{"a, b", "c{d}", plain, "say ""x"""}']

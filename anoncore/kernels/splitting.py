@@ -103,15 +103,13 @@ def split_rows(
         shared = goes_left(rows, lo, hi, split, content)
     for row in range(lo, hi):
         left = shared[row - lo] if split.kind == SHARED_MEDIAN else rows[row, a] <= value
-        if left:
-            if kept != row:
-                for column in range(rows.shape[1]):
-                    rows[kept, column] = rows[row, column]
-            kept += 1
-        else:
-            for column in range(rows.shape[1]):
-                spare[lo + moved, column] = rows[row, column]
-            moved += 1
+        # To both sides, of which one is written over: cheaper than a branch that nobody can foresee.
+        for column in range(rows.shape[1]):
+            code = rows[row, column]
+            rows[kept, column] = code
+            spare[lo + moved, column] = code
+        kept += left
+        moved += not left
     _copy_rows(spare, lo, rows, kept, moved)
     ends[0], ends[1] = kept, hi
     return 2
