@@ -165,3 +165,15 @@ def listing(values: Sequence[Any], limit: int = 8) -> str:
     """A short list of values for a message."""
     shown = ", ".join(quoted(value_text(value)) for value in values[:limit])
     return shown if len(values) <= limit else f"{shown} and {len(values) - limit} more"
+
+
+def set_text(domain: Domain, codes: npt.NDArray[np.int32]) -> str:
+    """Text of the set of the values of the codes, e.g. {a, b}."""
+    return "{" + ", ".join(_member_text(domain.text(int(code))) for code in codes) + "}"
+
+
+def _member_text(text: str) -> str:
+    """A category as a member of a set: in quotes where a comma or brace of its own would mislead the reader."""
+    if any(mark in text for mark in ',{}"'):
+        return '"' + text.replace('"', '""') + '"'
+    return text

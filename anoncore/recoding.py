@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.domain import MISSING_TEXT, Domain, Kind, range_text
+from anoncore.domain import MISSING_TEXT, Domain, Kind, range_text, set_text
 from anoncore.microdata import Codes
 from anoncore.partition import Partition
 
@@ -172,7 +172,7 @@ class Generalized(Recoding):
         if low == high:
             return domain.text(low)
         if domain.kind is not Kind.NUMERIC or self.form == "set":
-            return _set_text(domain, self.values(group))
+            return set_text(domain, self.values(group))
         if high != domain.missing_code:
             return range_text(domain[low], domain[high])
         return f"{range_text(domain[low], domain[high - 1])} or {MISSING_TEXT}"
@@ -304,7 +304,7 @@ class GroupValues(Recoding):
         """Published cell of each group, object (n_groups,)."""
         texts = np.empty(self.partition.n_groups, dtype=object)
         for group in range(len(texts)):
-            texts[group] = _set_text(self.domain, self.values(group))
+            texts[group] = set_text(self.domain, self.values(group))
         return texts
 
     def texts(self) -> Texts:
@@ -338,14 +338,3 @@ class GroupValues(Recoding):
 def _ranks(texts: Texts) -> Codes:
     rank = {text: place for place, text in enumerate(sorted(set(texts)))}
     return np.array([rank[text] for text in texts], dtype=np.int32)
-
-
-def _set_text(domain: Domain, codes: Codes) -> str:
-    return "{" + ", ".join(_quoted(domain.text(int(code))) for code in codes) + "}"
-
-
-def _quoted(text: str) -> str:
-    """A category as a member of a set: in quotes where a comma or brace of its own would mislead the reader."""
-    if any(mark in text for mark in ',{}"'):
-        return '"' + text.replace('"', '""') + '"'
-    return text
