@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -12,7 +11,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from anoncore.kernels.freshness import drop_stale
+from anoncore.kernels.compiled_code import kept_here
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,20 +23,20 @@ LEVEL_SIGNATURE = numba.types.float64(
     numba.types.CPointer(numba.types.float64),  # the requirement's reference numbers
 )
 
-drop_stale(Path(__file__).parent)
-
 
 def kernel(function: F) -> F:
     """Compile `function` with numba: no Python objects, no GIL, cached on disk; division by zero gives inf or nan."""
-    compiled: F = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    with kept_here():
+        compiled: F = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
     return compiled
 
 
 def inner_kernel(function: F) -> F:
     """Compile a function that only kernels call: leaves out the entry points from Python and C, which cost seconds."""
-    compiled: F = numba.njit(
-        nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
-    )(function)
+    with kept_here():
+        compiled: F = numba.njit(
+            nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+        )(function)
     return compiled
 
 
@@ -46,7 +45,8 @@ def level_function(function: Callable[..., float]) -> Any:
 
     A fixed signature keeps requirements open-ended: a new one brings its own function, and no kernel is recompiled.
     """
-    return numba.cfunc(LEVEL_SIGNATURE, cache=True)(function)
+    with kept_here():
+        return numba.cfunc(LEVEL_SIGNATURE, cache=True)(function)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
