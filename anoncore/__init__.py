@@ -1,23 +1,51 @@
 """Anonymize a table, see what the release protects, what an adversary still gets, and what it costs."""
 
-from anoncore.domain import Domain, Kind
-from anoncore.errors import (
-    AnonymizationError,
-    CancelledError,
-    DataError,
-    InfeasibleError,
-    ParameterError,
-    RecipeError,
-    ReleaseError,
-)
-from anoncore.hierarchy import Hierarchy
-from anoncore.microdata import Microdata, Role
-from anoncore.partition import Partition
-from anoncore.recipe import Recipe, RecipeRun
-from anoncore.recoding import Distorted, Exact, Generalized, GroupValues, Recoding
-from anoncore.release import Fragment, Release
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from anoncore.base.errors import (
+        AnonymizationError,
+        CancelledError,
+        DataError,
+        InfeasibleError,
+        ParameterError,
+        RecipeError,
+        ReleaseError,
+    )
+    from anoncore.recipes.recipe import Recipe, RecipeRun
+    from anoncore.release.partition import Partition
+    from anoncore.release.recoding import Distorted, Exact, Generalized, GroupValues, Recoding
+    from anoncore.release.release import Fragment, Release
+    from anoncore.table.domain import Domain, Kind
+    from anoncore.table.hierarchy import Hierarchy
+    from anoncore.table.microdata import Microdata, Role
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "anoncore.base.errors": (
+        "AnonymizationError",
+        "CancelledError",
+        "DataError",
+        "InfeasibleError",
+        "ParameterError",
+        "RecipeError",
+        "ReleaseError",
+    ),
+    "anoncore.recipes.recipe": ("Recipe", "RecipeRun"),
+    "anoncore.release.partition": ("Partition",),
+    "anoncore.release.recoding": ("Distorted", "Exact", "Generalized", "GroupValues", "Recoding"),
+    "anoncore.release.release": ("Fragment", "Release"),
+    "anoncore.table.domain": ("Domain", "Kind"),
+    "anoncore.table.hierarchy": ("Hierarchy",),
+    "anoncore.table.microdata": ("Microdata", "Role"),
+}
+_ROOMS = ("algorithms", "attacks", "datasets", "privacy", "requirements", "utility")
+"""Packages that are part of what users call, so that `import anoncore` is enough to reach them."""
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "AnonymizationError",
@@ -44,3 +72,19 @@ __all__ = [
     "Role",
     "__version__",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for, so that the command line starts without pandas and numba."""
+    if name in _ROOMS:
+        return import_module(f"anoncore.{name}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'anoncore' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names, and no others."""
+    return sorted([*__all__, *_ROOMS])

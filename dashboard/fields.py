@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from anoncore import AnonymizationError, InfeasibleError, Microdata
 from anoncore.algorithms import Algorithm
-from anoncore.model import Model
+from anoncore.base.model import Model
 from anoncore.requirements import REQUIREMENTS, Requirement
 
 Form = Literal["integer", "number", "choice", "flag", "attribute", "requirements", "numbers", "groups", "text"]

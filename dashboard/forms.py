@@ -16,8 +16,8 @@ import streamlit as st
 
 from anoncore import Microdata, ParameterError
 from anoncore.algorithms import Algorithm
-from anoncore.attribute_proposal import AttributeProposal
-from anoncore.model import Model
+from anoncore.algorithms.attribute_proposal import AttributeProposal
+from anoncore.base.model import Model
 from anoncore.requirements import REQUIREMENTS
 from dashboard import about, compute, reference, state
 from dashboard.editors import attribute_groups, per_attribute

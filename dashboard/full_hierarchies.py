@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from anoncore import AnonymizationError, Hierarchy
-from anoncore.recipe_source import HierarchySpec
+from anoncore.recipes.source import HierarchySpec
 
 _INTERVAL = re.compile(r"\[(?P<low>[^,]+), (?P<high>[^,]+)\)|(?P<first>-?\d+)(?:-| to )(?P<last>-?\d+)")
 FANOUTS = range(2, 21)

@@ -12,14 +12,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from anoncore import DataError, Hierarchy
-from anoncore.algorithms.rothko import Rothko
-from anoncore.engines.choice import run_on_disk
-from anoncore.engines.large_table import LargeTable, database_tables, table_files
-from anoncore.engines.run import check_output
+from anoncore.algorithms.rothko.rothko import Rothko
+from anoncore.engines.large_run import check_output
 from anoncore.engines.table_sample import TableSample, sample_table
-from anoncore.microdata import Role
-from anoncore.recipe import Recipe
-from anoncore.recipe_source import HierarchySpec, Source
+from anoncore.recipes.engine_choice import run_on_disk
+from anoncore.recipes.recipe import Recipe
+from anoncore.recipes.source import HierarchySpec, Source
+from anoncore.sources.large_table import LargeTable, database_tables, table_files
+from anoncore.table.microdata import Role
 from dashboard import compute, jobs, state
 from dashboard.full_hierarchies import full_spec
 from dashboard.own_machine import whole_path

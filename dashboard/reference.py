@@ -11,9 +11,9 @@ from types import MappingProxyType
 from typing import Any
 
 from anoncore.algorithms import ALGORITHMS
-from anoncore.criteria import CRITERIA, FAMILIES, Criterion
-from anoncore.measures import MEASURES
-from anoncore.model import Model
+from anoncore.base.model import Model
+from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
+from anoncore.measures.evaluation import MEASURES
 from anoncore.requirements import REQUIREMENTS
 from dashboard.fields import FieldForm, field_forms
 

@@ -17,11 +17,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import datasets
-from anoncore import AnonymizationError, DataError, Microdata, Recipe
+from anoncore import AnonymizationError, DataError, Microdata, Recipe, datasets
 from anoncore.algorithms import Algorithm, Mondrian
-from anoncore.recipe_source import HierarchySpec, Source, table_value
-from anoncore.release_file import packed, unpacked
+from anoncore.publishing.release_file import packed, unpacked
+from anoncore.recipes.source import HierarchySpec, Source, table_value
 from anoncore.sources import read_table
 from dashboard.workspace import MAX_RUNS, LoadedTable, Run, Tags, Workspace, untagged
 

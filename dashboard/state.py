@@ -14,9 +14,8 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-import datasets
-from anoncore import AnonymizationError, Hierarchy, Microdata
-from anoncore.memory import CELL_BYTES, require_memory
+from anoncore import AnonymizationError, Hierarchy, Microdata, datasets
+from anoncore.base.memory import CELL_BYTES, require_memory
 from dashboard import compute, session_file
 from dashboard.workspace import LoadedTable, MicrodataStore, Run, Tags, Workspace, Workspaces, untagged
 

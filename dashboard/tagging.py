@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from anoncore import DataError, Domain, Hierarchy, Kind, Microdata, Role
-from anoncore.domain import listing
-from anoncore.suggestions import Suggestion
-from anoncore.summary import ColumnSummary
+from anoncore.base.texts import listing
+from anoncore.table.suggestions import Suggestion
+from anoncore.table.summary import ColumnSummary
 from dashboard.workspace import Tags
 
 NAME, ROLE, KIND, VALUES, HINT = "Attribute", "Role", "Kind", "Values", "Suggestion"

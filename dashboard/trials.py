@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from anoncore import CancelledError, Microdata
 from anoncore.algorithms import Algorithm
-from anoncore.sweeping import Point, sweep
+from anoncore.search.sweeping import Point, sweep
 from dashboard import jobs, state
 
 PATIENCE = 0.4

@@ -34,8 +34,7 @@ def is_ready() -> bool:
 
 def _run(names: list[str]) -> None:
     """Compile or load the kernels by anonymizing a small made-up table with what the forms start with."""
-    import datasets
-    from anoncore import AnonymizationError, Microdata
+    from anoncore import AnonymizationError, Microdata, datasets
     from anoncore.algorithms import ALGORITHMS
     from dashboard.fields import field_forms
 

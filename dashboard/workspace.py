@@ -18,7 +18,7 @@ import pandas as pd
 
 from anoncore import AnonymizationError, Hierarchy, Microdata, Release, Role
 from anoncore.algorithms import Algorithm
-from anoncore.microdata import guess_kind
+from anoncore.table.microdata import guess_kind
 
 MAX_WORKSPACES = 24
 MAX_WORKSPACE_BYTES = 4 << 30

@@ -1,24 +1,25 @@
 """Algorithms. A new one needs its own file, one import here, and its test."""
 
-from anoncore.algorithms.anatomy import Anatomy
-from anoncore.algorithms.base import Algorithm, Progress
-from anoncore.algorithms.foreground_safe import ForegroundSafe
-from anoncore.algorithms.incognito import Incognito
-from anoncore.algorithms.injector import Injector
-from anoncore.algorithms.local_recoding import LocalRecoding
+from anoncore.algorithms.base import Algorithm
+from anoncore.algorithms.bucketization.anatomy import Anatomy
+from anoncore.algorithms.bucketization.foreground_safe import ForegroundSafe
+from anoncore.algorithms.bucketization.injector import Injector
+from anoncore.algorithms.closeness.microaggregation import Microaggregation
+from anoncore.algorithms.closeness.random_partition import RandomPartition
+from anoncore.algorithms.closeness.sabre import Sabre
+from anoncore.algorithms.closeness.sensitive_space import SensitiveSpaceFragmentation
+from anoncore.algorithms.closeness.stack_and_deal import StackAndDeal
+from anoncore.algorithms.full_domain.incognito import Incognito
+from anoncore.algorithms.full_domain.local_recoding import LocalRecoding
 from anoncore.algorithms.mask import Mask
-from anoncore.algorithms.microaggregation import Microaggregation
 from anoncore.algorithms.mondrian import Mondrian
-from anoncore.algorithms.random_buckets import RandomBuckets
-from anoncore.algorithms.random_partition import RandomPartition
-from anoncore.algorithms.rothko_sampling import RothkoSampling
-from anoncore.algorithms.rothko_tree import RothkoTree
-from anoncore.algorithms.sabre import Sabre
-from anoncore.algorithms.sensitive_space import SensitiveSpaceFragmentation
-from anoncore.algorithms.slicing import Slicing
-from anoncore.algorithms.stack_and_deal import StackAndDeal
-from anoncore.algorithms.vertical_fragmentation import VerticalFragmentation
-from anoncore.model import Registry
+from anoncore.algorithms.rothko.rothko_sampling import RothkoSampling
+from anoncore.algorithms.rothko.rothko_tree import RothkoTree
+from anoncore.algorithms.slicing.random_buckets import RandomBuckets
+from anoncore.algorithms.slicing.slicing import Slicing
+from anoncore.algorithms.vertical.vertical_fragmentation import VerticalFragmentation
+from anoncore.base.model import Registry
+from anoncore.base.progress import Progress
 
 ALGORITHMS: Registry[Algorithm] = Registry("algorithm", Algorithm, globals())  # type: ignore[type-abstract]
 

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from math import floor, log10
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
-from anoncore.attribute_proposal import AttributeProposal
-from anoncore.errors import AnonymizationError, InfeasibleError
-from anoncore.microdata import Microdata
-from anoncore.model import Model
-from anoncore.partition import Partition
+from anoncore.algorithms.attribute_proposal import AttributeProposal
+from anoncore.base.errors import AnonymizationError, InfeasibleError
+from anoncore.base.progress import Progress
 from anoncore.privacy.check import check
 from anoncore.privacy.guarantees import PersonalGuarantee
-from anoncore.recoding import Exact, Generalized
-from anoncore.release import Fragment, Release
+from anoncore.release.method import ReleaseMethod
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import Exact, Generalized
+from anoncore.release.release import Fragment, Release
 from anoncore.requirements import REQUIREMENTS, CheckSet, Comparison, Requirement
-
-Progress = Callable[[float, str], None]
-"""Called with the share done (0 to 1) and what is being done; may raise CancelledError to stop the work."""
+from anoncore.table.microdata import Microdata
 
 
 def _decode(values: Any) -> Any:
@@ -45,15 +42,9 @@ Seed = Annotated[
 ]
 
 
-class Algorithm(Model):
+class Algorithm(ReleaseMethod):
     """A method that turns a table into a release. Subclasses implement `_release` and say what they promise."""
 
-    family: ClassVar[str]
-    """How it protects, for people: generalization, bucketization, ..."""
-    group_word: ClassVar[str] = "equivalence class"
-    """What the method calls a group."""
-    summary: ClassVar[str]
-    """One plain sentence for people who choose a method."""
     grouping_fields: ClassVar[tuple[str, ...]] = ()
     """The fields that `proposed_groups` depends on."""
 

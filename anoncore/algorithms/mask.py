@@ -8,14 +8,15 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
-from anoncore.algorithms.base import Algorithm, Progress, Seed, generalized_release
-from anoncore.algorithms.bucketization import only_sensitive
+from anoncore.algorithms.base import Algorithm, Seed, generalized_release
+from anoncore.algorithms.bucketization.bucketization import only_sensitive
 from anoncore.algorithms.mondrian import Mondrian
-from anoncore.errors import InfeasibleError
-from anoncore.microdata import Codes, Microdata, SensitiveValues
-from anoncore.recoding import Distorted
-from anoncore.release import Fragment, Release
+from anoncore.base.errors import InfeasibleError
+from anoncore.base.progress import Progress
+from anoncore.release.recoding import Distorted
+from anoncore.release.release import Fragment, Release
 from anoncore.requirements import FrequencyDiversity, KAnonymity, Requirement
+from anoncore.table.microdata import Codes, Microdata, SensitiveValues
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]

@@ -11,18 +11,21 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from anoncore.algorithms.base import Algorithm, Progress, Requirements, generalized_release
-from anoncore.domain import Kind, listing
-from anoncore.errors import DataError
-from anoncore.kernels.attributes import Attributes, kernel_attributes
+from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
+from anoncore.base.errors import DataError
+from anoncore.base.progress import Progress
+from anoncore.base.texts import listing
+from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.mondrian import grow
 from anoncore.kernels.sweep import INFOGAIN, LOSS, MEDIAN, REGRESSION, Search
-from anoncore.microdata import Microdata
-from anoncore.partition import Partition
-from anoncore.recoding import Generalized
-from anoncore.release import Fragment, Release
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import Generalized
+from anoncore.release.release import Fragment, Release
 from anoncore.requirements import CheckSet, KAnonymity, Requirement
+from anoncore.table.domain import Kind
+from anoncore.table.kernel_attributes import kernel_attributes
+from anoncore.table.microdata import Microdata
 
 CRITERIA = {"median": MEDIAN, "infogain": INFOGAIN, "regression": REGRESSION, "loss": LOSS}
 SMALL_TASK = 20_000

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from anoncore.attacks.cells import Floats
 from anoncore.attacks.posterior import signature_posterior
-from anoncore.errors import ParameterError
-from anoncore.microdata import SensitiveValues
-from anoncore.release import Release
+from anoncore.attacks.published_keys import Floats
+from anoncore.base.errors import ParameterError
+from anoncore.release.release import Release
 from anoncore.requirements.t_closeness import GROUNDS, Ground, ground_reference
+from anoncore.table.microdata import SensitiveValues
 
 
 def posterior_emd(release: Release, attribute: str, ground: Ground = "equal") -> Floats:

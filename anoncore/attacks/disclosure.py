@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.attacks.cells import Floats
 from anoncore.attacks.posterior import signature_posterior, table_distribution
-from anoncore.errors import ParameterError
-from anoncore.microdata import Microdata
-from anoncore.release import Release
-from anoncore.score import Score
+from anoncore.attacks.published_keys import Floats
+from anoncore.base.errors import ParameterError
+from anoncore.base.score import Score
+from anoncore.release.release import Release
+from anoncore.table.microdata import Microdata
 
 TOLERANCE = 1e-9
 

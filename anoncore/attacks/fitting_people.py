@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anoncore.attacks.cells import Cells, Floats, Int64, published_key
 from anoncore.attacks.posterior import bucket_factors, bucket_posterior
-from anoncore.errors import ReleaseError
-from anoncore.release import Release
+from anoncore.attacks.published_keys import Cells, Floats, Int64, published_key
+from anoncore.base.errors import ReleaseError
+from anoncore.release.release import Release
 
 MOST_PEOPLE = 1_000_000
 AT_ONCE = 50_000

@@ -8,9 +8,9 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.fragmentation.common import common_attribute, expected_counts
-from anoncore.release import Release
-from anoncore.score import Score
+from anoncore.base.score import Score
+from anoncore.privacy.common_attribute import common_attribute, expected_counts
+from anoncore.release.release import Release
 
 Floats = npt.NDArray[np.float64]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from anoncore.attacks.cells import Cells, Entries, Floats, published_key
 from anoncore.attacks.posterior import BucketFactor, bucket_factors
-from anoncore.errors import ParameterError, ReleaseError
-from anoncore.release import Release
+from anoncore.attacks.published_keys import Cells, Entries, Floats, published_key
+from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.release.release import Release
 
 
 @dataclass(frozen=True, eq=False)

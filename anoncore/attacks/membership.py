@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from anoncore.attacks.cells import Cells, Floats, Int64, published_key
 from anoncore.attacks.join_likelihood import JoinLikelihood, join_likelihood
-from anoncore.domain import listing
-from anoncore.errors import ParameterError, ReleaseError
+from anoncore.attacks.published_keys import Cells, Floats, Int64, published_key
+from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.base.score import Score
+from anoncore.base.texts import listing
 from anoncore.kernels.membership import ColumnValues, count_pairs, count_tuples, draw_tuples, matching_buckets
-from anoncore.overlap import links
-from anoncore.recoding import Generalized, GroupValues
-from anoncore.release import Release
-from anoncore.score import Score
+from anoncore.release.overlap import links
+from anoncore.release.recoding import Generalized, GroupValues
+from anoncore.release.release import Release
 
 CLASSES = ("at most 10", "11 to 20", "more than 20")
 UP_TO = (10, 20)

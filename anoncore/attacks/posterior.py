@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.attacks.cells import Cells, Entries, Floats, Int64, dense_key, exact_key, published_key
-from anoncore.domain import listing
-from anoncore.errors import ReleaseError
+from anoncore.attacks.published_keys import Cells, Entries, Floats, Int64, exact_key, published_key
+from anoncore.base.errors import ReleaseError
+from anoncore.base.texts import listing
 from anoncore.kernels.matching import Columns, slicing_posterior
-from anoncore.overlap import links
 from anoncore.privacy.published import fragments_of
-from anoncore.release import Fragment, Release
+from anoncore.release.overlap import links
+from anoncore.release.release import Fragment, Release
+from anoncore.table.keys import dense_key
 
 
 @dataclass(frozen=True, eq=False)

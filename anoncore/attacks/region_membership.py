@@ -7,12 +7,13 @@ from math import prod
 
 import numpy as np
 
-from anoncore.attacks.cells import Floats, Int64, dense_key
-from anoncore.errors import ReleaseError
-from anoncore.microdata import Codes
-from anoncore.recoding import Generalized, GroupValues
-from anoncore.release import Release
-from anoncore.score import Score
+from anoncore.attacks.published_keys import Floats, Int64
+from anoncore.base.errors import ReleaseError
+from anoncore.base.score import Score
+from anoncore.release.recoding import Generalized, GroupValues
+from anoncore.release.release import Release
+from anoncore.table.keys import dense_key
+from anoncore.table.microdata import Codes
 
 
 @dataclass(frozen=True, eq=False)

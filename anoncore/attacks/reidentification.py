@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.attacks.cells import Floats, Int64, published_key
 from anoncore.attacks.population import population_sizes
-from anoncore.errors import ParameterError
-from anoncore.microdata import Microdata
-from anoncore.release import Fragment, Release
-from anoncore.score import Score
+from anoncore.attacks.published_keys import Floats, Int64, published_key
+from anoncore.base.errors import ParameterError
+from anoncore.base.score import Score
+from anoncore.release.release import Fragment, Release
+from anoncore.table.microdata import Microdata
 
 TOLERANCE = 1e-9
 

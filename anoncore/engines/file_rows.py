@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anoncore.engines.faults import writing
-from anoncore.engines.partition_tree import PartitionTree
-from anoncore.engines.pipeline import in_threads, read_ahead
-from anoncore.engines.rows import Accumulator, Check, no_check, sampled_places
-from anoncore.kernels.partition_tree import leaves_of, order_by_leaf, rows_in_order
+from anoncore.algorithms.rothko.partition_tree import PartitionTree
+from anoncore.algorithms.rothko.rows import Accumulator, Check, no_check, sampled_places
+from anoncore.base.faults import writing
+from anoncore.base.pipeline import in_threads, read_ahead
+from anoncore.kernels.tree_scans import leaves_of, order_by_leaf, rows_in_order
 
 Int32 = npt.NDArray[np.int32]
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from anoncore.engines.faults import writing
-from anoncore.errors import DataError
+from anoncore.base.errors import DataError
+from anoncore.base.faults import writing
 
 try:
     import fcntl

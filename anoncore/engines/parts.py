@@ -11,15 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from anoncore.engines.cells import CellTexts
-from anoncore.engines.faults import writing
+from anoncore.algorithms.rothko.finish import finish_rows
+from anoncore.algorithms.rothko.setting import Part, Setting
+from anoncore.base.errors import AnonymizationError
+from anoncore.base.faults import writing
+from anoncore.engines.cell_texts import CellTexts
 from anoncore.engines.file_rows import CODES, FileRows, batch_codes
-from anoncore.engines.finish import finish_rows
-from anoncore.engines.large_table import LargeTable
-from anoncore.engines.setting import Part, Setting
-from anoncore.errors import AnonymizationError
 from anoncore.kernels.checking import counts_level, group_levels
-from anoncore.partition import Partition
+from anoncore.release.partition import Partition
+from anoncore.sources.large_table import LargeTable
 
 Int32 = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]

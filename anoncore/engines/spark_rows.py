@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anoncore.algorithms.rothko.partition_tree import PartitionTree
+from anoncore.algorithms.rothko.rows import Accumulator, Check, no_check, sampled_places
 from anoncore.engines.file_rows import CODES
-from anoncore.engines.partition_tree import PartitionTree
-from anoncore.engines.rows import Accumulator, Check, no_check, sampled_places
-from anoncore.kernels.partition_tree import leaves_of
+from anoncore.kernels.tree_scans import leaves_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -13,16 +13,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anoncore.algorithms.base import Progress
-from anoncore.algorithms.rothko import Rothko
-from anoncore.engines.coding import CodedColumn
+from anoncore.algorithms.rothko.rothko import Rothko
+from anoncore.algorithms.rothko.setting import Counters, Part, Setting
+from anoncore.base.errors import DataError
+from anoncore.base.progress import Progress
+from anoncore.engines.column_coding import CodedColumn
 from anoncore.engines.file_rows import CODES
 from anoncore.engines.parts import PartTables
-from anoncore.engines.profile import TableProfile
-from anoncore.engines.setting import Counters, Part, Setting
 from anoncore.engines.spark_rows import NUMBER, SparkRows, list_codes
 from anoncore.engines.spool import RowCoder, Tags, profile_of
-from anoncore.errors import DataError
+from anoncore.engines.table_profile import TableProfile
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -11,19 +11,20 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from anoncore.algorithms.rothko import Rothko
-from anoncore.domain import Kind, listing
-from anoncore.engines.coding import CodedColumn, code_column, distinct_series
-from anoncore.engines.faults import writing
+from anoncore.algorithms.rothko.rothko import Rothko
+from anoncore.algorithms.rothko.setting import Setting
+from anoncore.base.errors import DataError
+from anoncore.base.faults import writing
+from anoncore.base.pipeline import in_threads, read_ahead
+from anoncore.base.texts import listing
+from anoncore.engines.column_coding import CodedColumn, code_column, distinct_series
 from anoncore.engines.file_rows import FileRows, RowsWriter, rows_batch, rows_schema
-from anoncore.engines.large_table import LargeTable
-from anoncore.engines.pipeline import in_threads, read_ahead
-from anoncore.engines.profile import TableProfile
-from anoncore.engines.setting import Setting
-from anoncore.errors import DataError
-from anoncore.hierarchy import Hierarchy
-from anoncore.microdata import Role
+from anoncore.engines.table_profile import TableProfile
+from anoncore.sources.large_table import LargeTable
 from anoncore.sources.parquet import check_type
+from anoncore.table.domain import Kind
+from anoncore.table.hierarchy import Hierarchy
+from anoncore.table.microdata import Role
 
 MOST_VALUES = 3_000_000
 """Different values of one coded column: each takes about 200 bytes while it is coded."""

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from anoncore.algorithms.base import Progress
-from anoncore.engines.large_table import LargeTable
-from anoncore.engines.pipeline import read_ahead
-from anoncore.engines.rows import sampled_places
+from anoncore.algorithms.rothko.rows import sampled_places
+from anoncore.base.pipeline import read_ahead
+from anoncore.base.progress import Progress
+from anoncore.sources.large_table import LargeTable
 from anoncore.sources.notes import Notes
 from anoncore.sources.parquet import check_type, table_column
 

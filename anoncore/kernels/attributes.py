@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.domain import Domain, Kind
 from anoncore.kernels.compiler import inner_kernel
 
 Int32 = npt.NDArray[np.int32]
@@ -37,47 +35,6 @@ class Attributes(NamedTuple):
     parent: Int32
     child_start: Int64
     children: Int32
-
-
-def kernel_attributes(domains: Sequence[Domain]) -> Attributes:
-    """Lay out the domains of the attributes that a search may split."""
-    form, position, leaf = [], [], []
-    first, last, parent, child_start, children = [], [], [], [], []
-    begun = 0
-    for domain in domains:
-        tree = domain.tree
-        position.append(domain.positions)
-        leaf.append(np.zeros(len(domain), dtype=np.int32) if tree is None else tree.leaf)
-        if tree is None:
-            form.append(NUMBER if domain.kind is Kind.NUMERIC else CATEGORY)
-            child_start.append(np.array([begun], dtype=np.int64))
-            continue
-        form.append(HIERARCHY)
-        first.append(tree.first)
-        last.append(tree.last)
-        parent.append(tree.parent)
-        child_start.append(tree.child_start.astype(np.int64) + begun)
-        children.append(tree.children)
-        begun += len(tree.children)
-    n_nodes = [0 if domain.tree is None else len(domain.tree.labels) for domain in domains]
-    none = np.zeros(0, dtype=np.int32)
-    spans = [
-        domain.span if domain.tree is None and domain.kind is Kind.NUMERIC else float(len(domain) - 1)
-        for domain in domains
-    ]
-    return Attributes(
-        form=np.array(form, dtype=np.int64),
-        span=np.array(spans, dtype=np.float64),
-        code_start=np.cumsum([0, *(len(domain) for domain in domains)]).astype(np.int64),
-        position=np.concatenate(position),
-        leaf=np.concatenate(leaf),
-        node_start=np.cumsum([0, *n_nodes]).astype(np.int64),
-        first=np.concatenate([*first, none]),
-        last=np.concatenate([*last, none]),
-        parent=np.concatenate([*parent, none]),
-        child_start=np.concatenate(child_start),
-        children=np.concatenate([*children, none]),
-    )
 
 
 @inner_kernel

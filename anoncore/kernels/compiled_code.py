@@ -1,9 +1,9 @@
 """Where compiled kernels are kept on disk: one folder per user and per state of the kernels' sources.
 
-numba keeps compiled code beside the source and compares it with the function's own file only. Code that was inlined from
-another file would stay as it was after that file changed, and every clone, container or upgrade would compile anew. Here
-the name of the folder is a digest of all kernel sources instead. A change of any kernel leads to another folder, so that
-stale code is never found; two clones of the same sources share one folder, wherever they lie.
+numba keeps compiled code beside the source and compares it with the function's own file only. Code that was inlined
+from another file would stay as it was after that file changed, and every clone, container or upgrade would compile
+anew. Here the name of the folder is a digest of all kernel sources instead. A change of any kernel leads to another
+folder, so that stale code is never found; two clones of the same sources share one folder, wherever they lie.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def prepared(folder: Path, digest: str) -> Path:
 def folder_of_this_process() -> Path:
     """The folder that this process reads compiled code from and writes it to.
 
-    Where the user's cache cannot be written, it is a new temporary folder that only this user can read: compiled code is
-    loaded without further checks, so it must never come from a place that others can write to.
+    Where the user's cache cannot be written, it is a new temporary folder that only this user can read: compiled code
+    is loaded without further checks, so it must never come from a place that others can write to.
     """
     digest = digest_of(Path(__file__).parent)
     try:

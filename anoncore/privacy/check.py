@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from anoncore.kernels.checking import most_frequent
 from anoncore.privacy.published import fragments_of, published_values
-from anoncore.release import Fragment, Release
-from anoncore.requirements.base import Check, Comparison, Floats, Requirement
+from anoncore.release.release import Fragment, Release
+from anoncore.requirements.requirement import Check, Comparison, Floats, Requirement
 
 Groups = npt.NDArray[np.int64]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from anoncore.errors import ParameterError
+from anoncore.base.errors import ParameterError
 from anoncore.privacy.check import published_levels
 from anoncore.privacy.published import publishing_fragment
-from anoncore.release import Release
+from anoncore.release.release import Release
 from anoncore.requirements import TCloseness
-from anoncore.requirements.base import Floats
+from anoncore.requirements.requirement import Floats
 from anoncore.requirements.t_closeness import GROUNDS, Ground
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from anoncore.privacy.check import COMPARISON_WORDS, level_texts, published_levels
 from anoncore.privacy.published import fragments_of
-from anoncore.release import Release
-from anoncore.requirements.base import Check, Comparison, Requirement
+from anoncore.release.release import Release
+from anoncore.requirements.requirement import Check, Comparison, Requirement
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from anoncore.fragmentation.joins import Classes, Floats, Rule, blocks
+from anoncore.privacy.join_blocks import Classes, Floats, Rule, blocks
 from anoncore.privacy.joins import JoinSetting
-from anoncore.release import Release
+from anoncore.release.release import Release
 
 Places = npt.NDArray[np.int64]
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.errors import AnonymizationError
-from anoncore.fragmentation.common import alike_values, common_attribute, original_counts, published_counts
-from anoncore.fragmentation.joins import (
+from anoncore.base.errors import AnonymizationError
+from anoncore.privacy.common_attribute import alike_values, common_attribute, original_counts, published_counts
+from anoncore.privacy.join_blocks import (
     Classes,
     Floats,
     Joins,
@@ -24,8 +24,8 @@ from anoncore.fragmentation.joins import (
     ValueRule,
     blocks,
 )
-from anoncore.recoding import GroupValues
-from anoncore.release import Release
+from anoncore.release.recoding import GroupValues
+from anoncore.release.release import Release
 from anoncore.requirements import DistinctDiversity, KAnonymity
 
 DELTA = 0.5

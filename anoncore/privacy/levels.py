@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anoncore.domain import Kind
 from anoncore.privacy.check import published_levels
-from anoncore.release import Fragment, Release
+from anoncore.release.release import Fragment, Release
 from anoncore.requirements import (
     DistinctDiversity,
     EntropyDiversity,
@@ -18,8 +17,9 @@ from anoncore.requirements import (
     Requirement,
     TCloseness,
 )
-from anoncore.requirements.base import Check, Floats
+from anoncore.requirements.requirement import Check, Floats
 from anoncore.requirements.t_closeness import Ground
+from anoncore.table.domain import Kind
 
 
 class Level(NamedTuple):

@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from anoncore.domain import listing
-from anoncore.errors import ReleaseError
+from anoncore.base.errors import ReleaseError
+from anoncore.base.score import Score
+from anoncore.base.texts import listing
 from anoncore.privacy.levels import LEVELS, group_levels, table_levels
 from anoncore.privacy.published import has_single_values
-from anoncore.release import Fragment, Release
-from anoncore.requirements.base import Floats
+from anoncore.release.release import Fragment, Release
+from anoncore.requirements.requirement import Floats
 from anoncore.requirements.t_closeness import GROUNDS, Ground
-from anoncore.score import Score
 
 
 class WorstLevel(Score):

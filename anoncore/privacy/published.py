@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from anoncore.errors import ParameterError, ReleaseError
-from anoncore.microdata import Codes
-from anoncore.partition import Partition
-from anoncore.recoding import Exact, GroupValues
-from anoncore.release import Fragment, Release
+from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import Exact, GroupValues
+from anoncore.release.release import Fragment, Release
+from anoncore.table.microdata import Codes
 
 
 def fragments_of(release: Release, attribute: str | None) -> tuple[Fragment, ...]:

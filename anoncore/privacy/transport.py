@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.errors import DataError, ParameterError
-from anoncore.hierarchy import Tree
+from anoncore.base.errors import DataError, ParameterError
 from anoncore.privacy.published import published_values, publishing_fragment
-from anoncore.release import Release
-from anoncore.requirements.base import Floats
+from anoncore.release.release import Release
+from anoncore.requirements.requirement import Floats
 from anoncore.requirements.t_closeness import GROUNDS, Ground
+from anoncore.table.tree import Tree
 
 Ints = npt.NDArray[np.int64]
 

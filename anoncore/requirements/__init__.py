@@ -1,9 +1,9 @@
 """Requirements on groups. A new one needs its own file, one import here, and its test."""
 
-from anoncore.model import Registry
-from anoncore.requirements.base import Check, CheckSet, Comparison, Requirement
+from anoncore.base.model import Registry
 from anoncore.requirements.diversity import DistinctDiversity, EntropyDiversity, FrequencyDiversity, RecursiveDiversity
 from anoncore.requirements.k_anonymity import KAnonymity
+from anoncore.requirements.requirement import Check, CheckSet, Comparison, Requirement
 from anoncore.requirements.t_closeness import TCloseness
 from anoncore.requirements.variance import VarianceDiversity
 

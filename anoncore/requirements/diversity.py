@@ -8,8 +8,8 @@ from numba import carray
 from pydantic import Field
 
 from anoncore.kernels.compiler import level_function
-from anoncore.microdata import Microdata, SensitiveValues
-from anoncore.requirements.base import Comparison, Floats, Requirement
+from anoncore.requirements.requirement import Comparison, Floats, Requirement
+from anoncore.table.microdata import Microdata, SensitiveValues
 
 Attribute = Annotated[
     str | None,

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from anoncore.kernels.compiler import level_function
-from anoncore.requirements.base import Comparison, Requirement
+from anoncore.requirements.requirement import Comparison, Requirement
 
 
 @level_function

@@ -6,12 +6,12 @@ import numpy as np
 from numba import carray
 from pydantic import Field
 
-from anoncore.domain import Kind
-from anoncore.errors import DataError
+from anoncore.base.errors import DataError
 from anoncore.kernels.compiler import level_function
-from anoncore.microdata import Microdata, SensitiveValues
-from anoncore.requirements.base import Comparison, Floats, Requirement
 from anoncore.requirements.diversity import Attribute
+from anoncore.requirements.requirement import Comparison, Floats, Requirement
+from anoncore.table.domain import Kind
+from anoncore.table.microdata import Microdata, SensitiveValues
 
 
 @level_function

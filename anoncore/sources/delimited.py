@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from anoncore.errors import DataError
+from anoncore.base.errors import DataError
 from anoncore.sources.encoding import to_utf8
 from anoncore.sources.headers import column_names, notice_numbers
 from anoncore.sources.notes import Notes, shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 
-from anoncore.errors import DataError
+from anoncore.base.errors import DataError
 from anoncore.sources.notes import Notes, shown
 
 BYTE_ORDER_MARKS = (

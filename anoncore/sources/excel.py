@@ -13,8 +13,8 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from anoncore.errors import DataError
-from anoncore.memory import CELL_BYTES, TEXT_FACTOR, require_memory
+from anoncore.base.errors import DataError
+from anoncore.base.memory import CELL_BYTES, TEXT_FACTOR, require_memory
 from anoncore.sources.headers import column_names
 from anoncore.sources.notes import Notes, listed, shown
 from anoncore.sources.values import TextRules, note_empty_rows, typed_columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime, time
 
-from anoncore.errors import DataError
+from anoncore.base.errors import DataError
 from anoncore.sources.notes import Notes, listed, shown
 
 

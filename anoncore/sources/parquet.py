@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from anoncore.coding import check_years
-from anoncore.errors import DataError
-from anoncore.memory import CELL_BYTES, require_memory
+from anoncore.base.errors import DataError
+from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.sources import numerals
 from anoncore.sources.headers import column_names
 from anoncore.sources.notes import Notes, shown
 from anoncore.sources.values import note_empty_rows, without_infinities
+from anoncore.table.coding import check_years
 
 LARGEST_CELLS = 500_000_000
 BATCH_ROWS = 1 << 16

@@ -14,8 +14,8 @@ from typing import BinaryIO, Literal
 
 import pandas as pd
 
-from anoncore.errors import DataError
-from anoncore.memory import TEXT_FACTOR, free_memory, require_memory
+from anoncore.base.errors import DataError
+from anoncore.base.memory import TEXT_FACTOR, free_memory, require_memory
 from anoncore.sources.delimited import read_delimited
 from anoncore.sources.excel import read_excel
 from anoncore.sources.notes import Notes, shown

@@ -19,10 +19,10 @@ from anoncore.kernels.queries import (
     estimate_counts,
     prefix_counts,
 )
-from anoncore.microdata import Codes
-from anoncore.partition import Partition
-from anoncore.recoding import Exact, Generalized, GroupValues, Recoding
-from anoncore.release import Fragment, Release
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import Exact, Generalized, GroupValues, Recoding
+from anoncore.release.release import Fragment, Release
+from anoncore.table.microdata import Codes
 from anoncore.utility.column_answers import ColumnTables, has_linked_columns
 from anoncore.utility.regions import regions_of
 from anoncore.utility.workload import QueryWorkload

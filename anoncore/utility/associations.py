@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from anoncore.errors import DataError, ParameterError, ReleaseError
-from anoncore.microdata import Microdata
-from anoncore.release import Release
-from anoncore.score import Score
-from anoncore.utility.cells import cut
+from anoncore.base.errors import DataError, ParameterError, ReleaseError
+from anoncore.base.score import Score
+from anoncore.release.release import Release
+from anoncore.table.microdata import Microdata
+from anoncore.utility.bins import cut
 from anoncore.utility.contingency import PairTable, original_counts, released_counts
 
 INTERVALS = 10

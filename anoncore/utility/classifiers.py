@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.domain import Domain, Kind
-from anoncore.microdata import Codes, Microdata
+from anoncore.table.domain import Domain, Kind
+from anoncore.table.microdata import Codes, Microdata
 
 Features = npt.NDArray[np.float32]
 NEIGHBOURS = 5

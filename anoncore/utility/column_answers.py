@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.attacks.cells import dense_key
 from anoncore.kernels.linked_columns import LinkedColumns, count_linked
 from anoncore.kernels.queries import Bytes
-from anoncore.overlap import Link, links
-from anoncore.recoding import ColumnRegions, Generalized, GroupValues, Recoding
-from anoncore.release import Fragment, Release
+from anoncore.release.overlap import Link, links
+from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
+from anoncore.release.release import Fragment, Release
+from anoncore.table.keys import dense_key
 from anoncore.utility.regions import Regions, regions_of
 from anoncore.utility.workload import QueryWorkload
 

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.kernels.association import pair_counts
-from anoncore.microdata import Codes, Microdata
-from anoncore.partition import Partition
-from anoncore.recoding import ColumnRegions, Exact, Generalized, GroupValues, Recoding
-from anoncore.release import Fragment, Release
-from anoncore.utility.cells import Cells
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import ColumnRegions, Exact, Generalized, GroupValues, Recoding
+from anoncore.release.release import Fragment, Release
+from anoncore.table.microdata import Codes, Microdata
+from anoncore.utility.bins import Cells
 from anoncore.utility.regions import regions_of
 
 Floats = npt.NDArray[np.float64]

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from anoncore.errors import ParameterError
-from anoncore.partition import Partition
-from anoncore.release import Release
+from anoncore.base.errors import ParameterError
+from anoncore.base.score import Score
+from anoncore.release.partition import Partition
+from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity
-from anoncore.score import Score
 
 
 class GroupScore(Score):

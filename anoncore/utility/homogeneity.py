@@ -7,13 +7,13 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.domain import Kind
-from anoncore.errors import DataError
-from anoncore.microdata import Codes
-from anoncore.partition import Partition
-from anoncore.recoding import Exact
-from anoncore.release import Release
-from anoncore.score import Score
+from anoncore.base.errors import DataError
+from anoncore.base.score import Score
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import Exact
+from anoncore.release.release import Release
+from anoncore.table.domain import Kind
+from anoncore.table.microdata import Codes
 
 
 class TargetScore(Score):

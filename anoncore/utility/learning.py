@@ -10,12 +10,12 @@ from os import cpu_count
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.algorithms.base import Progress
-from anoncore.domain import listing
-from anoncore.errors import ParameterError
-from anoncore.microdata import Codes, Microdata
-from anoncore.release import Release
-from anoncore.score import Score
+from anoncore.base.errors import ParameterError
+from anoncore.base.progress import Progress
+from anoncore.base.score import Score
+from anoncore.base.texts import listing
+from anoncore.release.release import Release
+from anoncore.table.microdata import Codes, Microdata
 from anoncore.utility.classifiers import CLASSIFIERS, Classifier, Features
 from anoncore.utility.outcome import Outcome, judge
 from anoncore.utility.training import TrainingTable, is_random, original_table, released_tables

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.release import Fragment, Release
-from anoncore.score import Score
+from anoncore.base.score import Score
+from anoncore.release.release import Fragment, Release
 
 Floats = npt.NDArray[np.float64]
 

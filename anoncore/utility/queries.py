@@ -8,9 +8,9 @@ from os import cpu_count
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.errors import DataError, ReleaseError
-from anoncore.release import Release
-from anoncore.score import Score
+from anoncore.base.errors import DataError, ReleaseError
+from anoncore.base.score import Score
+from anoncore.release.release import Release
 from anoncore.utility.answers import count_original, estimator, original_places
 from anoncore.utility.workload import QueryWorkload
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.microdata import Codes
-from anoncore.recoding import Generalized, GroupValues
+from anoncore.release.recoding import Generalized, GroupValues
+from anoncore.table.microdata import Codes
 
 Int64 = npt.NDArray[np.int64]
 

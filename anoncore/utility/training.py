@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.errors import ReleaseError
-from anoncore.microdata import Codes, Microdata
-from anoncore.recoding import ColumnRegions, Generalized, GroupValues, Recoding
-from anoncore.release import Release
+from anoncore.base.errors import ReleaseError
+from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
+from anoncore.release.release import Release
+from anoncore.table.microdata import Codes, Microdata
 from anoncore.utility.classifiers import Bounds
 
 Rows = npt.NDArray[np.int64]

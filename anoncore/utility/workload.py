@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.domain import listing
-from anoncore.errors import ParameterError
+from anoncore.base.errors import ParameterError
+from anoncore.base.texts import listing
 from anoncore.kernels.queries import Bytes, draw_accepted
-from anoncore.microdata import Microdata
+from anoncore.table.microdata import Microdata
 
 Int64 = npt.NDArray[np.int64]
 BLOCK = 512

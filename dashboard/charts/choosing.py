@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from anoncore.choosing import Choice
+from anoncore.search.choosing import Choice
 from dashboard.charts.layout import figure
 from dashboard.palette import BLUE, GREEN, ORIGINAL, VERMILLION
 

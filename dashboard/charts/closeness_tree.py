@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from anoncore.hierarchy import Tree
 from anoncore.privacy import Transport
+from anoncore.table.tree import Tree
 from dashboard.charts.closeness import Rows, rows_figure
 from dashboard.charts.layout import Floats, faint, shortened
 from dashboard.palette import ORIGINAL, RunStyle

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from anoncore.algorithms.stack_and_deal import Stack
+from anoncore.algorithms.closeness.stack_and_deal import Stack
 from dashboard.charts.layout import Floats, distinct_labels, figure, left_margin, marker
 from dashboard.palette import BLUE, GREEN, ORANGE, ORIGINAL, PURPLE, SKY, VERMILLION, RunStyle
 

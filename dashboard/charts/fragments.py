@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from anoncore.algorithms.vertical.changes import ClassChanges
 from anoncore.attacks import JoinLikelihood
-from anoncore.fragmentation.changes import ClassChanges
 from anoncore.privacy import WorstJoins
 from dashboard.charts.layout import Floats, faint, figure, marker
 from dashboard.palette import BLUE, ORIGINAL, VERMILLION, RunStyle

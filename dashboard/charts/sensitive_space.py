@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from anoncore.sensitive_fragmentation import SensitiveFragmentation
+from anoncore.algorithms.closeness.sensitive_fragmentation import SensitiveFragmentation
 from dashboard.charts.layout import Floats, distinct_labels, faint, figure, marker, shortened
 from dashboard.palette import ORIGINAL, RunStyle
 

@@ -7,8 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from anoncore import Domain
-from anoncore.hierarchy import Hierarchy
-from anoncore.summary import ColumnSummary
+from anoncore.table.hierarchy import Hierarchy
+from anoncore.table.summary import ColumnSummary
 from dashboard.charts.layout import distinct_labels, figure
 from dashboard.palette import ORIGINAL
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from anoncore.criteria import Criterion
-from anoncore.sweeping import Point, pareto
+from anoncore.measures.criteria import Criterion
+from anoncore.search.sweeping import Point, pareto
 from dashboard.charts.layout import figure, marker
 from dashboard.palette import ORIGINAL, STYLES
 

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import AnonymizationError
-from anoncore.attribute_proposal import AttributeProposal
+from anoncore.algorithms.attribute_proposal import AttributeProposal
 from dashboard import state
 from dashboard.charts.association import association_map, strongest_pair
 from dashboard.fields import FieldForm

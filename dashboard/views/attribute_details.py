@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from anoncore import AnonymizationError, DataError, Domain, Hierarchy, Kind, Microdata, Role
-from anoncore.hierarchy_files import read_hierarchy
+from anoncore.table.hierarchy_files import read_hierarchy
 from dashboard import state, tagging
 from dashboard.charts.tables import hierarchy_levels
 from dashboard.markdown import escaped

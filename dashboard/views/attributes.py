@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import AnonymizationError, Microdata
-from anoncore.suggestions import Suggestion, suggest, uniqueness
+from anoncore.table.suggestions import Suggestion, suggest, uniqueness
 from dashboard import compute, routes, state, tagging
 from dashboard.markdown import escaped
 from dashboard.state import LoadedTable

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from anoncore import Exact, Fragment, Generalized, GroupValues, Release
-from anoncore.microdata import Codes
-from anoncore.recoding import ColumnRegions, Recoding
+from anoncore.release.recoding import ColumnRegions, Recoding
+from anoncore.table.microdata import Codes
 from dashboard.views.class_list import region_texts
 
 Ints = npt.NDArray[np.int64]

@@ -9,9 +9,9 @@ import streamlit as st
 
 from anoncore import AnonymizationError, Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm
-from anoncore.algorithms.stack_and_deal import StackAndDeal
-from anoncore.choosing import Choice, choose_k, largest_k, tried_values
+from anoncore.algorithms.closeness.stack_and_deal import StackAndDeal
 from anoncore.requirements.t_closeness import GROUNDS
+from anoncore.search.choosing import Choice, choose_k, largest_k, tried_values
 from dashboard import about, forms, jobs, reference, routes, state
 from dashboard.charts.choosing import losses_over_k
 from dashboard.fields import field_forms

@@ -10,8 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import Exact, Fragment, Generalized, GroupValues, Kind, Release
-from anoncore.microdata import Codes
 from anoncore.privacy.published import published_values
+from anoncore.table.microdata import Codes
 from dashboard.charts.classes import MOST_OTHERS, MOST_VALUES, RegionMap, Shares, region_map, runs_of, sensitive_shares
 from dashboard.charts.layout import Axis, Floats
 from dashboard.palette import RunStyle, run_style

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from anoncore import Fragment, Generalized, GroupValues, Partition
-from anoncore.microdata import Codes
 from anoncore.privacy import Profile
-from anoncore.recoding import Recoding
+from anoncore.release.recoding import Recoding
+from anoncore.table.microdata import Codes
 from anoncore.utility import InformationLoss
 
 Ints = npt.NDArray[np.int64]

@@ -8,10 +8,9 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-import datasets
-from anoncore import AnonymizationError
+from anoncore import AnonymizationError, datasets
 from anoncore.sources import read_table
-from anoncore.summary import ColumnSummary, summarize
+from anoncore.table.summary import ColumnSummary, summarize
 from dashboard import compute, own_machine, routes, state
 from dashboard.charts import tables as charts
 from dashboard.markdown import escaped

@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import AnonymizationError, Fragment, Release
-from anoncore.explain import Binding, Explanation, WhatIf, explain, mending_sentences, what_if
 from anoncore.privacy.check import COMPARISON_WORDS
+from anoncore.privacy.explain import Binding, Explanation, WhatIf, explain, mending_sentences, what_if
 from anoncore.requirements import REQUIREMENTS, Requirement
 from dashboard import about, compute, forms, reference, state
 from dashboard.charts.explain import bound_groups

@@ -11,8 +11,8 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import Release, privacy
-from anoncore.export import EXCEL_ROWS, FileFormat, write_tables
-from anoncore.report.published import treatments
+from anoncore.publishing.export import EXCEL_ROWS, FileFormat, write_tables
+from anoncore.publishing.report.treatments import treatments
 from dashboard import compute
 from dashboard.state import Run
 from dashboard.views import parts, takeaway

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import AnonymizationError, privacy, utility
-from anoncore.score import Score
+from anoncore.base.score import Score
 from dashboard import compute, routes, state
 from dashboard.markdown import escaped
 from dashboard.state import Run

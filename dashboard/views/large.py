@@ -10,9 +10,9 @@ import streamlit as st
 from anoncore import AnonymizationError, DataError, InfeasibleError, Microdata
 from anoncore.algorithms import ALGORITHMS, RothkoSampling, RothkoTree
 from anoncore.algorithms.mondrian import Mondrian
-from anoncore.algorithms.rothko import Rothko
-from anoncore.domain import listing
-from anoncore.engines.run import space_needed
+from anoncore.algorithms.rothko.rothko import Rothko
+from anoncore.base.texts import listing
+from anoncore.engines.large_run import space_needed
 from dashboard import forms, large_runs, own_machine, routes, state
 from dashboard.large_runs import LargeSource, Sampled
 from dashboard.markdown import escaped

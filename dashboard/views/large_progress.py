@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import streamlit as st
 
-from anoncore.engines.run import SUMMARY, LargeRun
+from anoncore.engines.large_run import SUMMARY, LargeRun
 from dashboard import large_runs
 from dashboard.large_runs import FullRun
 from dashboard.markdown import escaped

@@ -7,10 +7,10 @@ import streamlit as st
 
 from anoncore import AnonymizationError, Microdata, ParameterError
 from anoncore.algorithms import ALGORITHMS, Algorithm
-from anoncore.candidates import Ranges, axes, candidates
-from anoncore.criteria import CRITERIA
-from anoncore.sweeping import Point, pareto
-from anoncore.values_text import numbers_from_text
+from anoncore.base.number_lists import numbers_from_text
+from anoncore.measures.criteria import CRITERIA
+from anoncore.search.candidates import Ranges, axes, candidates
+from anoncore.search.sweeping import Point, pareto
 from dashboard import about, routes, runner, state, trials
 from dashboard.charts.trials import trade_off
 from dashboard.markdown import escaped

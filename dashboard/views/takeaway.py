@@ -10,16 +10,15 @@ from typing import Any
 
 import streamlit as st
 
-import datasets
-from anoncore import AnonymizationError, Release, privacy
-from anoncore.certification import certify
-from anoncore.certification.certificate import new_key
-from anoncore.export import write_tables
-from anoncore.mapping import value_mapping
-from anoncore.recipe import Recipe
-from anoncore.recipe_source import Source
-from anoncore.report import Subject, report
-from anoncore.script import python_script
+from anoncore import AnonymizationError, Release, datasets, privacy
+from anoncore.publishing.certification import certify
+from anoncore.publishing.certification.certificate import new_key
+from anoncore.publishing.export import write_tables
+from anoncore.publishing.report import Subject, report
+from anoncore.recipes.recipe import Recipe
+from anoncore.recipes.script import python_script
+from anoncore.recipes.source import Source
+from anoncore.release.mapping import value_mapping
 from dashboard import compute, state
 from dashboard.state import Run
 from dashboard.views import parts

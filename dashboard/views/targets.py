@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import AnonymizationError, Microdata
-from anoncore.criteria import CRITERIA, Criterion
-from anoncore.sweeping import Point
-from anoncore.targets import Search, Target, default_candidates
+from anoncore.measures.criteria import CRITERIA, Criterion
+from anoncore.search.sweeping import Point
+from anoncore.search.targets import Search, Target, default_candidates
 from dashboard import about, routes, runner, state, trials
 from dashboard.charts.trials import trade_off
 from dashboard.markdown import escaped

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from anoncore.domain import Domain
+from anoncore.table.domain import Domain
 
 Row = tuple[int, ...]
 Span = tuple[int, int]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from anoncore.domain import Domain, Kind
+from anoncore.table.domain import Domain, Kind
 
 Row = tuple[int, ...]
 

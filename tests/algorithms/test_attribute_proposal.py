@@ -6,10 +6,10 @@ import pytest
 
 from anoncore import Microdata, Partition, privacy
 from anoncore.algorithms import ALGORITHMS, Anatomy, Mondrian, RandomBuckets, Slicing, VerticalFragmentation
-from anoncore.algorithms.columns import sliced_release
-from anoncore.attribute_partition import partition_attributes
-from anoncore.errors import DataError
-from anoncore.mutual_information import mutual_information
+from anoncore.algorithms.slicing.attribute_partition import partition_attributes
+from anoncore.algorithms.slicing.columns import sliced_release
+from anoncore.algorithms.vertical.mutual_information import mutual_information
+from anoncore.base.errors import DataError
 from anoncore.utility.associations import association
 from tests.privacy.releases import builtin
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from anoncore import CancelledError, DataError, InfeasibleError, Microdata, attacks
 from anoncore.algorithms import Anatomy, ForegroundSafe
-from anoncore.errors import ParameterError
+from anoncore.base.errors import ParameterError
 from anoncore.kernels.foreground_safe import deal_alike
 from anoncore.utility import query_error
 from tests.privacy.releases import adult

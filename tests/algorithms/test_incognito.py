@@ -13,16 +13,9 @@ from hypothesis import strategies as st
 
 from anoncore import CancelledError, DataError, Hierarchy, InfeasibleError, Microdata, privacy
 from anoncore.algorithms import Incognito
-from anoncore.hierarchy_files import read_hierarchy
-from anoncore.partition import Partition
-from anoncore.requirements import (
-    CheckSet,
-    DistinctDiversity,
-    FrequencyDiversity,
-    KAnonymity,
-    Requirement,
-    TCloseness,
-)
+from anoncore.release.partition import Partition
+from anoncore.requirements import CheckSet, DistinctDiversity, FrequencyDiversity, KAnonymity, Requirement, TCloseness
+from anoncore.table.hierarchy_files import read_hierarchy
 from anoncore.utility import discernibility, information_loss
 from tests.requirements.tables import misleading_index
 

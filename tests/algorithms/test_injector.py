@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from anoncore import DataError, InfeasibleError, Microdata, privacy
 from anoncore.algorithms import Injector
-from anoncore.algorithms.injector import fewest_valid_values
-from anoncore.algorithms.negative_rules import NegativeRules, mine_negative_rules
-from anoncore.partition import Partition
+from anoncore.algorithms.bucketization.injector import fewest_valid_values
+from anoncore.algorithms.bucketization.negative_rules import NegativeRules, mine_negative_rules
+from anoncore.release.partition import Partition
 from anoncore.requirements import DistinctDiversity, FrequencyDiversity
 from tests.privacy.releases import adult
 from tests.requirements.tables import misleading_index

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from anoncore import CancelledError, Hierarchy, InfeasibleError, Microdata
 from anoncore.algorithms import LocalRecoding
-from anoncore.partition import Partition
+from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, DistinctDiversity, KAnonymity, TCloseness
 from anoncore.utility import information_loss
 

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from anoncore import CancelledError, DataError, Hierarchy, InfeasibleError, Microdata, privacy
 from anoncore.algorithms import Microaggregation
+from anoncore.algorithms.closeness.locality import QuasiSpace, sensitive_columns
+from anoncore.algorithms.closeness.strata import Strata, worst_distance
+from anoncore.datasets import table
+from anoncore.datasets.public import data_folder
 from anoncore.kernels.merging import merge_until_close
 from anoncore.kernels.nearest import centers, distance, draw_strata, mdav, points
-from anoncore.locality import QuasiSpace, sensitive_columns
-from anoncore.partition import Partition
+from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, TCloseness
 from anoncore.requirements.t_closeness import ground_reference
-from anoncore.strata import Strata, worst_distance
-from datasets import table
-from datasets.public import data_folder
 
 from .close_tables import close_tables, contents, plain_ordered, shuffled
 from .plain_microaggregation import PlainClusters

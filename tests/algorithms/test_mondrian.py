@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from anoncore import AnonymizationError, CancelledError, DataError, Hierarchy, InfeasibleError, Microdata, Release
 from anoncore.algorithms import Mondrian
-from anoncore.partition import Partition
+from anoncore.release.partition import Partition
 from anoncore.requirements import (
     CheckSet,
     DistinctDiversity,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from anoncore import Microdata, attacks
 from anoncore.algorithms import RandomBuckets
-from anoncore.errors import DataError, ParameterError
+from anoncore.base.errors import DataError, ParameterError
 from anoncore.kernels.slicing_spread import spread
 from tests.privacy.releases import adult
 

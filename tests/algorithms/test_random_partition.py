@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from anoncore import DataError, InfeasibleError, Microdata
 from anoncore.algorithms import RandomPartition
+from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.kernels.random_partition import log_partitions, mix
-from anoncore.multiplicity import Multiplicity
 
 from .close_tables import close_tables, contents, shuffled
 

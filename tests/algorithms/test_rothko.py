@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from anoncore import DataError, Hierarchy, InfeasibleError, Microdata, ParameterError, Release, privacy
 from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
-from anoncore.algorithms.rothko import Rothko
+from anoncore.algorithms.rothko.rothko import Rothko
+from anoncore.datasets.rothko_synthetic import load_rothko
 from anoncore.requirements import EntropyDiversity, KAnonymity, Requirement, TCloseness, VarianceDiversity
-from datasets.rothko import load_rothko
 
 from .test_mondrian import REQUIREMENTS, people
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from anoncore import CancelledError, DataError, Microdata, privacy
 from anoncore.algorithms import Sabre
-from anoncore.buckets import Buckets
+from anoncore.algorithms.closeness.buckets import Buckets
+from anoncore.datasets import table
+from anoncore.datasets.public import data_folder
 from anoncore.kernels.proportions import halve
 from anoncore.requirements import TCloseness
-from datasets import table
-from datasets.public import data_folder
 
 from .close_tables import ILLNESSES, close_tables, contents, shuffled
 
@@ -38,7 +38,7 @@ def distances(data: Microdata, ground: str, histograms) -> np.ndarray:
     """EMD of classes with these histograms, by the requirement itself."""
     (check,) = TCloseness(t=1.0, ground=ground).checks(data)
     codes = np.concatenate([np.repeat(np.arange(len(h)), h) for h in histograms]).astype(np.int32)
-    from anoncore.partition import Partition
+    from anoncore.release.partition import Partition
 
     group = np.repeat(np.arange(len(histograms)), [sum(h) for h in histograms])
     return check.levels(Partition(group), codes)

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from anoncore import CancelledError, DataError, Microdata, ParameterError, ReleaseError, privacy
 from anoncore.algorithms import SensitiveSpaceFragmentation
+from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.closeness.sensitive_fragmentation import SensitiveFragmentation
+from anoncore.datasets import table
+from anoncore.datasets.public import data_folder
 from anoncore.kernels.sensitive_space import EQUAL, ORDERED, Cells, farthest, find_fragmentation
-from anoncore.multiplicity import Multiplicity
-from anoncore.sensitive_fragmentation import SensitiveFragmentation
-from datasets import table
-from datasets.public import data_folder
 from tests.privacy.releases import generalized
 
 from .close_tables import close_tables, contents, plain_ordered, shuffled

@@ -7,10 +7,10 @@ import pytest
 from anoncore import Microdata, Partition, attacks, privacy, utility
 from anoncore.algorithms import Mondrian, Slicing
 from anoncore.algorithms.base import generalized_release
-from anoncore.algorithms.columns import sliced_release
-from anoncore.algorithms.slicing import achieved_diversity
-from anoncore.errors import CancelledError, DataError, InfeasibleError, ParameterError, ReleaseError
-from anoncore.recoding import ColumnRegions, Exact
+from anoncore.algorithms.slicing.columns import sliced_release
+from anoncore.algorithms.slicing.slicing import achieved_diversity
+from anoncore.base.errors import CancelledError, DataError, InfeasibleError, ParameterError, ReleaseError
+from anoncore.release.recoding import ColumnRegions, Exact
 from anoncore.requirements import DistinctDiversity, FrequencyDiversity, KAnonymity
 from tests.privacy.releases import adult, builtin
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import Microdata, Partition, attacks
-from anoncore.algorithms.columns import sliced_release
-from anoncore.algorithms.tuple_partition import TupleSearch, sensitive_codes
-from anoncore.attribute_partition import partition_attributes
-from anoncore.overlap import links
+from anoncore.algorithms.slicing.attribute_partition import partition_attributes
+from anoncore.algorithms.slicing.columns import sliced_release
+from anoncore.algorithms.slicing.tuple_partition import TupleSearch, sensitive_codes
+from anoncore.release.overlap import links
 from tests.algorithms.plain_slicing import PlainSlicing
 from tests.privacy.releases import adult
 

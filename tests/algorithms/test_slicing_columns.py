@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import Microdata
-from anoncore.attribute_partition import k_medoids, partition_attributes
-from anoncore.errors import DataError
+from anoncore.algorithms.slicing.attribute_partition import k_medoids, partition_attributes
+from anoncore.base.errors import DataError
 from tests.privacy.releases import adult
 from tests.requirements.tables import misleading_index
 

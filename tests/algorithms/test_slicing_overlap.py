@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from anoncore import Microdata, Partition, attacks
 from anoncore.algorithms import RandomBuckets, Slicing
-from anoncore.algorithms.columns import sliced_release
-from anoncore.algorithms.slicing import achieved_diversity
-from anoncore.errors import DataError, ReleaseError
-from anoncore.overlap import links
+from anoncore.algorithms.slicing.columns import sliced_release
+from anoncore.algorithms.slicing.slicing import achieved_diversity
+from anoncore.base.errors import DataError, ReleaseError
+from anoncore.release.overlap import links
 from tests.privacy.releases import builtin
 
 SHAPES = [

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from anoncore import CancelledError, DataError, InfeasibleError, Microdata, ParameterError, privacy
 from anoncore.algorithms import StackAndDeal
+from anoncore.datasets import Table, table
+from anoncore.datasets.public import data_folder
 from anoncore.utility import information_loss
-from datasets import Table, table
-from datasets.public import data_folder
 
 from .close_tables import close_tables, contents, plain_ordered, shuffled
 

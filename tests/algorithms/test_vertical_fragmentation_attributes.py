@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import DataError, Microdata
-from anoncore.fragmentation.attribute_fragments import fragment_attributes, fragments_by_data, given_fragments
-from datasets import table
+from anoncore.algorithms.vertical.attribute_fragments import fragment_attributes, fragments_by_data, given_fragments
+from anoncore.datasets import table
 
 
 def random_table(seed, n_attributes=5, n=40):

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore.fragmentation.enforcement import enforce, majority_values
-from anoncore.fragmentation.joins import Joins, RowRule, SelectivityRule, TooManyJoins, ValueRule
-from anoncore.fragmentation.merging import merge_unsafe, unsafe_classes
-from anoncore.fragmentation.selectivity import Selectivity, versions
+from anoncore.algorithms.vertical.enforcement import enforce, majority_values
+from anoncore.algorithms.vertical.merging import merge_unsafe, unsafe_classes
+from anoncore.privacy.join_blocks import Joins, RowRule, SelectivityRule, TooManyJoins, ValueRule
+from anoncore.privacy.selectivity import Selectivity, versions
 
 some = settings(max_examples=50, deadline=None)
 

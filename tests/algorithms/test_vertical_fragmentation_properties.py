@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from anoncore import GroupValues, InfeasibleError, Microdata, privacy
 from anoncore.algorithms import Mondrian, VerticalFragmentation
-from anoncore.fragmentation.chunks import generalize_chunks
-from anoncore.fragmentation.common import common_attribute
+from anoncore.algorithms.vertical.chunks import generalize_chunks
+from anoncore.privacy.common_attribute import common_attribute
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from tests.algorithms.test_vertical_fragmentation_joins import plain_eta
 

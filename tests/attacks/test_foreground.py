@@ -20,11 +20,11 @@ from anoncore import (
     attacks,
 )
 from anoncore.algorithms import Anatomy, Incognito
-from anoncore.errors import ParameterError
-from anoncore.hierarchy_files import read_hierarchy
-from anoncore.measures import MEASURES
+from anoncore.base.errors import ParameterError
+from anoncore.datasets.papers import published_groups
+from anoncore.measures.evaluation import MEASURES
 from anoncore.requirements import TCloseness
-from datasets.papers import published_groups
+from anoncore.table.hierarchy_files import read_hierarchy
 from tests.attacks.naive_worlds import float_worlds, updated
 from tests.privacy.releases import DATA, adult, builtin, sliced
 from tests.requirements.tables import misleading_index

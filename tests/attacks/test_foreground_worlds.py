@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import nchypergeom_fisher
 
 from anoncore.attacks import group_probabilities, possible_worlds
-from anoncore.errors import ParameterError
+from anoncore.base.errors import ParameterError
 from tests.attacks.naive_worlds import enumerated
 
 TABLE_5 = [0.5, 0.5, 0.2, 0.2]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from anoncore import Microdata, Partition, attacks
 from anoncore.algorithms import Mondrian, RandomBuckets
 from anoncore.algorithms.base import generalized_release
-from anoncore.algorithms.columns import sliced_release
-from anoncore.errors import ParameterError, ReleaseError
+from anoncore.algorithms.slicing.columns import sliced_release
+from anoncore.base.errors import ParameterError, ReleaseError
 from tests.privacy.releases import adult, builtin
 
 OCC_7 = ("age", "workclass", "education", "marital-status", "race", "sex")

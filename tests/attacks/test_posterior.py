@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from anoncore import Distorted, Exact, Fragment, Microdata, Partition, Release, attacks
 from anoncore.algorithms import Anatomy
-from anoncore.errors import ReleaseError
+from anoncore.base.errors import ReleaseError
 from tests.attacks.naive_posterior import bucket_posterior
 from tests.privacy.releases import adult, builtin, fragment, generalized, sliced, value_sets
 from tests.requirements.tables import misleading_index

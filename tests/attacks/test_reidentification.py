@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from anoncore import Generalized, Hierarchy, Microdata, Partition, Release, attacks
 from anoncore.algorithms import Anatomy
-from anoncore.errors import DataError, ParameterError
+from anoncore.base.errors import DataError, ParameterError
 from tests.privacy.releases import adult, builtin, fragment, generalized, sliced
 from tests.requirements.tables import misleading_index
 

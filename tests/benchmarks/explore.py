@@ -9,7 +9,7 @@ import statistics
 import time
 from collections import defaultdict
 
-import datasets
+from anoncore import datasets
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
 

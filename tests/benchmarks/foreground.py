@@ -19,9 +19,9 @@ from anoncore import Fragment, InfeasibleError, Microdata, Release, attacks
 from anoncore.algorithms import Anatomy, ForegroundSafe, Incognito, Injector, Mask, Mondrian, Slicing
 from anoncore.algorithms.base import Algorithm
 from anoncore.attacks import group_probabilities
-from anoncore.hierarchy_files import read_hierarchy
-from anoncore.recoding import Exact
+from anoncore.release.recoding import Exact
 from anoncore.requirements import KAnonymity, TCloseness
+from anoncore.table.hierarchy_files import read_hierarchy
 from anoncore.utility import query_error
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

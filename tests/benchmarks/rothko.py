@@ -21,7 +21,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from datasets.rothko import ATTRIBUTES, chunks
+from anoncore.datasets.rothko_synthetic import ATTRIBUTES, chunks
 
 VARIANTS = ("rothko-sampling", "rothko-tree")
 CHUNK_ROWS = 1_000_000
@@ -51,10 +51,10 @@ def plain_copy(source: Path, target: Path) -> dict[str, object]:
 def anonymize(source: Path, target: Path, variant: str, k: int) -> dict[str, object]:
     """One run on disk."""
     from anoncore.algorithms import ALGORITHMS
-    from anoncore.engines.large_table import LargeTable
-    from anoncore.engines.run import anonymize_table
+    from anoncore.engines.large_run import anonymize_table
     from anoncore.engines.spool import Tags
     from anoncore.requirements import KAnonymity
+    from anoncore.sources.large_table import LargeTable
 
     seed = {"seed": 1} if variant == "rothko-sampling" else {}
     run = anonymize_table(

@@ -17,8 +17,8 @@ import pandas as pd
 
 from anoncore import Microdata, Partition, attacks
 from anoncore.algorithms import RandomBuckets, Slicing
-from anoncore.algorithms.columns import sliced_release
-from anoncore.algorithms.slicing import achieved_diversity
+from anoncore.algorithms.slicing.columns import sliced_release
+from anoncore.algorithms.slicing.slicing import achieved_diversity
 from tests.algorithms.plain_slicing import PlainSlicing
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -23,10 +23,10 @@ from anoncore.algorithms import (
     SensitiveSpaceFragmentation,
     StackAndDeal,
 )
-from anoncore.partition import Partition
+from anoncore.datasets import table
+from anoncore.release.partition import Partition
 from anoncore.requirements import KAnonymity, TCloseness
 from anoncore.utility import information_loss
-from datasets import table
 
 QUASI = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex"]
 HOURS = "hours-per-week"

@@ -14,9 +14,9 @@ import numpy as np
 
 from anoncore import Microdata, attacks, privacy
 from anoncore.algorithms import VerticalFragmentation
-from anoncore.fragmentation.attribute_fragments import fragment_attributes
-from anoncore.fragmentation.changes import class_changes
-from datasets import table
+from anoncore.algorithms.vertical.attribute_fragments import fragment_attributes
+from anoncore.algorithms.vertical.changes import class_changes
+from anoncore.datasets import table
 
 DIMENSIONS = 40
 VARIANTS: dict[str, dict[str, object]] = {

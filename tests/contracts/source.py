@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("anoncore", "dashboard", "datasets", "tests")
+PACKAGES = ("anoncore", "dashboard", "tests")
 
 
 def python_files(*packages: str) -> list[Path]:

@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 
 from anoncore import DataError, InfeasibleError, Microdata, ParameterError, Partition, Release, privacy
 from anoncore.algorithms import ALGORITHMS, Algorithm
-from anoncore.model import Model, Registry
+from anoncore.base.model import Model, Registry
 from anoncore.requirements import REQUIREMENTS, Comparison, Requirement
 from tests.contracts.source import python_files
 from tests.properties.published import content, rows

@@ -10,7 +10,8 @@ import pytest
 
 from anoncore import Microdata, Partition, Release, privacy, utility
 from anoncore.algorithms import ALGORITHMS, Anatomy
-from anoncore.algorithms.base import Progress, generalized_release
+from anoncore.algorithms.base import generalized_release
+from anoncore.base.progress import Progress
 from dashboard import runner, state
 from tests.dashboard.conftest import Visitor
 

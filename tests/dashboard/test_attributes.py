@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from anoncore import DataError, Domain, Kind, Microdata
-from anoncore.suggestions import suggest
-from anoncore.summary import summarize
+from anoncore.table.suggestions import suggest
+from anoncore.table.summary import summarize
 from dashboard import state, tagging
 from dashboard.charts.tables import hierarchy_levels
 from dashboard.workspace import Workspace, untagged

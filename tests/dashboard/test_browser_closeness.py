@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from datasets.public import data_folder
+from anoncore.datasets.public import data_folder
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
 

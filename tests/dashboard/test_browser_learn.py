@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import datasets
+from anoncore import datasets
 from dashboard.views import learn
 from dashboard.views.lessons import closeness
 from tests.dashboard import browser

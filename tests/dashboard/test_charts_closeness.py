@@ -8,7 +8,8 @@ import pytest
 
 from anoncore import Exact, Fragment, Hierarchy, Microdata, Partition, Release, privacy
 from anoncore.algorithms import SensitiveSpaceFragmentation, StackAndDeal
-from anoncore.choosing import Choice
+from anoncore.datasets import table
+from anoncore.search.choosing import Choice
 from dashboard.charts.choosing import losses_over_k
 from dashboard.charts.closeness import (
     MOST_COLUMNS,
@@ -22,7 +23,6 @@ from dashboard.charts.closeness_tree import MOST_LEAVES, Branches, through_tree
 from dashboard.charts.dealing import MOST_CLASSES, MOST_ROUNDS, MOST_RUNS, Cards, dealing, held, in_order
 from dashboard.charts.sensitive_space import MOST_BINS, Plane, bound_bars, box_map, intervals
 from dashboard.palette import run_style
-from datasets import table
 
 STYLE = run_style(0)
 

@@ -7,8 +7,8 @@ import pytest
 
 from anoncore import privacy
 from anoncore.algorithms import VerticalFragmentation
+from anoncore.algorithms.vertical.changes import changes_by_strategy
 from anoncore.attacks import join_likelihood
-from anoncore.fragmentation.changes import changes_by_strategy
 from dashboard.charts.fragments import (
     NOTHING,
     SAFE,

@@ -8,7 +8,7 @@ import pytest
 
 from anoncore import CancelledError
 from anoncore.algorithms import StackAndDeal
-from anoncore.choosing import choose_k
+from anoncore.search.choosing import choose_k
 from dashboard import state
 from dashboard.views import choose
 from tests.dashboard.conftest import Visitor

@@ -10,7 +10,7 @@ import pytest
 
 from anoncore import attacks
 from anoncore.algorithms import Anatomy, Mondrian, Sabre
-from anoncore.criteria import CRITERIA, evaluate
+from anoncore.measures.criteria import CRITERIA, evaluate
 from anoncore.requirements import KAnonymity
 from dashboard.views.comparison.numbers import cell
 from tests.dashboard.conftest import Visitor

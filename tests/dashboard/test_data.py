@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import datasets
-from anoncore import DataError
-from anoncore.summary import summarize
+from anoncore import DataError, datasets
+from anoncore.table.summary import summarize
 from dashboard import state
 from dashboard.charts.tables import distribution
 from dashboard.views.data import profile_frame

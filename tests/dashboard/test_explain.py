@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anoncore.algorithms import Mondrian, RandomBuckets
-from anoncore.explain import explain, what_if
+from anoncore.privacy.explain import explain, what_if
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, figure, metrics, table_of

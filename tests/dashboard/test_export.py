@@ -11,7 +11,7 @@ import pytest
 
 from anoncore import Recipe
 from anoncore.algorithms import Anatomy, Mondrian
-from anoncore.export import FileFormat
+from anoncore.publishing.export import FileFormat
 from anoncore.requirements import KAnonymity
 from dashboard import state
 from dashboard.views import export, takeaway

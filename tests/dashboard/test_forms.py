@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from anoncore import InfeasibleError, Microdata, ParameterError
 from anoncore.algorithms import ALGORITHMS, Anatomy
-from anoncore.model import Model
+from anoncore.base.model import Model
 from anoncore.requirements import REQUIREMENTS, DistinctDiversity, KAnonymity, RecursiveDiversity
 from dashboard import forms
 from dashboard.fields import build_requirement, feasible_instead, field_forms, first_requirement

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from anoncore.engines import faults
+from anoncore.base import faults
 from dashboard import own_machine, state
 from dashboard.views import large
 from tests.dashboard.conftest import Visitor

@@ -9,10 +9,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-import datasets
-from anoncore import attacks, privacy
-from anoncore.fragmentation.changes import changes_by_strategy
-from anoncore.fragmentation.selectivity import versions
+from anoncore import attacks, datasets, privacy
+from anoncore.algorithms.vertical.changes import changes_by_strategy
+from anoncore.privacy.selectivity import versions
 from anoncore.utility import information_loss
 from dashboard import reference, state
 from dashboard.views import learn, lessons

@@ -9,7 +9,7 @@ import pytest
 from anoncore import attacks, privacy
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.algorithms.base import Algorithm, generalized_release
-from anoncore.partition import Partition
+from anoncore.release.partition import Partition
 from anoncore.requirements import DistinctDiversity, KAnonymity, RecursiveDiversity, TCloseness, VarianceDiversity
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, add_run, figure, metrics, people, table_of

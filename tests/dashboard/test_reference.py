@@ -7,8 +7,8 @@ import inspect
 import pytest
 
 from anoncore.algorithms import ALGORITHMS, Mondrian, Slicing
-from anoncore.criteria import CRITERIA
-from anoncore.measures import MEASURES
+from anoncore.measures.criteria import CRITERIA
+from anoncore.measures.evaluation import MEASURES
 from anoncore.requirements import REQUIREMENTS, KAnonymity
 from dashboard import about, reference
 from dashboard.views import attack, utility

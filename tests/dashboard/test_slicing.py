@@ -8,7 +8,7 @@ import pytest
 
 from anoncore import Microdata, attacks, privacy
 from anoncore.algorithms import Anatomy, Mondrian, RandomBuckets, Slicing, VerticalFragmentation
-from anoncore.algorithms.slicing import achieved_diversity
+from anoncore.algorithms.slicing.slicing import achieved_diversity
 from anoncore.requirements import KAnonymity
 from dashboard.charts.slicing import belief_bars, belief_shares, likelihood_histogram, tuple_bars
 from dashboard.palette import run_style

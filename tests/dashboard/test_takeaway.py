@@ -13,8 +13,8 @@ import pytest
 
 from anoncore import Recipe
 from anoncore.algorithms import Anatomy, Mondrian
-from anoncore.certification import Certificate, verify
 from anoncore.cli import main
+from anoncore.publishing.certification import Certificate, verify
 from anoncore.requirements import KAnonymity
 from dashboard.views import export, takeaway
 from tests.dashboard.conftest import Visitor

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from anoncore import Microdata
-from anoncore.candidates import candidates
-from anoncore.criteria import CRITERIA
-from anoncore.sweeping import sweep
-from anoncore.targets import Search, Target
+from anoncore.measures.criteria import CRITERIA
+from anoncore.search.candidates import candidates
+from anoncore.search.sweeping import sweep
+from anoncore.search.targets import Search, Target
 from dashboard import state
 from dashboard.charts.trials import trade_off
 from dashboard.trials import Trial

@@ -9,7 +9,7 @@ import pytest
 
 from anoncore import attacks, privacy
 from anoncore.algorithms import VerticalFragmentation
-from anoncore.fragmentation.changes import changes_by_strategy
+from anoncore.algorithms.vertical.changes import changes_by_strategy
 from anoncore.utility import information_loss
 from dashboard.views.methods.vertical_fragmentation import fragment_table, pair_means
 from dashboard.views.methods.vertical_outcomes import compare

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from anoncore import Microdata
-from anoncore.errors import DataError
-from anoncore.hierarchy import Hierarchy
-from datasets import Table, table, tables
-from datasets.catalog import Taxonomy, taxonomy_values
+from anoncore.base.errors import DataError
+from anoncore.datasets import Table, table, tables
+from anoncore.datasets.catalog import Taxonomy, taxonomy_values
+from anoncore.table.hierarchy import Hierarchy
 
 INTERNAL = [name for name, entry in tables().items() if not entry.external]
 

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from sklearn.metrics import mutual_info_score
 
-from anoncore.errors import DataError
-from datasets import table
-from datasets.census import DEFAULT_ROWS, load_census
-from datasets.census_people import AGE_BAND_STARTS, AGE_BANDS, AGES, DIAGNOSIS_VALUES, people_tables
-from datasets.census_work import work_tables
+from anoncore.base.errors import DataError
+from anoncore.datasets import table
+from anoncore.datasets.census import DEFAULT_ROWS, load_census
+from anoncore.datasets.census_people import AGE_BAND_STARTS, AGE_BANDS, AGES, DIAGNOSIS_VALUES, people_tables
+from anoncore.datasets.census_work import work_tables
 
 COLUMNS = [
     "person-id",

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore.errors import DataError
-from datasets.network import ConditionalTable, draw_network, percentages, reweighted
+from anoncore.base.errors import DataError
+from anoncore.datasets.network import ConditionalTable, draw_network, percentages, reweighted
 
 
 def test_percentages_become_probabilities():

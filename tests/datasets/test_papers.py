@@ -7,9 +7,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from anoncore.errors import DataError
-from datasets import table, tables
-from datasets.papers import published_groups
+from anoncore.base.errors import DataError
+from anoncore.datasets import table, tables
+from anoncore.datasets.papers import published_groups
 
 
 def load(name):

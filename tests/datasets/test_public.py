@@ -13,12 +13,12 @@ import pytest
 import sklearn.datasets
 from sklearn.utils import Bunch
 
-from anoncore.errors import DataError
-from datasets import table
-from datasets.adult import COLUMNS, load_adult
-from datasets.catalog import taxonomy_values
-from datasets.measurements import HEART_COLUMNS, MUSK_COLUMNS, MUSK_FEATURES, load_heart, load_musk
-from datasets.public import data_folder
+from anoncore.base.errors import DataError
+from anoncore.datasets import table
+from anoncore.datasets.adult import COLUMNS, load_adult
+from anoncore.datasets.catalog import taxonomy_values
+from anoncore.datasets.measurements import HEART_COLUMNS, MUSK_COLUMNS, MUSK_FEATURES, load_heart, load_musk
+from anoncore.datasets.public import data_folder
 
 DEFAULT_FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data"
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore.errors import DataError
-from datasets.rothko import (
+from anoncore.base.errors import DataError
+from anoncore.datasets.rothko_synthetic import (
     ATTRIBUTES,
     TARGETS,
     chunks,

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from anoncore import Microdata
-from anoncore.errors import DataError
-from anoncore.mutual_information import mutual_information
-from datasets import table
-from datasets.wide import DIAGNOSES, FEATURES, load_wide
+from anoncore.algorithms.vertical.mutual_information import mutual_information
+from anoncore.base.errors import DataError
+from anoncore.datasets import table
+from anoncore.datasets.wide import DIAGNOSES, FEATURES, load_wide
 
 
 def test_shape_and_values():

@@ -10,10 +10,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from anoncore import Release
-from anoncore.algorithms.rothko import Rothko
-from anoncore.engines.large_table import LargeTable
-from anoncore.engines.run import LargeRun, anonymize_table
+from anoncore.algorithms.rothko.rothko import Rothko
+from anoncore.engines.large_run import LargeRun, anonymize_table
 from anoncore.engines.spool import Tags
+from anoncore.sources.large_table import LargeTable
 
 
 def people(n: int = 400) -> pd.DataFrame:

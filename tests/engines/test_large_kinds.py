@@ -14,7 +14,7 @@ import pytest
 
 from anoncore import DataError, Microdata
 from anoncore.algorithms import Mondrian, RothkoTree
-from anoncore.engines.coding import code_column
+from anoncore.engines.column_coding import code_column
 from anoncore.requirements import KAnonymity
 from anoncore.sources import read_table
 

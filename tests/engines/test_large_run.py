@@ -17,10 +17,10 @@ import pytest
 
 from anoncore import CancelledError, DataError, Hierarchy, InfeasibleError, Microdata
 from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
-from anoncore.engines.large_table import LargeTable
-from anoncore.engines.run import anonymize_table
+from anoncore.engines.large_run import anonymize_table
 from anoncore.engines.spool import Tags
 from anoncore.requirements import DistinctDiversity, KAnonymity, TCloseness
+from anoncore.sources.large_table import LargeTable
 
 from .large_tables import ROLES, expected, people, published, run
 

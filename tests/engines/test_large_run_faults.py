@@ -11,7 +11,7 @@ import pytest
 
 from anoncore import DataError
 from anoncore.algorithms import RothkoTree
-from anoncore.engines import faults
+from anoncore.base import faults
 from anoncore.requirements import KAnonymity
 
 from .large_tables import people, published, run

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from anoncore import CancelledError, DataError
-from anoncore.engines.large_table import LargeTable, database_tables
 from anoncore.engines.table_sample import TableSample, sample_table
+from anoncore.sources.large_table import LargeTable, database_tables
 
 from .large_tables import people
 

@@ -13,10 +13,10 @@ import pandas as pd
 
 from anoncore import Microdata, Release
 from anoncore.algorithms import ALGORITHMS
-from anoncore.certification import Certificate, certify, verify
-from anoncore.certification.cells import PublishedTable
-from anoncore.certification.files import read_published
-from anoncore.export import write_tables
+from anoncore.publishing.certification import Certificate, certify, verify
+from anoncore.publishing.certification.files import read_published
+from anoncore.publishing.certification.published_table import PublishedTable
+from anoncore.publishing.export import write_tables
 from tests.fuzz.case import Case, RefutedError
 from tests.fuzz.mutations import CELLS, mutated_bytes, mutated_text, mutated_value
 

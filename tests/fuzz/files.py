@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anoncore import Microdata
-from anoncore.certification.files import read_published
-from anoncore.export import write_tables
+from anoncore.publishing.certification.files import read_published
+from anoncore.publishing.export import write_tables
 from anoncore.sources import TableSource, read_table
-from anoncore.summary import summarize
+from anoncore.table.summary import summarize
 from tests.fuzz.case import Case, RefutedError
 from tests.fuzz.mutations import CELLS, NAMES, mutated_bytes
 

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from anoncore.algorithms import ALGORITHMS, Algorithm
-from anoncore.measures import MEASURES, Measure
-from anoncore.model import Model
+from anoncore.base.model import Model
+from anoncore.measures.evaluation import MEASURES, Measure
 from anoncore.requirements import REQUIREMENTS, Requirement
 from dashboard.fields import FieldForm, build_requirement, field_forms
 from dashboard.forms import json_value, text_value

@@ -12,9 +12,9 @@ from typing import Any
 import pandas as pd
 
 from anoncore import Hierarchy, Microdata, Recipe
-from anoncore.hierarchy_files import read_hierarchy
-from anoncore.recipe_source import HierarchySpec
-from anoncore.toml import dumps
+from anoncore.base.toml import dumps
+from anoncore.recipes.source import HierarchySpec
+from anoncore.table.hierarchy_files import read_hierarchy
 from tests.fuzz.case import Case, RefutedError
 from tests.fuzz.mutations import CELLS, mutated_bytes, mutated_text, mutated_value, nested
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from anoncore import AnonymizationError, Release, criteria
+from anoncore import AnonymizationError, Release
 from anoncore.algorithms import ALGORITHMS, Algorithm
-from anoncore.certification import certify, verify
-from anoncore.certification.certificate import new_key
-from anoncore.explain import explain
-from anoncore.export import write_tables
-from anoncore.mapping import value_mapping
-from anoncore.measures import MEASURES, Measure
-from anoncore.report import Subject, report
+from anoncore.measures import criteria
+from anoncore.measures.evaluation import MEASURES, Measure
+from anoncore.privacy.explain import explain
+from anoncore.publishing.certification import certify, verify
+from anoncore.publishing.certification.certificate import new_key
+from anoncore.publishing.export import write_tables
+from anoncore.publishing.report import Subject, report
+from anoncore.release.mapping import value_mapping
 from anoncore.requirements import KAnonymity
 from tests.fuzz.case import Case, RefutedError, sentence_fault
 from tests.fuzz.parameters import form_fields

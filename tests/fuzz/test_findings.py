@@ -21,17 +21,17 @@ from anoncore import (
     RecipeError,
     ReleaseError,
     attacks,
-    criteria,
 )
 from anoncore.algorithms import ALGORITHMS, ForegroundSafe, RandomBuckets, Slicing, VerticalFragmentation
-from anoncore.certification import Certificate, certify, verify
 from anoncore.cli import main
-from anoncore.export import safe_cells, write_tables
-from anoncore.hierarchy_files import read_hierarchy
-from anoncore.measures import Measure
-from anoncore.recipe_source import HierarchySpec
+from anoncore.measures import criteria
+from anoncore.measures.evaluation import Measure
+from anoncore.publishing.certification import Certificate, certify, verify
+from anoncore.publishing.export import safe_cells, write_tables
+from anoncore.recipes.source import HierarchySpec
 from anoncore.requirements import REQUIREMENTS, KAnonymity
 from anoncore.sources import read_table
+from anoncore.table.hierarchy_files import read_hierarchy
 from dashboard.fields import field_forms
 from dashboard.forms import json_value
 

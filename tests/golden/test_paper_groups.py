@@ -9,9 +9,9 @@ import pytest
 from anoncore import Hierarchy, Microdata, Partition
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.algorithms.base import generalized_release
+from anoncore.datasets import table
+from anoncore.datasets.papers import published_groups
 from anoncore.requirements import KAnonymity
-from datasets import table
-from datasets.papers import published_groups
 
 
 def microdata(name):

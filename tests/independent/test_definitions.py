@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from anoncore import privacy, utility
-from anoncore.criteria import CRITERIA
-from anoncore.measures import MEASURES
+from anoncore.measures.criteria import CRITERIA
+from anoncore.measures.evaluation import MEASURES
 from anoncore.privacy.levels import LEVELS, grounds
 from anoncore.requirements import (
     REQUIREMENTS,

@@ -2,13 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore.kernels.grouping import (
-    group_extent,
-    group_histogram,
-    group_value_lists,
-    group_value_sets,
-    rows_by_group,
-)
+from anoncore.kernels.grouping import group_extent, group_histogram, group_value_lists, group_value_sets, rows_by_group
 
 
 @st.composite

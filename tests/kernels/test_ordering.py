@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore.coding import content_order
 from anoncore.kernels.ordering import stable_order
+from anoncore.table.coding import content_order
 
 
 @given(st.integers(0, 62), st.integers(0, 2**32 - 1), st.integers(1, 300))

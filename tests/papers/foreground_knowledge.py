@@ -18,8 +18,8 @@ import plotly.graph_objects as go
 from anoncore import InfeasibleError, Microdata, Release, attacks
 from anoncore.algorithms import Algorithm, Anatomy, ForegroundSafe, Incognito, Injector, Mask
 from anoncore.attacks import ForegroundKnowledge
-from anoncore.hierarchy_files import read_hierarchy
 from anoncore.requirements import TCloseness
+from anoncore.table.hierarchy_files import read_hierarchy
 from anoncore.utility import query_error
 from dashboard.reproduction import Plot
 from tests.papers.command import command

@@ -22,9 +22,9 @@ import pandas as pd
 import plotly.express as px
 
 from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
-from anoncore.engines.io_model import sampling_io, tree_io
+from anoncore.algorithms.rothko.io_model import sampling_io, tree_io
+from anoncore.datasets.rothko_synthetic import ATTRIBUTES, load_rothko
 from anoncore.requirements import KAnonymity
-from datasets.rothko import ATTRIBUTES, load_rothko
 from tests.papers.rothko_quality import classification_and_regression, pruning
 from tests.papers.rothko_runs import Report, sampling_run, synthetic, tree_run
 
@@ -65,9 +65,9 @@ def need(report: Report, sizes: tuple[int, ...]) -> None:
 
 def need_child(task: str, rows: int) -> None:
     """One run in this process; prints its peak memory and time."""
-    from anoncore.engines.large_table import LargeTable
-    from anoncore.engines.run import anonymize_table
+    from anoncore.engines.large_run import anonymize_table
     from anoncore.engines.spool import Tags
+    from anoncore.sources.large_table import LargeTable
 
     begun = time.process_time()
     if task == "mondrian":

@@ -8,9 +8,9 @@ import plotly.express as px
 
 from anoncore import Hierarchy, Microdata
 from anoncore.algorithms import RothkoSampling
+from anoncore.datasets import table
 from anoncore.requirements import KAnonymity, RecursiveDiversity, Requirement, VarianceDiversity
 from anoncore.utility import conditional_entropy, rmse
-from datasets import table
 from tests.papers.rothko_runs import Report, sampling_run, synthetic
 
 SAMPLES = (100, 250, 500, 1000, 2500, 5000, 10_000, 25_000)

@@ -13,14 +13,14 @@ import plotly.graph_objects as go
 
 from anoncore import Microdata
 from anoncore.algorithms import RothkoSampling, RothkoTree
-from anoncore.engines import sampling_growth
-from anoncore.engines.finish import finish_rows
-from anoncore.engines.rows import MemoryRows
-from anoncore.engines.sampling_growth import Sampling, sampling_parts
-from anoncore.engines.setting import Counters, Setting
-from anoncore.engines.tree_growth import tree_parts
+from anoncore.algorithms.rothko import sampling_growth
+from anoncore.algorithms.rothko.finish import finish_rows
+from anoncore.algorithms.rothko.rows import MemoryRows
+from anoncore.algorithms.rothko.sampling_growth import Sampling, sampling_parts
+from anoncore.algorithms.rothko.setting import Counters, Setting
+from anoncore.algorithms.rothko.tree_growth import tree_parts
+from anoncore.datasets.rothko_synthetic import ATTRIBUTES, load_rothko
 from anoncore.requirements import RecursiveDiversity, VarianceDiversity
-from datasets.rothko import ATTRIBUTES, load_rothko
 
 
 def synthetic(rows: int, seed: int = 0, sensitive: str | None = None, target: str | None = None) -> Microdata:

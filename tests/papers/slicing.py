@@ -20,9 +20,9 @@ import plotly.express as px
 from anoncore import Microdata, attacks, utility
 from anoncore.algorithms import Mondrian, RandomBuckets, Slicing
 from anoncore.algorithms.base import Algorithm
+from anoncore.datasets import table
 from anoncore.requirements import DistinctDiversity, FrequencyDiversity
 from dashboard.reproduction import Plot
-from datasets import table
 from tests.papers.command import command
 from tests.papers.findings import Findings, curve, curves
 from tests.papers.slicing_statements import (

@@ -18,12 +18,12 @@ import plotly.graph_objects as go
 
 from anoncore import Microdata
 from anoncore.algorithms import RandomPartition, StackAndDeal
-from anoncore.choosing import choose_k
-from anoncore.multiplicity import Multiplicity
-from anoncore.partition import Partition
+from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.datasets import table
+from anoncore.release.partition import Partition
 from anoncore.requirements import TCloseness
+from anoncore.search.choosing import choose_k
 from dashboard.reproduction import Plot
-from datasets import table
 from tests.papers.command import command
 from tests.papers.findings import Findings, curves, labels_of
 

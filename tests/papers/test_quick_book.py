@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from anoncore.datasets.public import data_folder
 from dashboard import reproduction
 from dashboard.reproduction import DIFFERENT, NOT_APPLICABLE, NOT_REPRODUCED, REPRODUCED, Result, Statement
-from datasets.public import data_folder
 from tests.papers.book import reproduce
 from tests.papers.contents import PAPERS
 

@@ -24,16 +24,16 @@ import plotly.graph_objects as go
 
 from anoncore import Fragment, Microdata, Release
 from anoncore.algorithms import Algorithm, Mondrian, VerticalFragmentation
+from anoncore.algorithms.vertical.changes import class_changes
+from anoncore.algorithms.vertical.fragment_data import rows_of
 from anoncore.attacks import join_likelihood
-from anoncore.fragmentation.changes import class_changes
-from anoncore.fragmentation.views import rows_of
+from anoncore.datasets import table
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from anoncore.utility import information_loss
 from anoncore.utility.classifiers import CLASSIFIERS, Bounds
 from anoncore.utility.outcome import judge
 from anoncore.utility.training import is_random, original_table, released_tables
 from dashboard.reproduction import Plot
-from datasets import table
 from tests.papers.command import command
 from tests.papers.findings import Findings, curves
 from tests.papers.vertical_fragmentation_statements import CLASSIFIER_TITLES, statements

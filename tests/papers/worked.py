@@ -10,11 +10,11 @@ import numpy as np
 from anoncore import Hierarchy, Partition, attacks
 from anoncore.algorithms import Anatomy, Mondrian, Slicing
 from anoncore.algorithms.base import generalized_release
-from anoncore.fragmentation.selectivity import versions
+from anoncore.datasets import table
+from anoncore.datasets.papers import published_groups
+from anoncore.datasets.rothko_synthetic import load_rothko
+from anoncore.privacy.selectivity import versions
 from anoncore.requirements import KAnonymity
-from datasets import table
-from datasets.papers import published_groups
-from datasets.rothko import load_rothko
 from tests.papers.findings import Statements, listed
 from tests.privacy.releases import builtin, generalized, sliced
 

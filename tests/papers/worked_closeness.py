@@ -7,11 +7,11 @@ import pandas as pd
 
 from anoncore import Hierarchy, Microdata, privacy
 from anoncore.algorithms import Anatomy, SensitiveSpaceFragmentation, StackAndDeal
+from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.closeness.sensitive_fragmentation import SensitiveFragmentation
+from anoncore.datasets import table
+from anoncore.datasets.papers import published_groups
 from anoncore.kernels.sensitive_space import ORDERED, Cells, find_fragmentation
-from anoncore.multiplicity import Multiplicity
-from anoncore.sensitive_fragmentation import SensitiveFragmentation
-from datasets import table
-from datasets.papers import published_groups
 from tests.papers.findings import Statements, listed
 from tests.privacy.releases import builtin, generalized
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from anoncore import Exact, Fragment, Generalized, GroupValues, Hierarchy, Microdata, Partition, Release
-from datasets import table
+from anoncore.datasets import table
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 

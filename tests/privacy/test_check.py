@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from anoncore import Distorted, Fragment, Microdata, Partition, Release, privacy
-from anoncore.errors import DataError
+from anoncore.base.errors import DataError
 from anoncore.requirements import (
     DistinctDiversity,
     EntropyDiversity,

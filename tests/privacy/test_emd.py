@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from anoncore import Distorted, Exact, Fragment, Microdata, Partition, Release, privacy
-from anoncore.errors import DataError, ParameterError, ReleaseError
+from anoncore.base.errors import DataError, ParameterError, ReleaseError
 from tests.privacy.releases import builtin, fragment, generalized, value_sets
 
 # Section 3.5: five classes dealt in turn from the salaries stacked by descending frequency.

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from anoncore import Microdata, privacy
 from anoncore.algorithms import VerticalFragmentation
-from anoncore.fragmentation.changes import changes_by_strategy, class_changes
+from anoncore.algorithms.vertical.changes import changes_by_strategy, class_changes
 from tests.privacy.test_joins import release_of
 
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from anoncore import AnonymizationError, Distorted, Exact, Fragment, GroupValues, Microdata, Partition, Release, privacy
-from anoncore.errors import ReleaseError
-from anoncore.fragmentation.common import common_attribute
+from anoncore.base.errors import ReleaseError
+from anoncore.privacy.common_attribute import common_attribute
 
 
 def release_of(values, *groups, published=None, sensitive_values=None):

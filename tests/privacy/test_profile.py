@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import Fragment, Microdata, Partition, Release, privacy
-from anoncore.errors import ParameterError, ReleaseError
+from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.requirements import (
     DistinctDiversity,
     EntropyDiversity,

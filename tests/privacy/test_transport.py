@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import Exact, Fragment, Hierarchy, Microdata, Release, privacy
-from anoncore.errors import DataError, ParameterError
+from anoncore.base.errors import DataError, ParameterError
 from tests.privacy.releases import builtin, generalized
 from tests.requirements.tables import Grouped, grouped, random_groups
 from tests.requirements.test_t_closeness import LEAVES, ground_distance, taxonomies

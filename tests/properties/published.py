@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from anoncore import Release
-from anoncore.domain import is_missing
+from anoncore.base.texts import is_missing
 
 
 def cell(value: Any) -> str:

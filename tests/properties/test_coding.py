@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import Microdata
-from anoncore.domain import is_missing
+from anoncore.base.texts import is_missing
 from tests.properties.published import cell
 from tests.properties.strategies import tables, tagged_tables
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import Hierarchy, Microdata, Partition
-from anoncore.errors import DataError
+from anoncore.base.errors import DataError
 from anoncore.kernels.checking import all_hold
 from anoncore.kernels.compiler import kernel
 from anoncore.requirements import (

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore.errors import DataError, ParameterError
+from anoncore.base.errors import DataError, ParameterError
 from anoncore.requirements import (
     DistinctDiversity,
     EntropyDiversity,

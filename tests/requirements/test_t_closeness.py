@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
 
 from anoncore import Hierarchy
-from anoncore.errors import DataError, ParameterError
+from anoncore.base.errors import DataError, ParameterError
 from anoncore.requirements import TCloseness
 from tests.requirements.tables import grouped, random_groups, shares
 

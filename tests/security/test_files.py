@@ -16,14 +16,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from anoncore import AnonymizationError, DataError, Microdata, Recipe, RecipeError, export
-from anoncore.certification import Certificate, certify, verify
-from anoncore.certification.files import read_published
+from anoncore import AnonymizationError, DataError, Microdata, Recipe, RecipeError
 from anoncore.cli import main
-from anoncore.export import safe_cells, write_tables
-from anoncore.hierarchy_files import read_hierarchy
+from anoncore.publishing import export
+from anoncore.publishing.certification import Certificate, certify, verify
+from anoncore.publishing.certification.files import read_published
+from anoncore.publishing.export import safe_cells, write_tables
 from anoncore.sources import excel, parquet, read_table
 from anoncore.sources.reader import TableSource
+from anoncore.table.hierarchy_files import read_hierarchy
 from dashboard.views import data as data_page
 from tests.contracts.source import ROOT
 

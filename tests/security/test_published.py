@@ -13,12 +13,13 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from anoncore import AnonymizationError, Microdata, Release, export
-from anoncore import release as release_module
-from anoncore.certification import certify
-from anoncore.export import write_tables
-from anoncore.mapping import value_mapping
-from anoncore.report import Subject, report
+from anoncore import AnonymizationError, Microdata, Release
+from anoncore.publishing import export
+from anoncore.publishing.certification import certify
+from anoncore.publishing.export import write_tables
+from anoncore.publishing.report import Subject, report
+from anoncore.release import release as release_module
+from anoncore.release.mapping import value_mapping
 from tests.properties.subjects import build, subjects
 
 SEED = 918_273_645

@@ -12,17 +12,10 @@ from hypothesis import strategies as st
 
 from anoncore import DataError, Exact, Fragment, Microdata, Partition, Release, ReleaseError
 from anoncore.algorithms import Anatomy, Mondrian
-from anoncore.errors import ParameterError
+from anoncore.base.errors import ParameterError
 from anoncore.requirements import KAnonymity
 from anoncore.utility import association, association_error
-from tests.utility.releases import (
-    adult,
-    generalized,
-    published_values,
-    random_data,
-    random_releases,
-    sliced,
-)
+from tests.utility.releases import adult, generalized, published_values, random_data, random_releases, sliced
 
 
 def phi_squared(counts: np.ndarray) -> float:

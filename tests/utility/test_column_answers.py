@@ -9,9 +9,9 @@ import pytest
 
 from anoncore import Microdata, Partition, Release
 from anoncore.algorithms import Mondrian
-from anoncore.algorithms.columns import column_classes, sliced_release
+from anoncore.algorithms.slicing.columns import column_classes, sliced_release
 from anoncore.kernels.linked_columns import LinkedColumns, count_linked
-from anoncore.recoding import ColumnRegions
+from anoncore.release.recoding import ColumnRegions
 from anoncore.requirements import KAnonymity
 from anoncore.utility import QueryWorkload, query_error
 from anoncore.utility.answers import GroupTables, estimator

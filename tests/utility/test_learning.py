@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_su
 
 from anoncore import CancelledError, Distorted, Fragment, Microdata, Partition, Release, ReleaseError
 from anoncore.algorithms import Anatomy, Mondrian
-from anoncore.errors import AnonymizationError, ParameterError
+from anoncore.base.errors import AnonymizationError, ParameterError
 from anoncore.requirements import KAnonymity
 from anoncore.utility import classification
 from anoncore.utility.classifiers import Bounds, NaiveBayes, NearestNeighbours, Tree

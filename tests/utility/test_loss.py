@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from anoncore import DataError, Fragment, Generalized, Microdata, Partition, Release
 from anoncore.algorithms import Mondrian
-from anoncore.errors import ParameterError
+from anoncore.base.errors import ParameterError
 from anoncore.requirements import KAnonymity
 from anoncore.utility import average_group_size, discernibility, information_loss
 from tests.utility.releases import (

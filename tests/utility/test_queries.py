@@ -12,18 +12,10 @@ from hypothesis import strategies as st
 
 from anoncore import AnonymizationError, DataError, Exact, Fragment, Microdata, Partition, Release, ReleaseError
 from anoncore.algorithms import Anatomy, Mondrian
-from anoncore.errors import ParameterError
+from anoncore.base.errors import ParameterError
 from anoncore.requirements import KAnonymity
 from anoncore.utility import QueryError, QueryWorkload, query_error
-from tests.utility.releases import (
-    adult,
-    fragment,
-    generalized,
-    published_values,
-    random_data,
-    random_releases,
-    sliced,
-)
+from tests.utility.releases import adult, fragment, generalized, published_values, random_data, random_releases, sliced
 
 
 def wanted_codes(workload: QueryWorkload, query: int) -> dict[str, set[int]]:

@@ -17,9 +17,9 @@ from anoncore.attacks.foreground.mining import Floats, Target, Unreliable, attac
 from anoncore.attacks.foreground.result import ForegroundKnowledge
 from anoncore.attacks.foreground.sets import SetLeak, levels
 from anoncore.attacks.foreground.solver import Solver
-from anoncore.errors import ParameterError
-from anoncore.release import Release
-from anoncore.score import Score
+from anoncore.base.errors import ParameterError
+from anoncore.base.score import Score
+from anoncore.release.release import Release
 
 Progress = Callable[[float, str], None]
 

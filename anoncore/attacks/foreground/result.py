@@ -10,10 +10,10 @@ import pandas as pd
 
 from anoncore.attacks.foreground.sets import SetLeak, signatures_of
 from anoncore.attacks.foreground.worlds import Floats, group_probabilities
-from anoncore.domain import listing
-from anoncore.errors import ParameterError
-from anoncore.release import Release
-from anoncore.score import Score
+from anoncore.base.errors import ParameterError
+from anoncore.base.score import Score
+from anoncore.base.texts import listing
+from anoncore.release.release import Release
 
 TOLERANCE = 1e-9
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from anoncore.microdata import Codes, Microdata
+from anoncore.table.microdata import Codes, Microdata
 
 Floats = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.attacks.foreground.sets import Signatures
-from anoncore.errors import ParameterError
+from anoncore.base.errors import ParameterError
 from anoncore.kernels.foreground_groups import compositions
 from anoncore.kernels.foreground_solver import Cases, expectation_step, fixed_point, step_jacobian
-from anoncore.partition import Partition
+from anoncore.release.partition import Partition
 
 Floats = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]

@@ -10,7 +10,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.errors import ParameterError
+from anoncore.base.errors import ParameterError
 from anoncore.kernels.foreground_groups import case_probabilities
 from anoncore.kernels.foreground_solver import Cases
 

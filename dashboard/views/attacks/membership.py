@@ -7,7 +7,7 @@ import streamlit as st
 
 from anoncore import attacks
 from anoncore.attacks import JoinLikelihood, Membership, RegionMembership
-from anoncore.score import Score
+from anoncore.base.score import Score
 from dashboard.charts.slicing import likelihood_histogram, tuple_bars
 from dashboard.palette import run_style
 from dashboard.state import Run

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from anoncore import AnonymizationError, Release, attacks, privacy, utility
-from anoncore.criteria import usual_distance
+from anoncore.measures.criteria import usual_distance
 from dashboard import compute
 from dashboard.charts.compare import attribute_bars, curves
 from dashboard.charts.layout import Floats

@@ -9,8 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import AnonymizationError
-from anoncore.criteria import CRITERIA, FAMILIES, Criterion, chosen
-from anoncore.release import Release
+from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion, chosen
+from anoncore.release.release import Release
 from dashboard import about, compute
 from dashboard.charts.compare import share_bars
 from dashboard.palette import run_style

@@ -7,8 +7,8 @@ import secrets
 import pandas as pd
 import streamlit as st
 
+from anoncore.attacks.person import PersonView, original_values, person_view
 from anoncore.attacks.posterior import table_distribution
-from anoncore.person import PersonView, original_values, person_view
 from dashboard import compute, state
 from dashboard.charts.compare import belief_bars
 from dashboard.palette import run_style

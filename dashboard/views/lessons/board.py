@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-import datasets
-from anoncore import Exact, Fragment, Generalized, Microdata, Partition, Release
+from anoncore import Exact, Fragment, Generalized, Microdata, Partition, Release, datasets
+from anoncore.datasets.papers import published_groups
 from dashboard import state
 from dashboard.charts.layout import faint
 from dashboard.palette import ORANGE, RunStyle, run_style
-from datasets.papers import published_groups
 
 STYLE: RunStyle = run_style(0)
 """How a lesson draws what is published, beside the original table in grey."""

@@ -8,7 +8,7 @@ import streamlit as st
 
 from anoncore import Microdata, Release, privacy
 from anoncore.algorithms import StackAndDeal
-from anoncore.algorithms.stack_and_deal import Stack
+from anoncore.algorithms.closeness.stack_and_deal import Stack
 from dashboard.charts.dealing import Cards, dealing, held, in_order
 from dashboard.views import parts
 from dashboard.views.lessons.board import STYLE, Step, ask, data_of, generalized, pick, table, whole

@@ -10,8 +10,8 @@ import streamlit as st
 
 from anoncore import Release, privacy
 from anoncore.algorithms import Mondrian, VerticalFragmentation
-from anoncore.fragmentation.changes import changes_by_strategy
-from anoncore.fragmentation.selectivity import Selectivity, versions
+from anoncore.algorithms.vertical.changes import changes_by_strategy
+from anoncore.privacy.selectivity import Selectivity, versions
 from anoncore.requirements import KAnonymity
 from anoncore.utility import information_loss
 from dashboard.charts.fragments import change_bars, join_map

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-import datasets
-from anoncore import Microdata, Partition, attacks
+from anoncore import Microdata, Partition, attacks, datasets
 from anoncore.algorithms import Mondrian
 from anoncore.attacks import Reidentification
 from anoncore.requirements import KAnonymity

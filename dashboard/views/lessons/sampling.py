@@ -10,11 +10,11 @@ import streamlit as st
 
 from anoncore import Release
 from anoncore.algorithms import Mondrian, RothkoSampling
-from anoncore.engines.hypothesis_tests import rows_needed
-from anoncore.engines.partition_tree import PartitionTree
-from anoncore.engines.rows import MemoryRows
-from anoncore.engines.sampling_growth import Sampling, counted, grown, prune
-from anoncore.engines.setting import Node, Setting
+from anoncore.algorithms.rothko.hypothesis_tests import rows_needed
+from anoncore.algorithms.rothko.partition_tree import PartitionTree
+from anoncore.algorithms.rothko.rows import MemoryRows
+from anoncore.algorithms.rothko.sampling_growth import Sampling, counted, grown, prune
+from anoncore.algorithms.rothko.setting import Node, Setting
 from anoncore.requirements import KAnonymity
 from anoncore.utility import information_loss
 from dashboard.charts.lessons import boxes_in_plane, share_bars

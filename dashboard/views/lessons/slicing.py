@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-import datasets
-from anoncore import Release, attacks
+from anoncore import Release, attacks, datasets
 from dashboard.charts.slicing import belief_bars, belief_shares
 from dashboard.views import parts
 from dashboard.views.lessons.board import STYLE, Step, as_columns, ask, data_of, in_columns, pick, published, table

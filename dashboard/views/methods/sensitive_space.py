@@ -8,8 +8,8 @@ import streamlit as st
 
 from anoncore import Release, privacy
 from anoncore.algorithms import SensitiveSpaceFragmentation
+from anoncore.algorithms.closeness.sensitive_fragmentation import SensitiveFragmentation
 from anoncore.requirements import TCloseness
-from anoncore.sensitive_fragmentation import SensitiveFragmentation
 from dashboard import compute
 from dashboard.charts.sensitive_space import Plane, bound_bars, box_map, intervals
 from dashboard.palette import run_style

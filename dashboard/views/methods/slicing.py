@@ -9,8 +9,8 @@ import streamlit as st
 
 from anoncore import Release, privacy, utility
 from anoncore.algorithms import RandomBuckets, Slicing
-from anoncore.algorithms.slicing import achieved_diversity
-from anoncore.attribute_proposal import AttributeProposal
+from anoncore.algorithms.attribute_proposal import AttributeProposal
+from anoncore.algorithms.slicing.slicing import achieved_diversity
 from dashboard import compute
 from dashboard.charts.association import association_map, strongest_pair
 from dashboard.charts.classes import size_histogram

@@ -10,9 +10,9 @@ import streamlit as st
 
 from anoncore import Release
 from anoncore.algorithms import StackAndDeal
-from anoncore.algorithms.base import Progress
-from anoncore.algorithms.stack_and_deal import Stack
-from anoncore.choosing import largest_distance
+from anoncore.algorithms.closeness.stack_and_deal import Stack
+from anoncore.base.progress import Progress
+from anoncore.search.choosing import largest_distance
 from anoncore.utility import information_loss
 from dashboard import compute
 from dashboard.charts.dealing import MOST_CLASSES, Cards, dealing, held, in_order, loss_by_attribute

@@ -10,9 +10,9 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import Release
-from anoncore.fragmentation.attribute_fragments import AttributeFragments, fmrmr
-from anoncore.fragmentation.changes import class_changes
-from anoncore.fragmentation.common import common_attribute
+from anoncore.algorithms.vertical.attribute_fragments import AttributeFragments, fmrmr
+from anoncore.algorithms.vertical.changes import class_changes
+from anoncore.privacy.common_attribute import common_attribute
 from anoncore.utility import information_loss
 from dashboard import compute
 from dashboard.charts.association import association_map

@@ -10,11 +10,11 @@ import streamlit as st
 
 from anoncore import Release, attacks
 from anoncore.algorithms import VerticalFragmentation
-from anoncore.algorithms.base import Progress
+from anoncore.algorithms.vertical.changes import ClassChanges, changes_by_strategy
+from anoncore.algorithms.vertical.fragment_data import part_of
 from anoncore.attacks import JoinLikelihood
-from anoncore.fragmentation.changes import ClassChanges, changes_by_strategy
-from anoncore.fragmentation.common import common_attribute
-from anoncore.fragmentation.views import part_of
+from anoncore.base.progress import Progress
+from anoncore.privacy.common_attribute import common_attribute
 from anoncore.utility import Classification, InformationLoss, classification, information_loss
 from anoncore.utility.classifiers import CLASSIFIERS
 from dashboard.charts.fragments import change_bars, likelihood_histogram

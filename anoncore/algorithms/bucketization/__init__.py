@@ -1,0 +1,1 @@
+"""Bucketization: Anatomy, Injector and ForegroundSafe."""

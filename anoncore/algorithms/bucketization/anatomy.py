@@ -1,0 +1,119 @@
+"""Anatomy: bucketization into groups of l different sensitive values."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from anoncore.algorithms.base import Algorithm, Seed
+from anoncore.base.errors import DataError, InfeasibleError
+from anoncore.base.progress import Progress
+from anoncore.kernels.anatomy import deal
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import Exact
+from anoncore.release.release import Fragment, Release
+from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Requirement
+from anoncore.table.microdata import Microdata, SensitiveValues
+
+
+class Anatomy(Algorithm):
+    """Quasi-identifiers and the sensitive attribute in two exact tables, joined by buckets of l or l + 1 rows.
+
+    Rows are hashed by sensitive value; while l values are left, one random row of each of the l most frequent makes a
+    bucket; each leftover row joins a random bucket that lacks its value, one of its own where that can be. Every value
+    of a bucket is different. Needs: no value with more than n / l rows.
+
+    Assumes: the adversary reasons bucket by bucket; that a person is in the table is no secret; one sensitive
+      attribute, none of whose values has more than n / l rows.
+    Cost: O(n log m) for n rows and m sensitive values, after the rows are put in order once.
+    Use: exact quasi-identifiers matter most, such as for counts over several of them.
+    Avoid: readers may learn from all buckets at once (ForegroundSafe guards against that), or membership must stay
+      hidden.
+    Source: Xiao and Tao, Anatomy, VLDB 2006, section 4; foreground-knowledge paper, section 5.
+    """
+
+    name: ClassVar[str] = "anatomy"
+    title: ClassVar[str] = "Anatomy"
+    source: ClassVar[str] = "Xiao and Tao, VLDB 2006, section 4"
+    family: ClassVar[str] = "bucketization"
+    group_word: ClassVar[str] = "bucket"
+    summary: ClassVar[str] = (
+        "Keeps every value exact but cuts the link: people and sensitive values are only matched bucket by bucket."
+    )
+
+    l: Annotated[int, Field(ge=2, title="l", description="Different sensitive values in every bucket.")] = 2
+    seed: Seed = None
+
+    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
+        """No value above 1/l of a bucket, and l different ones."""
+        attribute = self._attribute(data)
+        return (
+            FrequencyDiversity(l=float(self.l), attribute=attribute),
+            DistinctDiversity(l=self.l, attribute=attribute),
+        )
+
+    def validate_data(self, data: Microdata) -> None:
+        """Raise DataError for other than one sensitive attribute, InfeasibleError for a value above n / l rows."""
+        data.require_quasi_identifiers()
+        view = data.sensitive_view(self._attribute(data))
+        counts = np.bincount(view.codes, minlength=view.size)
+        if view.unique >= 0:
+            counts[view.unique] = min(counts[view.unique], 1)
+        code = int(np.argmax(counts))
+        feasible = int(data.n_rows // counts[code])
+        if feasible >= self.l:
+            return
+        reason = (
+            f"l = {self.l} is not possible: {view.labels[code]!r} has {counts[code]:,} of {data.n_rows:,} rows of "
+            f"'{view.attribute}', and a bucket holds it at most once"
+        )
+        if feasible < 2:
+            raise InfeasibleError(f"{reason}; no l works, so choose another sensitive attribute or method.")
+        raise InfeasibleError(f"{reason}; choose l at most {feasible}.", nearest=feasible)
+
+    def _attribute(self, data: Microdata) -> str:
+        names = data.require_sensitive()
+        if len(names) > 1:
+            raise DataError(
+                f"Anatomy protects one sensitive attribute, but {len(names)} are tagged ({', '.join(names)}); "
+                "tag the others quasi-identifier or insensitive."
+            )
+        return names[0]
+
+    def _release(self, data: Microdata, progress: Progress) -> Release:
+        name = self._attribute(data)
+        progress(0.2, "Dealing rows into buckets")
+        partition = Partition(self._buckets(data))
+        known = {
+            attribute: Exact(data.domain[attribute], partition, data.codes[attribute])
+            for attribute in data.attributes
+            if attribute != name
+        }
+        sensitive = {name: Exact(data.domain[name], partition, data.codes[name])}
+        fragments = (Fragment("quasi-identifiers", partition, known), Fragment("sensitive", partition, sensitive))
+        return Release(data, fragments, self)
+
+    def _buckets(self, data: Microdata) -> npt.NDArray[np.int32]:
+        """Bucket of every row. Rows are shuffled from content order, so a seed gives the same for any row order."""
+        view = data.sensitive_view(self._attribute(data))
+        rng = np.random.default_rng(self.seed)
+        rows = data.canonical_order[rng.permutation(data.n_rows)]
+        codes = _own_values(view.codes[rows], view)
+        counts = np.bincount(codes)
+        by_value = np.argsort(codes, kind="stable")
+        dealt = deal(by_value, counts, self.l, rng.permutation(len(counts)), rng.random(data.n_rows))
+        group = np.empty(data.n_rows, dtype=np.int32)
+        group[rows] = dealt
+        return group
+
+
+def _own_values(codes: npt.NDArray[np.int32], view: SensitiveValues) -> npt.NDArray[np.int64]:
+    """Sensitive codes in which each row that needs no protection is a value of its own."""
+    own = codes.astype(np.int64)
+    if view.unique >= 0:
+        free = np.flatnonzero(codes == view.unique)
+        own[free] = view.size - 1 + np.arange(len(free))
+    return own

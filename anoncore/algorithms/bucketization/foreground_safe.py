@@ -1,0 +1,215 @@
+"""ForegroundSafe: buckets that give nobody away to an adversary who learns from the release as a whole."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from anoncore.algorithms.base import Algorithm, Seed
+from anoncore.algorithms.bucketization.bucketization import bucketized_release, only_sensitive, require_eligible
+from anoncore.algorithms.bucketization.safe_buckets import Profiles, SafeBuckets
+from anoncore.attacks.foreground import ForegroundKnowledge, foreground_knowledge
+from anoncore.attacks.foreground.attack import minimum_signature_rows
+from anoncore.attacks.foreground.mining import Unreliable, true_shares
+from anoncore.attacks.foreground.sets import Signatures, everyone, levels
+from anoncore.base.errors import InfeasibleError
+from anoncore.base.progress import Progress
+from anoncore.kernels.foreground_safe import Knowledge
+from anoncore.release.partition import Partition
+from anoncore.release.release import Release
+from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Requirement
+from anoncore.table.microdata import Microdata
+
+Floats = npt.NDArray[np.float64]
+ROUNDS = 16
+MARGIN = 0.97
+"""Part of the bound that mixed buckets are made for: what the adversary learns changes a little with every change."""
+TOLERANCE = 1e-9
+
+
+class ForegroundSafe(Algorithm):
+    """Quasi-identifiers and the sensitive attribute in two exact tables, joined by buckets of people who look alike.
+
+    The attribute sets of the foreground-knowledge attack put everyone into a profile: the people who have the same
+    signature in each. A bucket of one profile leaves p(t:x) at its share of x, whatever is learned. So buckets of l
+    different values are dealt inside the profiles; who is left over joins a bucket of the most similar profile in which
+    p(t:x) stays within the bound for every attribute set. Then the attack itself is run, and buckets that exceed
+    1/l (1 + tolerance) are joined with further ones until none does. It guards against this attack with these
+    parameters, not against one that relies on rarer signatures.
+
+    Assumes: the adversary learns as `foreground_knowledge` does, with the same epsilon, sigma and reading of rare
+      signatures; one sensitive attribute, none of whose values has more than n / l rows.
+    Cost: up to 16 rounds, each of which runs the attack on the whole release; where l cannot be reached, smaller ones
+      are tried likewise.
+    Use: exact values are to be published as by Anatomy, but the other buckets must not give anybody away.
+    Avoid: people rarely look alike in the attribute sets of the attack: buckets grow, or l is not reached.
+    Source: foreground-knowledge paper, section 7 (form A-groups of tuples with similar global probabilities).
+    """
+
+    name: ClassVar[str] = "foreground-safe"
+    title: ClassVar[str] = "ForegroundSafe"
+    source: ClassVar[str] = "Wong, Fu, Wang, Xu and Yu 2009, section 7"
+    family: ClassVar[str] = "bucketization"
+    group_word: ClassVar[str] = "bucket"
+    summary: ClassVar[str] = (
+        "Like Anatomy, but puts people together who look alike, so that the release as a whole gives nobody away."
+    )
+
+    l: Annotated[int, Field(ge=2, title="l", description="Nobody's protected value becomes more likely than 1/l.")] = 2
+    tolerance: Annotated[
+        float,
+        Field(ge=0, allow_inf_nan=False, title="Tolerance", description="By what share 1/l may be exceeded."),
+    ] = 0.0
+    epsilon: Annotated[
+        float,
+        Field(gt=0, le=1, title="epsilon", description="Error that the adversary accepts in what he learns."),
+    ] = 0.01
+    sigma: Annotated[
+        float,
+        Field(gt=0, le=1, title="sigma", description="Chance of a larger error that the adversary accepts."),
+    ] = 0.9
+    unreliable: Annotated[
+        Literal["overall", "uniform", "both"],
+        Field(
+            title="Rare signatures",
+            description="What the adversary takes for the share of people with rare values: overall, 1/2, or either.",
+        ),
+    ] = "overall"
+    seed: Seed = None
+
+    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
+        """No value above 1/l of a bucket, and l different ones; the attack's bound is checked besides."""
+        name = only_sensitive(data, self.title)
+        return FrequencyDiversity(l=float(self.l), attribute=name), DistinctDiversity(l=self.l, attribute=name)
+
+    def validate_data(self, data: Microdata) -> None:
+        """Raise DataError for other than one sensitive attribute, InfeasibleError for a value above n / l rows."""
+        data.require_quasi_identifiers()
+        require_eligible(data, only_sensitive(data, self.title), self.l)
+
+    @property
+    def _readings(self) -> tuple[Unreliable, ...]:
+        return ("overall", "uniform") if self.unreliable == "both" else (self.unreliable,)
+
+    @property
+    def bound(self) -> float:
+        """The largest p(t:x) that is allowed."""
+        return (1 + self.tolerance) / self.l
+
+    def _release(self, data: Microdata, progress: Progress) -> Release:
+        found = self._search(data, progress)
+        if isinstance(found, Release):
+            return found
+        raise self._infeasible(found, self._nearest(data, progress))
+
+    def _search(self, data: Microdata, progress: Progress) -> Release | Floats:
+        """A release that the attack finds safe, or everyone's largest p(t:x) in the last one that it does not."""
+        name = only_sensitive(data, self.title)
+        names = [one for one in data.quasi_identifiers if one != name]
+        progress(0.05, "Looking for people who look alike")
+        minimum_rows = minimum_signature_rows(self.epsilon, self.sigma)
+        sets = [one for level in levels(data, names, minimum_rows, None) for one in level]
+        sets = sets or [everyone(data)]
+        profiles = Profiles.of(sets, data.n_rows)
+        making = self._started(data, name, sets, profiles, progress)
+        for done in range(ROUNDS):
+            progress(0.5 + 0.3 * done / ROUNDS, "Attacking the release")
+            release = bucketized_release(self, data, name, Partition(making.group(data.n_rows)))
+            attacks = [self._attack(release, name, reading) for reading in self._readings]
+            worst: Floats = np.max([attack.breach_probability for attack in attacks], axis=0)
+            small = release.partition.sizes[release.partition.group] < self.l
+            if worst.max() <= self.bound + TOLERANCE and not small.any():
+                notes = self._notes(release, worst, profiles)
+                return bucketized_release(self, data, name, release.partition, notes)
+            worst[small] = 1.0
+            knowledge = profiles.knowledge([_learned(attack, sets) for attack in attacks])
+            if not self._widen(making, worst, knowledge, MARGIN ** (1 + done / 8)):
+                break
+        return worst
+
+    def _started(
+        self, data: Microdata, name: str, sets: list[Signatures], profiles: Profiles, progress: Progress
+    ) -> SafeBuckets:
+        """Buckets of people who look alike, and the rest where the original table's shares give nobody away."""
+        rng = np.random.default_rng(self.seed)
+        rows = data.canonical_order[rng.permutation(data.n_rows)]
+        making = SafeBuckets(profiles, data.sensitive_view(name), self.l, rows)
+        making.join_free_rows()
+        making.place_leftovers(
+            profiles.knowledge(self._original(data, name, sets)),
+            self.bound * MARGIN,
+            lambda share: progress(0.2 + 0.3 * share, "Placing people who find nobody like them"),
+        )
+        return making
+
+    def _nearest(self, data: Microdata, progress: Progress) -> int | None:
+        """A smaller l that was tried and holds, the largest that halving finds; None if there is none."""
+        low, high, holds = 2, self.l - 1, None
+        while low <= high:
+            l = (low + high + 1) // 2
+            progress(0.85, f"Trying l = {l}")
+            tried = self.replace(l=l)._search(data, lambda share, text: progress(0.85, text))
+            low, high, holds = (l + 1, high, l) if isinstance(tried, Release) else (low, l - 1, holds)
+        return holds
+
+    def _attack(self, release: Release, name: str, reading: Unreliable) -> ForegroundKnowledge:
+        return foreground_knowledge(release, name, r=self.l, epsilon=self.epsilon, sigma=self.sigma, unreliable=reading)
+
+    def _widen(self, making: SafeBuckets, worst: Floats, knowledge: Knowledge, margin: float) -> bool:
+        """Join further rows to the buckets in which someone exceeds the bound; False if none grows."""
+        failing = [
+            place
+            for place, rows in enumerate(making.buckets)
+            if len(rows) and worst[rows].max() > self.bound + TOLERANCE
+        ]
+        grown = False
+        for place in failing:
+            if len(making.buckets[place]):
+                grown |= making.widen(place, knowledge, self.bound * margin, 2 * len(making.buckets[place]))
+        return grown
+
+    def _notes(self, release: Release, worst: Floats, profiles: Profiles) -> tuple[str, ...]:
+        group = release.partition.group
+        order = np.lexsort((profiles.of_row, group))
+        changes = np.diff(group[order], prepend=-1).astype(bool) | np.diff(profiles.of_row[order], prepend=-1).astype(
+            bool
+        )
+        mixed = int((np.bincount(group[order][changes]) > 1).sum())
+        return (
+            f"The foreground-knowledge attack (epsilon {self.epsilon:g}, sigma {self.sigma:g}) gives nobody a "
+            f"protected value at more than {worst.max():.4g}; {mixed:,} of {release.partition.n_groups:,} buckets mix "
+            "people who look different to it.",
+        )
+
+    def _infeasible(self, worst: Floats, nearest: int | None) -> InfeasibleError:
+        people = int((worst > self.bound + TOLERANCE).sum())
+        advice = "choose a larger tolerance" if nearest is None else f"l = {nearest} works, or a larger tolerance may"
+        if self.unreliable == "both":
+            advice += ", or guard against one reading of rare signatures only"
+        return InfeasibleError(
+            f"l = {self.l} with tolerance {self.tolerance:g} was not reached: the attack still gives {people:,} people "
+            f"a protected value at more than {self.bound:.4g}, or they stay alone, and no further bucket helps them; "
+            f"{advice}.",
+            nearest=nearest,
+        )
+
+    def _original(self, data: Microdata, name: str, sets: list[Signatures]) -> list[list[Floats]]:
+        """The original table's shares of every signature, with each reading of the rare ones.
+
+        What is learned of a signature is the mean p(t:x) of its people, so a safe release teaches none above the bound.
+        """
+        view = data.sensitive_view(name)
+        n_values = view.size if view.unique < 0 else view.unique
+        overall = np.bincount(view.codes, minlength=view.size)[:n_values] / data.n_rows
+        shares = [true_shares(one, view)[:, :n_values] for one in sets]
+        fixed = [overall if reading == "overall" else np.full(n_values, 0.5) for reading in self._readings]
+        return [[np.vstack([np.minimum(one, self.bound), other]) for one in shares] for other in fixed]
+
+
+def _learned(attack: ForegroundKnowledge, sets: list[Signatures]) -> list[Floats]:
+    """What an attack learned, in the order of the sets."""
+    found = {leak.attributes: leak.learned for leak in attack.sets} | {(): attack.overall_shares[np.newaxis]}
+    return [np.vstack([found[one.attributes], attack.fixed_shares]) for one in sets]

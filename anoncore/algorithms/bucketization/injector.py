@@ -1,0 +1,191 @@
+"""Injector: buckets that stay diverse for an adversary who knows which values the table rules out."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from anoncore.algorithms.base import Algorithm, Seed
+from anoncore.algorithms.bucketization.bucketization import bucketized_release, only_sensitive, require_eligible
+from anoncore.algorithms.bucketization.negative_rules import NegativeRules, mine_negative_rules
+from anoncore.base.errors import AnonymizationError, InfeasibleError
+from anoncore.base.progress import Progress
+from anoncore.kernels.injector import Types, deal_fitting, place_leftovers, valid_values
+from anoncore.release.partition import Partition
+from anoncore.release.release import Release
+from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Requirement
+from anoncore.table.microdata import Microdata, SensitiveValues
+
+ATTEMPTS = 5
+MOST_TRIES = 5_000
+"""Buckets of each size that are tried for a leftover row."""
+
+
+class Injector(Algorithm):
+    """Quasi-identifiers and the sensitive attribute in two exact tables, joined by buckets that defy negative rules.
+
+    Rules "people with these values never have s" are mined from the table (see `mine_negative_rules`). Buckets are
+    dealt as in Anatomy, but only of rows each of which may have the value of each other; leftover rows join a bucket
+    that lacks their value. In the end every row has at least l valid values in its bucket: values that it has in some
+    assignment of the bucket's values to its rows that breaks no rule.
+
+    Assumes: the adversary knows rules that the table itself shows (a pattern of at most `rule_size` values never, or
+      hardly ever, goes with a sensitive value); one sensitive attribute, none of whose values has more than n / l rows.
+    Cost: rules: a grouping of the rows for every set of at most `rule_size` quasi-identifiers; then a matching inside
+      each bucket.
+    Use: it is known which values are impossible for whom, such as diseases of the other sex.
+    Avoid: the rules are so many that they leave people fewer than l values: then there is no release.
+    Source: Li and Li, Injector: Mining background knowledge for data anonymization, ICDE 2008, sections 3 and 4;
+      foreground-knowledge paper, section 5.2.
+    """
+
+    name: ClassVar[str] = "injector"
+    title: ClassVar[str] = "Injector"
+    source: ClassVar[str] = "Li and Li, ICDE 2008, sections 3 and 4"
+    family: ClassVar[str] = "bucketization"
+    group_word: ClassVar[str] = "bucket"
+    summary: ClassVar[str] = (
+        "Like Anatomy, but nobody shares a bucket with values that the table itself shows to be impossible for them."
+    )
+
+    l: Annotated[int, Field(ge=2, title="l", description="Possible sensitive values of everyone in a bucket.")] = 2
+    min_confidence: Annotated[
+        float,
+        Field(
+            gt=0, le=1, title="Smallest confidence", description="Share of people with a pattern who lack the value."
+        ),
+    ] = 1.0
+    min_expectation: Annotated[
+        float,
+        Field(
+            ge=0,
+            allow_inf_nan=False,
+            title="Smallest expectation",
+            description="More people with pattern and value must be expected for a rule (rows).",
+        ),
+    ] = 0.9
+    rule_size: Annotated[
+        int, Field(ge=1, title="Rule size", description="Largest number of attributes in a rule's pattern.")
+    ] = 2
+    seed: Seed = None
+
+    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
+        """No value above 1/l of a bucket, and l different ones; validity under the rules is checked besides."""
+        name = only_sensitive(data, self.title)
+        return FrequencyDiversity(l=float(self.l), attribute=name), DistinctDiversity(l=self.l, attribute=name)
+
+    def validate_data(self, data: Microdata) -> None:
+        """Raise DataError for other than one sensitive attribute, InfeasibleError for a value above n / l rows."""
+        data.require_quasi_identifiers()
+        require_eligible(data, only_sensitive(data, self.title), self.l)
+
+    def rules(self, data: Microdata) -> NegativeRules:
+        """The rules of the table that this model takes into account."""
+        name = only_sensitive(data, self.title)
+        return mine_negative_rules(data, name, self.min_confidence, self.min_expectation, self.rule_size)
+
+    def _release(self, data: Microdata, progress: Progress) -> Release:
+        name = only_sensitive(data, self.title)
+        progress(0.1, "Mining negative rules")
+        rules = self.rules(data)
+        progress(0.5, "Dealing rows into buckets")
+        view = data.sensitive_view(name)
+        _require_assignable(view, rules, self.l)
+        partition = self._partition(data, view, rules)
+        progress(0.9, "Matching every bucket")
+        if (fewest_valid_values(partition, view, rules) < self.l).any():
+            raise AnonymizationError(
+                f"{self.title} broke its promise: a bucket leaves someone fewer than {self.l} values."
+            )
+        forbidden = int((~rules.allows(np.arange(view.size, dtype=np.int32))).sum())
+        notes = (
+            f"{len(rules.rules):,} negative rules forbid {forbidden:,} pairs of a person and a value; in every bucket "
+            f"everyone has at least {self.l} values that no rule forbids.",
+        )
+        return bucketized_release(self, data, name, partition, notes)
+
+    def _partition(self, data: Microdata, view: SensitiveValues, rules: NegativeRules) -> Partition:
+        rng = np.random.default_rng(self.seed)
+        for _ in range(ATTEMPTS):
+            bucket, lost = self._dealt(data, view, rules, rng)
+            if lost == 0:
+                return Partition(bucket)
+        raise InfeasibleError(
+            f"l = {self.l} was not reached in {ATTEMPTS} attempts: {lost:,} rows find no bucket in which the negative "
+            f"rules leave everyone {self.l} values of '{view.attribute}'; choose a smaller l or a larger smallest "
+            "expectation, which gives fewer rules."
+        )
+
+    def _dealt(
+        self, data: Microdata, view: SensitiveValues, rules: NegativeRules, rng: np.random.Generator
+    ) -> tuple[npt.NDArray[np.int32], int]:
+        """Bucket of every row, and the number of rows that found none. The most restricted rows are dealt first."""
+        shuffled = data.canonical_order[rng.permutation(data.n_rows)]
+        types, of_row, order = _types(view, rules, rng)
+        sizes = np.bincount(of_row)
+        dealt, over = deal_fitting(types, sizes, order, view.unique, self.l, rng.permutation(view.size))
+        by_type = shuffled[np.argsort(of_row[shuffled], kind="stable")]
+        asked = np.concatenate([dealt.ravel(), over])
+        rows = np.empty(data.n_rows, dtype=np.int64)
+        rows[np.argsort(asked, kind="stable")] = by_type
+        bucket = np.full(data.n_rows, -1, dtype=np.int32)
+        bucket[rows[: dealt.size]] = np.repeat(np.arange(len(dealt), dtype=np.int32), self.l)
+        leftovers = rows[dealt.size :]
+        if len(dealt) == 0:
+            return bucket, len(leftovers)
+        first_try = rng.integers(0, len(dealt), len(leftovers))
+        lost = place_leftovers(
+            bucket, len(dealt), leftovers, first_try, view.codes, rules.forbidden, view.unique, self.l, MOST_TRIES
+        )
+        return bucket, lost
+
+
+def _types(
+    view: SensitiveValues, rules: NegativeRules, rng: np.random.Generator
+) -> tuple[Types, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Rows by value and forbidden values, the type of each row, and the types with the most restricted first."""
+    words = np.column_stack([view.codes.astype(np.uint64), rules.forbidden])
+    distinct, of_row = np.unique(words, axis=0, return_inverse=True)
+    value, forbidden = distinct[:, 0].astype(np.int32), np.ascontiguousarray(distinct[:, 1:])
+    burden = np.bitwise_count(forbidden).sum(axis=1, dtype=np.int64)
+    order = np.lexsort((rng.random(len(burden)), -burden))
+    of_value = order[np.argsort(value[order], kind="stable")]
+    value_start = np.searchsorted(value[of_value], np.arange(view.size + 1))
+    return Types(value, forbidden, of_value, value_start), of_row.ravel(), order
+
+
+def _require_assignable(view: SensitiveValues, rules: NegativeRules, l: int) -> None:
+    """Raise InfeasibleError where the rules leave a value too few rows, or a row too few values."""
+    values = np.arange(view.size, dtype=np.int32)
+    allowed = rules.allows(values)
+    counts = np.bincount(view.codes, minlength=view.size)
+    short = np.flatnonzero(allowed.sum(axis=0) < counts)
+    if len(short):
+        value = int(short[0])
+        raise InfeasibleError(
+            f"The negative rules leave only {int(allowed[:, value].sum()):,} people who may have "
+            f"{view.labels[value]!r}, but {counts[value]:,} have it; choose a larger smallest confidence, at best 1."
+        )
+    possible = allowed.sum(axis=1)
+    if view.unique < 0 and possible.min() < l:
+        feasible = int(possible.min())
+        raise InfeasibleError(
+            f"l = {l} is not possible: the negative rules leave {int((possible < l).sum()):,} people fewer than {l} "
+            f"values of '{view.attribute}'; "
+            + (f"choose l at most {feasible} or " if feasible > 1 else "choose ")
+            + "a larger smallest expectation or a smaller rule size, which give fewer rules.",
+            nearest=feasible if feasible > 1 else None,
+        )
+
+
+def fewest_valid_values(partition: Partition, view: SensitiveValues, rules: NegativeRules) -> npt.NDArray[np.int64]:
+    """Of every bucket, the smallest number of valid values of one of its rows, int64 (n_buckets,).
+
+    A value is valid for a row if it has the value in some assignment of the bucket's values to its rows that breaks no
+    rule; -1 where there is no such assignment. The bucket's values must differ.
+    """
+    found: npt.NDArray[np.int64] = valid_values(partition.order, partition.starts, view.codes, rules.forbidden)
+    return found

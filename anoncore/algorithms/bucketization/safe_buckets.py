@@ -1,0 +1,220 @@
+"""Buckets of people about whom the foreground-knowledge attack can tell nothing apart, or little enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.attacks.foreground.sets import Signatures
+from anoncore.kernels.foreground_safe import Knowledge, deal_alike, total_excess
+from anoncore.table.keys import dense_key
+from anoncore.table.microdata import Codes, SensitiveValues
+
+Floats = npt.NDArray[np.float64]
+Int64 = npt.NDArray[np.int64]
+MOST_OFFERED = 8
+"""Profiles of which one bucket each is tried before one is joined."""
+MOST_COMPARED = 100
+MOST_MIXED = 32
+"""Buckets of several profiles that are tried where none of a single profile helps."""
+FIRST_SIZE = 4
+"""Multiple of l up to which a leftover row's bucket grows before the attack says what is learned from it."""
+SMALLEST, LARGEST = 1e-300, 1 - 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Profiles:
+    """People who have the same signature in every attribute set of the attack are of one profile.
+
+    `of_row` int64 (n_rows,); `classes` int32 (n_profiles, n_sets): the signature of each profile in each set, the last
+    number of a set for the rare ones. `sizes` int64 (n_sets,): signatures of each set, the rare ones as one.
+    """
+
+    of_row: Int64
+    classes: Codes
+    sizes: Int64
+
+    @classmethod
+    def of(cls, sets: Sequence[Signatures], n_rows: int) -> Profiles:
+        """Number the profiles by their signatures, so that the order of the rows does not matter."""
+        found = dense_key((one.classes for one in sets), n_rows)
+        first = np.unique(found, return_index=True)[1]
+        classes = np.column_stack([one.classes[first] for one in sets])
+        order = np.lexsort(classes.T[::-1])
+        classes, of_row = np.ascontiguousarray(classes[order]), np.argsort(order)[found]
+        return cls(of_row, classes, np.array([len(one) + 1 for one in sets], dtype=np.int64))
+
+    def knowledge(self, readings: Sequence[Sequence[Floats]]) -> Knowledge:
+        """Shares by profile: per reading one array (size of the set, n_values) for each set."""
+        start = np.concatenate(([0], np.cumsum(self.sizes)))
+        width = int(start[-1])
+        place = [self.classes + start[:-1] + reading * width for reading in range(len(readings))]
+        shares = [np.concatenate(reading) for reading in readings]
+        return Knowledge(
+            np.ascontiguousarray(np.hstack(place), dtype=np.int32), np.ascontiguousarray(np.concatenate(shares).T)
+        )
+
+
+class SafeBuckets:
+    """A grouping in the making: buckets as lists of rows."""
+
+    def __init__(self, profiles: Profiles, view: SensitiveValues, l: int, rows: Int64) -> None:
+        """`rows` in the random order in which they are dealt."""
+        self.profiles, self.view, self.l = profiles, view, l
+        by_profile = rows[np.argsort(profiles.of_row[rows], kind="stable")]
+        starts = np.searchsorted(profiles.of_row[by_profile], np.arange(len(profiles.classes) + 1))
+        dealt = deal_alike(by_profile, starts, view.codes, view.size, view.unique, l)
+        order = by_profile[np.argsort(dealt[by_profile], kind="stable")]
+        n_over = int((dealt < 0).sum())
+        self.buckets: list[Int64] = list(order[n_over:].reshape(-1, l)) if n_over < len(order) else []
+        self.leftovers: list[int] = order[:n_over].tolist()
+        self.mixed: list[int] = []
+        self.pure: dict[int, dict[frozenset[int], list[int]]] = {}
+        self.kind: dict[int, tuple[int, frozenset[int]]] = {}
+        for place, bucket in enumerate(self.buckets):
+            profile, held = int(profiles.of_row[bucket[0]]), self._held(bucket)
+            self.kind[place] = profile, held
+            self.pure.setdefault(profile, {}).setdefault(held, []).append(place)
+
+    def group(self, n_rows: int) -> npt.NDArray[np.int32]:
+        """Bucket of every row, dense."""
+        group = np.empty(n_rows, dtype=np.int32)
+        for number, rows in enumerate(bucket for bucket in self.buckets if len(bucket)):
+            group[rows] = number
+        return group
+
+    def join_free_rows(self) -> None:
+        """Make buckets of leftover rows that need no protection; the last few join one without a protected value."""
+        codes, unique = self.view.codes, self.view.unique
+        if unique < 0:
+            return
+        free = [row for row in self.leftovers if codes[row] == unique]
+        whole = len(free) - len(free) % self.l
+        for begin in range(0, whole, self.l):
+            self.mixed.append(len(self.buckets))
+            self.buckets.append(np.array(free[begin : begin + self.l]))
+        rest = free[whole:]
+        host = next((i for i, rows in enumerate(self.buckets) if (codes[rows] == unique).all()), None)
+        if host is not None and rest:
+            self._forget(host)
+            self.buckets[host] = np.append(self.buckets[host], rest)
+            self.mixed.append(host)
+            rest = []
+        protected = [row for row in self.leftovers if codes[row] != unique]
+        self.leftovers = protected + rest
+
+    def place_leftovers(self, knowledge: Knowledge, bound: float, report: Callable[[float], None]) -> None:
+        """Every leftover row joins buckets until nobody among them exceeds the bound, or a few have joined."""
+        for done, row in enumerate(self.leftovers):
+            report(done / len(self.leftovers))
+            self.buckets.append(np.array([row]))
+            self.widen(len(self.buckets) - 1, knowledge, bound, FIRST_SIZE * self.l)
+        self.leftovers = []
+
+    def widen(self, place: int, knowledge: Knowledge, bound: float, most: int) -> bool:
+        """Join buckets to a bucket, each time the one that helps most, until nobody exceeds the bound.
+
+        Stops at `most` rows, because a larger bucket changes what is learned, and where no bucket helps any more.
+        Joined buckets have no protected value in common, so that each value stays with one row. Returns whether the
+        bucket grew.
+        """
+        size = len(self.buckets[place])
+        self._forget(place)
+        excess = self.excess(self.buckets[place], knowledge, bound)
+        while excess > 0 and len(self.buckets[place]) < most:
+            best, left = self._best(self._helpful(self.buckets[place], knowledge, bound), place, knowledge, bound)
+            if best is None or left >= excess:
+                best, left = self._best(self._several(place), place, knowledge, bound)
+            if best is None or left >= excess:
+                break
+            excess = left
+            self.buckets[place] = np.concatenate([self.buckets[place], self.buckets[best]])
+            self._forget(best)
+            self.buckets[best] = np.zeros(0, dtype=np.int64)
+        self.mixed.append(place)
+        return len(self.buckets[place]) > size
+
+    def _best(self, offered: Iterator[int], place: int, knowledge: Knowledge, bound: float) -> tuple[int | None, float]:
+        """The offered bucket that leaves the least excess if it joins, the first that leaves none."""
+        best, least = None, np.inf
+        for other in offered:
+            left = self.excess(np.concatenate([self.buckets[place], self.buckets[other]]), knowledge, bound)
+            if best is None or left < least:
+                best, least = other, left
+            if left == 0:
+                break
+        return best, least
+
+    def _several(self, place: int) -> Iterator[int]:
+        """Buckets of several profiles that have no protected value in common with this one, the latest first."""
+        held = self._held(self.buckets[place])
+        for other in islice(reversed(self.mixed), MOST_MIXED):
+            if self._held(self.buckets[other]).isdisjoint(held):
+                yield other
+
+    def excess(self, rows: Int64, knowledge: Knowledge, bound: float) -> float:
+        """By how much the bucket fails: the shares of the bound by which p(t:x) exceeds it, over sets and values."""
+        if len(rows) < self.l:
+            return np.inf
+        held = np.bincount(self.view.codes[rows], minlength=self.view.size)
+        if self.view.unique >= 0:
+            held[self.view.unique] = 0
+        values = np.flatnonzero(held)
+        profiles, counts = np.unique(self.profiles.of_row[rows], return_counts=True)
+        found: float = total_excess(profiles.astype(np.int32), counts, values, held[values], knowledge, bound)
+        return found
+
+    def _helpful(self, rows: Int64, knowledge: Knowledge, bound: float) -> Iterator[int]:
+        """One bucket of each of the profiles that would leave the least excess in the values of these rows.
+
+        With one row of each value, p(t:x) is t's odds over the bucket's sum of odds. Of profiles that help as much the
+        one with the most similar odds comes first.
+        """
+        held = self._held(rows)
+        fitting = {profile: place for profile in self.pure if (place := self._fitting(profile, held)) is not None}
+        if not fitting:
+            return
+        offered = np.array(list(fitting), dtype=np.int64)
+        values = np.array(sorted(held), dtype=np.int64)
+        if len(values) == 0:
+            values = np.arange(len(knowledge.shares))
+        profiles, counts = np.unique(self.profiles.of_row[rows], return_counts=True)
+        mine, theirs = (_odds(knowledge, values, which) for which in (profiles, offered))
+        highest = mine.max(axis=1, keepdims=True)
+        total = (mine * counts[:, None]).sum(axis=1, keepdims=True) + self.l * theirs
+        excess = np.maximum(np.maximum(highest, theirs) / total / bound - 1, 0).sum(axis=(0, 2))
+        nearest = np.argsort(excess, kind="stable")[:MOST_COMPARED]
+        with np.errstate(over="ignore"):  # beside odds near 0 any others are infinitely unlike
+            unlike = np.abs(np.log(highest / theirs[:, nearest])).mean(axis=(0, 2))
+        for profile in offered[nearest[np.lexsort((unlike, excess[nearest]))]][:MOST_OFFERED]:
+            yield fitting[int(profile)]
+
+    def _held(self, rows: Int64) -> frozenset[int]:
+        """The protected values of some rows."""
+        return frozenset(self.view.codes[rows].tolist()) - {self.view.unique}
+
+    def _fitting(self, profile: int, held: frozenset[int]) -> int | None:
+        """A bucket of the profile that has none of the values; None if there is none."""
+        return next((places[0] for kind, places in self.pure[profile].items() if kind.isdisjoint(held)), None)
+
+    def _forget(self, place: int) -> None:
+        """A bucket that changes is no longer one of a single profile that others may take."""
+        if place in self.mixed:
+            self.mixed.remove(place)
+        if place not in self.kind:
+            return
+        profile, held = self.kind.pop(place)
+        self.pure[profile][held].remove(place)
+        if not self.pure[profile][held]:
+            del self.pure[profile][held]
+
+
+def _odds(knowledge: Knowledge, values: Int64, profiles: Int64) -> Floats:
+    """Odds of the values for the profiles in every attribute set, (n_values, n_profiles, n_sets)."""
+    shares = np.clip(knowledge.shares[values], SMALLEST, LARGEST)
+    odds: Floats = (shares / (1 - shares))[:, knowledge.place[profiles]]
+    return odds

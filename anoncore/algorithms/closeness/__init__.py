@@ -1,0 +1,1 @@
+"""Algorithms for t-closeness: Stack & Deal, sensitive-space fragmentation, Sabre, microaggregation."""

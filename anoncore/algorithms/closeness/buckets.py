@@ -1,0 +1,148 @@
+"""Buckets of close sensitive values, and the worst distance of classes that draw from them in proportion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.kernels.proportions import Proportions, worst_distance
+from anoncore.kernels.sensitive_space import EQUAL, ORDERED, Cells, find_fragmentation
+from anoncore.requirements.requirement import Floats
+from anoncore.requirements.t_closeness import Ground, ground_reference
+from anoncore.table.microdata import Microdata, SensitiveValues
+from anoncore.table.tree import Tree
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Buckets:
+    """A sensitive attribute cut into runs of values: bucket b has the codes `begins[b]` to `begins[b + 1]` - 1."""
+
+    values: SensitiveValues
+    begins: Ints
+    proportions: Proportions
+
+    @classmethod
+    def within(cls, data: Microdata, values: SensitiveValues, ground: Ground, bound: float) -> Buckets:
+        """The greedy bucketization under which proportional draws stay within `bound` of the table.
+
+        Buckets are split as long as the bound is passed, each time where it falls most: ranges of the attribute's order
+        at any value, under the hierarchical distance a subtree into its children. Raises DataError for a hierarchical
+        distance without a hierarchy.
+        """
+        reference = ground_reference(data, values, ground)
+        tree = data.domain[values.attribute].tree
+        if ground == "hierarchical" and values.unique < 0 and tree is not None:
+            begins = _subtrees(tree, reference, values.size, bound)
+        else:
+            kind = EQUAL if ground != "ordered" or values.unique >= 0 else ORDERED
+            begins = _ranges(values, kind, bound)
+        return cls(values, begins, _proportions(reference, values.size, begins, ground))
+
+    @property
+    def n_buckets(self) -> int:
+        """Number of buckets."""
+        return len(self.begins) - 1
+
+    @property
+    def of_row(self) -> npt.NDArray[np.int32]:
+        """Bucket of every row, int32 (n_rows,)."""
+        of_code = np.repeat(np.arange(self.n_buckets, dtype=np.int32), np.diff(self.begins))
+        return of_code[self.values.codes]
+
+    @property
+    def counts(self) -> Ints:
+        """Rows per bucket, int64 (n_buckets,)."""
+        return np.bincount(self.of_row, minlength=self.n_buckets)
+
+    def worst_distance(self, counts: Ints) -> float:
+        """Largest EMD of a class with these counts per bucket, whichever rows it takes."""
+        return float(worst_distance(self.proportions, np.asarray(counts, dtype=np.int64)))
+
+
+def _ranges(values: SensitiveValues, kind: int, bound: float) -> Ints:
+    """Starts of ranges of codes: the fragmentation of a space with one axis."""
+    counts = np.bincount(values.codes, minlength=values.size)
+    present = np.flatnonzero(counts)
+    cells = Cells(
+        present[:, None].astype(np.int32),
+        counts[present] / counts.sum(),
+        np.array([values.size], dtype=np.int64),
+        np.array([kind], dtype=np.int64),
+    )
+    _, tree, _ = find_fragmentation(cells, np.array([bound], dtype=np.float64))
+    cuts = tree[tree[:, 2] >= 0, 3] + 1
+    return np.concatenate(([0], np.sort(cuts), [values.size]))
+
+
+def _subtrees(tree: Tree, reference: Floats, size: int, bound: float) -> Ints:
+    """Starts of subtrees, from the root down, always splitting the one whose bound falls most."""
+    open_nodes = {0: _subtree_bound(tree, 0, reference, size)}
+    while sum(open_nodes.values()) > bound + 1e-12:
+        best, lowest, parts = -1, np.inf, {}
+        for node, own in open_nodes.items():
+            children = tree.children[tree.child_start[node] : tree.child_start[node + 1]].tolist()
+            if own > 0 and children:
+                below = {child: _subtree_bound(tree, child, reference, size) for child in children}
+                if sum(below.values()) - own < lowest:
+                    best, lowest, parts = node, sum(below.values()) - own, below
+        if best < 0:
+            break
+        del open_nodes[best]
+        open_nodes.update(parts)
+    return np.array([*sorted(int(tree.first[node]) for node in open_nodes), size], dtype=np.int64)
+
+
+def _subtree_bound(tree: Tree, node: int, reference: Floats, size: int) -> float:
+    """Bound of one subtree under an exact proportional draw."""
+    low, high = int(tree.first[node]), int(tree.last[node])
+    begins = np.unique([0, low, high + 1, size])
+    proportions = _proportions(reference, size, begins, "hierarchical")
+    inside = int(np.searchsorted(begins, low))
+    mass = reference[low : high + 1].sum()
+    edges = slice(proportions.edge_start[inside], proportions.edge_start[inside + 1])
+    first, last = proportions.first[edges], proportions.last[edges]
+    distances = [
+        proportions.weight[edges]
+        @ np.abs(np.where((first <= code) & (code <= last), mass, 0.0) - proportions.share[edges])
+        for code in range(low, high + 1)
+    ]
+    return float(max(distances))
+
+
+def _proportions(reference: Floats, size: int, begins: Ints, ground: Ground) -> Proportions:
+    """The edges of the ground distance laid out against the buckets that begin at `begins`."""
+    edges = reference[size + 1 :].reshape(-1, 3)
+    first, last = edges[:, 0].astype(np.int64), edges[:, 1].astype(np.int64)
+    surplus = np.concatenate(([0.0], np.cumsum(reference[:size])))
+    low, high = np.searchsorted(begins, first, "right") - 1, np.searchsorted(begins, last, "right") - 1
+    whole_low, whole_high = begins[low] == first, begins[high + 1] == last + 1
+    partial = np.where(~whole_low, low, np.where(~whole_high, high, -1))
+    order = np.argsort(partial, kind="stable")
+    begin = np.where(whole_low, low, low + 1)
+    end = np.maximum(np.where(whole_high, high + 1, high), begin)
+    probes = [_probes(reference, int(b), int(e), ground) for b, e in pairwise(begins)]
+    return Proportions(
+        weight=edges[order, 2].copy(),
+        share=(surplus[last + 1] - surplus[first])[order],
+        begin=begin[order].astype(np.int64),
+        end=end[order].astype(np.int64),
+        first=first[order],
+        last=last[order],
+        edge_start=np.searchsorted(partial[order], np.arange(len(begins))).astype(np.int64),
+        probe=np.concatenate(probes),
+        probe_start=np.cumsum([0, *(len(probe) for probe in probes)]).astype(np.int64),
+    )
+
+
+def _probes(reference: Floats, begin: int, end: int, ground: Ground) -> Ints:
+    """Codes of a bucket at which the distance can be largest: the ends, the rarest value, or any leaf."""
+    if ground == "ordered":
+        return np.unique([begin, end - 1]).astype(np.int64)
+    if ground == "equal":
+        return np.array([begin + int(np.argmin(reference[begin:end]))], dtype=np.int64)
+    return np.arange(begin, end, dtype=np.int64)

@@ -1,0 +1,199 @@
+"""Neighbourhood in quasi-identifier space: classes whose counts are given take rows that lie near each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import cpu_count
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.kernels.attributes import Attributes
+from anoncore.kernels.dealing import hand_out, largest_domain, split_classes
+from anoncore.kernels.swapping import exchange
+from anoncore.release.partition import Partition
+from anoncore.requirements import CheckSet, Requirement
+from anoncore.table.kernel_attributes import kernel_attributes
+from anoncore.table.microdata import Codes, Microdata
+
+Rows = npt.NDArray[np.int64]
+Report = Callable[[float], None]
+"""Called with the share done, 0 to 1; may raise CancelledError."""
+
+CELLS = 5_600_000
+"""Quasi-identifier cells for which exchanges are tried in one round; larger tables are only refined to be close."""
+MOST_TRIALS = 100
+"""Exchanges tried for one row in one round."""
+WINDOW = 16
+"""How many places of a bucket away, in the order of the classes, a partner for an exchange is looked for."""
+EXTRA_ROUNDS = 8
+"""Rounds of refinement that may follow while a class does not meet the requirements."""
+TASKS = 32
+SMALL_TASK = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """What every class takes: place i, of class `group[i]`, is for a row of bucket `bucket[i]`; both int32 (n_rows,).
+
+    Classes are dense ids from 0; every row fills one place.
+    """
+
+    bucket: Codes
+    group: Codes
+
+    @cached_property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.group.max()) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class QuasiSpace:
+    """The rows of a table as points with one axis per quasi-identifier.
+
+    `order` lists the rows in a random order that depends on the seed and on their content, not on how the table is
+    sorted; ties are broken along it.
+    """
+
+    data: Microdata
+    order: Rows
+    rng: np.random.Generator = field(default_factory=np.random.default_rng)
+
+    @classmethod
+    def of(cls, data: Microdata, seed: int | None) -> QuasiSpace:
+        """The table's rows, with ties in an order drawn from `seed`."""
+        rng = np.random.default_rng(seed)
+        return cls(data, data.canonical_order[rng.permutation(data.n_rows)], rng)
+
+    @cached_property
+    def codes(self) -> npt.NDArray[np.int32]:
+        """Codes of the quasi-identifiers, int32 (n_rows, n_quasi_identifiers)."""
+        return np.column_stack([self.data.codes[name] for name in self.data.require_quasi_identifiers()])
+
+    @cached_property
+    def attributes(self) -> Attributes:
+        """The axes as kernels see them."""
+        return kernel_attributes([self.data.domain[name] for name in self.data.quasi_identifiers])
+
+    def by_bucket(self, bucket: Codes) -> Rows:
+        """The rows bucket by bucket, at random inside a bucket, int64 (n_rows,)."""
+        return self.order[np.argsort(bucket[self.order], kind="stable")]
+
+    def hand_out(self, bucket: Codes, places: Places, report: Report | None = None) -> Codes:
+        """Class of every row, int32 (n_rows,): each class takes what `places` says, of rows near each other.
+
+        `bucket` is each row's bucket. The classes are halved again and again. At each cut every bucket gives its lowest
+        rows by one attribute to the left half, as many as that half has places for; the attribute is the one that
+        leaves the least expected information loss. Time O(d n log n).
+        """
+        rank = halving_rank(places.n_classes)
+        slot = rank[places.group][np.argsort(places.bucket, kind="stable")].astype(np.int32)
+        rows = self.by_bucket(bucket)
+        group = np.empty(len(rows), dtype=np.int32)
+        _fill(rows, bucket, slot, places.n_classes, self, group, report)
+        named = np.empty(places.n_classes, dtype=np.int32)
+        named[rank] = np.arange(places.n_classes, dtype=np.int32)
+        return named[group]
+
+    def refine(
+        self,
+        group: Codes,
+        bucket: Codes,
+        requirements: tuple[Requirement, ...] = (),
+        rounds: int = 1,
+        report: Report | None = None,
+    ) -> tuple[Codes, float]:
+        """Exchange rows of one bucket between classes where that helps; the new classes and the excess left.
+
+        An exchange must lower the excess of two classes over the requirements (all "at most", such as t-closeness) or,
+        at the same excess, their information loss. Counts per class and bucket never change. `group` must number the
+        classes as `hand_out` does. More rounds than `rounds` follow for classes that do not meet the requirements.
+        """
+        checks = CheckSet(requirements, self.data)
+        trials = min(max(CELLS // self.codes.size, 1 if requirements else 0), MOST_TRIALS)
+        if trials == 0:
+            return np.array(group, dtype=np.int32), 0.0
+        codes, mine = self.codes[self.order], bucket[self.order]
+        sensitive = sensitive_columns(checks, len(group))[self.order]
+        moved = np.array(group[self.order], dtype=np.int32)
+        bucket_start = np.concatenate(([0], np.cumsum(np.bincount(mine)))).astype(np.int64)
+        rank, starts = halving_rank(int(moved.max()) + 1), Partition(moved).starts
+        excess, before = np.inf, np.inf
+        for turn in range(rounds + EXTRA_ROUNDS):
+            if turn >= rounds and (excess == 0 or (turn > rounds and excess >= before)):
+                break
+            before = excess
+            line = np.lexsort((rank[moved], mine))
+            members = np.argsort(moved, kind="stable")
+            seed = int(self.rng.integers(2**31))
+            excess = exchange(
+                moved, members, starts, mine, bucket_start, line, codes, self.attributes, sensitive, checks.kernel,
+                trials, WINDOW, turn >= rounds, seed,
+            )  # fmt: skip
+            if report is not None:
+                report(min((turn + 1) / rounds, 1.0))
+        new = np.empty_like(moved)
+        new[self.order] = moved
+        return new, float(excess)
+
+
+def _fill(
+    rows: Rows, bucket: Codes, slot: Codes, n_classes: int, space: QuasiSpace, group: Codes, report: Report | None
+) -> None:
+    """Split the large nodes level by level, then finish the rest as tasks; on all cores."""
+    codes, attributes = space.codes, space.attributes
+    nodes = [(0, len(rows), 0, n_classes)]
+
+    def halves(node: tuple[int, int, int, int]) -> list[tuple[int, int, int, int]]:
+        lo, hi, first, end = node
+        if end - first == 1 or hi - lo <= SMALL_TASK:
+            return [node]
+        tally = np.zeros(largest_domain(attributes), dtype=np.int64)
+        cut = split_classes(rows, bucket, slot, lo, hi, first, end, codes, attributes, tally)
+        middle = (first + end) // 2
+        return [(lo, cut, first, middle), (cut, hi, middle, end)]
+
+    def finish(node: tuple[int, int, int, int]) -> int:
+        hand_out(rows, bucket, slot, *node, codes, attributes, group)
+        return node[1] - node[0]
+
+    with ThreadPoolExecutor(cpu_count()) as pool:
+        while len(nodes) < TASKS:
+            parts = [part for parts in pool.map(halves, nodes) for part in parts]
+            if len(parts) == len(nodes):
+                break
+            nodes = parts
+        done = 0
+        for count in pool.map(finish, nodes):
+            done += count
+            if report is not None:
+                report(done / len(rows))
+
+
+def sensitive_columns(checks: CheckSet, n_rows: int) -> npt.NDArray[np.int32]:
+    """Codes of the sensitive attributes that the checks count, int32 (n_rows, n_attributes)."""
+    columns = np.zeros((n_rows, len(checks.views)), dtype=np.int32)
+    for column, view in enumerate(checks.views):
+        columns[:, column] = view.codes
+    return columns
+
+
+def halving_rank(n_classes: int) -> Rows:
+    """Where each class stands in a line whose halves, quarters and so on hold every second, fourth, ... class.
+
+    Classes that were dealt one after the other need nearly the same rows, so both sides of every cut need the same
+    mixture.
+    """
+    number = np.arange(n_classes)
+    size = np.full(n_classes, n_classes)
+    rank = np.zeros(n_classes, dtype=np.int64)
+    while (size > 1).any():
+        odd, half = number % 2 == 1, size // 2
+        rank += np.where(odd, 0, half)
+        size = np.where(odd, half, size - half)
+        number //= 2
+    return rank

@@ -1,0 +1,139 @@
+"""Random partitions: what closeness and loss chance reaches, to measure a method against."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from anoncore.algorithms.base import Algorithm, Seed, generalized_release
+from anoncore.algorithms.closeness.locality import QuasiSpace
+from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.base.progress import Progress
+from anoncore.kernels.random_partition import log_partitions, mix, random_sizes
+from anoncore.release.partition import Partition
+from anoncore.release.release import Release
+from anoncore.requirements import KAnonymity, Requirement
+from anoncore.table.microdata import Codes, Microdata
+
+Rows = npt.NDArray[np.int64]
+Table = npt.NDArray[np.bool_]
+
+MIXING = 20
+"""Exchanges tried per cell of the table of extra rows when both sizes and frequencies are even."""
+
+
+class RandomPartition(Algorithm):
+    """A random partition into classes of at least k rows, as a reference for t-closeness.
+
+    Groups of the dissertation: A, neither option: drawn uniformly from all partitions into classes of k rows or more.
+    B, `equal_sizes`: floor(n / k) classes whose sizes differ by at most one, uniformly. C, also `uniform_frequencies`:
+    the counts of every sensitive value (or combination of values) in two classes differ by at most one too; which class
+    has the extra row is drawn by a random walk over all such tables. D, only uniform frequencies: the number of classes
+    is drawn evenly from those possible, then the extra rows of every value at random, moved where a class would have
+    fewer than k rows.
+
+    Assumes: nothing about people who are alike: classes are drawn without a look at the quasi-identifiers.
+    Cost: O(n k) for group A, O(n log n) otherwise.
+    Use: a method's closeness is to be compared with what chance reaches.
+    Avoid: a release is to be published: its classes have no people who are alike, so almost every cell covers its whole
+      domain.
+    Source: t-closeness dissertation, section 3.6; the text names the groups, not how many classes group D has.
+    """
+
+    name: ClassVar[str] = "random-partition"
+    title: ClassVar[str] = "Random partition"
+    source: ClassVar[str] = "Thammanna Gowda 2023, t-closeness dissertation, section 3.6"
+    family: ClassVar[str] = "generalization"
+    summary: ClassVar[str] = "Puts people into classes by chance: a reference that every method should beat."
+
+    k: Annotated[int, Field(ge=1, title="k", description="Fewest rows in a class.")] = 5
+    equal_sizes: Annotated[
+        bool, Field(title="Equal sizes", description="Sizes of two classes differ by at most one row.")
+    ] = True
+    uniform_frequencies: Annotated[
+        bool,
+        Field(title="Uniform frequencies", description="Counts of a sensitive value differ by at most one per class."),
+    ] = False
+    seed: Seed = None
+
+    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
+        """k-anonymity."""
+        return (KAnonymity(k=self.k),)
+
+    def validate_data(self, data: Microdata) -> None:
+        """Raise DataError without a sensitive attribute where frequencies are asked for, InfeasibleError if k > n."""
+        super().validate_data(data)
+        if self.uniform_frequencies:
+            data.require_sensitive()
+
+    def _release(self, data: Microdata, progress: Progress) -> Release:
+        progress(0.1, "Drawing classes")
+        space = QuasiSpace.of(data, self.seed)
+        bucket = Multiplicity.of(data).of_row if self.uniform_frequencies else np.zeros(data.n_rows, dtype=np.int32)
+        return generalized_release(self, data, Partition(self.draw(bucket, space.order, space.rng)))
+
+    def draw(self, bucket: Codes, rows: Rows, rng: np.random.Generator) -> Codes:
+        """Class of every row, int32 (n_rows,); `bucket` is the combination of sensitive values of each row.
+
+        `rows` is a random order of the rows.
+        """
+        n = len(rows)
+        group = np.empty(n, dtype=np.int32)
+        if not self.uniform_frequencies:
+            if self.equal_sizes:
+                group[rows] = np.arange(n) % (n // self.k)
+            else:
+                sizes = _any_sizes(n, self.k, rng)
+                group[rows] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+            return group
+        counts = np.bincount(bucket)
+        most = n // self.k
+        n_classes = most if self.equal_sizes else int(rng.integers(1, most + 1))
+        extra = _even_extras(counts, n_classes, rng) if self.equal_sizes else _extras(counts, n_classes, self.k, rng)
+        held = extra + (counts // n_classes)[:, None]
+        group[rows[np.argsort(bucket[rows], kind="stable")]] = np.repeat(
+            np.tile(np.arange(n_classes, dtype=np.int32), len(counts)), held.reshape(-1)
+        )
+        return group
+
+
+def _any_sizes(n: int, k: int, rng: np.random.Generator) -> Rows:
+    """Sizes of the classes of a uniformly drawn partition of n rows into classes of at least k.
+
+    Cutting randomly ordered rows into these sizes is uniform over partitions. Classes beyond 4k + 100 rows are left
+    out: their probability is below any that could be met.
+    """
+    log_count, log_factorial = log_partitions(n, k, min(n, 4 * k + 100))
+    return random_sizes(log_count, log_factorial, k, rng.random(n // k))
+
+
+def _even_extras(counts: Rows, n_classes: int, rng: np.random.Generator) -> Table:
+    """Which class has an extra row of which value, (n_values, n_classes), sizes differing by at most one."""
+    left = counts % n_classes
+    extra = np.zeros((len(counts), n_classes), dtype=bool)
+    load = np.zeros(n_classes, dtype=np.int64)
+    for value in rng.permutation(len(counts)):
+        chosen = np.lexsort((rng.random(n_classes), load))[: left[value]]
+        extra[value, chosen] = True
+        load[chosen] += 1
+    mix(extra, MIXING * extra.size, int(rng.integers(2**31)))
+    return extra
+
+
+def _extras(counts: Rows, n_classes: int, k: int, rng: np.random.Generator) -> Table:
+    """The same with any sizes from k rows up."""
+    left = counts % n_classes
+    extra = np.zeros((len(counts), n_classes), dtype=bool)
+    for value, number in enumerate(left):
+        extra[value, rng.permutation(n_classes)[:number]] = True
+    sizes = extra.sum(axis=0) + (counts // n_classes).sum()
+    while sizes.min() < k:
+        small, large = int(sizes.argmin()), int(sizes.argmax())
+        value = rng.choice(np.flatnonzero(extra[:, large] & ~extra[:, small]))
+        extra[value, large], extra[value, small] = False, True
+        sizes[large] -= 1
+        sizes[small] += 1
+    return extra

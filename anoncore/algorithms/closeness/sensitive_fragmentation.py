@@ -1,0 +1,205 @@
+"""Fragmentation of the space of sensitive values into boxes, and the deals that it leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.algorithms.closeness.locality import sensitive_columns
+from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.kernels.sensitive_space import EQUAL, ORDERED, Cells, farthest, find_fragmentation, first_close_deal
+from anoncore.requirements import CheckSet, TCloseness
+from anoncore.table.microdata import Microdata
+
+Rows = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+LOWER, UPPER = 4, 5
+"""Columns of the tree that hold a node's children."""
+EVERY_NUMBER = 4_000
+"""Up to this many rows every number of classes is tried, above it as many spread evenly in proportion."""
+
+
+@dataclass(frozen=True, eq=False)
+class SensitiveFragmentation:
+    """Boxes that tile the array of `multiplicity`, reached from the single box by guillotine cuts.
+
+    `order` lists the cells so that every box is a run; `tree` is as `kernels.sensitive_space.find_fragmentation` gives
+    it; `bounds` float (d,) is the aggregate bound per attribute: a class with its exact share of every fragment is at
+    most so far from the table. Source: t-closeness dissertation, sections 4.3 to 4.5.
+    """
+
+    multiplicity: Multiplicity
+    cells: Cells
+    order: Rows
+    tree: npt.NDArray[np.int64]
+    bounds: Floats
+
+    @classmethod
+    def search(
+        cls, multiplicity: Multiplicity, t: Mapping[str, float], grounds: Mapping[str, str]
+    ) -> SensitiveFragmentation:
+        """Cut greedily until every aggregate bound is within its attribute's t.
+
+        Each step takes the cut after which the bounds exceed their t least in total. A bound is the sum over the
+        fragments of the largest distance from its slice sums to any vector of the same mass over the slices that are
+        occupied, in units of the whole attribute (`ordered` or `equal` ground distance).
+        """
+        kinds = [
+            EQUAL if grounds[view.attribute] == "equal" or view.unique >= 0 else ORDERED for view in multiplicity.views
+        ]
+        cells = Cells(
+            multiplicity.cells,
+            multiplicity.counts / multiplicity.n_rows,
+            multiplicity.sizes,
+            np.array(kinds, dtype=np.int64),
+        )
+        limits = np.array([t[name] for name in multiplicity.attributes], dtype=np.float64)
+        return cls(multiplicity, cells, *find_fragmentation(cells, limits))
+
+    @cached_property
+    def leaves(self) -> Rows:
+        """Nodes of the tree that are fragments, int64 (n_fragments,)."""
+        return np.flatnonzero(self.tree[:, 2] < 0)
+
+    @property
+    def n_fragments(self) -> int:
+        """Number of fragments."""
+        return len(self.leaves)
+
+    @cached_property
+    def of_row(self) -> npt.NDArray[np.int32]:
+        """Fragment of every row, int32 (n_rows,)."""
+        of_cell = np.empty(len(self.order), dtype=np.int32)
+        for fragment, leaf in enumerate(self.leaves):
+            of_cell[self.order[self.tree[leaf, 0] : self.tree[leaf, 1]]] = fragment
+        return of_cell[self.multiplicity.of_row]
+
+    @cached_property
+    def counts(self) -> Rows:
+        """Rows per fragment, int64 (n_fragments,)."""
+        return np.bincount(self.of_row, minlength=self.n_fragments)
+
+    @cached_property
+    def boxes(self) -> npt.NDArray[np.int64]:
+        """Lowest and highest code of each fragment per attribute, int64 (n_fragments, d, 2); they tile the space."""
+        sizes = self.multiplicity.sizes
+        region = np.zeros((len(self.tree), len(sizes), 2), dtype=np.int64)
+        region[0, :, 1] = sizes - 1
+        for node in np.flatnonzero(self.tree[:, 2] >= 0):
+            lower, upper = self.tree[node, LOWER], self.tree[node, UPPER]
+            axis, last = self.tree[node, 2], self.tree[node, 3]
+            region[lower], region[upper] = region[node], region[node]
+            region[lower, axis, 1], region[upper, axis, 0] = last, last + 1
+        return region[self.leaves]
+
+    @cached_property
+    def box_bounds(self) -> Floats:
+        """What each fragment adds to the aggregate bound of each attribute, float (n_fragments, d)."""
+        room = np.zeros(int(self.multiplicity.sizes.max()))
+        ends, d = self.tree[self.leaves, :2], len(self.multiplicity.views)
+        return np.array(
+            [[farthest(self.cells, self.order, first, end, axis, room) for axis in range(d)] for first, end in ends]
+        )
+
+    def path(self, axis: int) -> Rows:
+        """The cells along a path through all fragments that goes on where it left off, int64 (n_cells,).
+
+        Inside a fragment the cells run along `axis`, up or down as the path arrives.
+        """
+        cells = self.multiplicity.cells
+        d = cells.shape[1]
+        upwards = np.ones(d, dtype=bool)
+        axes = [*(other for other in range(d) if other != axis), axis]
+        parts: list[Rows] = []
+        waiting: list[tuple[str, int, int]] = [("visit", 0, 0)]
+        while waiting:
+            task, node, direction = waiting.pop()
+            if task == "set":
+                upwards[node] = bool(direction)
+            elif self.tree[node, 2] < 0:
+                inside = self.order[self.tree[node, 0] : self.tree[node, 1]]
+                signs = np.where(upwards, 1, -1)
+                parts.append(inside[np.lexsort([cells[inside, other] * signs[other] for other in axes])])
+            else:
+                cut = int(self.tree[node, 2])
+                up = bool(upwards[cut])
+                near, far = (LOWER, UPPER) if up else (UPPER, LOWER)
+                waiting += [
+                    ("set", cut, int(not up)),
+                    ("visit", int(self.tree[node, far]), 0),
+                    ("set", cut, int(up)),
+                    ("visit", int(self.tree[node, near]), 0),
+                ]
+        return np.concatenate(parts)
+
+    def dealt_counts(self, n_classes: int, most: int) -> Iterator[Rows]:
+        """Rows of each fragment in the first `most` of the classes of a round-robin deal, once along each path.
+
+        Each int64 (min(most, n_classes), n_fragments).
+        """
+        of_cell = np.empty(len(self.order), dtype=np.int64)
+        of_cell[self.multiplicity.of_row] = self.of_row
+        number = np.arange(min(most, n_classes))[:, None]
+        for axis in range(len(self.multiplicity.views)):
+            met = of_cell[self.path(axis)]
+            turn = met[np.flatnonzero(np.diff(met, prepend=-1))]
+            ends = np.cumsum(self.counts[turn])
+            before = (np.concatenate(([0], ends))[None, :] - number + n_classes - 1) // n_classes
+            counts = np.empty((len(number), self.n_fragments), dtype=np.int64)
+            counts[:, turn] = np.diff(before, axis=1)
+            yield counts
+
+
+@dataclass(frozen=True, eq=False)
+class CloseDeal:
+    """A number of classes whose round-robin deal from `stack` (rows, int64 (n_rows,)) is close enough."""
+
+    fragmentation: SensitiveFragmentation
+    stack: Rows
+    n_classes: int
+
+
+def largest_close_deal(
+    fragmentation: SensitiveFragmentation,
+    data: Microdata,
+    requirements: tuple[TCloseness, ...],
+    most: int,
+    rows: Rows,
+) -> CloseDeal:
+    """The deal of most classes, at most `most`, of which every class meets the requirements; one class always does.
+
+    Rows are stacked fragment by fragment, so that a round-robin deal spreads every fragment evenly. Every number of
+    classes from `most` down is verified on small tables, on large ones those within 1 % of each other and then those
+    between the last that failed and the first that passed. `rows` breaks ties.
+    """
+    checks = CheckSet(requirements, data)
+    sensitive = sensitive_columns(checks, data.n_rows)
+    best = CloseDeal(fragmentation, rows, 1)
+    for axis in range(len(fragmentation.multiplicity.views)):
+        place = np.empty(len(fragmentation.order), dtype=np.int64)
+        place[fragmentation.path(axis)] = np.arange(len(place))
+        stack = rows[np.argsort(place[fragmentation.multiplicity.of_row[rows]], kind="stable")]
+        numbers = _numbers(most, best.n_classes)
+        found = first_close_deal(stack, sensitive, checks.kernel, numbers)
+        if found < 0:
+            continue
+        n_classes = int(numbers[found])
+        if found > 0:
+            between = np.unique(np.linspace(n_classes, numbers[found - 1] - 1, EVERY_NUMBER // 10).astype(np.int64))
+            falling = between[::-1].copy()
+            n_classes = int(falling[first_close_deal(stack, sensitive, checks.kernel, falling)])
+        best = CloseDeal(fragmentation, stack, n_classes)
+    return best
+
+
+def _numbers(most: int, above: int) -> Rows:
+    """Numbers of classes to try, descending from `most` to `above` + 1."""
+    if most <= EVERY_NUMBER:
+        return np.arange(most, above, -1, dtype=np.int64)
+    spread = np.unique(np.geomspace(above, most, EVERY_NUMBER // 4).astype(np.int64))
+    return spread[spread > above][::-1].copy()

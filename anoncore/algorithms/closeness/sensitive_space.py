@@ -1,0 +1,174 @@
+"""Fragmenting the space of sensitive values: a closeness of its own for every sensitive attribute."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from anoncore.algorithms.base import Algorithm, Seed, generalized_release
+from anoncore.algorithms.closeness.locality import Places, QuasiSpace
+from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.closeness.sensitive_fragmentation import CloseDeal, SensitiveFragmentation, largest_close_deal
+from anoncore.base.errors import DataError, ReleaseError
+from anoncore.base.progress import Progress
+from anoncore.base.texts import listing
+from anoncore.release.partition import Partition
+from anoncore.release.release import Release
+from anoncore.requirements import KAnonymity, Requirement, TCloseness
+from anoncore.table.domain import Kind
+from anoncore.table.microdata import Codes, Microdata
+
+Distance = Annotated[float, Field(ge=0, le=1)]
+
+FINENESS = (1.0, 0.5, 0.25)
+"""Shares of t down to which the space is fragmented for verified sizing: a finer fragmentation may spread better."""
+WORTH = 0.98
+"""Share of the most classes with which the coarser fragmentation is kept: it leaves more choice among neighbours."""
+
+COMPARED = 500
+"""Classes by which the fragmentation of a release is recognized."""
+
+
+class SensitiveSpaceFragmentation(Algorithm):
+    """Cuts the space of all sensitive attributes into boxes and gives every class its share of each box.
+
+    A box bounds how far its rows can lie from each other; the sum over the boxes is the aggregate bound on the EMD of
+    every class that takes its exact share from each. The space is cut greedily, always where the bounds then exceed
+    their t least, until each bound is within its attribute's t.
+
+    `exact` makes as many equal classes as the greatest common divisor of the box counts: the bound is the guarantee,
+    but on real tables the divisor is nearly always 1, one class. `verified` deals every box evenly over as many classes
+    as pass (counts differ by at most one), and measures every class's true distances: that is the guarantee. Both fill
+    classes with neighbours in quasi-identifier space; rows of one box change places as long as closeness holds.
+
+    Assumes: the values of a sensitive attribute have an order or are all equally far apart; the adversary
+      knows the table's distribution.
+    Cost: about O(f n d) for f boxes and O(n log n) for the classes.
+    Use: several sensitive attributes need a closeness of their own each.
+    Avoid: t is very small and the sizing `exact`: one class is what then often remains.
+    Source: Bagai, Weber and Thammanna Gowda; t-closeness dissertation, chapter 4.
+    """
+
+    name: ClassVar[str] = "sensitive-space-fragmentation"
+    title: ClassVar[str] = "Sensitive-space fragmentation"
+    source: ClassVar[str] = "Thammanna Gowda 2023, t-closeness dissertation, chapter 4"
+    family: ClassVar[str] = "generalization"
+    summary: ClassVar[str] = (
+        "Keeps every class close to the table in several sensitive attributes at once, each by a distance of its own."
+    )
+
+    t: Annotated[
+        dict[str, Distance],
+        Field(
+            default_factory=dict,
+            title="t per attribute",
+            description="Largest EMD from the table, by sensitive attribute.",
+        ),
+    ]
+    other_t: Annotated[
+        Distance,
+        Field(title="t of the others", description="Largest EMD of sensitive attributes that t does not name."),
+    ] = 0.2
+    sizing: Annotated[
+        Literal["verified", "exact"],
+        Field(title="Sizing", description="As many classes as pass, verified; or equal shares by the paper's divisor."),
+    ] = "verified"
+    k: Annotated[int, Field(ge=1, title="k", description="Fewest rows in a class.")] = 1
+    grounds: Annotated[
+        dict[str, Literal["ordered", "equal"]],
+        Field(
+            default_factory=dict,
+            title="Ground distance",
+            description="Per sensitive attribute; those not named: ordered if numeric or ordinal, equal if nominal.",
+        ),
+    ]
+    seed: Seed = None
+
+    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
+        """t-closeness of every sensitive attribute, and k-anonymity."""
+        return (*self.closeness(data), KAnonymity(k=self.k))
+
+    def closeness(self, data: Microdata) -> tuple[TCloseness, ...]:
+        """The requirement per sensitive attribute. Raises DataError for a name that is not a sensitive attribute."""
+        names = data.require_sensitive()
+        for name in (*self.t, *self.grounds):
+            if name not in names:
+                raise DataError(f"'{name}' is not tagged as sensitive; there is {listing(names)}.")
+        return tuple(
+            TCloseness(t=self.t.get(name, self.other_t), ground=self._ground(data, name), attribute=name)
+            for name in names
+        )
+
+    def _ground(self, data: Microdata, name: str) -> Literal["ordered", "equal"]:
+        return self.grounds.get(name, "equal" if data.domain[name].kind is Kind.NOMINAL else "ordered")
+
+    def fragmentation(self, data: Microdata, fineness: float = 1.0) -> SensitiveFragmentation:
+        """The fragmentation whose aggregate bounds are within `fineness` times t."""
+        wanted = self.closeness(data)
+        return SensitiveFragmentation.search(
+            Multiplicity.of(data),
+            {str(one.attribute): one.t * fineness for one in wanted},
+            {str(one.attribute): one.ground for one in wanted},
+        )
+
+    def fragmentation_of(self, release: Release) -> SensitiveFragmentation:
+        """The fragmentation from which the classes of a release of this method were dealt.
+
+        Raises ReleaseError for a release that was dealt from none.
+        """
+        group = release.partition.group
+        few = np.flatnonzero(group < COMPARED)
+        for fineness in FINENESS if self.sizing == "verified" else FINENESS[:1]:
+            parts = self.fragmentation(release.data, fineness)
+            held = Partition(group[few]).histogram(parts.of_row[few], parts.n_fragments)
+            if any((held == dealt).all() for dealt in parts.dealt_counts(release.partition.n_groups, COMPARED)):
+                return parts
+        raise ReleaseError("The classes of this release were not dealt from the fragments of this method.")
+
+    def _release(self, data: Microdata, progress: Progress) -> Release:
+        space = QuasiSpace.of(data, self.seed)
+        if self.sizing == "exact":
+            group, note = self._exact(data, space, progress)
+        else:
+            group, note = self._verified(data, space, progress)
+        return generalized_release(self, data, Partition(group), (note,))
+
+    def _exact(self, data: Microdata, space: QuasiSpace, progress: Progress) -> tuple[Codes, str]:
+        progress(0.05, "Fragmenting the sensitive space")
+        parts = self.fragmentation(data)
+        n_classes = int(np.gcd.reduce(parts.counts))
+        while data.n_rows // n_classes < self.k:
+            n_classes = next(e for e in range(n_classes - 1, 0, -1) if n_classes % e == 0)
+        group = self._filled(CloseDeal(parts, space.by_bucket(parts.of_row), n_classes), space, (), progress)
+        return group, f"{parts.n_fragments:,} fragments; {n_classes:,} classes with the exact share of each."
+
+    def _verified(self, data: Microdata, space: QuasiSpace, progress: Progress) -> tuple[Codes, str]:
+        wanted = self.closeness(data)
+        deals: list[CloseDeal] = []
+        for turn, fineness in enumerate(FINENESS):
+            progress(0.05 + 0.1 * turn, "Fragmenting the sensitive space and looking for the most classes")
+            parts = self.fragmentation(data, fineness)
+            deals.append(largest_close_deal(parts, data, wanted, data.n_rows // self.k, space.order))
+        most = max(deal.n_classes for deal in deals)
+        best = next(deal for deal in deals if deal.n_classes >= WORTH * most)
+        group = self._filled(best, space, wanted, progress)
+        note = f"{best.fragmentation.n_fragments:,} fragments; {best.n_classes:,} classes, each verified."
+        return group, note
+
+    def _filled(self, deal: CloseDeal, space: QuasiSpace, wanted: tuple[TCloseness, ...], progress: Progress) -> Codes:
+        """Classes that take neighbours; where some can't be made close so, those of the deal itself."""
+        bucket = deal.fragmentation.of_row
+        dealt = (np.arange(len(bucket)) % deal.n_classes).astype(np.int32)
+
+        def report(done: float) -> None:
+            progress(0.4 + 0.5 * done, "Exchanging rows")
+
+        progress(0.35, "Handing out neighbours")
+        group = space.hand_out(bucket, Places(bucket[deal.stack], dealt))
+        group, excess = space.refine(group, bucket, wanted, rounds=2, report=report)
+        if excess == 0:
+            return group
+        group[deal.stack] = dealt
+        return space.refine(group, bucket, wanted, rounds=2, report=report)[0]

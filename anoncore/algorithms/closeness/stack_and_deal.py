@@ -1,0 +1,160 @@
+"""Stack & Deal: near-optimal t-closeness by dealing rows, stacked by sensitive value, round-robin to the classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from anoncore.algorithms.base import Algorithm, Seed, generalized_release
+from anoncore.algorithms.closeness.locality import Places, QuasiSpace
+from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.base.progress import Progress
+from anoncore.release.partition import Partition
+from anoncore.release.release import Release
+from anoncore.requirements import KAnonymity, Requirement, TCloseness
+from anoncore.table.microdata import Microdata
+
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """The stacking phase and what dealing it makes: `order` int64 (n_cells,) lists the cells of `multiplicity`."""
+
+    multiplicity: Multiplicity
+    order: Rows
+    n_classes: int
+
+    @cached_property
+    def begins(self) -> Rows:
+        """Where each stacked combination begins in the stack, and the end, int64 (n_cells + 1,)."""
+        return np.concatenate(([0], np.cumsum(self.multiplicity.counts[self.order])))
+
+    def class_counts(self, most: int | None = None) -> Rows:
+        """Rows of each stacked combination in each class, int64 (n_classes, n_cells); of the first `most` classes."""
+        shown = self.n_classes if most is None else min(most, self.n_classes)
+        lower, number = self.begins[None, :], np.arange(shown)[:, None]
+        before = (lower - number + self.n_classes - 1) // self.n_classes
+        return np.diff(before, axis=1)
+
+    def cards(self, rounds: int, classes: int) -> Rows:
+        """The stacked combination that each of the first classes gets in each of the first rounds, -1 for none.
+
+        int64 (rounds, classes); a round gives one row to every class in turn.
+        """
+        place = np.arange(rounds)[:, None] * self.n_classes + np.arange(min(classes, self.n_classes))[None, :]
+        combination = np.searchsorted(self.begins, place, side="right") - 1
+        return np.where(place < self.begins[-1], combination, -1)
+
+
+class StackAndDeal(Algorithm):
+    """floor(n / k) classes: rows are stacked by sensitive value and dealt round-robin, one to each class in turn.
+
+    Sizes of any two classes differ by at most one, and so do their counts of any value or, with several sensitive
+    attributes, of any combination of values. `frequency` stacks the most frequent value first. `value` stacks along the
+    attribute's order, so that classes also agree within one row on every range that starts at the lowest value: their
+    ordered EMD is at most (1 - 1 / floor(n / k)) / k. Several attributes are stacked in a snake through their values.
+
+    `locality` hands out rows of equal sensitive values to classes by neighbourhood in quasi-identifier space: the same
+    counts, much less information loss. Without it, by chance.
+
+    Assumes: the adversary knows the table's distribution; classes of k people hide who is who.
+    Cost: O(d n log n), without locality O(n log n).
+    Use: closeness to the table is to be as good as classes of size k allow, also for several sensitive attributes
+      together.
+    Avoid: a given t must be met (Sabre, sensitive-space fragmentation), or little information loss counts more than
+      closeness.
+    Source: t-closeness dissertation, chapters 3 and 5.
+    """
+
+    name: ClassVar[str] = "stack-and-deal"
+    title: ClassVar[str] = "Stack & Deal"
+    source: ClassVar[str] = "Thammanna Gowda 2023, t-closeness dissertation, chapters 3 and 5"
+    family: ClassVar[str] = "generalization"
+    summary: ClassVar[str] = (
+        "Deals people to classes like cards, so that every class mirrors the table's sensitive values almost exactly."
+    )
+
+    k: Annotated[
+        int, Field(ge=1, title="k", description="Fewest rows in a class; classes have k rows or little more.")
+    ] = 5
+    stack: Annotated[
+        Literal["frequency", "value"],
+        Field(
+            title="Stack", description="Most frequent value first, or along the attribute's order (ordered EMD <= 1/k)."
+        ),
+    ] = "frequency"
+    locality: Annotated[
+        bool,
+        Field(
+            title="Locality", description="Give classes neighbouring rows: the same closeness, less information loss."
+        ),
+    ] = True
+    seed: Seed = None
+
+    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
+        """k-anonymity and, for one sensitive attribute stacked by value, the bound on its ordered distance."""
+        promised: tuple[Requirement, ...] = (KAnonymity(k=self.k),)
+        names = data.require_sensitive()
+        if self.stack == "frequency" or len(names) > 1 or data.n_rows < self.k:
+            return promised
+        bound = (1 - 1 / (data.n_rows // self.k)) / self.k
+        return (*promised, TCloseness(t=bound, ground="ordered", attribute=names[0]))
+
+    def stack_of(self, data: Microdata) -> Stack:
+        """How this table is stacked. Raises DataError without a sensitive attribute, InfeasibleError if k > n."""
+        self.validate_data(data)
+        multiplicity = Multiplicity.of(data)
+        order = frequency_order(multiplicity) if self.stack == "frequency" else value_order(multiplicity, self.k)
+        return Stack(multiplicity, order, data.n_rows // self.k)
+
+    def _release(self, data: Microdata, progress: Progress) -> Release:
+        progress(0.02, "Stacking by sensitive value")
+        stack = self.stack_of(data)
+        rank = np.empty(len(stack.order), dtype=np.int32)
+        rank[stack.order] = np.arange(len(rank), dtype=np.int32)
+        bucket = rank[stack.multiplicity.of_row]
+        dealt = (np.arange(data.n_rows) % stack.n_classes).astype(np.int32)
+        space = QuasiSpace.of(data, self.seed)
+        progress(0.1, "Dealing to the classes")
+        if self.locality:
+            places = Places(np.repeat(rank[stack.order], np.diff(stack.begins)), dealt)
+            group = space.hand_out(bucket, places, lambda done: progress(0.1 + 0.4 * done, "Dealing to neighbours"))
+            group, _ = space.refine(group, bucket, report=lambda done: progress(0.5 + 0.4 * done, "Exchanging rows"))
+        else:
+            group = np.empty(data.n_rows, dtype=np.int32)
+            group[space.by_bucket(bucket)] = dealt
+        return generalized_release(self, data, Partition(group))
+
+
+def frequency_order(multiplicity: Multiplicity) -> Rows:
+    """Cells by descending count; ties: one attribute, higher index first; several, first then second index."""
+    index = np.arange(len(multiplicity.cells))
+    return np.lexsort((-index if len(multiplicity.views) == 1 else index, -multiplicity.counts))
+
+
+def value_order(multiplicity: Multiplicity, k: int) -> Rows:
+    """Cells along the order of their values, int64 (n_cells,); several attributes in a snake.
+
+    All attributes but the last are cut into about (2k)^(1/d) strips of equal mass; the last runs up and down in turn.
+    """
+    cells, d = multiplicity.cells, len(multiplicity.views)
+    strips = ceil((2 * k) ** (1 / d))
+    keys: list[npt.NDArray[np.int64]] = []
+    turn = np.zeros(len(cells), dtype=np.int64)
+    for axis in range(d):
+        key = cells[:, axis].astype(np.int64)
+        if axis < d - 1:
+            mass = np.bincount(key, weights=multiplicity.counts, minlength=int(multiplicity.sizes[axis]))
+            middle = (np.cumsum(mass) - mass / 2) / multiplicity.n_rows
+            key = np.minimum((middle * strips).astype(np.int64), strips - 1)[key]
+        keys.append(np.where(turn % 2 == 0, key, -key))
+        turn = turn + key
+    first = cells[:, 0].astype(np.int64)
+    return np.lexsort((first, *reversed(keys)))

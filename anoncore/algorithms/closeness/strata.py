@@ -1,0 +1,123 @@
+"""Strata of rows sorted by sensitive value, and the worst distance of clusters that take one row of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.algorithms.closeness.locality import Places
+from anoncore.requirements.requirement import Floats
+from anoncore.requirements.t_closeness import Ground, ground_reference
+from anoncore.table.microdata import Codes, Microdata
+
+Rows = npt.NDArray[np.int64]
+
+STEP = 1.02
+"""Growth of the number of strata that is tried next, once one more row is less than that."""
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """`size` runs of the rows sorted by sensitive value; `of_row` int32 (n_rows,) is the stratum of every row.
+
+    Each has `n_clusters` rows, the one in the middle also the `extra` ones that are left over.
+    """
+
+    of_row: Codes
+    size: int
+    n_clusters: int
+    extra: int
+
+    @property
+    def middle(self) -> int:
+        """The stratum that may have extra rows."""
+        return self.size // 2
+
+    @cached_property
+    def places(self) -> Places:
+        """What every cluster takes: one row of each stratum, the first `extra` clusters two of the middle one."""
+        held = np.full(self.size, self.n_clusters)
+        held[self.middle] += self.extra
+        bucket = np.repeat(np.arange(self.size, dtype=np.int32), held)
+        begins = np.concatenate(([0], np.cumsum(held)))[:-1]
+        return Places(bucket, ((np.arange(len(bucket)) - begins[bucket]) % self.n_clusters).astype(np.int32))
+
+    @classmethod
+    def within(cls, data: Microdata, attribute: str, ground: Ground, t: float, k: int, rows: Rows) -> Strata:
+        """The fewest strata, at least k, whose clusters are t-close whichever row they take of each.
+
+        The paper's bound, (n - k) / (2 (n - 1) k), takes every value to occur once; here the bound is worst_distance,
+        which is the same then and counts equal values as they are. `rows` breaks ties.
+        """
+        values = data.sensitive_view(attribute)
+        n = data.n_rows
+        codes = values.codes[rows]
+        reference = ground_reference(data, values, ground)
+        along_order = ground == "ordered" and values.unique < 0
+        wanted = k
+        if along_order and values.size == n > 1:
+            wanted = max(k, ceil(n / (2 * (n - 1) * t + 1)))
+        while True:
+            n_clusters = n // wanted
+            size = n // n_clusters
+            extra = n - size * n_clusters
+            if worst_distance(reference, values.size, size, n_clusters, extra, along_order) <= t + 1e-12:
+                break
+            wanted = min(max(size + 1, ceil(size * STEP)), n)
+        stratum = np.repeat(np.arange(size, dtype=np.int32), _held(size, n_clusters, extra))
+        of_row = np.empty(n, dtype=np.int32)
+        of_row[rows[np.argsort(codes, kind="stable")]] = stratum
+        return cls(of_row, size, n_clusters, extra)
+
+
+def _held(size: int, n_clusters: int, extra: int) -> Rows:
+    held = np.full(size, n_clusters)
+    held[size // 2] += extra
+    return held
+
+
+def worst_distance(
+    reference: Floats, n_values: int, size: int, n_clusters: int, extra: int, along_order: bool = True
+) -> float:
+    """Largest EMD from the table of a cluster with one row of each stratum, or two of the middle one.
+
+    Along the order, a prefix of the values cuts at most one stratum, and the distance is largest with the stratum's
+    rows all at one of its ends; then the bound is reached. For other ground distances each edge is taken at its worst.
+    """
+    kinds = [np.ones(size)]
+    if extra > 0:
+        kinds.append(np.ones(size))
+        kinds[1][size // 2] = 2
+    if extra == n_clusters:
+        kinds = kinds[1:]
+    begins = np.concatenate(([0], np.cumsum(_held(size, n_clusters, extra))))
+    edges = reference[n_values + 1 :].reshape(-1, 3)
+    below = np.concatenate(([0], np.rint(np.cumsum(reference[:n_values]) * begins[-1]))).astype(np.int64)
+    first, last = below[edges[:, 0].astype(np.int64)], below[edges[:, 1].astype(np.int64) + 1]
+    weight, share = edges[:, 2], (last - first) / begins[-1]
+    return max(_worst(taken, begins, first, last, weight, share, along_order) for taken in kinds)
+
+
+def _worst(
+    taken: Floats, begins: Rows, first: Rows, last: Rows, weight: Floats, share: Floats, along_order: bool
+) -> float:
+    """Largest distance of a cluster that takes `taken` rows of each stratum; edges cut off sorted rows first..last."""
+    total = taken.sum()
+    before = np.concatenate(([0.0], np.cumsum(taken)))
+    cut = np.searchsorted(begins, last, "right") - 1
+    sure = np.maximum(before[cut] - before[np.searchsorted(begins, first, "left")], 0.0)
+    high_cut = np.searchsorted(begins, last, "left")
+    possible = before[high_cut] - before[np.searchsorted(begins, first, "right") - 1]
+    least, most = weight * np.abs(sure / total - share), weight * np.abs(possible / total - share)
+    if not along_order:
+        return float(np.maximum(least, most).sum())
+    size = len(taken)
+    whole = begins[cut] == last
+    stratum = np.minimum(cut, size - 1)
+    low = np.bincount(stratum[~whole], weights=least[~whole], minlength=size)
+    high = np.bincount(stratum[~whole], weights=most[~whole], minlength=size)
+    return float(least[whole].sum() + np.maximum(low, high).sum())

@@ -1,0 +1,1 @@
+"""Full-domain and local recoding along hierarchies: Incognito and LocalRecoding."""

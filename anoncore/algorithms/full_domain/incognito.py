@@ -1,0 +1,314 @@
+"""Incognito: full-domain generalization, the same level of a hierarchy for all values of an attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Annotated, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
+from anoncore.algorithms.full_domain.lattice import FrequencySet, Lattice, Node, require_searchable
+from anoncore.base.errors import InfeasibleError
+from anoncore.base.progress import Progress
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import Generalized
+from anoncore.release.release import Fragment, Release
+from anoncore.requirements import CheckSet, KAnonymity, Requirement
+from anoncore.table.microdata import Microdata
+
+Grid = npt.NDArray[np.bool_]
+Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class LatticeSearch:
+    """What the search found: `minimal` are the nodes that satisfy the requirements with none below them that does.
+
+    A node says the level of each quasi-identifier. `levels` is the minimal node with the least `loss` (the information
+    loss of its release, 0 to 1), `suppressed` its number of suppressed rows. `n_checked` of the `n_nodes` nodes of the
+    lattice were looked at, and `n_checked_parts` nodes of subsets of the quasi-identifiers, to rule out others.
+    """
+
+    attributes: tuple[str, ...]
+    heights: Node
+    minimal: tuple[Node, ...]
+    levels: Node
+    loss: float
+    suppressed: int
+    n_nodes: int
+    n_checked: int
+    n_checked_parts: int
+
+
+class Incognito(Algorithm):
+    """Each quasi-identifier is published at one level of its hierarchy, as low as the requirements allow.
+
+    The lattice of levels is searched from below; all minimal nodes are found, and the one with the least information
+    loss is published. A node whose part on fewer quasi-identifiers fails already is not looked at, where the
+    requirements are monotone under merging. A quasi-identifier without hierarchy is published exactly or as `*`.
+
+    `max_suppression`: this share of the rows may be suppressed. Suppressed rows are one class in which every
+    quasi-identifier is `*`; the class must satisfy the requirements like any other, and further small classes join it
+    where it does not.
+
+    Assumes: hierarchies that say how values are coarsened; the search skips nodes only for requirements that are
+      monotone under merging.
+    Cost: in the worst case a grouping for every node of the lattices of all sets of quasi-identifiers, the largest of
+      which has the product of the hierarchies' levels as nodes; nodes above a found one or a failed part are spared.
+    Use: readers need one level of detail for all rows, so that published values can be counted and compared directly.
+    Avoid: there are many quasi-identifiers, or a few rare values would push a whole attribute up: Mondrian and local
+      recoding then lose less.
+    Source: LeFevre, DeWitt and Ramakrishnan, Incognito, SIGMOD 2005, section 3; suppression as in Samarati, TKDE 2001.
+    """
+
+    name: ClassVar[str] = "incognito"
+    title: ClassVar[str] = "Incognito"
+    source: ClassVar[str] = "LeFevre, DeWitt and Ramakrishnan, SIGMOD 2005, section 3"
+    family: ClassVar[str] = "full-domain generalization"
+    summary: ClassVar[str] = (
+        "Publishes every value of an attribute at the same level of its hierarchy, as finely as the requirements allow."
+    )
+
+    requirements: Requirements = (KAnonymity(k=5),)
+    max_suppression: Annotated[
+        float,
+        Field(ge=0, lt=1, title="Most suppressed", description="Share of the rows that may be suppressed."),
+    ] = 0.0
+
+    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
+        """The requirements, for the class of suppressed rows too."""
+        return self.requirements
+
+    def validate_data(self, data: Microdata) -> None:
+        """Raise DataError for a lattice that is too large, InfeasibleError for a requirement that the table fails."""
+        super().validate_data(data)
+        require_searchable(data)
+
+    def search(self, data: Microdata, progress: Progress | None = None) -> LatticeSearch:
+        """All minimal nodes and the best of them. Raises DataError for a lattice that is too large to search,
+        InfeasibleError if no node satisfies the requirements.
+        """
+        return _Search(self, data).run(progress)
+
+    def _release(self, data: Microdata, progress: Progress) -> Release:
+        search = _Search(self, data)
+        found = search.run(progress)
+        lattice = search.lattice
+        everything = range(len(lattice.names))
+        groups = lattice.at(everything, found.levels)
+        kept = search.kept(groups)
+        partition = Partition(_groups_of_rows(data, lattice, found.levels, groups, kept))
+        recodings = dict(generalized_release(self, data, partition).fragments[0].recodings)
+        for column, (name, level) in enumerate(zip(lattice.names, found.levels, strict=True)):
+            one = lattice.levels[column]
+            node = one.node[level][groups.group_codes[kept, column]]
+            if not kept.all():
+                node = np.append(node, np.int32(0))
+            recodings[name] = Generalized(
+                one.domain, partition, "node", one.tree.first[node], one.tree.last[node], node=node
+            )
+        notes = [
+            "Levels: "
+            + ", ".join(
+                f"{name} {level} of {height}"
+                for name, level, height in zip(lattice.names, found.levels, found.heights, strict=True)
+            )
+            + "."
+        ]
+        if found.suppressed:
+            share = found.suppressed / data.n_rows
+            notes.append(
+                f"{found.suppressed:,} of {data.n_rows:,} rows ({share:.2%}) are suppressed: all their "
+                "quasi-identifiers are *, and they are one class."
+            )
+        return Release(data, (Fragment("release", partition, recodings),), self, tuple(notes))
+
+
+class _Search:
+    """One search of one table."""
+
+    def __init__(self, model: Incognito, data: Microdata) -> None:
+        checks = CheckSet(model.requirements, data)
+        self.model = model
+        self.lattice = Lattice(data, checks)
+        self.limit = int(model.max_suppression * data.n_rows + 1e-9)
+        self.monotone = self.limit == 0 and all(one.monotone_under_merging for one in model.requirements)
+        self.n_checked, self.n_checked_parts = 0, 0
+
+    def run(self, progress: Progress | None) -> LatticeSearch:
+        """Rule out nodes by their parts, then find the minimal ones among the rest."""
+        report = progress if progress is not None else _silent
+        candidates = self._candidates(report)
+        minimal = self._minimal(candidates, report)
+        if not minimal:
+            raise InfeasibleError(
+                "No combination of levels satisfies the requirements, not even all quasi-identifiers as *; "
+                "lower the requirements."
+            )
+        best = min(minimal, key=lambda node: (minimal[node][0], node))
+        return LatticeSearch(
+            attributes=self.lattice.names,
+            heights=self.lattice.heights,
+            minimal=tuple(sorted(minimal)),
+            levels=best,
+            loss=minimal[best][0],
+            suppressed=minimal[best][1],
+            n_nodes=self.lattice.n_nodes,
+            n_checked=self.n_checked,
+            n_checked_parts=self.n_checked_parts,
+        )
+
+    def _candidates(self, report: Progress) -> Grid:
+        """Nodes of the whole lattice whose parts on fewer attributes all are possible, as a grid of levels."""
+        heights, q = self.lattice.heights, len(self.lattice.names)
+        alive: dict[tuple[int, ...], Grid] = {(): np.ones((), dtype=np.bool_)}
+        if not self.monotone and self.lattice.checks.minimum_rows <= 1:
+            return np.ones([height + 1 for height in heights], dtype=np.bool_)
+        done, total = 0, 2**q
+        for size in range(1, q + 1):
+            grids: dict[tuple[int, ...], Grid] = {}
+            for attributes in combinations(range(q), size):
+                grid = np.ones([heights[a] + 1 for a in attributes], dtype=np.bool_)
+                for place in range(size):
+                    part = attributes[:place] + attributes[place + 1 :]
+                    grid &= np.expand_dims(alive[part], place)
+                if size < q:
+                    self._keep_possible(attributes, grid)
+                grids[attributes] = grid
+                done += 1
+                report(0.1 + 0.4 * done / total, f"Combinations of {size} quasi-identifiers")
+            alive = grids
+        return alive[tuple(range(q))]
+
+    def _keep_possible(self, attributes: tuple[int, ...], grid: Grid) -> None:
+        """Clear the nodes of a subset's grid that rule out every node above them in the whole lattice."""
+        known: Grid = np.zeros_like(grid)
+        sets = _KnownSets(len(self.lattice.base.weight))
+        for node in _upwards(grid):
+            if known[node] or not grid[node]:
+                continue
+            groups = self.lattice.at(attributes, node, sets.below(node))
+            sets.keep(node, groups)
+            self.n_checked_parts += 1
+            if self._is_possible(groups):
+                known[tuple(slice(level, None) for level in node)] = True
+        grid &= known
+
+    def _is_possible(self, groups: FrequencySet) -> bool:
+        """A condition that a node satisfies if any node above it satisfies the requirements' consequences for it.
+
+        Where all requirements are monotone and nothing may be suppressed: that every group satisfies them. Else: that
+        no more rows are in groups that are too small for any requirement than may be suppressed.
+        """
+        if self.monotone:
+            return bool(self.lattice.holding(groups).all())
+        sizes = groups.sizes
+        return int(sizes[sizes < self.lattice.checks.minimum_rows].sum()) <= self.limit
+
+    def _minimal(self, candidates: Grid, report: Progress) -> dict[Node, tuple[float, int]]:
+        """Minimal nodes with their loss and suppressed rows."""
+        everything = range(len(self.lattice.names))
+        found: dict[Node, tuple[float, int]] = {}
+        covered: Grid = np.zeros_like(candidates)
+        sets = _KnownSets(len(self.lattice.base.weight))
+        total, done = int(candidates.sum()), 0
+        for node in _upwards(candidates):
+            if not candidates[node]:
+                continue
+            done += 1
+            if covered[node]:
+                continue
+            report(0.5 + 0.4 * done / total, f"{done:,} of {total:,} combinations of levels")
+            groups = self.lattice.at(everything, node, sets.below(node))
+            sets.keep(node, groups)
+            self.n_checked += 1
+            kept = self.kept(groups)
+            sizes = groups.sizes
+            suppressed = int(sizes[~kept].sum())
+            if suppressed > self.limit:
+                continue
+            covered[tuple(slice(level, None) for level in node)] = True
+            found[node] = (self._loss(node, groups, kept), suppressed)
+        return found
+
+    def kept(self, groups: FrequencySet) -> Grid:
+        """Which groups are published as they are; the others are suppressed, together one group that satisfies all.
+
+        Where the groups that fail do not satisfy the requirements together, the smallest others join them.
+        """
+        kept = self.lattice.holding(groups)
+        sizes = groups.sizes
+        if kept.all() or int(sizes[~kept].sum()) > self.limit:
+            return kept
+        for group in np.argsort(np.where(kept, sizes, np.iinfo(np.int64).max), kind="stable"):
+            if self.lattice.holds_together(groups, ~kept) or int(sizes[~kept].sum()) > self.limit:
+                break
+            kept[group] = False
+        return kept
+
+    def _loss(self, node: Node, groups: FrequencySet, kept: Grid) -> float:
+        everything = range(len(self.lattice.names))
+        sizes = groups.sizes
+        losses = self.lattice.losses(everything, node, groups)
+        top = sum(float(len(one.domain) > 1) for one in self.lattice.levels)
+        total = float(sizes[kept] @ losses[kept]) + float(sizes[~kept].sum()) * top
+        return total / (self.lattice.n_rows * len(self.lattice.names))
+
+
+def _upwards(grid: Grid) -> Iterator[Node]:
+    """All nodes of a grid, each after all nodes below it."""
+    nodes = product(*(range(size) for size in grid.shape))
+    return iter(sorted(nodes, key=sum))
+
+
+class _KnownSets:
+    """Frequency sets of nodes that were looked at, as long as a node directly above may need them.
+
+    Those not much smaller than the table's own are left out: it serves as well and is there anyway.
+    """
+
+    def __init__(self, n_entries: int) -> None:
+        self.largest = n_entries // 4
+        self.total = 0
+        self.now: dict[Node, FrequencySet] = {}
+        self.before: dict[Node, FrequencySet] = {}
+
+    def keep(self, node: Node, groups: FrequencySet) -> None:
+        """Remember a node's set; nodes come by ascending sum of their levels."""
+        self._step_to(sum(node))
+        if len(groups.weight) <= self.largest:
+            self.now[node] = groups
+
+    def below(self, node: Node) -> FrequencySet | None:
+        """The smallest known set of a node directly below."""
+        self._step_to(sum(node))
+        places = [place for place, level in enumerate(node) if level]
+        known = [self.before.get((*node[:place], node[place] - 1, *node[place + 1 :])) for place in places]
+        return min((one for one in known if one is not None), key=lambda one: len(one.weight), default=None)
+
+    def _step_to(self, total: int) -> None:
+        if total > self.total:
+            self.before = self.now if total == self.total + 1 else {}
+            self.total, self.now = total, {}
+
+
+def _groups_of_rows(
+    data: Microdata, lattice: Lattice, node: Node, groups: FrequencySet, kept: Grid
+) -> npt.NDArray[np.int32]:
+    """Group of every row; the suppressed rows are the last group."""
+    everything = range(len(lattice.names))
+    codes = np.column_stack([data.codes[name] for name in lattice.names])
+    place = np.searchsorted(
+        lattice.keys(groups.group_codes, everything, node)[0], lattice.keys(codes, everything, node)[0]
+    )
+    number = np.where(kept, np.cumsum(kept) - 1, int(kept.sum())).astype(np.int32)
+    return number[place]
+
+
+def _silent(share: float, text: str) -> None:
+    """Progress nobody watches."""

@@ -1,0 +1,196 @@
+"""The lattice of full-domain generalizations: every attribute at one level of its hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.base.errors import DataError
+from anoncore.kernels.incognito import holding, roll_up
+from anoncore.requirements import CheckSet
+from anoncore.table.domain import Domain
+from anoncore.table.hierarchy import ROOT
+from anoncore.table.microdata import Codes, Microdata
+from anoncore.table.tree import Tree
+
+Floats = npt.NDArray[np.float64]
+Int64 = npt.NDArray[np.int64]
+Node = tuple[int, ...]
+MOST_NODES = 500_000
+LARGEST_KEY = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """One attribute at each level of its hierarchy, from exact (0) to one group (the height).
+
+    `node` int32 (height + 1, domain size): tree node of each code; `first` the same with the node's first code, which
+    stands for it; `loss` float: (values of the node - 1) / (domain size - 1).
+    """
+
+    domain: Domain
+    tree: Tree
+    node: Codes
+    first: Codes
+    loss: Floats
+
+    @classmethod
+    def of(cls, domain: Domain) -> Levels:
+        """By the attribute's hierarchy; without one there is the exact value and `*`."""
+        tree = domain.tree if domain.tree is not None else _two_levels(domain)
+        node = np.empty((tree.height + 1, len(domain)), dtype=np.int32)
+        at = tree.leaf.copy()
+        for level in range(tree.height + 1):
+            while True:
+                above = np.where(at > 0, tree.parent[at], 0)
+                climbs = (at > 0) & (tree.level[above] <= level)
+                if not climbs.any():
+                    break
+                at = np.where(climbs, above, at).astype(np.int32)
+            node[level] = at
+        loss = (tree.last - tree.first)[node] / max(len(domain) - 1, 1)
+        return cls(replace(domain, tree=tree), tree, node, np.ascontiguousarray(tree.first[node]), loss)
+
+    @property
+    def height(self) -> int:
+        """The top level."""
+        return len(self.node) - 1
+
+
+def _two_levels(domain: Domain) -> Tree:
+    size = len(domain)
+    if size == 1:
+        none = np.zeros(0, dtype=np.int32)
+        one = np.zeros(1, dtype=np.int32)
+        return Tree((domain.text(0),), one, one, one - 1, one, none, np.zeros(2, dtype=np.int64), one, 1)
+    leaves = np.arange(size, dtype=np.int32)
+    return Tree(
+        labels=(ROOT, *domain.texts),
+        first=np.append(np.int32(0), leaves),
+        last=np.append(np.int32(size - 1), leaves),
+        parent=np.append(np.int32(-1), np.zeros(size, dtype=np.int32)),
+        level=np.append(np.int32(1), np.zeros(size, dtype=np.int32)),
+        children=leaves + 1,
+        child_start=np.append(0, np.full(size + 1, size)).astype(np.int64),
+        leaf=leaves + 1,
+        height=1,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class FrequencySet:
+    """The groups of one node, as entries: a group's generalized codes with one combination of sensitive values.
+
+    Per entry: `codes` int32 (n_entries, n_attributes), `sensitive` int32 the number of the combination, `weight` int64
+    its rows. Group g has the entries starts[g]:starts[g + 1].
+    """
+
+    codes: Codes
+    sensitive: Codes
+    weight: Int64
+    starts: Int64
+
+    @property
+    def sizes(self) -> Int64:
+        """Rows of each group, int64 (n_groups,)."""
+        sizes: Int64 = np.add.reduceat(self.weight, self.starts[:-1])
+        return sizes
+
+    @property
+    def group_codes(self) -> Codes:
+        """Generalized codes of each group, int32 (n_groups, n_attributes)."""
+        return self.codes[self.starts[:-1]]
+
+
+def require_searchable(data: Microdata) -> int:
+    """Number of nodes of the table's lattice. Raises DataError for more than 500,000."""
+    trees = [data.domain[name].tree for name in data.quasi_identifiers]
+    n_nodes = prod(2 if tree is None else tree.height + 1 for tree in trees)
+    if n_nodes > MOST_NODES:
+        raise DataError(
+            f"The hierarchies of {len(trees)} quasi-identifiers make {n_nodes:,} combinations of levels, more than "
+            f"{MOST_NODES:,}; tag fewer quasi-identifiers or give them lower hierarchies."
+        )
+    return n_nodes
+
+
+class Lattice:
+    """The nodes over a table's quasi-identifiers, and the groups at each of them."""
+
+    def __init__(self, data: Microdata, checks: CheckSet) -> None:
+        self.names = data.quasi_identifiers
+        self.levels = tuple(Levels.of(data.domain[name]) for name in self.names)
+        self.heights: Node = tuple(one.height for one in self.levels)
+        self.n_nodes = require_searchable(data)
+        self.checks = checks.kernel
+        self.n_rows = data.n_rows
+        sensitive = np.zeros((data.n_rows, 0), dtype=np.int32)
+        if checks.views:
+            sensitive = np.column_stack([view.codes for view in checks.views])
+        self.combinations, combination = _numbered(sensitive)
+        rows = FrequencySet(
+            np.column_stack([data.codes[name] for name in self.names]),
+            combination,
+            np.ones(data.n_rows, dtype=np.int64),
+            np.zeros(0, dtype=np.int64),
+        )
+        self.base = self._rolled_up(rows, range(len(self.names)), (0,) * len(self.names))
+
+    def at(self, attributes: Sequence[int], node: Node, below: FrequencySet | None = None) -> FrequencySet:
+        """The groups of a node over some attributes, rolled up from the groups of a node `below` it."""
+        if below is None:
+            below = replace(self.base, codes=self.base.codes[:, list(attributes)])
+        return self._rolled_up(below, attributes, node)
+
+    def keys(self, codes: Codes, attributes: Sequence[int], node: Node) -> tuple[Int64, Codes]:
+        """A number per entry that is equal where the generalized codes are, and these codes."""
+        coarse = np.empty_like(codes)
+        key, capacity = np.zeros(len(codes), dtype=np.int64), 1
+        for column, (attribute, level) in enumerate(zip(attributes, node, strict=True)):
+            first = self.levels[attribute].first[level]
+            coarse[:, column] = first[codes[:, column]]
+            if capacity * len(first) >= LARGEST_KEY:
+                unique, key = np.unique(key, return_inverse=True)
+                capacity = len(unique)
+            key = key * len(first) + coarse[:, column]
+            capacity *= len(first)
+        if capacity * len(self.combinations) >= LARGEST_KEY:
+            key = np.unique(key, return_inverse=True)[1]
+        return key, coarse
+
+    def _rolled_up(self, below: FrequencySet, attributes: Sequence[int], node: Node) -> FrequencySet:
+        key, codes = self.keys(below.codes, attributes, node)
+        key = key * len(self.combinations) + below.sensitive
+        order = np.argsort(key, kind="stable")
+        return FrequencySet(*roll_up(order, key, codes, below.sensitive, below.weight, len(self.combinations)))
+
+    def holding(self, groups: FrequencySet) -> npt.NDArray[np.bool_]:
+        """Whether each group satisfies every requirement, bool (n_groups,)."""
+        return holding(self.checks, self.combinations, groups.sensitive, groups.weight, groups.starts)
+
+    def holds_together(self, groups: FrequencySet, chosen: npt.NDArray[np.bool_]) -> bool:
+        """Whether the chosen groups satisfy every requirement as one."""
+        inside = np.repeat(chosen, np.diff(groups.starts))
+        starts = np.array([0, inside.sum()])
+        one = holding(self.checks, self.combinations, groups.sensitive[inside], groups.weight[inside], starts)
+        return bool(one[0])
+
+    def losses(self, attributes: Sequence[int], node: Node, groups: FrequencySet) -> Floats:
+        """Sum over the attributes of the loss of a cell of each group, float (n_groups,)."""
+        total = np.zeros(len(groups.starts) - 1)
+        codes = groups.group_codes
+        for column, (attribute, level) in enumerate(zip(attributes, node, strict=True)):
+            total += self.levels[attribute].loss[level][codes[:, column]]
+        return total
+
+
+def _numbered(columns: Codes) -> tuple[Codes, Codes]:
+    """The distinct rows of the columns, and the number of each row among them."""
+    if columns.shape[1] == 0:
+        return np.zeros((1, 0), dtype=np.int32), np.zeros(len(columns), dtype=np.int32)
+    distinct, number = np.unique(columns, axis=0, return_inverse=True)
+    return np.ascontiguousarray(distinct), number.ravel().astype(np.int32)

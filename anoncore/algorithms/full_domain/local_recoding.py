@@ -1,0 +1,228 @@
+"""Local recoding: every class at its own combination of hierarchy levels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+from typing import Annotated, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
+from anoncore.algorithms.full_domain.lattice import Levels
+from anoncore.base.progress import Progress
+from anoncore.kernels.local_recoding import LatticeRows, count_placed, place_rows
+from anoncore.release.partition import Partition
+from anoncore.release.release import Release
+from anoncore.requirements import CheckSet, KAnonymity, Requirement
+from anoncore.table.microdata import Codes, Microdata
+
+Int64 = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+NODES_AT_ONCE = 64
+
+
+class LocalRecoding(Algorithm):
+    """Each class is published at its own levels of the hierarchies, as low as the requirements allow.
+
+    The combinations of levels (nodes of the lattice) are tried by ascending information loss of a cell, averaged over
+    the table. At each node the rows that have no class yet are grouped by their generalized quasi-identifiers; every
+    group that satisfies all requirements becomes a class. Rows that are left after the last node join the class that
+    becomes coarser least, and further ones until the requirements hold. What is published is the lowest hierarchy node
+    that holds a class's values. A quasi-identifier without hierarchy is exact or in a class with all values; of these
+    the values present are published.
+
+    A lattice of more than `most_nodes` nodes is not searched as a whole, but along one path from exact to coarsest: the
+    next attribute to go up a level is the one by which most rows get a class per added loss, or, where none does, the
+    one that adds least loss.
+
+    Assumes: hierarchies that say how values are coarsened; a value may be published in different detail in different
+      classes.
+    Cost: O(d n) per node of the lattice, over the rows that are left; at most `most_nodes` nodes, or one path from
+      exact to coarsest.
+    Use: hierarchies carry the meaning of the values, and rare ones shall not cost the common ones their detail.
+    Avoid: readers need one level of detail for all rows (Incognito), or the quasi-identifiers have no hierarchies
+      (Mondrian).
+    Source: Prasser, Eicher, Spengler, Bild and Kuhn, Flexible data anonymization using ARX, Software: Practice and
+      Experience 2020 (local recoding: generalize, keep the classes that hold, repeat with the rest); lattice and
+      levels: LeFevre et al., Incognito, SIGMOD 2005.
+    """
+
+    name: ClassVar[str] = "local-recoding"
+    title: ClassVar[str] = "Local recoding"
+    source: ClassVar[str] = "Prasser et al., Software: Practice and Experience 2020"
+    family: ClassVar[str] = "generalization"
+    summary: ClassVar[str] = (
+        "Publishes every class at its own levels of the hierarchies, so that rare values cost the common ones nothing."
+    )
+
+    requirements: Requirements = (KAnonymity(k=5),)
+    most_nodes: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=100_000,
+            title="Most combinations",
+            description="Try all combinations of levels up to this many; beyond, follow one path through them.",
+        ),
+    ] = 20_000
+
+    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
+        """The requirements."""
+        return self.requirements
+
+    def _release(self, data: Microdata, progress: Progress) -> Release:
+        search = _Search.of(self, data)
+        if search.n_nodes <= self.most_nodes:
+            search.try_all(progress)
+            how = f"All {search.n_nodes:,} combinations of levels were tried."
+        else:
+            search.walk(progress)
+            how = f"Of {search.n_nodes:,} combinations of levels, one path was tried."
+        search.join_rest()
+        partition = Partition(np.unique(search.group, return_inverse=True)[1].astype(np.int32))
+        return generalized_release(self, data, partition, (how,))
+
+
+@dataclass(eq=False)
+class _Search:
+    """Rows that have no class yet (`left`), and the class of every other one (`group`)."""
+
+    data: Microdata
+    levels: tuple[Levels, ...]
+    rows: LatticeRows
+    checks: CheckSet
+    group: Codes
+    left: Int64
+    n_groups: int = 0
+    heights: Int64 = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.heights = np.array([one.height for one in self.levels], dtype=np.int64)
+
+    @classmethod
+    def of(cls, model: LocalRecoding, data: Microdata) -> _Search:
+        names = data.quasi_identifiers
+        checks = CheckSet(model.requirements, data)
+        levels = tuple(Levels.of(data.domain[name]) for name in names)
+        sensitive = np.zeros((data.n_rows, len(checks.views)), dtype=np.int32)
+        for place, view in enumerate(checks.views):
+            sensitive[:, place] = view.codes
+        # Any fixed words do: they only tell nodes apart.
+        words = np.random.default_rng(20).integers(0, 2**64, sum(len(one.domain) for one in levels), dtype=np.uint64)
+        starts = np.cumsum([0, *(len(one.domain) for one in levels)])
+        salt = [words[start + one.first].ravel() for start, one in zip(starts, levels, strict=False)]
+        rows = LatticeRows(
+            codes=np.ascontiguousarray(np.column_stack([data.codes[name] for name in names])),
+            sensitive=sensitive,
+            salt=np.concatenate(salt),
+            begin=np.cumsum([0, *(len(part) for part in salt)]).astype(np.int64),
+            size=np.array([len(one.domain) for one in levels], dtype=np.int64),
+        )
+        return cls(data, levels, rows, checks, np.full(data.n_rows, -1, dtype=np.int32), np.arange(data.n_rows))
+
+    @property
+    def n_nodes(self) -> int:
+        """Combinations of levels."""
+        return prod(int(height) + 1 for height in self.heights)
+
+    def mean_losses(self) -> list[Floats]:
+        """Mean loss of a cell of the rows left at each level, per attribute."""
+        left = self.rows.codes[self.left]
+        return [
+            one.loss @ (np.bincount(left[:, a], minlength=len(one.domain)) / len(left))
+            for a, one in enumerate(self.levels)
+        ]
+
+    def place(self, nodes: Int64) -> None:
+        """Give a class to every row that gets one at these nodes, tried in turn."""
+        n_left, self.n_groups = place_rows(
+            self.rows, nodes, self.left, len(self.left), self.group, self.n_groups, self.checks.kernel
+        )
+        self.left = self.left[:n_left]
+
+    def try_all(self, progress: Progress) -> None:
+        """Every node, by ascending mean loss; of equal ones first the lower level of the first attribute."""
+        nodes = np.array(list(product(*(range(height + 1) for height in self.heights))), dtype=np.int64)
+        means = self.mean_losses()
+        cost = sum(mean[nodes[:, a]] for a, mean in enumerate(means))
+        nodes = nodes[np.argsort(np.round(cost, 12), kind="stable")]
+        n, begin = len(self.group), 0
+        while begin < len(nodes) and len(self.left):
+            self.place(nodes[begin : begin + NODES_AT_ONCE])
+            begin += NODES_AT_ONCE
+            progress(0.05 + 0.85 * min(begin / len(nodes), 1), f"{n - len(self.left):,} of {n:,} rows in their classes")
+
+    def walk(self, progress: Progress) -> None:
+        """One path through the lattice, an attribute up a level at each step."""
+        node, n = np.zeros(len(self.levels), dtype=np.int64), len(self.group)
+        self.place(node[None])
+        while len(self.left) and (node < self.heights).any():
+            node[self._next_attribute(node)] += 1
+            self.place(node[None])
+            share = float(node.sum() / self.heights.sum())
+            progress(0.05 + 0.85 * share, f"{n - len(self.left):,} of {n:,} rows in their classes")
+
+    def _next_attribute(self, node: Int64) -> int:
+        """The attribute whose next level places most rows per added loss; where none does, that which adds least."""
+        means = self.mean_losses()
+        best, chosen = (-1.0, -np.inf), -1
+        for a in np.flatnonzero(node < self.heights):
+            above = node.copy()
+            above[a] += 1
+            added = round(float(means[a][above[a]] - means[a][node[a]]), 12)
+            if added <= 0:
+                return int(a)
+            worth = (round(count_placed(self.rows, above, self.left, self.checks.kernel) / added, 9), -added)
+            if worth > best:
+                best, chosen = worth, int(a)
+        return chosen
+
+    def join_rest(self) -> None:
+        """Put the rows left into one class with those classes that it makes least coarser, until the checks hold."""
+        rest = self.left
+        if len(rest):
+            self._number_by_content()
+        while 0 < len(rest) < len(self.group) and not self._holds(rest):
+            joining = np.flatnonzero(self.group == self._cheapest(rest))
+            self.group[joining] = -1
+            rest = np.concatenate((rest, joining))
+        self.group[rest] = self.n_groups
+
+    def _number_by_content(self) -> None:
+        """Number the classes by their first row in order of content, so that the order of the input decides nothing."""
+        placed = self.data.canonical_order[self.group[self.data.canonical_order] >= 0]
+        _, first, number = np.unique(self.group[placed], return_index=True, return_inverse=True)
+        self.group[placed] = np.argsort(np.argsort(first))[number]
+
+    def _holds(self, rows: Int64) -> bool:
+        """Whether these rows satisfy every requirement as one class."""
+        together = Partition(np.zeros(len(rows), dtype=np.int32))
+        for check in self.checks.checks:
+            codes = None if check.values is None else check.values.codes[rows]
+            if not check.holds(check.levels(together, codes))[0]:
+                return False
+        return True
+
+    def _cheapest(self, rest: Int64) -> int:
+        """The class that joins `rest` at the least loss added to the cells of both (of equal ones the first)."""
+        placed = np.flatnonzero(self.group >= 0)
+        ids, number = np.unique(self.group[placed], return_inverse=True)
+        classes = Partition(number.astype(np.int32))
+        added = np.zeros(len(ids))
+        for a, one in enumerate(self.levels):
+            low, high = classes.extent(np.ascontiguousarray(self.rows.codes[placed, a]))
+            own = self.rows.codes[rest, a]
+            before = self._loss(one, low, high) * classes.sizes
+            joint = self._loss(one, np.minimum(low, own.min()), np.maximum(high, own.max()))
+            added += joint * (classes.sizes + len(rest)) - before
+        return int(ids[np.argmin(np.round(added, 9))])
+
+    @staticmethod
+    def _loss(levels: Levels, low: Codes, high: Codes) -> Floats:
+        tree = levels.tree
+        node = tree.common_ancestor(low, high)
+        return (tree.last[node] - tree.first[node]) / max(len(levels.domain) - 1, 1)

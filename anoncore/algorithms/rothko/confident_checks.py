@@ -1,0 +1,203 @@
+"""The hypothesis tests as checks that the search kernels call on a sample in place of the exact ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import carray
+
+from anoncore.algorithms.rothko.hypothesis_tests import critical_value, critical_variances, rows_needed
+from anoncore.kernels.checking import KernelChecks
+from anoncore.kernels.compiler import level_function
+from anoncore.requirements import (
+    Check,
+    CheckSet,
+    Comparison,
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    KAnonymity,
+    RecursiveDiversity,
+    TCloseness,
+    VarianceDiversity,
+)
+
+Floats = npt.NDArray[np.float64]
+
+HEADER = 3
+"""Every reference begins with z, (N - n) / N and the requirement's threshold."""
+
+
+@level_function
+def _size_margin(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
+    """Sample rows above those needed."""
+    return size - carray(reference, 4)[3]
+
+
+@level_function
+def _recursive_margin(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
+    """c p2 - p1 less z standard deviations (Rothko, section 3.1.2)."""
+    values, numbers = carray(counts, length), carray(reference, 4)
+    z, correction, c, l = numbers[0], numbers[1], numbers[2], int(numbers[3])
+    if l <= 1:
+        return 1.0
+    if size < 2:
+        return -1.0
+    top = np.zeros(l - 1, np.int64)
+    for value in range(length):
+        count, repeats = values[value], 1
+        if value == unique:
+            count, repeats = min(count, 1), min(values[value], l - 1)
+        for _ in range(repeats):
+            rising = count
+            for place in range(l - 1):
+                if rising > top[place]:
+                    top[place], rising = rising, top[place]
+    p1, p2 = top[0] / size, (size - top.sum()) / size
+    if c * p2 <= p1:
+        return -1.0
+    variance = (c * c * p2 * (1 - p2) + p1 * (1 - p1)) / (size - 1) * correction
+    return c * p2 - p1 - z * np.sqrt(variance)
+
+
+@level_function
+def _variance_margin(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
+    """Sum of squares / v less the chi-square of as many degrees of freedom (Rothko, section 3.1.3)."""
+    values, head = carray(counts, length), carray(reference, 3 + length)
+    v = head[2]
+    known, total = 0, 0.0
+    for value in range(length):
+        if values[value] > 0 and not np.isnan(head[3 + value]):
+            known += values[value]
+            total += values[value] * head[3 + value]
+    if v <= 0.0:
+        return 1.0
+    if known < 2:
+        return -1.0
+    mean, squares = total / known, 0.0
+    for value in range(length):
+        if values[value] > 0 and not np.isnan(head[3 + value]):
+            squares += values[value] * (head[3 + value] - mean) ** 2
+    critical = carray(reference, 3 + length + known - 1)[3 + length + known - 2]
+    return squares / v - critical
+
+
+@level_function
+def _frequency_margin(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
+    """1 / l less the largest share and z of its standard deviations."""
+    values, numbers = carray(counts, length), carray(reference, 3)
+    if size < 2:
+        return -1.0
+    largest = 0
+    for value in range(length):
+        largest = max(largest, min(values[value], 1) if value == unique else values[value])
+    share = largest / size
+    return 1.0 / numbers[2] - share - numbers[0] * np.sqrt(share * (1 - share) / (size - 1) * numbers[1])
+
+
+@level_function
+def _entropy_margin(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
+    """Entropy less log l and z of its standard deviations; its variance is (sum p log^2 p - H^2) / n_i."""
+    values, numbers = carray(counts, length), carray(reference, 3)
+    if size < 2:
+        return -1.0
+    entropy, squares = 0.0, 0.0
+    for value in range(length):
+        share = values[value] / size
+        if share > 0.0:
+            surprise = np.log(size) if value == unique else -np.log(share)
+            entropy += share * surprise
+            squares += share * surprise * surprise
+    variance = max(squares - entropy * entropy, 0.0) / (size - 1) * numbers[1]
+    return entropy - np.log(numbers[2]) - numbers[0] * np.sqrt(variance)
+
+
+@level_function
+def _closeness_margin(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
+    """t less the EMD and z of its standard deviations, those of the mean slope of the EMD over the sample's values."""
+    values, head = carray(counts, length), carray(reference, length + 4)
+    if size < 2:
+        return -1.0
+    n_edges = int(head[3 + length])
+    numbers = carray(reference, length + 4 + 3 * n_edges)
+    surplus = np.zeros(length + 1)
+    for value in range(length):
+        surplus[value + 1] = surplus[value] + values[value] / size - numbers[3 + value]
+    slope = np.zeros(length + 1)
+    distance = 0.0
+    for edge in range(n_edges):
+        place = length + 4 + 3 * edge
+        first, last, weight = int(numbers[place]), int(numbers[place + 1]), numbers[place + 2]
+        crossing = surplus[last + 1] - surplus[first]
+        distance += weight * abs(crossing)
+        signed = weight if crossing > 0 else -weight
+        slope[first] += signed
+        slope[last + 1] -= signed
+    mean, squares, running = 0.0, 0.0, 0.0
+    for value in range(length):
+        running += slope[value]
+        mean += values[value] / size * running
+        squares += values[value] / size * running * running
+    variance = max(squares - mean * mean, 0.0) / (size - 1) * head[1]
+    return head[2] - distance - head[0] * np.sqrt(variance)
+
+
+MARGINS: dict[type, Any] = {
+    KAnonymity: _size_margin,
+    RecursiveDiversity: _recursive_margin,
+    VarianceDiversity: _variance_margin,
+    FrequencyDiversity: _frequency_margin,
+    EntropyDiversity: _entropy_margin,
+    TCloseness: _closeness_margin,
+}
+EXACT_ON_SAMPLE = (DistinctDiversity,)
+"""What holds in a sample holds in its population."""
+
+
+def confident_checks(checks: CheckSet, n: int, population: int, alpha: float, most_sides: int) -> KernelChecks:
+    """The hypothesis tests for splits into 2 to `most_sides` sides on a sample of n of `population` rows.
+
+    Exact checks where the sample is the population, and for requirements without a test of their own, whose errors
+    pruning undoes.
+    """
+    exact = checks.kernel
+    if n >= population:
+        return exact
+    address, comparison, threshold = exact.address.copy(), exact.comparison.copy(), exact.threshold.copy()
+    stride, references = exact.stride.copy(), []
+    least = 1
+    for place, check in enumerate(checks.checks):
+        margin = MARGINS.get(type(check.requirement))
+        if margin is None:
+            references.append(check.reference)
+            if isinstance(check.requirement, EXACT_ON_SAMPLE):
+                least = max(least, check.requirement.minimum_rows())
+            continue
+        blocks = [_reference(check, n, population, alpha, m) for m in range(2, most_sides + 1)]
+        address[place], comparison[place], threshold[place] = margin.address, int(Comparison.AT_LEAST), 0.0
+        stride[place] = len(blocks[0])
+        references.append(np.concatenate(blocks))
+        if isinstance(check.requirement, KAnonymity):
+            least = max(least, int(blocks[0][HEADER]))
+    return exact._replace(
+        address=address,
+        comparison=comparison,
+        threshold=threshold,
+        reference=np.concatenate([*references, np.zeros(0)]),
+        reference_start=np.cumsum([0, *(len(one) for one in references)]).astype(np.int64),
+        stride=stride,
+        minimum_rows=least,
+    )
+
+
+def _reference(check: Check, n: int, population: int, alpha: float, n_sides: int) -> Floats:
+    requirement = check.requirement
+    z, correction = critical_value(alpha, n_sides), (population - n) / population
+    further = check.reference
+    if isinstance(requirement, KAnonymity):
+        further = np.array([float(rows_needed(requirement.k, n, population, alpha, n_sides))])
+    elif isinstance(requirement, VarianceDiversity):
+        further = np.concatenate([check.reference, critical_variances(alpha, n_sides, n)])
+    return np.concatenate([[z, correction, requirement.threshold], further])

@@ -1,0 +1,79 @@
+"""RothkoSampling: Mondrian on a sample, for tables that do not fit in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from anoncore.algorithms.base import Seed
+from anoncore.algorithms.rothko.rothko import Rothko
+from anoncore.algorithms.rothko.rothko_tree import unsuited
+from anoncore.algorithms.rothko.rows import Rows
+from anoncore.algorithms.rothko.sampling_growth import Sampling, sampling_parts
+from anoncore.algorithms.rothko.setting import Counters, Part, Setting
+
+
+class RothkoSampling(Rothko):
+    """Mondrian (strict), with the first cuts chosen on a sample while a part of the table is larger than memory.
+
+    A cut is made where every side passes a hypothesis test for every requirement on the sample (level `alpha`, shared
+    by the sides); then one pass counts all rows in every node, cuts that turn out wrong are undone, a second pass
+    divides the rows, and each part goes on alone. So the requirements hold exactly, and parts that fit in memory are
+    finished exactly. A part without a confident cut is handed to RothkoTree, or, where that does not apply, stays one
+    class, which the release says. All splits and requirements of Mondrian.
+
+    Assumes: simple random samples of the rows can be drawn, and a part of `memory_rows` rows fits in memory.
+    Cost: rows read |R| (2 p + 1) and written |R| p times for p divisions (section 4), beside the work in memory.
+    Use: a table does not fit in memory, also for regression, loss and variance diversity.
+    Avoid: the table fits in memory (Mondrian), or the very partition of Mondrian is wanted (RothkoTree).
+    Source: LeFevre and DeWitt, Rothko (TR 1590), section 3.
+    """
+
+    name: ClassVar[str] = "rothko-sampling"
+    title: ClassVar[str] = "Rothko (sampling)"
+    summary: ClassVar[str] = (
+        "Mondrian for tables larger than memory: cuts by a sample first, checks every row, then finishes each part."
+    )
+
+    alpha: Annotated[
+        float,
+        Field(gt=0, le=0.5, title="alpha", description="Chance of a wrong cut that a test on the sample may take."),
+    ] = 0.05
+    sample_rows: Annotated[
+        int,
+        Field(ge=1, title="Rows in the sample", description="Size of a sample; at most the rows in memory."),
+    ] = 200_000
+    growth: Annotated[
+        Literal["memory", "confident"],
+        Field(
+            title="Growth",
+            description="Cut by the sample until parts should fit in memory, or as far as the tests are confident.",
+        ),
+    ] = "memory"
+    seed: Seed = None
+
+    def parts(self, setting: Setting, rows: Rows) -> Iterator[Part]:
+        """The parts of the rows that fit in memory or are one class."""
+        sampling = Sampling(
+            size=min(self.sample_rows, self.memory_rows),
+            alpha=self.alpha,
+            until_memory=self.growth == "memory",
+            by_tree=unsuited(self) is None,
+            generator=np.random.default_rng(self.seed),
+        )
+        return sampling_parts(setting, sampling, rows, setting.region)
+
+    def account(self, counters: Counters) -> str:
+        """Minimality, prunes and divisions."""
+        minimal = (
+            "No allowable cut is left in any class"
+            if counters.minimal
+            else "A part larger than memory had no confident cut, so an allowable one may be left"
+        )
+        return (
+            f"{minimal}; {counters.prunes:,} nodes of the samples' trees violated a requirement and were undone, "
+            f"{counters.repartitions:,} divisions of the rows, {counters.handed_to_tree:,} parts finished by counts."
+        )

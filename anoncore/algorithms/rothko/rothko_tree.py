@@ -1,0 +1,67 @@
+"""RothkoTree: Mondrian from counts, for tables that do not fit in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from anoncore.algorithms.mondrian import Mondrian
+from anoncore.algorithms.rothko.rothko import Rothko
+from anoncore.algorithms.rothko.rows import Rows
+from anoncore.algorithms.rothko.setting import Counters, Part, Setting
+from anoncore.algorithms.rothko.tree_growth import tree_parts
+from anoncore.base.errors import DataError
+from anoncore.requirements import VarianceDiversity
+from anoncore.table.microdata import Microdata
+
+
+class RothkoTree(Rothko):
+    """Mondrian (strict), with cuts chosen from frequency sets while a part of the table is larger than memory.
+
+    One scan per level of the partition tree counts every value of an attribute in every open node, with the class
+    (infogain) and the sensitive values (diversity, t-closeness) beside it. The partition is the one that
+    `Mondrian(strict=True)` gives. Not for the splits regression and loss nor for variance diversity: the counts they
+    need are as large as the table.
+
+    Assumes: the counts of an attribute's values, with the class and the sensitive values, fit in the frontier's memory
+      for at least one node.
+    Cost: rows read |R| (h + p + 1) and written |R| p times for p divisions and h = ceil(log2(|R| / memory rows)) levels
+      (section 4).
+    Use: a table does not fit in memory and the very partition of Mondrian is wanted.
+    Avoid: the table fits in memory (Mondrian); several scans are too slow (RothkoSampling); the split or requirement
+      needs more than counts.
+    Source: LeFevre and DeWitt, Rothko (TR 1590), section 2.
+    """
+
+    name: ClassVar[str] = "rothko-tree"
+    title: ClassVar[str] = "Rothko (tree)"
+    summary: ClassVar[str] = (
+        "Mondrian for tables larger than memory: finds the very same classes from counts, with several scans."
+    )
+
+    def validate_data(self, data: Microdata) -> None:
+        """Raise DataError for a split or requirement whose counts would be as large as the table."""
+        reason = unsuited(self)
+        if reason is not None:
+            raise DataError(f"{reason}; use RothkoSampling, or Mondrian where the table fits in memory.")
+        super().validate_data(data)
+
+    def parts(self, setting: Setting, rows: Rows) -> Iterator[Part]:
+        """The parts of the rows that fit in memory or are one class."""
+        return tree_parts(setting, rows, setting.region)
+
+    def account(self, counters: Counters) -> str:
+        """Scans and divisions."""
+        return (
+            f"The classes are those of Mondrian with strict cuts; found in {counters.scans:,} scans and "
+            f"{counters.repartitions:,} divisions of the rows."
+        )
+
+
+def unsuited(model: Mondrian) -> str | None:
+    """Why frequency sets do not serve an algorithm, or None where they do."""
+    if model.split in ("regression", "loss"):
+        return f"The split '{model.split}' needs counts as large as the table"
+    if any(isinstance(one, VarianceDiversity) for one in model.requirements):
+        return "Variance diversity needs counts of every number beside every value, as large as the table"
+    return None

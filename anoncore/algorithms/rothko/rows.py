@@ -1,0 +1,99 @@
+"""What an engine offers: coded rows that are scanned, sampled and divided; and the engine for rows in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.algorithms.rothko.partition_tree import PartitionTree
+from anoncore.kernels.tree_scans import leaves_of, order_by_leaf
+
+Int32 = npt.NDArray[np.int32]
+
+SCAN_ROWS = 131_072
+
+
+Check = Callable[[], None]
+
+
+def no_check() -> None:
+    """Nobody wants to stop."""
+
+
+class Accumulator(Protocol):
+    """What a scan fills."""
+
+    def add(self, rows: Int32) -> None:
+        """Count rows."""
+
+    def merge(self, other: Any) -> None:
+        """Count what another accumulator of the same scan has counted."""
+
+
+class Rows(Protocol):
+    """Coded rows somewhere, each int32: quasi-identifiers, views of sensitive attributes, target; maybe more behind."""
+
+    n_rows: int
+    most_leaves: int
+    """Leaves among which rows are divided at a time."""
+    check: Check
+    """Called now and then while rows are read; raises CancelledError to stop."""
+
+    def scan(self, accumulator: Accumulator) -> None:
+        """Add every row once."""
+
+    def sample(self, n: int, generator: np.random.Generator) -> Int32:
+        """A simple random sample of n rows without replacement, (n, width) with one free column at the end."""
+
+    def divide(self, tree: PartitionTree) -> Iterator[tuple[int, Rows]]:
+        """Each leaf that has rows with its rows, from left to right. These rows are gone afterwards."""
+
+    def drop(self) -> None:
+        """Free what holds these rows."""
+
+
+def sampled_places(n: int, n_rows: int, generator: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Places of a simple random sample of n of n_rows rows, ascending; in memory are n numbers, not n_rows."""
+    found, wanted = [np.zeros(0, dtype=np.int64)], n
+    for begin in range(0, n_rows, SCAN_ROWS):
+        size, left = min(SCAN_ROWS, n_rows - begin), n_rows - begin
+        here = wanted if size == left else int(generator.hypergeometric(size, left - size, wanted)) if wanted else 0
+        found.append(begin + np.sort(generator.choice(size, here, replace=False, shuffle=False)))
+        wanted -= here
+    return np.concatenate(found)
+
+
+class MemoryRows:
+    """Rows in one array, int32 (n_rows, width); the last column is the number of the row in its table."""
+
+    most_leaves = 1 << 30
+
+    def __init__(self, rows: Int32) -> None:
+        self.rows = rows
+        self.n_rows = len(rows)
+        self.check: Check = no_check
+
+    def scan(self, accumulator: Accumulator) -> None:
+        """Add every row once."""
+        for begin in range(0, self.n_rows, SCAN_ROWS):
+            accumulator.add(self.rows[begin : begin + SCAN_ROWS])
+
+    def sample(self, n: int, generator: np.random.Generator) -> Int32:
+        """A simple random sample of n rows."""
+        return self.rows[sampled_places(n, self.n_rows, generator)]
+
+    def divide(self, tree: PartitionTree) -> Iterator[tuple[int, MemoryRows]]:
+        """Each leaf that has rows with its rows."""
+        leaves = list(tree.leaves())
+        slot = np.full(len(tree), -1, dtype=np.int32)
+        slot[leaves] = np.arange(len(leaves))
+        order, starts = order_by_leaf(leaves_of(self.rows, tree.arrays()), slot, len(leaves))
+        for place, leaf in enumerate(leaves):
+            if starts[place] < starts[place + 1]:
+                yield leaf, MemoryRows(self.rows[order[starts[place] : starts[place + 1]]])
+
+    def drop(self) -> None:
+        """Nothing to free."""

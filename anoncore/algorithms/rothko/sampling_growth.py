@@ -1,0 +1,114 @@
+"""RothkoSampling: growing the partition tree on a sample, one pass that counts, pruning, and one that divides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.algorithms.rothko.confident_checks import confident_checks
+from anoncore.algorithms.rothko.partition_tree import PartitionTree
+from anoncore.algorithms.rothko.rows import Rows
+from anoncore.algorithms.rothko.setting import Node, Part, Setting, Statistics
+from anoncore.algorithms.rothko.tree_growth import tree_parts
+from anoncore.kernels.attributes import HIERARCHY
+from anoncore.kernels.checking import KernelChecks, all_hold
+from anoncore.kernels.compiler import kernel
+from anoncore.kernels.sample_tree import sample_splits
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+
+FILLED = 0.9
+"""Share of the memory that a part should fill by the sample's estimate, so that few parts are divided once more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sampling:
+    """Rows of a sample, level of the tests, whether to cut only until parts fit, and whether RothkoTree applies."""
+
+    size: int
+    alpha: float
+    until_memory: bool
+    by_tree: bool
+    generator: np.random.Generator
+
+
+def sampling_parts(setting: Setting, sampling: Sampling, rows: Rows, region: Int32) -> Iterator[Part]:
+    """The parts of a table that fit in memory or are final, from left to right.
+
+    Where no split is confident, or all splits turn out wrong, the rows go to RothkoTree if it applies (`by_tree`); else
+    they are one class, which may be larger than necessary. Source: Rothko (TR 1590), sections 3 and 3.2.
+    """
+    counters = setting.counters
+    if rows.n_rows <= setting.model.memory_rows:
+        yield Part(rows, region, is_class=False)
+        return
+    tree = grown(setting, sampling, rows, region)
+    if len(tree) > 1:
+        prune(setting, tree, counted(setting, rows, tree))
+    if not tree.children[0]:
+        if sampling.by_tree:
+            counters.handed_to_tree += 1
+            yield from tree_parts(setting, rows, region)
+        else:
+            counters.minimal = False
+            yield Part(rows, region, is_class=True)
+        return
+    for leaf, part in setting.divide(rows, tree):
+        yield from sampling_parts(setting, sampling, part, tree.region[leaf])
+
+
+def grown(setting: Setting, sampling: Sampling, rows: Rows, region: Int32) -> PartitionTree:
+    """The tree that the sample supports, grown until its leaves should fit in memory, or all the way."""
+    model = setting.model
+    n, population = min(sampling.size, rows.n_rows), rows.n_rows
+    sample = np.ascontiguousarray(rows.sample(n, sampling.generator))
+    setting.counters.rows_read += population
+    counted = np.arange(n + 1 if model.split == "infogain" else 2, dtype=np.float64)
+    search = setting.search._replace(xlogx=counted * np.log2(np.maximum(counted, 1)))
+    small = int(FILLED * model.memory_rows * n / population) if sampling.until_memory else 0
+    checks = confident_checks(setting.checks, n, population, sampling.alpha, _most_sides(setting))
+    splits = sample_splits(sample, np.empty_like(sample), small, rows.most_leaves, setting.attributes, search, checks)
+    tree = PartitionTree(setting.attributes, region)
+    for node, kind, attribute, value in splits.tolist():
+        tree.split(node, kind, attribute, value)
+    return tree
+
+
+def _most_sides(setting: Setting) -> int:
+    starts, nodes = setting.attributes.child_start, 2
+    for a in np.flatnonzero(setting.attributes.form == HIERARCHY).tolist():
+        begin, end = setting.attributes.node_start[a : a + 2]
+        nodes = max(nodes, int(np.diff(starts[begin + a : end + a + 1]).max(initial=0)))
+    return nodes
+
+
+def counted(setting: Setting, rows: Rows, tree: PartitionTree) -> dict[int, Node]:
+    """Size and counts of every node that has rows, in one scan of the rows."""
+    statistics = Statistics(setting, tree, list(tree.leaves()))
+    setting.scan(rows, statistics)
+    nodes = statistics.nodes()
+    for node in range(len(tree) - 1, -1, -1):
+        below = [nodes[child] for child in tree.children[node] if child in nodes]
+        if below:
+            totals = np.sum([one.totals for one in below], axis=0)
+            nodes[node] = Node(sum(one.size for one in below), below[0].low, below[0].high, totals)
+    return nodes
+
+
+def prune(setting: Setting, tree: PartitionTree, nodes: dict[int, Node]) -> None:
+    """Make the parent of every node that violates a requirement a leaf; counts the nodes that do."""
+    n_bins = int(setting.kernel_checks.count_start[-1])
+    for node in range(len(tree) - 1, 0, -1):
+        if node in nodes and not node_holds(setting.kernel_checks, nodes[node].totals[:n_bins], nodes[node].size):
+            setting.counters.prunes += 1
+            tree.prune(tree.parent[node])
+
+
+@kernel
+def node_holds(checks: KernelChecks, counts: Int64, size: int) -> bool:
+    """Whether the counts of a node satisfy every check."""
+    return all_hold(checks, counts, size)

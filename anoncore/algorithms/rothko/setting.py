@@ -1,0 +1,155 @@
+"""What a run of Rothko searches for, laid out for kernels, and what it counts about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.algorithms.rothko.partition_tree import PartitionTree
+from anoncore.algorithms.rothko.rows import Accumulator, Rows
+from anoncore.kernels.attributes import Attributes
+from anoncore.kernels.checking import KernelChecks
+from anoncore.kernels.sweep import Search
+from anoncore.kernels.tree_scans import TreeArrays, add_statistics
+from anoncore.requirements import CheckSet
+from anoncore.table.kernel_attributes import kernel_attributes
+from anoncore.table.microdata import Microdata
+
+if TYPE_CHECKING:
+    from anoncore.algorithms.rothko.rothko import Rothko
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(eq=False)
+class Counters:
+    """What a run did: scans and divisions of rows, nodes that violated a requirement, parts with no confident split.
+
+    `rows_read` and `rows_written` count rows that scans and divisions took and gave, the last reading of each part
+    included. `minimal` is false where an allowable split may be left.
+    """
+
+    scans: int = 0
+    repartitions: int = 0
+    prunes: int = 0
+    handed_to_tree: int = 0
+    minimal: bool = True
+    rows_read: int = 0
+    rows_written: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """One run: the algorithm, the domains it cuts, the checks it keeps. Of `data` only domains and roles are read."""
+
+    model: Rothko
+    data: Microdata
+    attributes: Attributes
+    checks: CheckSet
+    kernel_checks: KernelChecks
+    search: Search
+    counters: Counters = field(default_factory=Counters)
+
+    @classmethod
+    def of(cls, model: Rothko, data: Microdata) -> Setting:
+        """The setting of an algorithm on a table."""
+        from anoncore.algorithms.mondrian import search_of
+
+        checks = CheckSet(model.requirements, data)
+        most_rows = min(model.memory_rows, data.n_rows)
+        search = search_of(model, data, checks, most_rows, np.zeros((0, 0), dtype=np.int64))
+        attributes = kernel_attributes([data.domain[name] for name in data.quasi_identifiers])
+        return cls(model, data, attributes, checks, checks.kernel, search)
+
+    @property
+    def width(self) -> int:
+        """Columns of a coded row."""
+        return self.search.n_attributes + self.search.n_sensitive + int(self.model.uses_target)
+
+    @property
+    def count_start(self) -> Int64:
+        """Where each counted column (sensitive views, the class) begins in a node's counts."""
+        starts = self.kernel_checks.count_start
+        counts_class = self.model.split == "infogain"
+        return np.append(starts, starts[-1] + self.search.n_classes) if counts_class else starts
+
+    @property
+    def region(self) -> Int32:
+        """The whole domain."""
+        ends = [(0, len(self.data.domain[name]) - 1) for name in self.data.quasi_identifiers]
+        return np.array(ends, dtype=np.int32)
+
+    def scan(self, rows: Rows, accumulator: Accumulator) -> None:
+        """One scan, counted."""
+        rows.scan(accumulator)
+        self.counters.scans += 1
+        self.counters.rows_read += rows.n_rows
+
+    def divide(self, rows: Rows, tree: PartitionTree) -> Iterator[tuple[int, Rows]]:
+        """One division of rows among the leaves, counted."""
+        self.counters.repartitions += 1
+        self.counters.rows_read += rows.n_rows
+        self.counters.rows_written += rows.n_rows
+        return rows.divide(tree)
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """Size, extents (n_attributes,) and counts (of sensitive values, then of the class) of one node's rows."""
+
+    size: int
+    low: Int32
+    high: Int32
+    totals: Int64
+
+
+class Statistics:
+    """Accumulates what `Node` has for some leaves of a tree, in one scan."""
+
+    def __init__(self, setting: Setting, tree: PartitionTree, leaves: list[int]) -> None:
+        self.leaves = leaves
+        self._tree: TreeArrays = tree.arrays()
+        self._count_start = setting.count_start
+        n, d = len(leaves), setting.search.n_attributes
+        self._slot = np.full(len(tree), -1, dtype=np.int32)
+        self._slot[leaves] = np.arange(n)
+        self._sizes = np.zeros(n, dtype=np.int64)
+        self._low = np.full((n, d), np.iinfo(np.int32).max, dtype=np.int32)
+        self._high = np.full((n, d), -1, dtype=np.int32)
+        self._totals = np.zeros((n, int(self._count_start[-1])), dtype=np.int64)
+
+    def add(self, rows: Int32) -> None:
+        """Count rows."""
+        d = self._low.shape[1]
+        add_statistics(
+            rows, self._tree, self._slot, self._sizes, self._low, self._high, self._totals, self._count_start, d
+        )
+
+    def merge(self, other: Statistics) -> None:
+        """Count what the statistics of other rows have counted."""
+        self._sizes += other._sizes
+        self._totals += other._totals
+        np.minimum(self._low, other._low, out=self._low)
+        np.maximum(self._high, other._high, out=self._high)
+
+    def nodes(self) -> dict[int, Node]:
+        """The leaves that have rows."""
+        return {
+            leaf: Node(int(self._sizes[place]), self._low[place], self._high[place], self._totals[place])
+            for place, leaf in enumerate(self.leaves)
+            if self._sizes[place]
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows that are finished in memory, or (`is_class`) that are one class as they are, with their region."""
+
+    rows: Rows
+    region: Int32
+    is_class: bool

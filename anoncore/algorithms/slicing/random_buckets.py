@@ -1,0 +1,108 @@
+"""Buckets of a fixed size: slicing against membership disclosure, without a promise about sensitive values."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from anoncore.algorithms.attribute_proposal import AttributeProposal
+from anoncore.algorithms.base import Algorithm, Seed
+from anoncore.algorithms.slicing.columns import (
+    GROUPING_FIELDS,
+    AttributeColumns,
+    ColumnCount,
+    Intervals,
+    SensitiveColumnSize,
+    choose_columns,
+    propose_columns,
+    sliced_release,
+)
+from anoncore.attacks.published_keys import Int64
+from anoncore.base.progress import Progress
+from anoncore.kernels.slicing_spread import spread
+from anoncore.release.partition import Partition
+from anoncore.release.release import Release
+from anoncore.requirements import Requirement
+from anoncore.table.keys import dense_key
+from anoncore.table.microdata import Microdata
+from anoncore.utility.associations import INTERVALS
+
+
+class RandomBuckets(Algorithm):
+    """Exact values in columns of correlated attributes, each permuted in buckets of `size` rows; the last has the rest.
+
+    Hides who is in the table: other people's values meet in a bucket by chance (see `attacks.membership`). Promises
+    nothing about sensitive values. `random` deals the rows at random, as the paper's experiment. `spread` puts each row
+    into the bucket that shows the fewest of its column values so far, rows with the rarest column value first: values
+    that many share come to stand in as many buckets as they can, so more tuples that are not in the table match, and
+    match many buckets.
+
+    Assumes: membership is what must be hidden; nothing is promised about sensitive values.
+    Cost: for `random` O(n) once the columns are chosen and the rows are in order; `spread` looks at the buckets for
+      each row.
+    Use: it should be uncertain who is in the table at all, or as the yardstick of slicing's membership experiment.
+    Avoid: sensitive values need protection: slicing does both.
+    Source: Li et al., slicing, 2009, sections 5 and 6.3; the grouping it leaves to future work.
+    """
+
+    name: ClassVar[str] = "random-buckets"
+    title: ClassVar[str] = "Random buckets"
+    source: ClassVar[str] = "Li, Li, Zhang and Molloy, Slicing, 2009, sections 5 and 6.3"
+    family: ClassVar[str] = "slicing"
+    grouping_fields: ClassVar[tuple[str, ...]] = GROUPING_FIELDS
+    group_word: ClassVar[str] = "bucket"
+    summary: ClassVar[str] = (
+        "Shuffles groups of attributes against each other in buckets of one size, so that nobody's presence is certain."
+    )
+
+    size: Annotated[int, Field(ge=2, title="Bucket size", description="Rows in a bucket.")] = 100
+    columns: ColumnCount = 2
+    grouping: Annotated[
+        Literal["random", "spread"],
+        Field(title="Grouping", description="Rows at random, or equal column values spread over the buckets."),
+    ] = "random"
+    sensitive_column_size: SensitiveColumnSize = None
+    attribute_columns: AttributeColumns = None
+    intervals: Intervals = INTERVALS
+    seed: Seed = None
+
+    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
+        """None."""
+        return ()
+
+    def validate_data(self, data: Microdata) -> None:
+        """Raise DataError for columns that do not fit the table."""
+        data.require_quasi_identifiers()
+        self.resolve_columns(data)
+
+    def resolve_columns(self, data: Microdata) -> tuple[tuple[str, ...], ...]:
+        """The columns of this table, in published order."""
+        return choose_columns(data, self.attribute_columns, self.columns, self.sensitive_column_size, self.intervals)
+
+    def proposed_groups(self, data: Microdata) -> AttributeProposal:
+        """The columns of the clustering, the one with the sensitive attribute last."""
+        return propose_columns(data, self.columns, self.sensitive_column_size, self.intervals)
+
+    def _release(self, data: Microdata, progress: Progress) -> Release:
+        columns = self.resolve_columns(data)
+        progress(0.1, "Dealing rows into buckets")
+        # From content order, so that a seed gives the same buckets for any order of the rows.
+        rows = data.canonical_order[np.random.default_rng(self.seed).permutation(data.n_rows)]
+        if self.grouping == "random":
+            group = np.empty(data.n_rows, dtype=np.int32)
+            group[rows] = np.arange(data.n_rows) // self.size
+        else:
+            group = _spread(data, columns, rows, self.size)
+        return sliced_release(data, Partition(group), columns, self)
+
+
+def _spread(data: Microdata, columns: tuple[tuple[str, ...], ...], rows: Int64, size: int) -> npt.NDArray[np.int32]:
+    """The bucket of each row; `rows` orders rows whose rarest column value is equally rare."""
+    keys = [dense_key((data.codes[name] for name in column), data.n_rows) for column in columns]
+    rarest = np.min([np.bincount(key)[key] for key in keys], axis=0)
+    starts = np.cumsum([0, *(int(key.max()) + 1 for key in keys)])
+    values = np.column_stack([key + start for key, start in zip(keys, starts[:-1], strict=True)])
+    return spread(values, int(starts[-1]), rows[np.argsort(rarest[rows], kind="stable")], size)

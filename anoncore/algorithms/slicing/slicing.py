@@ -1,0 +1,191 @@
+"""Slicing: columns of correlated attributes, permuted within buckets in which everyone keeps l-diversity."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from anoncore.algorithms.attribute_proposal import AttributeProposal
+from anoncore.algorithms.base import Algorithm, Requirements
+from anoncore.algorithms.slicing.columns import (
+    GROUPING_FIELDS,
+    AttributeColumns,
+    ColumnCount,
+    Intervals,
+    SensitiveColumnSize,
+    choose_columns,
+    column_classes,
+    propose_columns,
+    sliced_release,
+)
+from anoncore.algorithms.slicing.tuple_partition import TupleSearch
+from anoncore.attacks.disclosure import attribute_disclosure
+from anoncore.attacks.posterior import signature_posterior
+from anoncore.base.errors import AnonymizationError, DataError, InfeasibleError
+from anoncore.base.progress import Progress
+from anoncore.privacy.guarantees import PersonalGuarantee
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import Generalized
+from anoncore.release.release import Release
+from anoncore.requirements import Requirement
+from anoncore.table.microdata import Microdata
+from anoncore.utility.associations import INTERVALS
+
+Diversity = Literal["posterior", "distinct"]
+TOLERANCE = 1e-9
+STEP = 4_000_000
+"""Rows and signatures visited between two reports of progress: a fraction of a second."""
+
+
+class Slicing(Algorithm):
+    """Exact values in columns of correlated attributes; in each bucket every column is permuted on its own.
+
+    The attributes are clustered into columns by phi squared (see `partition_attributes`), or put there by hand. Then
+    buckets are split in turn, as Mondrian would: the widest quasi-identifier at its median. A split stays if the whole
+    sliced table is still l-diverse; else the next widest is tried (`retry_splits`, the paper tries one) until the
+    bucket is final. `posterior`: nobody who knows all quasi-identifiers of a person and that the person is in the table
+    gets any sensitive value with a probability above 1/l. `distinct`: at least l values are possible for everybody.
+    Values may first be generalized in each column until the column satisfies `column_requirements`.
+
+    The check is exact and touches only who matches the bucket that is split.
+
+    Assumes: the adversary knows all quasi-identifiers of a person who is in the table; one sensitive attribute.
+    Cost: a split is judged by the people who match its bucket alone; judging everybody anew, as the paper does, takes
+      O(n^2 log n).
+    Use: values and associations inside a column must stay exact, and membership should be hidden as well.
+    Avoid: readers need rows whose columns belong together, or k-anonymity by classes is prescribed.
+    Source: Li et al., Slicing, 2009 (TKDE 2012), sections 3 and 4; where its figure 2 refuses p = 1/l, its definition,
+      which allows it, counts.
+    """
+
+    name: ClassVar[str] = "slicing"
+    title: ClassVar[str] = "Slicing"
+    source: ClassVar[str] = "Li, Li, Zhang and Molloy, Slicing, 2009, sections 3 and 4"
+    family: ClassVar[str] = "slicing"
+    grouping_fields: ClassVar[tuple[str, ...]] = GROUPING_FIELDS
+    group_word: ClassVar[str] = "bucket"
+    summary: ClassVar[str] = (
+        "Keeps every value and what belongs together exact, and shuffles groups of attributes against each other."
+    )
+
+    l: Annotated[
+        float,
+        Field(ge=1, allow_inf_nan=False, title="l", description="Nobody's value is more likely than 1/l."),
+    ] = 2.0
+    columns: ColumnCount = 2
+    diversity: Annotated[
+        Diversity,
+        Field(title="Diversity", description="Bound each value's probability, or only count the possible values."),
+    ] = "posterior"
+    sensitive_column_size: SensitiveColumnSize = None
+    column_requirements: Annotated[
+        Requirements,
+        Field(title="Column requirements", description="Generalize each column on its own until it satisfies these."),
+    ] = ()
+    retry_splits: Annotated[
+        bool,
+        Field(title="Retry splits", description="Try every attribute before a bucket is final, not only the widest."),
+    ] = True
+    attribute_columns: AttributeColumns = None
+    intervals: Intervals = INTERVALS
+
+    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
+        """None per bucket: the promise is about people, who match several buckets (see `achieved_diversity`)."""
+        return ()
+
+    def personal_guarantees(self, release: Release) -> tuple[PersonalGuarantee, ...]:
+        """l-diverse slicing by the chosen reading of diversity."""
+        name = _sensitive(release.data)
+        reached = achieved_diversity(release, name, self.diversity)
+        holds = reached >= self.l - 2 * TOLERANCE * self.l**2
+        if self.diversity == "posterior":
+            detail = f"the likeliest value of '{name}' of anyone has p = {1 / reached:.4g} (asked: at most 1/l = "
+            detail += f"{1 / self.l:.4g})"
+        else:
+            detail = f"at least {reached:.0f} values of '{name}' are possible for everyone (asked: {self.l:g})"
+        state = "holds for every person" if holds else "does not hold"
+        sentence = f"{self.diversity.capitalize()} l-diverse slicing, l = {self.l:g}, {state}: {detail}."
+        return (PersonalGuarantee(name, self.l, reached, holds, sentence),)
+
+    def validate_data(self, data: Microdata) -> None:
+        """Raise DataError for columns or roles that do not fit, InfeasibleError for an l that one bucket fails."""
+        data.require_quasi_identifiers()
+        columns = self.resolve_columns(data)
+        classes = column_classes(data, columns, self.column_requirements)
+        one_bucket = Partition(np.zeros(data.n_rows, dtype=np.int32))
+        whole = sliced_release(data, one_bucket, columns, self, classes)
+        reached = achieved_diversity(whole, _sensitive(data), self.diversity)
+        if reached >= self.l - TOLERANCE * self.l**2:
+            return
+        nearest = int(reached * 100 + 1e-6) / 100
+        column = next(column for column in columns if _sensitive(data) in column)
+        known = [name for name in column if name in data.quasi_identifiers]
+        beside = f" beside {', '.join(known)}" if known else ""
+        what = "1 / largest probability" if self.diversity == "posterior" else "possible values"
+        raise InfeasibleError(
+            f"l = {self.l:g} is not possible: with all rows in one bucket, '{_sensitive(data)}'{beside} gives someone "
+            f"{what} {reached:.4g}; choose l at most {nearest:g}"
+            + (", or take attributes out of its column." if known else "."),
+            nearest=nearest,
+        )
+
+    def resolve_columns(self, data: Microdata) -> tuple[tuple[str, ...], ...]:
+        """The columns of this table, in published order."""
+        return choose_columns(data, self.attribute_columns, self.columns, self.sensitive_column_size, self.intervals)
+
+    def proposed_groups(self, data: Microdata) -> AttributeProposal:
+        """The columns of the clustering, the one with the sensitive attribute last."""
+        return propose_columns(data, self.columns, self.sensitive_column_size, self.intervals)
+
+    def _release(self, data: Microdata, progress: Progress) -> Release:
+        columns, name = self.resolve_columns(data), _sensitive(data)
+        progress(0.02, "Generalizing columns" if self.column_requirements else "Choosing columns")
+        classes = column_classes(data, columns, self.column_requirements)
+        search = self._search(data, columns, classes)
+        while search.step(STEP):
+            share = search.done / data.n_rows
+            progress(0.1 + 0.75 * share, f"{search.done:,} of {data.n_rows:,} rows in final buckets")
+        progress(0.85, "Checking what everybody's probabilities are")
+        release = sliced_release(data, Partition(search.group), columns, self, classes)
+        reached = achieved_diversity(release, name, self.diversity)
+        if reached < self.l - 2 * TOLERANCE * self.l**2:
+            raise AnonymizationError(f"{self.title} broke its promise: l = {self.l:g}, reached {reached:.6g}.")
+        return release
+
+    def _search(
+        self, data: Microdata, columns: tuple[tuple[str, ...], ...], classes: dict[str, Generalized]
+    ) -> TupleSearch:
+        cells = [
+            {name: classes[name].content() if name in classes else (data.codes[name],) for name in column}
+            for column in columns
+        ]
+        return TupleSearch.of(data, cells, _sensitive(data), self.l, self.diversity == "distinct", self.retry_splits)
+
+
+def achieved_diversity(release: Release, attribute: str, diversity: Diversity = "posterior") -> float:
+    """The largest l for which the release is an l-diverse slicing.
+
+    `posterior`: 1 / the largest p(t, s) over all people t and protected values s. `distinct`: the fewest values s with
+    p(t, s) > 0 of any t; a protected set counts as one value. Source: Li et al., slicing, definition 3.2.
+    """
+    if diversity == "posterior":
+        return 1.0 / float(attribute_disclosure(release, attribute).largest)
+    possible = signature_posterior(release, attribute).probability > 0
+    protected = release.data.sensitive_values.get(attribute, ())
+    codes = [release.data.domain[attribute].code_of(value) for value in protected]
+    counts = possible.sum(axis=1)
+    if codes:
+        counts += possible[:, codes].any(axis=1) - possible[:, codes].sum(axis=1)
+    return float(counts.min())
+
+
+def _sensitive(data: Microdata) -> str:
+    names = data.require_sensitive()
+    if len(names) > 1:
+        raise DataError(
+            f"Slicing protects one sensitive attribute, but {len(names)} are tagged ({', '.join(names)}); "
+            "tag the others quasi-identifier or insensitive."
+        )
+    return names[0]

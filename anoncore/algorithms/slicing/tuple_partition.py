@@ -1,0 +1,195 @@
+"""Tuple partitioning: the tables that the slicing kernels work on, made from columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.kernels.attributes import Attributes
+from anoncore.kernels.slicing import Masses, Signatures, new_masses
+from anoncore.kernels.slicing_buckets import DONE, Buckets, Wanted, split_buckets
+from anoncore.release.overlap import links
+from anoncore.table.kernel_attributes import kernel_attributes
+from anoncore.table.keys import dense_key
+from anoncore.table.microdata import Codes, Microdata
+
+Int64 = npt.NDArray[np.int64]
+Cells = dict[str, tuple[Codes, ...]]
+"""What a column publishes of each attribute, as integer columns (n_rows,) that are equal where the cells are."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Factor:
+    """The rows by what one column, or one link between overlapping columns, shows of the quasi-identifiers."""
+
+    key: Int64
+    power: int
+    is_shown: bool
+    is_sensitive: bool
+
+
+@dataclass(eq=False)
+class TupleSearch:
+    """Buckets of a sliced table, split one after another while every person keeps l-diversity.
+
+    `partition` and `probability` may be read between steps. Source: Li et al., slicing, section 4.3.
+    """
+
+    signature: Int64
+    entry_code: Int64
+    table: Signatures
+    masses: Masses
+    buckets: Buckets
+    attributes: Attributes
+    wanted: Wanted
+
+    @classmethod
+    def of(
+        cls, data: Microdata, columns: Sequence[Cells], sensitive: str, l: float, distinct: bool, retry: bool
+    ) -> TupleSearch:
+        """One bucket with all rows. `columns` are the cells of each column, sensitive values exact."""
+        factors = _factors(data, columns, sensitive)
+        signature = dense_key((factor.key for factor in factors), data.n_rows)
+        _, first = np.unique(signature, return_index=True)
+        values, n_protected = sensitive_codes(data, sensitive)
+        shown = [factor for factor in factors if factor.is_shown]
+        pairs = [_Pairs.of(factor.key, values) for factor in factors if factor.is_sensitive]
+        entry_start, entry_code, entry_pairs = _entries(
+            pairs, [factor.key[first] for factor in factors if factor.is_sensitive]
+        )
+        table = Signatures(
+            first_factor=len(data.quasi_identifiers),
+            power=np.array([0 if one.is_sensitive else one.power for one in shown], dtype=np.int64),
+            pair_power=np.array([one.power for one in factors if one.is_sensitive], dtype=np.int64),
+            codes=np.column_stack([one.key[first] for one in shown]).astype(np.int32),
+            entry_start=entry_start,
+            pairs=entry_pairs,
+            protected=entry_code < n_protected,
+            factor_start=_starts(int(one.key.max()) + 1 for one in shown),
+            pair_start=_starts(len(one.key) for one in pairs),
+            code_start=_starts(np.concatenate([np.bincount(one.key[first]) for one in shown])),
+            with_code=np.concatenate([np.argsort(one.key[first], kind="stable") for one in shown]).astype(np.int32),
+        )
+        names = data.quasi_identifiers
+        rows = np.column_stack(
+            [data.codes[name] for name in names]
+            + [one.key for one in shown]
+            + [one.of_row for one in pairs]
+            + [np.arange(data.n_rows)]
+        ).astype(np.int32)
+        queue = np.zeros((2, 2 * data.n_rows), dtype=np.int64)
+        queue[1, 0] = data.n_rows
+        begins = np.zeros(data.n_rows, dtype=np.uint8)
+        begins[0] = 1
+        buckets = Buckets(rows, np.empty_like(rows), begins, queue, np.array([0, 1, 0], dtype=np.int64))
+        search = cls(
+            signature,
+            entry_code,
+            table,
+            new_masses(table),
+            buckets,
+            kernel_attributes([replace(data.domain[name], tree=None) for name in names]),
+            Wanted(float(l), distinct, retry, data.content_words),
+        )
+        search.sum_anew()
+        return search
+
+    def step(self, budget: int) -> bool:
+        """Work off the queue until about `budget` rows and signatures were visited; False once it is empty."""
+        return split_buckets(self.buckets, self.table, self.masses, self.attributes, self.wanted, budget, False)
+
+    def sum_anew(self) -> None:
+        """Forget what was kept of earlier splits and sum over all buckets."""
+        split_buckets(self.buckets, self.table, self.masses, self.attributes, self.wanted, 0, True)
+
+    @property
+    def done(self) -> int:
+        """Rows in buckets that are final."""
+        return int(self.buckets.places[DONE])
+
+    @property
+    def group(self) -> Codes:
+        """The bucket of every row so far, int32 (n_rows,) in original order."""
+        group = np.empty(len(self.signature), dtype=np.int32)
+        group[self.buckets.rows[:, -1]] = np.cumsum(self.buckets.begins, dtype=np.int32) - 1
+        return group
+
+    def probability(self) -> npt.NDArray[np.float64]:
+        """p(t, s) as kept so far, (n_rows, n_values), by the codes of the values that need protection, then the others.
+
+        For the distinct check the number of buckets in which each value is possible, as a share.
+        """
+        mass = np.zeros((len(self.table.codes), int(self.entry_code.max()) + 1))
+        of_entry = np.repeat(np.arange(len(mass)), np.diff(self.table.entry_start))
+        mass[of_entry, self.entry_code] = self.masses.high
+        return (mass / mass.sum(axis=1, keepdims=True))[self.signature]
+
+
+def _factors(data: Microdata, columns: Sequence[Cells], sensitive: str) -> list[_Factor]:
+    """Columns that show a quasi-identifier or the sensitive attribute, and the links between them."""
+    known = set(data.quasi_identifiers)
+    factors = []
+    shared = [({name: columns[link.column][name] for name in link.attributes}, -1) for link in links(columns)]
+    for cells, power in [*((column, 1) for column in columns), *shared]:
+        names = sorted(known & cells.keys(), key=data.quasi_identifiers.index)
+        if names or sensitive in cells:
+            key = dense_key((part for name in names for part in cells[name]), data.n_rows)
+            factors.append(
+                _Factor(key, power, bool(names) and (power > 0 or sensitive not in cells), sensitive in cells)
+            )
+    return factors
+
+
+def sensitive_codes(data: Microdata, sensitive: str) -> tuple[Int64, int]:
+    """Codes that put the protected values first (a protected set is one value), and their number."""
+    codes, size = data.codes[sensitive].astype(np.int64), len(data.domain[sensitive])
+    protected = data.sensitive_values.get(sensitive)
+    if protected is None:
+        return codes, size
+    recode = np.arange(1, size + 1)
+    recode[[data.domain[sensitive].code_of(value) for value in protected]] = 0
+    return np.unique(recode, return_inverse=True)[1][codes], 1
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """Pairs of a cell and a sensitive value that occur, by `key` = cell * n_values + value, ascending."""
+
+    of_row: Int64
+    key: Int64
+    n_values: int
+
+    @classmethod
+    def of(cls, cell: Int64, values: Int64) -> _Pairs:
+        n_values = int(values.max()) + 1
+        key, of_row = np.unique(cell * n_values + values, return_inverse=True)
+        return cls(of_row, key, n_values)
+
+    def of_cells(self, cells: Int64) -> tuple[Int64, Int64]:
+        """All pairs of the given cells, as places of the cells in the argument and pair numbers."""
+        begin = np.searchsorted(self.key, cells * self.n_values)
+        sizes = np.searchsorted(self.key, (cells + 1) * self.n_values) - begin
+        inside = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return np.repeat(np.arange(len(cells)), sizes), np.repeat(begin, sizes) + inside
+
+
+def _entries(pairs: Sequence[_Pairs], cells: Sequence[Int64]) -> tuple[Int64, Int64, Codes]:
+    """Where each signature's entries begin, the value of each and its pairs; `cells` are the signatures' cells."""
+    owner, pair = pairs[0].of_cells(cells[0])
+    value = pairs[0].key[pair] % pairs[0].n_values
+    found = [pair]
+    for one, cell in zip(pairs[1:], cells[1:], strict=True):
+        key = cell[owner] * one.n_values + value
+        place = np.minimum(np.searchsorted(one.key, key), len(one.key) - 1)
+        possible = one.key[place] == key
+        found = [part[possible] for part in (*found, place)]
+        owner, value = owner[possible], value[possible]
+    start = np.searchsorted(owner, np.arange(len(cells[0]) + 1))
+    return start, value, np.column_stack(found).astype(np.int32)
+
+
+def _starts(sizes: Iterable[int]) -> Int64:
+    return np.cumsum([0, *sizes]).astype(np.int64)

@@ -1,0 +1,1 @@
+"""Vertical fragmentation: overlapping fragments of attributes, each with a partition of its own."""

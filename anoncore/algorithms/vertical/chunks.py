@@ -1,0 +1,183 @@
+"""The l-diverse and t-close form: segments of rows, cut by the fragments into chunks that are generalized alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.algorithms.base import Algorithm
+from anoncore.algorithms.vertical.fragment_data import part_of
+from anoncore.algorithms.vertical.fragment_recodings import region_of, united
+from anoncore.algorithms.vertical.merging import merge_unsafe
+from anoncore.algorithms.vertical.segments import segments
+from anoncore.privacy.common_attribute import alike_values
+from anoncore.privacy.join_blocks import RowRule, ValueRule
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import Generalized
+from anoncore.release.release import Fragment
+from anoncore.requirements import DistinctDiversity, KAnonymity, Requirement
+from anoncore.table.microdata import Codes, Microdata, SensitiveValues
+
+Generalizer = Callable[[tuple[Requirement, ...]], Algorithm]
+"""The generalizing algorithm with the given requirements."""
+Segmentation = Literal["none", "as-needed", "full"]
+Rows = npt.NDArray[np.int64]
+TRIES = 4
+"""Levels of diversity at which segments are tried, where classes of different segments do not go together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chunked:
+    """Per fragment the partition and the regions of its quasi-identifiers; how many segments, and classes merged."""
+
+    partitions: tuple[Partition, ...]
+    regions: tuple[dict[str, Generalized], ...]
+    n_segments: int
+    n_merged: int
+
+    @property
+    def n_classes(self) -> int:
+        """Classes of all fragments."""
+        return sum(partition.n_groups for partition in self.partitions)
+
+
+def generalize_chunks(
+    data: Microdata,
+    common: str,
+    fragments: Sequence[Sequence[str]],
+    requirements: Sequence[Requirement],
+    generalizer: Generalizer,
+    segmentation: Segmentation,
+    progress: Callable[[float], None],
+) -> Chunked:
+    """Generalize every fragment of every segment on its own, and put the classes of each fragment together.
+
+    The rows are cut into segments that satisfy the requirements; in each segment every fragment is generalized on its
+    own. `full` cuts as far as that is allowable, `as-needed` no segment that has just the l values its chunks must
+    keep, and tries one segment of all rows too (without l there is just that), `none` does not cut. Distinct diversity
+    of the common attribute is then asked for at the segment's own level, so that all classes of a segment have the same
+    values and any two of them join to at least l of them and k rows (theorem 5.1). Requirements that compare with the
+    table compare with the whole one. Joins of classes of different segments, which the paper does not look at, are made
+    safe by merging classes; if any had to be merged, segments that keep more values are tried too, and the result with
+    the most classes counts. Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 5.
+    """
+    found: list[Chunked] = []
+    for number, level in enumerate(_levels(data, common, requirements, segmentation)):
+        # Levels beyond the first ones are worth a try only where classes had to be merged.
+        if number > (segmentation == "as-needed") and min(one.n_merged for one in found) == 0:
+            break
+        wanted = [one.replace(l=level) if _is_diversity_of(one, common) else one for one in requirements]
+        cut = segments(data, common, wanted, {"none": data.n_rows, "as-needed": level, "full": 0}[segmentation])
+        found.append(_generalize(data, common, fragments, requirements, cut, generalizer, progress))
+    return max(found, key=lambda one: one.n_classes)
+
+
+def _levels(
+    data: Microdata, common: str, requirements: Sequence[Requirement], segmentation: Segmentation
+) -> Sequence[int]:
+    """Diversity that segments are asked for: what is required, and more, up to every value of the table."""
+    n_values = len(np.unique(data.codes[common]))
+    l = max((int(one.threshold) for one in requirements if _is_diversity_of(one, common)), default=n_values)
+    if l >= n_values or segmentation == "none" or common in data.sensitive_values:
+        return (l,)
+    between = np.linspace(l, n_values, TRIES).round().astype(int)[1:-1].tolist()
+    return tuple(dict.fromkeys((l, n_values, *between)))
+
+
+def _generalize(
+    data: Microdata,
+    common: str,
+    fragments: Sequence[Sequence[str]],
+    requirements: Sequence[Requirement],
+    cut: Sequence[Rows],
+    generalizer: Generalizer,
+    progress: Callable[[float], None],
+) -> Chunked:
+    asked = tuple(against(requirement, data) for requirement in requirements)
+    groups = [np.empty(data.n_rows, dtype=np.int32) for _ in fragments]
+    made: list[list[Fragment]] = [[] for _ in fragments]
+    for number, rows in enumerate(cut):
+        own = tuple(_at_level_of(requirement, data, common, rows) for requirement in asked)
+        for place, names in enumerate(fragments):
+            known = [name for name in names if name in data.quasi_identifiers]
+            protected = {common, *(name for name in names if name in data.sensitive)}
+            applying = tuple(one for one in own if getattr(one, "attribute", None) in {None, *protected})
+            part = part_of(data, known, protected, rows)
+            chunk = generalizer(applying).anonymize(part).fragments[0]
+            groups[place][rows] = chunk.partition.group + sum(one.partition.n_groups for one in made[place])
+            made[place].append(chunk)
+        progress((number + 1) / len(cut))
+    before = [Partition(group) for group in groups]
+    into = _without_unsafe_joins(data, common, fragments, requirements, before)
+    after = tuple(Partition(new[one.group]) for new, one in zip(into, before, strict=True))
+    regions = tuple(
+        {
+            name: united([region_of(chunk, name) for chunk in chunks], new, partition)
+            for name in names
+            if name in data.quasi_identifiers
+        }
+        for names, chunks, new, partition in zip(fragments, made, into, after, strict=True)
+    )
+    n_merged = sum(one.n_groups for one in before) - sum(one.n_groups for one in after)
+    return Chunked(after, regions, len(cut), n_merged)
+
+
+def against(requirement: Requirement, table: Microdata) -> Requirement:
+    """The requirement for a part of a table, with the whole table as its reference."""
+    if requirement.attribute_free:
+        return requirement
+    kind: Any = type(requirement)
+
+    class OfTable(kind):  # type: ignore[misc]
+        def reference(self, data: Microdata, values: SensitiveValues) -> npt.NDArray[np.float64]:
+            return kind.reference(self, table, table.sensitive_view(values.attribute))
+
+    return OfTable(**dict(requirement))
+
+
+def _at_level_of(requirement: Requirement, data: Microdata, common: str, rows: Rows) -> Requirement:
+    """Distinct diversity of the common attribute at the segment's level; another requirement as it is."""
+    if not _is_diversity_of(requirement, common) or common in data.sensitive_values:
+        return requirement
+    return requirement.replace(l=len(np.unique(data.codes[common][rows])))
+
+
+def _is_diversity_of(requirement: Requirement, common: str) -> bool:
+    return isinstance(requirement, DistinctDiversity) and requirement.attribute == common
+
+
+def _without_unsafe_joins(
+    data: Microdata,
+    common: str,
+    fragments: Sequence[Sequence[str]],
+    requirements: Sequence[Requirement],
+    partitions: Sequence[Partition],
+) -> tuple[Codes, ...]:
+    """New number of each class of each fragment."""
+    k = max(one.k for one in requirements if isinstance(one, KAnonymity))
+    l = max((int(one.threshold) for one in requirements if _is_diversity_of(one, common)), default=1)
+    bounds = [_bounds(data, names, partition) for names, partition in zip(fragments, partitions, strict=True)]
+    return merge_unsafe(
+        [partition.histogram(data.codes[common], len(data.domain[common])) for partition in partitions],
+        [low for low, _ in bounds],
+        [high for _, high in bounds],
+        (RowRule(k), ValueRule(l, alike_values(data, common))),
+    )
+
+
+def _bounds(
+    data: Microdata, names: Sequence[str], partition: Partition
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Lowest and highest position of each class in the fragment's quasi-identifiers, scaled to 0..1."""
+    sides = []
+    for name in names:
+        if name in data.quasi_identifiers:
+            domain = data.domain[name]
+            scaled = (domain.positions - domain.positions[0]) / (domain.span or 1.0)
+            sides.append([scaled[bound] for bound in partition.extent(data.codes[name])])
+    low, high = np.array(sides).transpose(1, 2, 0)
+    return low, high

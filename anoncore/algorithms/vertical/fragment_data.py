@@ -1,0 +1,36 @@
+"""A part of a table that keeps the codes of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from copy import copy
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.table.microdata import Microdata, Role
+
+
+def part_of(
+    data: Microdata, known: Collection[str], protected: Collection[str], rows: npt.NDArray[np.int64] | None = None
+) -> Microdata:
+    """Some rows (None: all) of a coded table, in which an adversary knows `known` and must not learn `protected`.
+
+    Other quasi-identifiers and sensitive attributes count as insensitive. Codes and domains are those of the whole.
+    """
+    part = data.with_quasi_identifiers(known)
+    part.roles = {
+        name: Role.INSENSITIVE if role is Role.SENSITIVE and name not in protected else role
+        for name, role in part.roles.items()
+    } | dict.fromkeys(protected, Role.SENSITIVE)
+    return part if rows is None else rows_of(part, rows)
+
+
+def rows_of(data: Microdata, rows: npt.NDArray[np.int64]) -> Microdata:
+    """Some rows of a coded table, with the codes and domains of the whole."""
+    part = copy(data)
+    for cached in ("canonical_order", "content_words"):
+        part.__dict__.pop(cached, None)
+    part.frame = data.frame.iloc[rows]
+    part.codes = {name: codes[rows] for name, codes in data.codes.items()}
+    return part

@@ -1,0 +1,103 @@
+"""Classes of one fragment merged until no join of classes of different fragments breaks a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.privacy.join_blocks import Bools, Floats, Int64, Joins, Rule, TooManyJoins, blocks
+
+Group = npt.NDArray[np.int32]
+BATCH = 10
+
+
+def merge_unsafe(
+    counts: Sequence[Int64], low: Sequence[Floats], high: Sequence[Floats], rules: Sequence[Rule]
+) -> tuple[Group, ...]:
+    """New class of each class, int32 (n_classes,) per fragment, dense from 0.
+
+    `counts` (n_classes, n_values) per fragment; `low` and `high` (n_classes, n_attributes) bound the class in
+    the fragment's attributes, each scaled to 0..1. A class with an unsafe join is merged with the one of its fragment
+    that needs the least width together with it, a tenth of the unsafe classes of one fragment at a time. Joins that are
+    safe stay so, and with one class per fragment the join has every value, so this ends.
+    """
+    merged = [_Merging(*one) for one in zip(counts, low, high, strict=True)]
+    while True:
+        unsafe = unsafe_classes([one.counts for one in merged], rules)
+        places = [i for i, one in enumerate(merged) if unsafe[i].any() and len(one.counts) > 1]
+        if not places:
+            return tuple(one.group for one in merged)
+        # The fragment that has the most classes loses least by having fewer.
+        chosen = max(places, key=lambda i: len(merged[i].counts))
+        merged[chosen].merge_some(np.flatnonzero(unsafe[chosen]))
+
+
+def unsafe_classes(counts: Sequence[Int64], rules: Sequence[Rule]) -> list[Bools]:
+    """Whether each class has a join that breaks a rule, (n_classes,) per fragment.
+
+    Of joins of three and more fragments only the class of the last one counts. Where these are too many to look at, the
+    rule's stricter form for pairs is asked for (see `Rule.value_by_value`).
+    """
+    found = [np.zeros(len(one), dtype=np.bool_) for one in counts]
+    for rule in rules:
+        try:
+            broken = _unsafe(counts, rule, larger=True)
+        except TooManyJoins:
+            broken = _unsafe(counts, rule.value_by_value(), larger=False)
+        for so_far, more in zip(found, broken, strict=True):
+            so_far |= more
+    return found
+
+
+def _unsafe(counts: Sequence[Int64], rule: Rule, larger: bool) -> list[Bools]:
+    """`larger`: also joins of three and more."""
+    joins = Joins(rule)
+    unsafe: list[Bools] = []
+    places: list[Int64] = []
+    for number, one in enumerate(counts):
+        classes, place = rule.classes(one, one.sum(axis=1)).distinct()
+        found = np.zeros(len(classes), dtype=np.bool_)
+        for subset, known in joins.subsets.items():
+            touched = np.zeros(len(known), dtype=np.bool_)
+            for part in blocks(known, classes):
+                broken = rule.broken(rule.levels(known.take(part), classes))
+                found |= broken.any(axis=0)
+                touched[part] = broken.any(axis=1)
+            if len(subset) == 1:
+                unsafe[subset[0]] |= touched[places[subset[0]]]
+        unsafe.append(found[place])
+        places.append(place)
+        if number + 1 < len(counts):
+            joins.add(classes, larger)
+    return unsafe
+
+
+class _Merging:
+    """Classes of one fragment as they get merged."""
+
+    def __init__(self, counts: Int64, low: Floats, high: Floats) -> None:
+        self.counts = counts.astype(np.int64)
+        self.low, self.high = low, high
+        self.group: Group = np.arange(len(counts), dtype=np.int32)
+
+    def merge_some(self, places: npt.NDArray[np.integer]) -> None:
+        """Merge a tenth of the given classes, at least one, each with its nearest; from the last one on."""
+        for place in places[::-1][: -(-len(places) // BATCH)].tolist():
+            if place < len(self.counts) and len(self.counts) > 1:
+                self.merge(place)
+
+    def merge(self, place: int) -> None:
+        """Merge one class with its nearest."""
+        width = (np.maximum(self.high, self.high[place]) - np.minimum(self.low, self.low[place])).sum(axis=1)
+        width[place] = np.inf
+        other = int(np.argmin(width))
+        keep, gone = min(place, other), max(place, other)
+        self.counts[keep] += self.counts[gone]
+        self.low[keep] = np.minimum(self.low[keep], self.low[gone])
+        self.high[keep] = np.maximum(self.high[keep], self.high[gone])
+        self.counts = np.delete(self.counts, gone, axis=0)
+        self.low, self.high = np.delete(self.low, gone, axis=0), np.delete(self.high, gone, axis=0)
+        self.group[self.group == gone] = keep
+        self.group[self.group > gone] -= 1

@@ -1,0 +1,56 @@
+"""Mutual information of pairs of attributes, from their contingency counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from anoncore.base.errors import ParameterError
+from anoncore.kernels.information import pair_information
+from anoncore.table.domain import Domain, Kind
+from anoncore.table.microdata import Codes, Microdata
+
+BINS = 10
+
+
+def mutual_information(data: Microdata, attributes: Sequence[str] | None = None, bins: int = BINS) -> pd.DataFrame:
+    """Mutual information I(x; y) of every pair of attributes, in nats, a symmetric frame of attributes by attributes.
+
+    I(x; x) is the entropy of x. Numbers are cut into `bins` of about equal frequency, missing values are a category of
+    their own; other attributes count value by value. `attributes`: all that may be published. Raises ParameterError for
+    fewer than 2 bins. Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 3.2.
+    """
+    if bins < 2:
+        raise ParameterError(f"Numbers are cut into at least 2 bins of equal frequency, not {bins}.")
+    names = list(data.attributes if attributes is None else attributes)
+    cells = np.stack([equal_frequency(data.codes[name], data.domain[name], bins) for name in names])
+    sizes = cells.max(axis=1).astype(np.int64) + 1
+    return pd.DataFrame(pair_information(cells, sizes, xlogx(data.n_rows)), index=names, columns=names)
+
+
+def equal_frequency(codes: Codes, domain: Domain, bins: int) -> Codes:
+    """Number of each row's bin, int32 (n_rows,), dense from 0.
+
+    A number's bin is its rank among the known numbers, in `bins` steps; equal numbers share one. Missing is a bin of
+    its own, and so is every value of an attribute that is not numeric.
+    """
+    counts = np.bincount(codes, minlength=len(domain))
+    place = np.arange(len(domain))
+    known = len(domain.values)
+    if domain.kind is Kind.NUMERIC and known > bins:
+        before = np.cumsum(counts[:known]) - counts[:known]
+        place[:known] = before * bins // max(int(counts[:known].sum()), 1)
+        place[known:] = bins
+    occurring = counts > 0
+    dense = np.zeros(len(domain), dtype=np.int32)
+    dense[occurring] = np.unique(place[occurring], return_inverse=True)[1]
+    return dense[codes]
+
+
+def xlogx(n: int) -> npt.NDArray[np.float64]:
+    """x ln x for x = 0..n, float (n + 1,)."""
+    counts = np.arange(n + 1, dtype=np.float64)
+    return counts * np.log(np.maximum(counts, 1))

@@ -1,0 +1,294 @@
+"""Vertical fragmentation: a wide table in several narrow ones that share nothing but the class attribute."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, Field, SerializeAsAny
+
+from anoncore.algorithms.attribute_proposal import AttributeProposal
+from anoncore.algorithms.base import Algorithm, Seed
+from anoncore.algorithms.mondrian import Mondrian
+from anoncore.algorithms.vertical.attribute_fragments import (
+    MOST_FRAGMENTS,
+    AttributeFragments,
+    fragment_attributes,
+    given_fragments,
+)
+from anoncore.algorithms.vertical.changes import class_changes
+from anoncore.algorithms.vertical.chunks import Segmentation, generalize_chunks
+from anoncore.algorithms.vertical.fragment_data import part_of
+from anoncore.algorithms.vertical.fragment_recodings import distorted, own_numbers, region_of, value_sets
+from anoncore.algorithms.vertical.mutual_information import BINS
+from anoncore.algorithms.vertical.strategies import Strategy, enforced_counts
+from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.progress import Progress
+from anoncore.base.texts import listing
+from anoncore.privacy.joins import require_safe_joins
+from anoncore.privacy.selectivity import MOST_K
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import Exact, Recoding
+from anoncore.release.release import Fragment, Release
+from anoncore.requirements import DistinctDiversity, KAnonymity, Requirement, TCloseness
+from anoncore.requirements.t_closeness import Ground
+from anoncore.table.microdata import Microdata, Role
+
+
+def _decode(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    from anoncore.algorithms import ALGORITHMS
+
+    return ALGORITHMS.build(value)
+
+
+Generalization = Annotated[
+    SerializeAsAny[Algorithm] | None,
+    BeforeValidator(_decode),
+    Field(
+        title="Generalization",
+        description="Algorithm that generalizes each fragment; empty: Mondrian at the median. Its k is the one above.",
+    ),
+]
+
+
+class VerticalFragmentation(Algorithm):
+    """Fragments of attributes, each generalized on its own and published with the class attribute.
+
+    Fragments are chosen to tell much about the class and little of the same (FMRMR, see `fragment_attributes`), or
+    given by hand. Every fragment is k-anonymous by any generalizing algorithm. As an adversary may join fragments on
+    the class attribute, every join of classes of different fragments has no row or at least k. `naive`: each class gets
+    its majority class value; `dependency`: values are changed one by one only where a join needs it; `selectivity`:
+    each class publishes the set of its values, of which values are taken out until at least a share `delta` of the ways
+    to fill the other rows makes the join reach k.
+
+    With `l`, `t`, or requirements of `generalization` on sensitive values, no class value is changed: rows are cut into
+    segments that satisfy them, and each segment's fragments are generalized with the segment's own number of values
+    (see `generalize_chunks`); joins then also have at least l different values. `enforce` and `delta` play no part.
+
+    Assumes: readers want to learn about the class attribute; the adversary joins fragments on it, and knows the classes
+      of a person in each.
+    Cost: that of the generalizing algorithm on every fragment; joins of two fragments are counted by one product of
+      matrices, a row per class.
+    Use: there are so many attributes that one table would be blurred beyond use.
+    Avoid: associations of attributes in different fragments are needed, or class values must all be true (then with l,
+      t or requirements).
+    Source: Zakerzadeh, Aggarwal and Barker, Towards breaking the curse of dimensionality for high-dimensional privacy:
+      an extended version, 2014.
+    """
+
+    name: ClassVar[str] = "vertical-fragmentation"
+    title: ClassVar[str] = "Vertical fragmentation"
+    source: ClassVar[str] = "Zakerzadeh, Aggarwal and Barker, SDM 2014, extended version"
+    family: ClassVar[str] = "fragmentation"
+    grouping_fields: ClassVar[tuple[str, ...]] = ("fragments", "class_attribute", "bins")
+    summary: ClassVar[str] = (
+        "Splits a wide table into narrow ones that need far less coarsening, each with the class to learn from."
+    )
+
+    k: Annotated[int, Field(ge=2, title="k", description="Smallest number of rows in a class and in a join.")] = 5
+    fragments: Annotated[
+        int | None,
+        Field(ge=2, le=MOST_FRAGMENTS, title="Fragments", description="Number of fragments; empty: by the data."),
+    ] = 2
+    enforce: Annotated[
+        Strategy,
+        Field(title="Enforcement", description="How class values are changed or hidden so that joins reach k."),
+    ] = "dependency"
+    delta: Annotated[
+        float, Field(gt=0, le=1, title="delta", description="Selectivity: smallest share of joins that reach k.")
+    ] = 0.5
+    l: Annotated[
+        int | None, Field(ge=2, title="l", description="Different class values in every class and join; empty: none.")
+    ] = None
+    t: Annotated[
+        float | None,
+        Field(ge=0, le=1, title="t", description="Largest distance of a class's class values from the table's."),
+    ] = None
+    ground: Annotated[
+        Ground, Field(title="Ground distance", description="For t: how far apart two class values are.")
+    ] = "equal"
+    attribute_fragments: Annotated[
+        tuple[tuple[str, ...], ...] | None,
+        Field(min_length=2, title="Fragments by hand", description="The quasi-identifiers of each fragment."),
+    ] = None
+    class_attribute: Annotated[
+        str | None,
+        Field(title="Class attribute", description="Published in every fragment; empty: the only sensitive one."),
+    ] = None
+    generalization: Generalization = None
+    bins: Annotated[
+        int, Field(ge=2, title="Bins", description="Numbers are cut into so many bins to see what tells the same.")
+    ] = BINS
+    segmentation: Annotated[
+        Segmentation,
+        Field(title="Segments", description="With l or t: cut rows only as far as l needs it, or as far as it goes."),
+    ] = "as-needed"
+    seed: Seed = None
+
+    def resolve_class(self, data: Microdata) -> str:
+        """The class attribute. Raises DataError where it is not clear, unknown or a quasi-identifier."""
+        if self.class_attribute is None:
+            names = data.require_sensitive()
+            if len(names) > 1:
+                raise DataError(
+                    f"The table has {len(names)} sensitive attributes ({listing(names)}); name the one that every "
+                    "fragment carries as class_attribute."
+                )
+            return names[0]
+        if self.class_attribute not in data.attributes:
+            raise DataError(
+                f"There is no class attribute '{self.class_attribute}'; the table has {listing(data.attributes)}."
+            )
+        if data.roles[self.class_attribute] is Role.QUASI_IDENTIFIER:
+            raise DataError(
+                f"The class attribute '{self.class_attribute}' is a quasi-identifier, but every fragment publishes its "
+                "exact values; tag it sensitive or insensitive."
+            )
+        return self.class_attribute
+
+    def resolve_fragments(self, data: Microdata) -> AttributeFragments:
+        """The fragments of this table and the mutual information behind them."""
+        common = self.resolve_class(data)
+        if self.attribute_fragments is not None:
+            return given_fragments(data, common, self.attribute_fragments, self.bins)
+        return fragment_attributes(data, common, self.fragments, self.bins)
+
+    def proposed_groups(self, data: Microdata) -> AttributeProposal:
+        """The greedy fragments, without the class attribute that each of them carries."""
+        found = fragment_attributes(data, self.resolve_class(data), self.fragments, self.bins)
+        return AttributeProposal(
+            word="fragment",
+            groups=found.fragments,
+            centre_word="seed",
+            centres=found.seeds,
+            association=found.information,
+            measure="mutual information (nats)",
+            meaning="How much one attribute tells of another: a fragment should tell much of the class, nothing twice.",
+        )
+
+    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
+        """k, and where asked for l and t of the class attribute and what the generalizing algorithm promises."""
+        common = self.resolve_class(data)
+        asked: list[Requirement] = [KAnonymity(k=self.k)]
+        if self.l is not None:
+            asked.append(DistinctDiversity(l=self.l, attribute=common))
+        if self.t is not None:
+            asked.append(TCloseness(t=self.t, ground=self.ground, attribute=common))
+        own = () if self.generalization is None else self.generalization.promises(data)
+        return (*asked, *(one for one in own if not isinstance(one, KAnonymity)))
+
+    def keeps_class_values(self, data: Microdata) -> bool:
+        """Whether no class value is changed, as l, t or another requirement asks for sensitive values."""
+        return not all(one.attribute_free for one in self.promises(data))
+
+    def validate_data(self, data: Microdata) -> None:
+        """Raise DataError for roles or fragments that do not fit, InfeasibleError for a requirement the table fails."""
+        super().validate_data(data)
+        if self.enforce == "selectivity" and self.k > MOST_K:
+            raise ParameterError(f"Selectivity is counted for k up to {MOST_K:,}, not {self.k:,}; choose 'dependency'.")
+        if self.attribute_fragments is not None:
+            self.resolve_fragments(data)
+        elif len(data.quasi_identifiers) < (self.fragments or 2):
+            raise DataError(
+                f"{self.fragments or 2} fragments need as many quasi-identifiers, but the table has "
+                f"{len(data.quasi_identifiers)}; choose fewer fragments or tag more attributes."
+            )
+        base = self.generalization
+        if base is not None and base.family != "generalization":
+            raise DataError(f"{base.title} does not generalize; choose an algorithm such as Mondrian.")
+        generalizer = self.generalizer(self.promises(data))
+        protected = {self.resolve_class(data), *data.sensitive}
+        generalizer.validate_data(part_of(data, data.quasi_identifiers, protected))
+
+    def generalizer(self, requirements: tuple[Requirement, ...]) -> Algorithm:
+        """The algorithm that generalizes a fragment under the given requirements.
+
+        Raises ParameterError where it cannot be given one of them.
+        """
+        base: Algorithm = self.generalization or Mondrian(requirements=())
+        fields = type(base).model_fields
+        changes: dict[str, Any] = {}
+        if "seed" in fields and getattr(base, "seed", None) is None:
+            changes["seed"] = self.seed
+        if "requirements" in fields:
+            return base.replace(requirements=requirements, **changes)
+        for one in requirements:
+            if isinstance(one, KAnonymity) and "k" in fields:
+                changes["k"] = one.k
+            elif self.l is not None and isinstance(one, DistinctDiversity):
+                raise ParameterError(f"{base.title} cannot be asked for l different values; choose Mondrian, or no l.")
+            elif self.t is not None and isinstance(one, TCloseness) and isinstance(getattr(base, "t", None), float):
+                changes["t"] = min(one.t, changes.get("t", 1.0))
+            elif isinstance(one, KAnonymity) or (self.t is not None and isinstance(one, TCloseness)):
+                raise ParameterError(f"{base.title} cannot be asked for {one.label()}; choose Mondrian.")
+        return base.replace(**changes)
+
+    def _release(self, data: Microdata, progress: Progress) -> Release:
+        progress(0.02, "Choosing fragments")
+        found = self.resolve_fragments(data)
+        promised = self.promises(data)
+        if self.keeps_class_values(data):
+            fragments, note = self._segmented(data, found, promised, progress)
+        else:
+            fragments, note = self._changed(data, found, promised, progress), ""
+        release = Release(data, fragments, self)
+        joins = require_safe_joins(release)
+        notes = (*joins.sentences, note, class_changes(release).sentence)
+        return Release(data, fragments, self, tuple(note for note in notes if note))
+
+    def _changed(
+        self, data: Microdata, found: AttributeFragments, promised: tuple[Requirement, ...], progress: Progress
+    ) -> tuple[Fragment, ...]:
+        """Fragments generalized on their own, with class values changed where joins need it."""
+        generalizer = self.generalizer(promised)
+        parts: list[tuple[Partition, dict[str, Recoding]]] = []
+        for place, names in enumerate(found.fragments):
+            progress(0.05 + 0.6 * place / len(found.fragments), f"Generalizing fragment {place + 1}")
+            known = [name for name in names if name in data.quasi_identifiers]
+            protected = {found.common, *(name for name in names if name in data.sensitive)}
+            made = generalizer.anonymize(part_of(data, known, protected)).fragments[0]
+            recodings = {name: region_of(made, name) if name in known else made.recodings[name] for name in names}
+            parts.append(own_numbers(made.partition, recodings, parts[0][0]) if parts else (made.partition, recodings))
+        progress(0.7, "Making joins safe")
+        partitions = [partition for partition, _ in parts]
+        changed = enforced_counts(data, found.common, partitions, self.enforce, self.k, self.delta, self.seed)
+        publish = value_sets if self.enforce == "selectivity" else distorted
+        return tuple(
+            Fragment(
+                f"fragment {number}",
+                partition,
+                recodings | {found.common: publish(data, found.common, partition, counts)},
+            )
+            for number, ((partition, recodings), counts) in enumerate(zip(parts, changed, strict=True), start=1)
+        )
+
+    def _segmented(
+        self, data: Microdata, found: AttributeFragments, promised: tuple[Requirement, ...], progress: Progress
+    ) -> tuple[tuple[Fragment, ...], str]:
+        """Fragments generalized segment by segment, with the class values as they are."""
+        takes_any = self.generalization is None or "requirements" in type(self.generalization).model_fields
+        chunked = generalize_chunks(
+            data,
+            found.common,
+            found.fragments,
+            promised,
+            self.generalizer,
+            self.segmentation if takes_any else "none",
+            lambda done: progress(0.05 + 0.8 * done, f"{done:.0%} of the segments generalized"),
+        )
+        fragments = []
+        for number, (names, partition, regions) in enumerate(
+            zip(found.fragments, chunked.partitions, chunked.regions, strict=True), start=1
+        ):
+            recodings: dict[str, Recoding] = {
+                name: regions.get(name) or Exact(data.domain[name], partition, data.codes[name])
+                for name in (*names, found.common)
+            }
+            own = own_numbers(partition, recodings, chunked.partitions[0]) if number > 1 else (partition, recodings)
+            fragments.append(Fragment(f"fragment {number}", *own))
+        note = (
+            f"{chunked.n_segments:,} segment{'s' * (chunked.n_segments != 1)} of rows; classes merged with others to "
+            f"make joins safe: {chunked.n_merged:,}."
+        )
+        return tuple(fragments), note

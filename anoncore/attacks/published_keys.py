@@ -1,0 +1,90 @@
+"""What an adversary who knows a person's quasi-identifiers compares with: the published cells, numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.privacy.published import published_values
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import Exact
+from anoncore.release.release import Fragment
+from anoncore.table.keys import dense_key
+
+Floats = npt.NDArray[np.float64]
+Int64 = npt.NDArray[np.int64]
+
+
+def published_key(fragment: Fragment, known: Collection[str]) -> Int64:
+    """Rows numbered by what the fragment publishes of the known attributes, int64 (n_rows,)."""
+    recodings = [recoding for name, recoding in fragment.recodings.items() if name in known]
+    return dense_key((column for one in recodings for column in one.content()), fragment.partition.n_rows)
+
+
+def exact_key(fragment: Fragment, known: Collection[str]) -> Int64:
+    """The same from the attributes that are published exactly; generalized cells are alike inside a group."""
+    recodings = [one for name, one in fragment.recodings.items() if name in known and isinstance(one, Exact)]
+    return dense_key((one.codes for one in recodings), fragment.partition.n_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """What a fragment shows of each value in each group: one cell per group and value that occurs in it.
+
+    Cells are sorted by group, then value. `of_row` int64 (n_rows,) is the cell of each row; `group`, `value`, `count`
+    and `share` (of the group's rows) have one entry per cell.
+    """
+
+    of_row: Int64
+    group: Int64
+    value: Int64
+    count: Int64
+    share: Floats
+
+    @classmethod
+    def of(cls, partition: Partition, key: Int64) -> Cells:
+        """The cells of rows with the given numbers (dense, int64 (n_rows,))."""
+        size = int(key.max()) + 1
+        combined, of_row, count = np.unique(
+            partition.group.astype(np.int64) * size + key, return_inverse=True, return_counts=True
+        )
+        group, value = np.divmod(combined, size)
+        return cls(of_row, group, value, count, count / partition.sizes[group])
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Sensitive values of each cell: codes `code[start[c]:start[c + 1]]` with their shares of the cell."""
+
+    start: Int64
+    code: Int64
+    share: Floats
+
+    @classmethod
+    def of(cls, fragment: Fragment, cells: Cells, attribute: str, n_codes: int) -> Entries:
+        """Values of a sensitive attribute as the fragment publishes them beside the cells.
+
+        Where a group has only a set of values, each of them is equally likely for every cell of the group.
+        """
+        partition, codes = published_values(fragment, attribute)
+        if isinstance(fragment.recodings[attribute], Exact):
+            pairs, count = np.unique(cells.of_row * n_codes + codes, return_counts=True)
+            cell, code = np.divmod(pairs, n_codes)
+            start = np.searchsorted(cell, np.arange(len(cells) + 1))
+            return cls(start, code, count / cells.count[cell])
+        sizes = partition.sizes[cells.group]
+        start = np.concatenate(([0], np.cumsum(sizes)))
+        places = np.arange(start[-1]) - np.repeat(start[:-1] - partition.starts[cells.group], sizes)
+        return cls(start, codes[places].astype(np.int64), np.repeat(1 / sizes, sizes))
+
+    def dense(self, n_codes: int) -> Floats:
+        """Share of every code in each cell, (n_cells, n_codes)."""
+        shares = np.zeros((len(self.start) - 1, n_codes))
+        shares[np.repeat(np.arange(len(shares)), np.diff(self.start)), self.code] = self.share
+        return shares

@@ -1,0 +1,1 @@
+"""What every room uses and what uses none: errors, checked models, progress, scores, texts of values, memory."""

@@ -1,0 +1,69 @@
+"""What goes wrong while large files are read and written, each as one sentence."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import disk_usage
+
+import duckdb
+import pyarrow as pa
+
+from anoncore.base.errors import AnonymizationError, DataError
+
+FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+FULL_TEXTS = ("no space left", "file too large", "disk quota", "disk is full", "out of disk")
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Say in a DataError that `what` cannot be read, or that there is no space for its temporary files."""
+    try:
+        yield
+    except AnonymizationError:
+        raise
+    except (OSError, pa.ArrowException, duckdb.Error, UnicodeError) as error:
+        if _is_full(error):
+            raise DataError(
+                f"The disk is full of temporary files of '{what}'; free some space, or choose another folder for them "
+                "(--workspace), and run again. Nothing was published."
+            ) from None
+        raise DataError(f"'{what}' cannot be read: {_first_line(error)}") from None
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Say in a DataError that there is no space in `folder`, or why else it cannot be written."""
+    try:
+        yield
+    except AnonymizationError:
+        raise
+    except (OSError, pa.ArrowException, duckdb.Error) as error:
+        if _is_full(error):
+            raise DataError(
+                f"The disk of '{folder}' is full; free some space, or choose another folder for the temporary files "
+                "(--workspace) or the release (--output), and run again. Nothing was published."
+            ) from None
+        raise DataError(f"'{folder}' cannot be written: {_first_line(error)}") from None
+
+
+def require_space(folder: Path, needed: int) -> None:
+    """Raise DataError if fewer than `needed` bytes are free on the folder's disk."""
+    free = disk_usage(folder).free
+    if free < needed:
+        raise DataError(
+            f"The run needs about {needed / 1e9:.1f} GB on the disk of '{folder}', where {free / 1e9:.1f} GB are free; "
+            "free some space, or choose another folder for the temporary files (--workspace)."
+        )
+
+
+def _is_full(error: Exception) -> bool:
+    return getattr(error, "errno", None) in FULL or any(text in str(error).lower() for text in FULL_TEXTS)
+
+
+def _first_line(error: Exception) -> str:
+    text = (getattr(error, "strerror", None) or str(error)).strip().splitlines() or ["unknown reason"]
+    line = text[0].rstrip(". ")
+    return f"{line[:1].lower()}{line[1:300]}."

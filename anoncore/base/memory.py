@@ -1,0 +1,70 @@
+"""How much memory is free, and what does not fit into it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from anoncore.base.errors import DataError
+
+CELL_BYTES, TEXT_FACTOR = 40, 8
+"""Memory that a table takes while it is read and run: per cell of a typed table, and per byte of a text file."""
+UNKNOWN_MEMORY = 4 << 30
+MEMORY_GROUP = Path("/sys/fs/cgroup")
+MEMORY_FILES = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
+)
+"""Where Linux says how much memory a container may take and takes, by both versions of its control groups."""
+
+
+def require_memory(needed: float, what: str, advice: str = "take a sample of its rows, or fewer columns") -> None:
+    """Raise DataError for a table that needs more bytes than are free; `what` names it at the start of the sentence."""
+    free = free_memory()
+    if needed > free:
+        raise DataError(f"{what} needs about {_size(needed)} of memory, but only {_size(free)} are free; {advice}.")
+
+
+def _size(n_bytes: float) -> str:
+    return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.1f} MB"
+
+
+def free_memory() -> int:
+    """Bytes of memory that can be had without swapping: on this machine, in this container, by this process."""
+    return min(_free_on_machine(), _free_in_container(), _free_in_process())
+
+
+def _free_in_container() -> int:
+    """Memory below the limit, pages of files that can be dropped counted as free."""
+    for limit, used, stale in MEMORY_FILES:
+        try:
+            most, taken = (int((MEMORY_GROUP / name).read_text("ascii")) for name in (limit, used))
+            lines = (MEMORY_GROUP / used).with_name("memory.stat").read_text("ascii").splitlines()
+        except (OSError, ValueError):  # no container, or one without a limit
+            continue
+        dropped = sum(int(line.split()[1]) for line in lines if line.split()[0] == stale)
+        return max(most - max(taken - dropped, 0), 0)
+    return sys.maxsize
+
+
+def _free_on_machine() -> int:
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+        return int(os.sysconf("SC_AVPHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
+    except (OSError, ValueError, AttributeError):
+        return UNKNOWN_MEMORY
+
+
+def _free_in_process() -> int:
+    """Memory below the limit of the process's addresses (`ulimit -v`)."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        taken = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
+    except (ImportError, OSError, ValueError):  # another system than Linux
+        return sys.maxsize
+    return sys.maxsize if limit == resource.RLIM_INFINITY else max(limit - taken, 0)

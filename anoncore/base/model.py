@@ -1,0 +1,124 @@
+"""Base of algorithms and requirements: frozen, validated values that serialize by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from anoncore.base.errors import ParameterError
+from anoncore.base.texts import listing, quoted
+
+LARGEST_WHOLE = 2**63 - 1
+"""The largest whole number of compiled code and of a recipe."""
+
+
+class Model(BaseModel):
+    """A frozen set of checked fields. Raises ParameterError with one sentence for a field outside its range.
+
+    Each field carries its type, range and one-line help; forms, recipes and the command line are made from them.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    name: ClassVar[str]
+    """Name in recipes and on the command line."""
+    title: ClassVar[str]
+    """Name for people."""
+    source: ClassVar[str]
+    """Where the method is defined."""
+
+    def __init__(self, *args: Any, **fields: Any) -> None:
+        names = list(type(self).model_fields)
+        if len(args) > len(names):
+            raise ParameterError(f"{self.title} takes at most {len(names)} values: {', '.join(names)}.")
+        for name, value in zip(names, args, strict=False):
+            if name in fields:
+                raise ParameterError(f"{self.title}: {name} is given twice.")
+            fields[name] = value
+        for name, value in fields.items():
+            if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
+                raise ParameterError(f"{self.title}: {name} should be at most {LARGEST_WHOLE:,} in size.")
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise ParameterError(f"{self.title}: {_sentence(error, names)}") from None
+
+    def replace(self, **changes: Any) -> Self:
+        """The same model with some fields changed, checked again."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self)(**{**fields, **changes})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for a recipe: the registered name and the fields that differ from their defaults or lack one."""
+        values: dict[str, Any] = {"name": self.name}
+        for field, info in type(self).model_fields.items():
+            value = getattr(self, field)
+            if info.is_required() or value != info.get_default(call_default_factory=True):
+                values[field] = _plain(value)
+        return values
+
+
+M = TypeVar("M", bound=Model)
+
+
+class Registry(Mapping[str, type[M]], Generic[M]):
+    """The registered models by name, in the order in which they were imported."""
+
+    def __init__(self, what: str, base: type[M], namespace: Mapping[str, Any]) -> None:
+        self.what = what
+        self._models: dict[str, type[M]] = {
+            item.name: item
+            for item in namespace.values()
+            if isinstance(item, type) and issubclass(item, base) and item is not base and hasattr(item, "name")
+        }
+
+    def build(self, values: Mapping[str, Any]) -> M:
+        """The model that `to_dict` wrote. Raises ParameterError for an unknown name."""
+        fields = dict(values)
+        if "name" not in fields:
+            raise ParameterError(f"The {self.what} lacks a name; there is {listing(list(self), 40)}.")
+        return self[fields.pop("name")](**fields)
+
+    def __getitem__(self, name: str) -> type[M]:
+        try:
+            return self._models[name]
+        except (KeyError, TypeError):  # a name of the wrong type is unknown too
+            raise ParameterError(
+                f"There is no {self.what} {quoted(name)}; there is {listing(list(self._models), 40)}."
+            ) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._models
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._models)
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Model):
+        return value.to_dict()
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return value
+
+
+def _sentence(error: ValidationError, names: list[str]) -> str:
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"]) or "the fields"
+    if first["type"] == "missing":
+        return f"{field} is missing."
+    if first["type"] == "extra_forbidden":
+        return f"there is no field {field}; there is {', '.join(names) or 'none'}."
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "value_error":
+        return message
+    if not message.startswith("Input should be "):
+        return f"{field}: {message}."
+    return f"{field} should be {message.removeprefix('Input should be ')}, not {quoted(first['input'])}."

@@ -1,0 +1,8 @@
+"""How long work tells what it has done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Progress = Callable[[float, str], None]
+"""Called with the share done (0 to 1) and what is being done; may raise CancelledError to stop the work."""

@@ -1,0 +1,48 @@
+"""How values are written for people: single values, ranges, missing cells, lists in messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+MISSING_TEXT = "(missing)"
+LONGEST_QUOTE = 80
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a single value stands for a missing cell: None, NaN, NaT, pandas' NA."""
+    return bool(pd.api.types.is_scalar(value) and pd.isna(value))
+
+
+def value_text(value: Any) -> str:
+    """Text of a single value: dates without an empty time, numbers without a trailing .0 of an integer."""
+    if isinstance(value, pd.Timestamp):
+        return value.date().isoformat() if value == value.normalize() else value.isoformat(sep=" ")
+    if isinstance(value, float):
+        return str(int(value)) if float(value).is_integer() and abs(value) < 1e16 else repr(float(value))
+    return str(value)
+
+
+def range_text(low: Any, high: Any) -> str:
+    """Text of a closed range: 20-29, or with `to` where a minus sign would be confused with the dash."""
+    first, last = value_text(low), value_text(high)
+    if first == last:
+        return first
+    return f"{first} to {last}" if "-" in first or "-" in last else f"{first}-{last}"
+
+
+def quoted(value: Any) -> str:
+    """A value as it is written in Python, for a message; cut where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of more digits than Python writes
+        return "a very long number"
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+
+
+def listing(values: Sequence[Any], limit: int = 8) -> str:
+    """A short list of values for a message."""
+    shown = ", ".join(quoted(value_text(value)) for value in values[:limit])
+    return shown if len(values) <= limit else f"{shown} and {len(values) - limit} more"

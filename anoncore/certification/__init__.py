@@ -1,6 +1,0 @@
-"""Certificates of releases, and their verification from the published files alone."""
-
-from anoncore.certification.certificate import Certificate, certify, input_hash
-from anoncore.certification.verification import Finding, Verification, verify
-
-__all__ = ["Certificate", "Finding", "Verification", "certify", "input_hash", "verify"]

@@ -1,0 +1,101 @@
+"""The command `anoncore`: start the dashboard, run recipes, verify and evaluate releases, list what there is."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from anoncore import __version__
+from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
+
+FAILED, MISUSED, STOPPED = 1, 2, 130
+
+
+class Command(NamedTuple):
+    """One command: the module of this package that runs it, the function that adds its options, and its help."""
+
+    module: str
+    add_options: str
+    text: str
+
+
+COMMANDS = {
+    "dashboard": Command("page", "add_options", "Serve the dashboard on this machine and open it in the browser."),
+    "run": Command(
+        "run",
+        "add_options",
+        "Make the release that a recipe describes, write its tables and their certificate and print a summary.",
+    ),
+    "verify": Command(
+        "verify",
+        "add_options",
+        "Re-check a certificate from the published files alone: their content, and what holds in their groups.",
+    ),
+    "evaluate": Command(
+        "evaluate", "add_options", "Make the releases of recipes and print numbers about them; no table is written."
+    ),
+    "sweep": Command(
+        "sweep",
+        "add_options",
+        "Make many releases of one table, measure each, and tell which are unbeaten or keep the targets.",
+    ),
+    "report": Command(
+        "reports",
+        "add_report_options",
+        "Make the releases of one to six recipes and write one report (HTML): of one, or all side by side.",
+    ),
+    "script": Command(
+        "reports", "add_script_options", "Print a recipe as a short Python script that makes its release again."
+    ),
+    "algorithms": Command("lists", "add_algorithms_options", "List the algorithms with their fields."),
+    "requirements": Command("lists", "add_requirements_options", "List the requirements with their fields."),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns 0 when it is done, 1 when it could not be done, 2 when it was asked for wrongly."""
+    given = sys.argv[1:] if argv is None else list(argv)
+    try:
+        arguments = _parser(given).parse_args(given)
+        return int(arguments.command(arguments) or 0)
+    except BrokenPipeError:
+        # The reader, such as `head`, has seen enough; Python would complain once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (RecipeError, ParameterError) as error:
+        return _fail(error, MISUSED)
+    except (AnonymizationError, OSError, MemoryError) as error:
+        return _fail(error, FAILED)
+    except KeyboardInterrupt:
+        return _fail("Stopped.", STOPPED)
+
+
+def _fail(reason: object, code: int) -> int:
+    text = " ".join(str(reason).split()) or "There is not enough memory for this table."
+    print(f"anoncore: {text}", file=sys.stderr)
+    return code
+
+
+def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser of all commands; only the command that is asked for has its options.
+
+    What a command needs takes seconds to import, so it is imported when that command is asked for and not to print the
+    version or the list of commands.
+    """
+    parser = argparse.ArgumentParser(
+        prog="anoncore",
+        description="Anonymize tables with people in them and see what a release protects and what it costs.",
+    )
+    parser.add_argument("--version", action="version", version=f"anoncore {__version__}")
+    parsers = parser.add_subparsers(title="commands", required=True, metavar="command")
+    wanted = next((word for word in given if not word.startswith("-")), None)
+    for name, command in COMMANDS.items():
+        one = parsers.add_parser(name, help=command.text, description=command.text)
+        if name == wanted:
+            module = importlib.import_module(f"anoncore.cli.{command.module}")
+            getattr(module, command.add_options)(one)
+    return parser

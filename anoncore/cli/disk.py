@@ -1,0 +1,74 @@
+"""The command `anoncore run` where the table does not fit in memory: options, and the run on disk."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from anoncore.base.errors import ParameterError
+from anoncore.base.texts import listing
+from anoncore.cli.text import ProgressLine
+from anoncore.recipes.recipe import Recipe
+
+
+def add_engine_options(run: argparse.ArgumentParser) -> None:
+    """Add --engine and --workspace to the command's parser."""
+    run.add_argument(
+        "--engine",
+        choices=["auto", "memory", "disk", "spark"],
+        default="auto",
+        help="memory: load the table; disk: read it piece by piece (Rothko alone) and write a folder of Parquet files; "
+        "spark: the same on Spark, if it is installed; auto: by the size of the table and the free memory",
+    )
+    run.add_argument(
+        "--workspace", type=Path, help="folder for temporary files of the engine disk (default: beside the output)"
+    )
+
+
+def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe) -> bool:
+    """Run the recipe on disk, if that is asked for or the table needs it; False if it should run in memory."""
+    # DuckDB is loaded only for this command.
+    from anoncore.recipes.engine_choice import choose_engine, on_disk, run_on_disk, run_on_spark
+
+    chosen = choose_engine(recipe, None if arguments.engine == "auto" else arguments.engine)
+    if chosen.engine == "memory":
+        return False
+    folder = _folder(arguments)
+    used = on_disk(recipe)
+    engine = "disk (DuckDB)" if chosen.engine == "disk" else "Spark"
+    print(f"anoncore: {chosen.reason} Engine: {engine}, algorithm: {used.title}.", file=sys.stderr)
+    if recipe.measures:
+        names = listing([one.label for one in recipe.measures])
+        print(f"anoncore: {names} are measured in memory only, and left out.", file=sys.stderr)
+    if chosen.engine == "spark":
+        with ProgressLine(sys.stderr) as report:
+            notes = run_on_spark(recipe, folder, arguments.workspace, report)
+        print("\n".join([f"{used.title}:", *(f"  Note: {note}" for note in notes), f"Written: {folder}"]))
+        return True
+    with ProgressLine(sys.stderr) as report:
+        run = run_on_disk(recipe, folder, arguments.workspace, report, arguments.force)
+    print(
+        f"{used.title}: {run.n_rows:,} rows in {run.n_groups:,} groups (equivalence class) of {run.smallest:,} to "
+        f"{run.largest:,} rows"
+    )
+    for requirement in used.requirements:
+        print(f"  {requirement.label()} holds in every group.")
+    for note in run.notes:
+        print(f"  Note: {note}")
+    print(f"information loss {run.information_loss:.4g}, discernibility {run.discernibility:.4g}; lower is better")
+    print(f"Written: {folder} ({run.n_rows:,} rows in Parquet files)")
+    if getattr(used, "seed", None) is not None:
+        print("anoncore: the recipe holds a seed; leave it out for a release that is published.", file=sys.stderr)
+    return True
+
+
+def _folder(arguments: argparse.Namespace) -> Path:
+    """Where the release goes. Raises ParameterError for another format, and for what is there already."""
+    output: Path = arguments.output
+    if arguments.format not in (None, "parquet") or output.suffix.lower() not in ("", ".parquet"):
+        raise ParameterError("The engine disk writes a folder of Parquet files; leave out --format and the ending.")
+    folder = output if output.suffix else output / f"{arguments.recipe.stem}-release"
+    if folder.exists() and (not arguments.force or not folder.is_dir()):
+        raise ParameterError(f"'{folder}' exists; choose another --output, or add --force to replace it.")
+    return folder

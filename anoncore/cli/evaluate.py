@@ -1,0 +1,135 @@
+"""The command `anoncore evaluate`: numbers about the releases of recipes, without writing their tables."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
+from anoncore.base.progress import Progress
+from anoncore.cli.text import ProgressLine, part_of, result_lines, scores_of
+from anoncore.measures import criteria
+from anoncore.measures.criteria import CRITERIA
+from anoncore.measures.evaluation import MEASURES, Measure
+from anoncore.recipes.recipe import Recipe
+from anoncore.release.release import Release
+
+Asked = str | Measure
+
+
+def add_options(one: argparse.ArgumentParser) -> None:
+    """Give the parser of the command its options."""
+    one.epilog = f"Numbers on one scale: {', '.join(CRITERIA)}. Measures: {', '.join(MEASURES)}."
+    one.add_argument("recipe", type=Path, nargs="+", help="recipe file (TOML), or a folder: every .toml file in it")
+    one.add_argument(
+        "--measure",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="what to measure, again for more, e.g. k, information-loss, utility.query_error, or with arguments as in "
+        "a recipe 'utility.query_error(n_queries = 500)' (default: the recipe's own measures, else all quick numbers)",
+    )
+    one.add_argument("--attribute", help="sensitive attribute of numbers that are about one (default: the first)")
+    one.add_argument("--json", action="store_true", help="print one JSON object: recipe, measure, value")
+    one.set_defaults(command=_evaluate)
+
+
+def _evaluate(arguments: argparse.Namespace) -> int:
+    asked = [_asked(text) for text in arguments.measure]
+    files = [file for path in arguments.recipe for file in _recipes(path)]
+    results: dict[str, dict[str, Any]] = {}
+    failed = False
+    for place, file in enumerate(files):
+        try:
+            with ProgressLine(sys.stderr) as report:
+                found = _measured(Recipe.load(file), asked, arguments.attribute, report)
+        except AnonymizationError as error:
+            if len(files) == 1:
+                raise
+            failed = True
+            print(f"anoncore: {file.name}: {' '.join(str(error).split())}", file=sys.stderr)
+            continue
+        results[str(file)] = {name: _plain(value) for name, value in found.items()}
+        if not arguments.json:
+            print(f"{chr(10) if place else ''}{file}")
+            for line in (line for name, value in found.items() for line in _lines(name, value)):
+                print(f"  {line}")
+    if arguments.json:
+        print(json.dumps(results, indent=2))
+    return 1 if failed else 0
+
+
+def _recipes(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted(path.glob("*.toml"))
+    if not found:
+        raise RecipeError(f"The folder '{path}' has no recipe (.toml).")
+    return found
+
+
+def _asked(text: str) -> Asked:
+    """A criterion's name, or a measure with its arguments. Raises ParameterError for anything else."""
+    name, opened, rest = text.strip().partition("(")
+    if name in CRITERIA and not opened:
+        return name
+    arguments: dict[str, Any] = {}
+    if opened:
+        try:
+            arguments = tomllib.loads(f"arguments = {{{rest.rstrip().removesuffix(')')}}}")["arguments"]
+        except (ValueError, RecursionError):  # ValueError: also a number of too many digits
+            raise ParameterError(
+                f"The arguments of {text!r} cannot be read; write them as in a recipe: {name}(n_queries = 500)."
+            ) from None
+    if name not in MEASURES:
+        raise ParameterError(f"There is no measure {name!r}; there is {', '.join([*CRITERIA, *MEASURES])}.")
+    return Measure(name, arguments)
+
+
+def _measured(recipe: Recipe, asked: Sequence[Asked], attribute: str | None, report: Progress) -> dict[str, object]:
+    """Every number that is asked for, or the error that says why there is none."""
+    report(0.0, "Reading the table")
+    data = recipe.microdata()
+    release = recipe.algorithm.anonymize(data, part_of(report, 0.1, 0.7))
+    wanted = list(asked) or list(recipe.measures) or [one.name for one in CRITERIA.values() if not one.is_slow]
+    found: dict[str, object] = {}
+    for place, one in enumerate(wanted):
+        report(0.7 + 0.3 * place / len(wanted), f"Measuring {one if isinstance(one, str) else one.label}")
+        if isinstance(one, Measure):
+            found[one.label] = _attempt(one, release)
+        else:
+            found |= criteria.evaluate(release, [one], attribute)
+    report(1.0, "Done")
+    return found
+
+
+def _attempt(measure: Measure, release: Release) -> object:
+    try:
+        return measure.evaluate(release)
+    except AnonymizationError as error:
+        return error
+
+
+def _lines(name: str, value: object) -> list[str]:
+    if isinstance(value, AnonymizationError):
+        return [f"{name}: not defined ({' '.join(str(value).split())})"]
+    if name in CRITERIA and isinstance(value, float):
+        one = CRITERIA[name]
+        direction = "higher" if one.higher_is_better else "lower"
+        return [f"{name}: {one.title} {one.text(value)}, {direction} is better"]
+    return list(result_lines(name, value))
+
+
+def _plain(value: object) -> Any:
+    """The value as JSON holds it: a number, scores by name, or null with the reason."""
+    if isinstance(value, AnonymizationError):
+        return {"value": None, "reason": " ".join(str(value).split())}
+    scores = scores_of(value)
+    if scores and not isinstance(value, float):
+        return [{"name": one.name, "attribute": getattr(one, "attribute", None), "value": float(one)} for one in scores]
+    return float(value) if isinstance(value, int | float) else str(value)

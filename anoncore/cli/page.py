@@ -1,0 +1,64 @@
+"""The command `anoncore dashboard`: serve the page on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import runpy
+from importlib.util import find_spec
+from pathlib import Path
+
+import anoncore
+from anoncore.base.errors import AnonymizationError
+
+PACKAGE = Path(anoncore.__file__).resolve().parent
+FOLDERS = (PACKAGE / "_page" / "dashboard", PACKAGE.parent / "dashboard")
+"""Where the page lies: inside an installed package, or beside the package in the source tree."""
+
+
+def add_options(page: argparse.ArgumentParser) -> None:
+    """Give the parser of the command its options."""
+    page.add_argument("--port", type=_port, help="port to listen on (default: 8501, or the next free one)")
+    page.add_argument("--address", help="address to listen on (default: 127.0.0.1, this machine alone)")
+    page.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="further name under which the page may be asked for; needed with an address like 0.0.0.0",
+    )
+    page.add_argument("--no-browser", action="store_true", help="do not open the browser")
+    page.set_defaults(command=_serve)
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; use a number from 1 to 65535")
+    return int(text)
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    if find_spec("streamlit") is None or find_spec("plotly") is None:
+        raise AnonymizationError(
+            "The dashboard needs Streamlit and Plotly; install them with: pip install 'anoncore[dashboard]'."
+        )
+    options = []
+    if arguments.port is not None:
+        options += ["--server.port", str(arguments.port)]
+    hosts = list(arguments.allow_host)
+    if arguments.address is not None:
+        options += ["--server.address", arguments.address]
+        hosts.append(arguments.address)
+    if hosts:
+        for host in dict.fromkeys([*hosts, "127.0.0.1", "localhost"]):
+            options += ["--server.allowedHosts", host]
+    if arguments.no_browser:
+        options += ["--server.headless", "true"]
+    return int(runpy.run_path(str(page_folder() / "launch.py"))["launch"](options))
+
+
+def page_folder() -> Path:
+    """The folder of the page's app. Raises AnonymizationError where the installation has none."""
+    for folder in FOLDERS:
+        if (folder / "app.py").is_file():
+            return folder
+    raise AnonymizationError(f"The dashboard's files are missing: there is no '{FOLDERS[0]}'. Install anoncore again.")

@@ -1,0 +1,54 @@
+"""The commands `anoncore report` and `anoncore script`: recipes as a page to read and as Python to go on from."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from anoncore.base.errors import ParameterError
+from anoncore.cli.text import ProgressLine, part_of
+from anoncore.publishing.export import replace_file
+from anoncore.publishing.report import MOST, Subject, report
+from anoncore.recipes.recipe import Recipe
+from anoncore.recipes.script import python_script
+
+
+def add_report_options(page: argparse.ArgumentParser) -> None:
+    """Give the parser of the command `report` its options."""
+    page.add_argument("recipe", type=Path, nargs="+", help="recipe files (TOML); the first is the baseline")
+    page.add_argument("--output", type=Path, default=Path("report.html"), help="file to write (default: report.html)")
+    page.add_argument("--attribute", help="sensitive attribute that is looked at (default: the first)")
+    page.add_argument("--force", action="store_true", help="replace the file if it is there")
+    page.set_defaults(command=_report)
+
+
+def add_script_options(script: argparse.ArgumentParser) -> None:
+    """Give the parser of the command `script` its options."""
+    script.add_argument("recipe", type=Path, help="recipe file (TOML); paths in the script start at the same folder")
+    script.add_argument(
+        "--with-seed", action="store_true", help="keep the seed: the same groups again, but not for publication"
+    )
+    script.set_defaults(command=_script)
+
+
+def _report(arguments: argparse.Namespace) -> None:
+    if len(arguments.recipe) > MOST:
+        raise ParameterError(f"A report takes at most {MOST} recipes, not {len(arguments.recipe)}.")
+    if arguments.output.exists() and not arguments.force:
+        raise ParameterError(f"'{arguments.output}' exists; choose another --output, or add --force to replace it.")
+    recipes = [Recipe.load(path) for path in arguments.recipe]
+    with ProgressLine(sys.stderr) as progress:
+        subjects = []
+        for place, (path, recipe) in enumerate(zip(arguments.recipe, recipes, strict=True)):
+            told = part_of(progress, 0.6 * place / len(recipes), 0.6 * (place + 1) / len(recipes))
+            release = recipe.algorithm.anonymize(recipe.microdata(), told)
+            subjects.append(Subject(path.stem, release, recipe.source.builtin or recipe.source.path or ""))
+        text = report(subjects, arguments.attribute, part_of(progress, 0.6, 1.0))
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(arguments.output, text.encode())
+    print(f"Written: {arguments.output} (not for publication: measured with the original table at hand)")
+
+
+def _script(arguments: argparse.Namespace) -> None:
+    print(python_script(Recipe.load(arguments.recipe), arguments.with_seed), end="")

@@ -1,0 +1,161 @@
+"""The command `anoncore run`: make the release of a recipe and write its tables and its certificate."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from anoncore.base.errors import ParameterError
+from anoncore.base.texts import listing
+from anoncore.cli.disk import add_engine_options, run_where_it_fits
+from anoncore.cli.text import ProgressLine, summary
+from anoncore.publishing.certification import certify
+from anoncore.publishing.certification.certificate import new_key
+from anoncore.publishing.export import FileFormat, replace_file, write_tables
+from anoncore.publishing.report import Subject, report
+from anoncore.recipes.recipe import Recipe, RecipeRun
+from anoncore.release.mapping import value_mapping
+
+ENDINGS: dict[FileFormat, str] = {"csv": ".csv", "parquet": ".parquet", "excel": ".xlsx"}
+ARCHIVE, CERTIFICATE, REPORT, MAPPING = ".zip", "-certificate.json", "-report.html", "-mapping-not-for-publication.csv"
+
+
+def add_options(run: argparse.ArgumentParser) -> None:
+    """Give the parser of the command its options."""
+    run.add_argument("recipe", type=Path, help="recipe file (TOML)")
+    run.add_argument("--output", type=Path, default=Path(), help="folder or file to write to (default: this folder)")
+    run.add_argument("--format", choices=list(ENDINGS), help="file format (default: by the file's ending, else csv)")
+    run.add_argument("--force", action="store_true", help="replace files that are there")
+    run.add_argument("--no-certificate", action="store_true", help="write the tables alone")
+    run.add_argument(
+        "--key-file",
+        type=Path,
+        metavar="FILE",
+        help="file with the key for the certificate's hash of the original table; made if it is not there (default: "
+        "a new key is printed). Keep the key, don't publish it: it proves of which table the release was made",
+    )
+    run.add_argument("--report", action="store_true", help="write a report (HTML) of the run too; not for publication")
+    run.add_argument(
+        "--mapping", action="store_true", help="write what became what (CSV) too; not for publication, as its name says"
+    )
+    add_engine_options(run)
+    run.set_defaults(command=_run)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    recipe = Recipe.load(arguments.recipe)
+    if run_where_it_fits(arguments, recipe):
+        return
+    file_format = _format(arguments.output, arguments.format)
+    target = _target(arguments.output, arguments.recipe.stem)
+    certified = not arguments.no_certificate
+    wanted = {CERTIFICATE: certified, REPORT: arguments.report, MAPPING: arguments.mapping}
+    for ending in (ENDINGS[file_format], ARCHIVE, *(one for one, is_wanted in wanted.items() if is_wanted)):
+        _check_free(target.with_name(target.name + ending), recipe, arguments.force)
+    key, told = _key(arguments.key_file) if certified else ("", "")
+    with ProgressLine(sys.stderr) as progress:
+        run = recipe.run(progress)
+        tables = run.release.tables()
+    zipped = len(tables) > 1 and file_format != "excel"
+    file = target.with_name(target.name + (ARCHIVE if zipped else ENDINGS[file_format]))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_tables(tables, file, file_format)
+    for line in summary(run):
+        print(line)
+    print(f"Written: {file} ({', '.join(f'{name}: {len(table):,} rows' for name, table in tables.items())})")
+    if certified:
+        _certify(run, tables, file, target.with_name(target.name + CERTIFICATE), key)
+        print(told)
+    _keep(arguments, run, target)
+    if getattr(recipe.algorithm, "seed", None) is not None:
+        print(
+            "anoncore: the recipe holds a seed, with which a reader could undo the random choices; "
+            "leave it out for a release that is published.",
+            file=sys.stderr,
+        )
+
+
+def _certify(run: RecipeRun, tables: Mapping[str, pd.DataFrame], file: Path, target: Path, key: str) -> None:
+    certificate = certify(run.release, key, files={file.name: file.read_bytes()}, tables=tables)
+    replace_file(target, certificate.dumps().encode())
+    print(f"Written: {target} (check it with: anoncore verify {target})")
+
+
+def _keep(arguments: argparse.Namespace, run: RecipeRun, target: Path) -> None:
+    """Write what is for those who made the release."""
+    if arguments.report:
+        file = target.with_name(target.name + REPORT)
+        subject = Subject(arguments.recipe.stem, run.release)
+        with ProgressLine(sys.stderr) as progress:
+            content = report([subject], progress=progress)
+        replace_file(file, content.encode())
+        print(f"Written: {file} (not for publication)")
+    if arguments.mapping:
+        file = target.with_name(target.name + MAPPING)
+        found = value_mapping(run.release)
+        write_tables({"mapping": found.frame}, file, "csv")
+        print(f"Written: {file} ({found.sentence.rstrip('.')})")
+
+
+def _key(file: Path | None) -> tuple[str, str]:
+    """The key for the hash of the input, and what to tell about it."""
+    if file is None:
+        key = new_key()
+        return key, f"Key of the certificate's input hash, to be kept and not published: {key}"
+    if file.exists():
+        key = read_key(file)
+    else:
+        key = new_key()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as opened:
+            opened.write(key + "\n")
+    return key, f"Key of the certificate's input hash: {file} (keep it, don't publish it)"
+
+
+def read_key(file: Path) -> str:
+    """The key in a file. Raises ParameterError for a file that holds none."""
+    try:
+        key = file.read_text(encoding="ascii").strip()
+    except UnicodeDecodeError:
+        key = ""
+    if len(key) < 32:
+        raise ParameterError(f"'{file}' holds no key of at least 32 characters; name the file that `run` wrote.")
+    return key
+
+
+def _format(output: Path, wanted: FileFormat | None) -> FileFormat:
+    if _is_folder(output):
+        return wanted or "csv"
+    ending = output.suffix.lower()
+    by_ending = {known: name for name, known in ENDINGS.items()}
+    if ending == ARCHIVE and wanted != "excel":
+        return wanted or "csv"
+    if ending not in by_ending:
+        raise ParameterError(f"The ending of '{output}' is not known; use {listing([*ENDINGS.values(), ARCHIVE])}.")
+    if wanted is not None and by_ending[ending] != wanted:
+        raise ParameterError(f"'{output}' does not end like the format {wanted}; use '{ENDINGS[wanted]}'.")
+    return by_ending[ending]
+
+
+def _is_folder(output: Path) -> bool:
+    return output.is_dir() or not output.suffix
+
+
+def _target(output: Path, recipe: str) -> Path:
+    """The file to write, without its ending: that depends on how many tables are published."""
+    return output / f"{recipe}-release" if _is_folder(output) else output.with_suffix("")
+
+
+def _check_free(file: Path, recipe: Recipe, force: bool) -> None:
+    if not file.exists():
+        return
+    source = recipe.source.path
+    if source is not None and file.resolve() == ((recipe.folder or Path()) / source).resolve():
+        raise ParameterError(f"'{file}' is the table of the recipe itself; choose another --output.")
+    if not force:
+        raise ParameterError(f"'{file}' exists; choose another --output, or add --force to replace it.")

@@ -1,0 +1,171 @@
+"""The command `anoncore sweep`: many methods and parameters on the table of a recipe, and which are unbeaten."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import sys
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+from anoncore.algorithms import ALGORITHMS
+from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.number_lists import numbers_from_text
+from anoncore.cli.text import ProgressLine
+from anoncore.measures.criteria import CRITERIA, chosen
+from anoncore.recipes.recipe import Recipe
+from anoncore.search.candidates import axes, candidates
+from anoncore.search.sweeping import Point, pareto, sweep
+from anoncore.search.targets import Search, Target, default_candidates
+
+FIRST_CRITERIA = ("information-loss", "t", "believed-above-half")
+WIDTH = 100
+
+
+def add_options(one: argparse.ArgumentParser) -> None:
+    """Give the parser of the command its options."""
+    one.epilog = f"Criteria: {', '.join(CRITERIA)}."
+    one.add_argument("recipe", type=Path, help="recipe file (TOML); its table and tags are taken, not its method")
+    one.add_argument(
+        "--try",
+        dest="tried",
+        action="append",
+        default=[],
+        metavar="'METHOD AXIS=VALUES ...'",
+        help="a method with the values to try, again for more, e.g. 'mondrian k=2,5,10-50step10 t=0.1,0.2'",
+    )
+    one.add_argument(
+        "--target",
+        action="append",
+        default=[],
+        metavar="CRITERION=LIMIT",
+        help="what a release must keep, again for more, e.g. k=10 or t=0.2; without --try methods and values are "
+        "chosen for the targets",
+    )
+    one.add_argument("--spare", default="information-loss", help="the criterion that should cost least with --target")
+    one.add_argument("--criteria", help=f"what to measure, by comma (default: {','.join(FIRST_CRITERIA)})")
+    one.add_argument("--attribute", help="sensitive attribute that l, t and criteria are about (default: the first)")
+    one.add_argument("--output", type=Path, help="CSV file for all points")
+    one.set_defaults(command=_sweep)
+
+
+def _sweep(arguments: argparse.Namespace) -> int:
+    targets = [_target(text) for text in arguments.target]
+    ranges = _ranges(arguments.tried)
+    if not ranges and not targets:
+        raise ParameterError("Say what to try with --try 'mondrian k=2,5,10', or what to reach with --target k=10.")
+    names = _criteria(arguments.criteria, targets, arguments.spare)
+    recipe = Recipe.load(arguments.recipe)
+    with ProgressLine(sys.stderr) as report:
+        report(0.0, "Reading the table")
+        data = recipe.microdata()
+        tried = (
+            candidates(ranges, data, arguments.attribute)
+            if ranges
+            else default_candidates(data, targets, arguments.attribute)
+        )
+        done = [0]
+
+        def take(_place: int, point: Point) -> None:
+            done[0] += 1
+            report(done[0] / len(tried), f"{done[0]:,} of {len(tried):,}: {point.algorithm.title}")
+
+        points = [point for point in sweep(data, tried, names, arguments.attribute, take) if point is not None]
+    front = pareto(points, names[0], names[1]) if len(names) > 1 else [False] * len(points)
+    for point, unbeaten in zip(points, front, strict=True):
+        print(_line(point, names, bool(unbeaten)))
+    if len(names) > 1:
+        print(f"* unbeaten in {CRITERIA[names[0]].title} and {CRITERIA[names[1]].title}")
+    if arguments.output is not None:
+        _write(arguments.output, points, names, [bool(one) for one in front])
+    return _answer(Search(tuple(targets), arguments.spare, tuple(points))) if targets else 0
+
+
+def _target(text: str) -> Target:
+    name, _equals, limit = text.partition("=")
+    try:
+        return Target(name.strip(), float(limit))
+    except ValueError:
+        raise ParameterError(f"The target {text!r} cannot be read; write CRITERION=LIMIT, e.g. k=10.") from None
+
+
+def _ranges(tried: Sequence[str]) -> dict[str, dict[str, list[float]]]:
+    """Per method the values of each axis, of texts such as `mondrian k=2,5 t=0.1`."""
+    ranges: dict[str, dict[str, list[float]]] = {}
+    for text in tried:
+        name, *settings = text.split()
+        if name not in ALGORITHMS:
+            raise ParameterError(f"There is no algorithm {name!r}; there is {', '.join(ALGORITHMS)}.")
+        values: dict[str, list[float]] = {}
+        for setting in settings:
+            axis, equals, listed = setting.partition("=")
+            if not equals or axis not in axes(ALGORITHMS[name]):
+                known = ", ".join(axes(ALGORITHMS[name]))
+                raise ParameterError(f"{setting!r} sets nothing of {name}; write AXIS=VALUES with one of {known}.")
+            values[axis] = numbers_from_text(listed)
+        ranges.setdefault(name, {}).update(values)
+    return ranges
+
+
+def _criteria(given: str | None, targets: Sequence[Target], spare: str) -> list[str]:
+    names = [name.strip() for name in given.split(",")] if given else []
+    if not names:
+        names = [*(one.criterion for one in targets), spare] if targets else list(FIRST_CRITERIA)
+    elif targets:
+        names += [*(one.criterion for one in targets), spare]
+    names = list(dict.fromkeys(names))
+    chosen(names)
+    return names
+
+
+def _line(point: Point, names: Sequence[str], unbeaten: bool) -> str:
+    head = f"{'*' if unbeaten else ' '} {_label(point)}"
+    if point.error:
+        return textwrap.shorten(f"{head}: {point.error}", 2 * WIDTH)
+    numbers = (f"{name} {CRITERIA[name].text(point.values[name])}" for name in names if name in point.values)
+    return f"{head}: {', '.join(numbers)} ({point.seconds:.2f} s)"
+
+
+def _label(point: Point) -> str:
+    values = {name: value for name, value in point.algorithm.to_dict().items() if name not in ("name", "seed")}
+    requirements = values.pop("requirements", [])
+    parts = [f"{name} = {value}" for name, value in values.items()]
+    for one in requirements:
+        fields = [f"{name} = {value}" for name, value in one.items() if name != "name" and value is not None]
+        parts.append(f"{one['name']} {' '.join(fields)}")
+    return f"{point.algorithm.name} ({', '.join(parts)})" if parts else point.algorithm.name
+
+
+def _write(path: Path, points: Sequence[Point], names: Sequence[str], front: Sequence[bool]) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["release", *names, "unbeaten", "seconds", "error"])
+    for point, unbeaten in zip(points, front, strict=True):
+        values = [point.values.get(name, "") for name in names]
+        writer.writerow([_label(point), *values, unbeaten, f"{point.seconds:.4f}", point.error])
+    try:
+        path.write_text(text.getvalue(), encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"'{path}' cannot be written: {(error.strerror or 'unknown reason').lower()}.") from None
+
+
+def _answer(found: Search) -> int:
+    """Print the cheapest release that keeps the targets, or the nearest miss (exit code 1)."""
+    spare = CRITERIA[found.spare]
+    if found.best is not None:
+        print(f"Cheapest that keeps every target: {_label(found.best)}, {spare.title} {_cost(found, found.best)}")
+    elif found.nearest is not None:
+        missed = "; ".join(one.text for one in found.missed(found.nearest))
+        print(f"No release keeps every target. Nearest: {_label(found.nearest)}, which misses: {missed}")
+    for target, point in found.without.items():
+        if point is not None:
+            print(f"  without '{target.text}': {_label(point)}, {spare.title} {_cost(found, point)}")
+    if found.costliest is not None:
+        print(f"  The target that costs most is '{found.costliest.text}'.")
+    return 0 if found.best is not None else 1
+
+
+def _cost(found: Search, point: Point) -> str:
+    return CRITERIA[found.spare].text(point.values[found.spare])

@@ -1,0 +1,87 @@
+"""What the commands write on the terminal: progress, and what a run is and measures in lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TextIO
+
+from anoncore.base.progress import Progress
+from anoncore.base.score import Score
+from anoncore.privacy import guarantees, personal_guarantees
+from anoncore.recipes.recipe import RecipeRun
+
+WIDTH = 100
+
+
+class ProgressLine:
+    """Progress as one line that is drawn over, on a terminal only."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.shown = stream.isatty()
+
+    def __enter__(self) -> Progress:
+        return self.report
+
+    def report(self, fraction: float, text: str) -> None:
+        """Draw the line again."""
+        if self.shown:
+            self.stream.write(f"\r{fraction:4.0%} {text[: WIDTH - 5]:<{WIDTH - 5}}")
+            self.stream.flush()
+
+    def __exit__(self, *_: object) -> None:
+        if self.shown:
+            self.stream.write("\r" + " " * WIDTH + "\r")
+            self.stream.flush()
+
+
+def part_of(progress: Progress, low: float, high: float) -> Progress:
+    """Progress of a part of the work, from one share of it to another."""
+    return lambda share, text: progress(low + (high - low) * share, text)
+
+
+def summary(run: RecipeRun) -> Iterator[str]:
+    """Groups, guarantees, notes and measures of a run, a line each."""
+    release, algorithm = run.release, run.release.algorithm
+    title = algorithm.title if algorithm is not None else "Release"
+    for fragment in release.fragments[:1] if release.is_shared else release.fragments:
+        sizes = fragment.partition.sizes
+        yield (
+            f"{title}: {run.data.n_rows:,} rows in {len(sizes):,} groups ({release.group_word}) of {sizes.min():,} to "
+            f"{sizes.max():,} rows"
+        )
+    for one in guarantees(release):
+        yield f"  {one.sentence}"
+    for promise in personal_guarantees(release):
+        yield f"  {promise.sentence}"
+    for note in release.notes:
+        yield f"  Note: {note}"
+    for name, result in run.measures.items():
+        yield from result_lines(name, result)
+
+
+def result_lines(name: str, result: object) -> Iterator[str]:
+    """A line per score of a measure; of a result without scores its size."""
+    scores = scores_of(result)
+    if not scores:
+        yield f"{name}: {_size_text(result)}"
+    for one in scores:
+        attribute = getattr(one, "attribute", None)
+        of = f" of '{attribute}'" if isinstance(attribute, str) else ""
+        baseline = f", baseline {one.baseline:.4g}" if one.baseline is not None else ""
+        direction = {True: ", higher is better", False: ", lower is better", None: ""}[one.higher_is_better]
+        yield f"{name}: {one.title}{of} {float(one):.4g}{' ' + one.unit if one.unit else ''}{baseline}{direction}"
+
+
+def scores_of(result: object) -> tuple[Score, ...]:
+    """The scores of a measure's result: itself, or those that it has."""
+    return (result,) if isinstance(result, Score) else tuple(getattr(result, "scores", ()))
+
+
+def _size_text(result: object) -> str:
+    shape = getattr(result, "shape", None)
+    if shape is not None:
+        return f"{' x '.join(f'{size:,}' for size in shape)} values"
+    if isinstance(result, int | float | str):
+        return str(result)
+    return f"{len(result):,} entries" if isinstance(result, Sequence | Mapping) else type(result).__name__

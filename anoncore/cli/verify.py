@@ -1,0 +1,58 @@
+"""The command `anoncore verify`: re-check a certificate from the published files."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from anoncore.base.errors import DataError, ParameterError
+from anoncore.cli.run import read_key
+from anoncore.publishing.certification import Certificate, verify
+from anoncore.recipes.recipe import Recipe
+
+
+def add_options(check: argparse.ArgumentParser) -> None:
+    """Give the parser of the command its options."""
+    check.epilog = "Exit code: 0 if nothing fails, 1 if something does or cannot be read, 2 if asked wrongly."
+    check.add_argument("certificate", type=Path, help="certificate (JSON)")
+    check.add_argument(
+        "files", type=Path, nargs="*", help="published files (default: those it names, in its own folder)"
+    )
+    check.add_argument(
+        "--no-hashes", action="store_true", help="do not compare contents; only re-check what holds in the groups"
+    )
+    check.add_argument("--recipe", type=Path, help="recipe whose table should be the original one")
+    check.add_argument("--key-file", type=Path, metavar="FILE", help="file with the key of the original table's hash")
+    check.set_defaults(command=_verify)
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    if (arguments.recipe is None) != (arguments.key_file is None):
+        raise ParameterError("The original table is compared with --recipe and --key-file together.")
+    certificate = Certificate.load(arguments.certificate)
+    files = arguments.files or [arguments.certificate.parent / one.name for one in certificate.files]
+    if not files:
+        raise ParameterError("The certificate names no files; name the published files after it.")
+    data = None if arguments.recipe is None else Recipe.load(arguments.recipe).microdata()
+    key = None if arguments.key_file is None else read_key(arguments.key_file)
+    found = verify(certificate, _contents(files), not arguments.no_hashes, data, key)
+    for one in found.findings:
+        print(f"{one.outcome}: {one.sentence}")
+    counts = [sum(one.outcome == outcome for one in found.findings) for outcome in ("holds", "fails", "not checked")]
+    state = "The certificate holds" if found.holds else "The certificate does not hold"
+    print(f"{state}: of {sum(counts)} checks {counts[0]} hold, {counts[1]} fail, {counts[2]} could not be made.")
+    return 0 if found.holds else 1
+
+
+def _contents(files: Sequence[Path]) -> dict[str, bytes]:
+    contents: dict[str, bytes] = {}
+    for file in files:
+        if file.name in contents:
+            raise ParameterError(f"Two files are called '{file.name}'; give them different names.")
+        try:
+            contents[file.name] = file.read_bytes()
+        except OSError as error:
+            reason = (error.strerror or "it cannot be opened").lower()
+            raise DataError(f"'{file.name}' cannot be read: {reason}.") from None
+    return contents

@@ -1,0 +1,217 @@
+"""One run of Rothko on a table that does not fit in memory: read, code, divide, finish, publish."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from anoncore import __version__
+from anoncore.algorithms.rothko.rothko import Rothko
+from anoncore.algorithms.rothko.rows import no_check
+from anoncore.algorithms.rothko.setting import Counters, Part, Setting
+from anoncore.base.errors import DataError
+from anoncore.base.faults import require_space, writing
+from anoncore.base.progress import Progress
+from anoncore.engines.output_folder import folder_when_complete, temporary_folder
+from anoncore.engines.parts import PartResult, Publisher
+from anoncore.engines.spool import Tags, profile_of, spool_rows
+from anoncore.sources.large_table import LargeTable
+
+VALUES_READ, ROWS_CODED, ROWS_DIVIDED = 0.15, 0.4, 0.6
+"""Share of a run that is over after each step, as a rule of thumb for the estimate of the time left."""
+SUMMARY = "_release.json"
+MOST_ROWS = 1_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class LargeRun:
+    """What a run gave: the folder of Parquet files, the classes it found, and what it did.
+
+    `information_loss` is the mean loss of a cell of the quasi-identifiers, 0 exact to 1 nothing left;
+    `discernibility` the sum of squared class sizes.
+    """
+
+    output: Path
+    algorithm: Rothko
+    n_rows: int
+    n_groups: int
+    smallest: int
+    largest: int
+    information_loss: float
+    discernibility: int
+    counters: Counters
+    notes: tuple[str, ...]
+
+
+def anonymize_table(
+    open_table: Callable[[Path], LargeTable],
+    tags: Tags,
+    algorithm: Rothko,
+    output: Path,
+    workspace: Path | None = None,
+    progress: Progress | None = None,
+    replace: bool = False,
+    workers: int | None = None,
+) -> LargeRun:
+    """Make the release of a table that `open_table(workspace)` opens, as a folder of Parquet files at `output`.
+
+    Rows of a file are in order of their class and then of what is published, so that the order of the table decides
+    nothing. The folder appears when it is complete. Temporary files (about twice the table in int32 codes) go to
+    `workspace`, by default beside the output. At most `workers` parts of `memory_rows` rows are in memory at a time.
+
+    With `replace` an earlier release gives way, and nothing else. Raises DataError, InfeasibleError, and CancelledError
+    if `progress` raises it; then nothing is left behind.
+    """
+    check_output(output)
+    parent = output.resolve().parent if workspace is None else workspace
+    with (
+        folder_when_complete(output.resolve(), replace) as parts,
+        writing(parent),
+        temporary_folder(parent, f"{output.name}-work") as work,
+    ):
+        if progress is not None:
+            progress(0.0, "Opening the table; text files and SQLite are converted first")
+        table = open_table(work)
+        try:
+            run = _Run(table, tags, algorithm, work, parts, _Watch(progress, table.n_rows))
+            results = run.publish(workers or os.cpu_count() or 1)
+        finally:
+            table.close()
+        found = _result(output, run.setting, results)
+        with writing(parts):
+            (parts / SUMMARY).write_text(json.dumps(_summary(found), indent=2) + "\n", encoding="utf-8")
+    return found
+
+
+def check_output(output: Path, source: Path | None = None) -> None:
+    """Raise DataError for an output that is there and no release, or that lies in the folder of its own table."""
+    if source is not None and source.resolve() in (output.resolve(), *output.resolve().parents):
+        raise DataError("The release would lie inside the table that it is made of; choose another name.")
+    if output.exists() and not (output / SUMMARY).is_file():
+        raise DataError(f"'{output}' exists and holds no release; choose another name.")
+
+
+def space_needed(n_rows: int, coded: int, carried: int) -> int:
+    """Bytes of temporary files: rows of so many coded columns and columns carried along, twice while they divide."""
+    return 2 * n_rows * (4 * coded + 8 * carried)
+
+
+class _Watch:
+    """Progress in rows, with an estimate of the time left; never goes back."""
+
+    def __init__(self, progress: Progress | None, n_rows: int) -> None:
+        self._progress, self.n_rows = progress, n_rows
+        self._begun, self._share = monotonic(), 0.0
+
+    def say(self, share: float, text: str) -> None:
+        """Report what is being done; raises what the listener raises."""
+        self._share = max(self._share, share)
+        if self._progress is None:
+            return
+        passed = monotonic() - self._begun
+        left = passed / self._share - passed if self._share > 0.02 else 0.0
+        estimate = f"; about {_duration(left)} left" if passed > 3 and left >= 1 else ""
+        self._progress(self._share, text + estimate)
+
+    def rows(self, begin: float, end: float, done: int, what: str) -> None:
+        """Report rows done of a step that goes from one share to another."""
+        share = begin + (end - begin) * done / self.n_rows
+        self.say(share, f"{done:,} of {self.n_rows:,} rows {what}")
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+class _Run:
+    """Steps of a run over an open table."""
+
+    def __init__(
+        self, table: LargeTable, tags: Tags, algorithm: Rothko, work: Path, parts: Path, watch: _Watch
+    ) -> None:
+        if table.n_rows > MOST_ROWS:
+            raise DataError(f"The table has {table.n_rows:,} rows; at most {MOST_ROWS:,} can be anonymized in one run.")
+        self.watch = watch
+        profile, columns = profile_of(table, tags, algorithm, lambda text: watch.say(0.02, text))
+        algorithm.validate_data(profile)
+        self.setting = Setting.of(algorithm, profile)
+        carried = len(profile.attributes) - len(profile.quasi_identifiers)
+        require_space(work, space_needed(table.n_rows, self.setting.width, carried))
+        self.rows = spool_rows(
+            table,
+            self.setting,
+            columns,
+            work / "rows.arrow",
+            lambda n: watch.rows(VALUES_READ, ROWS_CODED, n, "coded"),
+        )
+        self.rows.check = lambda: watch.say(0.0, "Dividing the rows")
+        self.publisher = Publisher(self.setting, table, parts)
+
+    def publish(self, workers: int) -> list[PartResult]:
+        """Finish every part in a pool of threads, while further ones are divided."""
+        results: list[PartResult] = []
+        waiting = iter(self.setting.model.parts(self.setting, self.rows))
+        with ThreadPoolExecutor(workers) as pool:
+            running: set[Future[PartResult]] = set()
+            number, more, done = 0, True, 0
+            try:
+                while more or running:
+                    part: Part | None = next(waiting, None) if more and len(running) < workers else None
+                    more = more and (part is not None or len(running) >= workers)
+                    if part is not None:
+                        part.rows.check = no_check  # progress is this thread's alone
+                        running.add(pool.submit(self.publisher.publish, part, number))
+                        number += 1
+                        continue
+                    finished, running = wait(running, return_when=FIRST_COMPLETED)
+                    for one in finished:
+                        results.append(one.result())
+                        done += results[-1].rows
+                    self.watch.rows(ROWS_DIVIDED, 0.99, done, "published")
+            finally:
+                for one in running:
+                    one.cancel()
+        return results
+
+
+def _result(output: Path, setting: Setting, results: list[PartResult]) -> LargeRun:
+    data, model = setting.data, setting.model
+    losses = np.sum([one.losses for one in results], axis=0) / data.n_rows
+    cells = "ranges of the rows present" if model.recoding == "rows" else "boxes of the partition tree"
+    setting.counters.rows_read += data.n_rows
+    return LargeRun(
+        output=output,
+        algorithm=model,
+        n_rows=sum(one.rows for one in results),
+        n_groups=sum(one.groups for one in results),
+        smallest=min(one.smallest for one in results),
+        largest=max(one.largest for one in results),
+        information_loss=float(losses.mean()),
+        discernibility=sum(one.squares for one in results),
+        counters=setting.counters,
+        notes=(f"Cells are the {cells}.", model.account(setting.counters)),
+    )
+
+
+def _summary(run: LargeRun) -> dict[str, Any]:
+    algorithm = run.algorithm.to_dict()
+    algorithm.pop("seed", None)
+    return {
+        "anoncore": __version__,
+        "algorithm": algorithm,
+        "rows": run.n_rows,
+        "groups": run.n_groups,
+        "smallest group": run.smallest,
+        "largest group": run.largest,
+        "information loss": run.information_loss,
+        "discernibility": run.discernibility,
+        "notes": list(run.notes),
+    }

@@ -1,0 +1,67 @@
+"""What requirements and kernels ask of a table, without its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.table.domain import Domain
+from anoncore.table.microdata import Codes, Microdata, Role, SensitiveValues
+
+Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CountedValues(SensitiveValues):
+    """A sensitive attribute known by its counts; `recode` (domain size,) is the value that each code counts as."""
+
+    recode: Codes
+    rows: Int64 = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    @cached_property
+    def counts(self) -> Int64:
+        """Rows of the whole table with each value, int64 (size,)."""
+        return np.bincount(self.recode, weights=self.rows, minlength=self.size).astype(np.int64)
+
+
+class TableProfile(Microdata):
+    """A table known by roles, domains and the counts of single values: `codes` is empty.
+
+    `roles` has every column of the table, `domains` and `counts` those that are coded.
+    """
+
+    def __init__(
+        self,
+        n_rows: int,
+        roles: Mapping[str, Role],
+        domains: Mapping[str, Domain],
+        counts: Mapping[str, Int64],
+        sensitive_values: Mapping[str, Collection[Any]],
+    ) -> None:
+        self._n_rows, self._counts = n_rows, dict(counts)
+        self.roles, self.domain, self.codes = dict(roles), dict(domains), {}
+        self.sensitive_values = {name: self._protected(name, values) for name, values in sensitive_values.items()}
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self._n_rows
+
+    def require_sensitive(self, attribute: str | None = None) -> tuple[str, ...]:
+        """The named attribute, or every sensitive one; DataError if there is none."""
+        if attribute is not None and attribute in self.domain:
+            return (attribute,)
+        return super().require_sensitive(attribute)
+
+    def sensitive_view(self, attribute: str, codes: Codes | None = None) -> CountedValues:
+        """The attribute as requirements count it; its `codes` are those of the domain, not of rows."""
+        every = np.arange(len(self.domain[attribute]), dtype=np.int32)
+        view = super().sensitive_view(attribute, every)
+        return CountedValues(
+            attribute, view.codes, view.size, view.unique, view.labels, view.codes, self._counts[attribute]
+        )

@@ -1,0 +1,79 @@
+"""What a certificate says about the attributes of a release, taken from what is published of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from anoncore.publishing.certification.entries import Attribute, Form
+from anoncore.publishing.certification.published_release import set_members
+from anoncore.publishing.certification.published_table import PublishedTable, cell_text
+from anoncore.release.recoding import Distorted, Exact, GroupValues
+from anoncore.release.release import Release
+from anoncore.table.domain import Domain, Kind
+
+
+def attribute_entries(release: Release, tables: Sequence[PublishedTable]) -> list[Attribute]:
+    """An entry per column of the original table, identifiers included, which are named and no more."""
+    data = release.data
+    published = set(release.attributes)
+    entries = []
+    for name, role in data.roles.items():
+        if name not in published:
+            entries.append(Attribute(name=name, role=role.value))
+            continue
+        domain, form = data.domain[name], _form(release, name)
+        shown = _shown(name, tables, form) if form != "region" else set()
+        says_more = form != "region" and (role.value != "quasi-identifier" or name in data.sensitive_values)
+        protected = data.sensitive_values.get(name)
+        entries.append(
+            Attribute(
+                name=name,
+                role=role.value,
+                kind=domain.kind.value,
+                type=_type(domain),
+                form=form,
+                values=_texts(domain.values, shown) if says_more and domain.kind is not Kind.NUMERIC else None,
+                hierarchy=_hierarchy(release, name, shown) if says_more else None,
+                protected=None if protected is None or form == "region" else _texts(protected, shown),
+            )
+        )
+    return entries
+
+
+def _form(release: Release, name: str) -> Form:
+    found = [fragment.recodings[name] for fragment in release.fragments if name in fragment.recodings]
+    if any(isinstance(one, Distorted) for one in found):
+        return "changed"
+    if all(isinstance(one, Exact) for one in found):
+        return "exact"
+    return "set" if all(isinstance(one, GroupValues) for one in found) else "region"
+
+
+def _type(domain: Domain) -> Literal["number", "date", "text"]:
+    if domain.kind is not Kind.NUMERIC:
+        return "text"
+    return "date" if domain.is_date else "number"
+
+
+def _shown(name: str, tables: Sequence[PublishedTable], form: Form) -> set[str]:
+    """The values that a reader of the tables sees."""
+    cells = {text for table in tables if name in table.columns for text in table.columns[name].texts}
+    return {one for text in cells for one in set_members(text, name)} if form == "set" else cells
+
+
+def _texts(values: Iterable[Any], shown: set[str]) -> list[str]:
+    """Each text once: different values may have one text in files, such as 1.5 and 1.50."""
+    return list(dict.fromkeys(text for value in values if (text := cell_text(value)) in shown))
+
+
+def _hierarchy(release: Release, name: str, shown: set[str]) -> list[list[str]] | None:
+    hierarchy = release.data.hierarchies.get(name)
+    if hierarchy is None:
+        return None
+    lines: dict[str, list[str]] = {}
+    for value in release.data.domain[name].values:
+        path, text = hierarchy.path_of(value), cell_text(value)
+        if path is not None and text in shown:
+            lines.setdefault(text, [text, *path])
+    return list(lines.values())

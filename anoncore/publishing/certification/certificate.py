@@ -1,0 +1,293 @@
+"""Certificates: what holds of a release, made how and of what, with nothing that its files do not show."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import platform
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+import pandas as pd
+from pydantic import ValidationError, model_validator
+
+import anoncore
+from anoncore import privacy
+from anoncore.base.errors import DataError, ReleaseError
+from anoncore.base.texts import listing, quoted
+from anoncore.privacy.check import COMPARISON_WORDS
+from anoncore.publishing.certification.attribute_entries import attribute_entries
+from anoncore.publishing.certification.digests import column_hash, joined_hash, table_hash
+from anoncore.publishing.certification.entries import (
+    Asked,
+    Attribute,
+    Entry,
+    File,
+    InputTable,
+    Joins,
+    Method,
+    Personal,
+    Statement,
+    Table,
+)
+from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
+from anoncore.publishing.certification.published_table import PublishedTable, cell_name
+from anoncore.publishing.certification.rechecking import (
+    HIDDEN_PEOPLE,
+    Recheck,
+    hidden_reason,
+    recheck_joins,
+    recheck_people,
+    recheck_requirement,
+)
+from anoncore.recipes.recipe import without_seeds
+from anoncore.release.method import ReleaseMethod
+from anoncore.release.release import Release
+from anoncore.requirements import Requirement
+from anoncore.table.microdata import Microdata
+
+SEED = "left out: with the seed of a release a reader could undo its random choices"
+NO_SEED = "the method makes no random choices"
+INPUT = (
+    "HMAC-SHA-256 of the table's content without identifiers, in whatever order of rows. Its key stays with whoever "
+    "made the release: with a plain hash a reader could test guesses of the original table."
+)
+ALIKE = "the files write different values or groups alike"
+UNSIGNED = "The certificate is not signed: it says what the files are and what they show, not who made them."
+
+
+class Certificate(Entry):
+    """What a release is and what holds of it. All but the keyed hash of the input can be seen in the files."""
+
+    format: Literal["anoncore-release-certificate"] = "anoncore-release-certificate"
+    version: Literal[1] = 1
+    made: str
+    software: dict[str, str]
+    method: Method | None
+    input: InputTable
+    attributes: list[Attribute]
+    tables: list[Table]
+    linked_by: str | None
+    sha256: str
+    requirements: list[Asked]
+    people: list[Personal]
+    joins: Joins | None
+    files: list[File]
+    not_checked: list[str]
+
+    @model_validator(mode="after")
+    def _names_fit(self) -> Self:
+        """Statements and tables name attributes that the certificate has."""
+        known = {one.name for one in self.attributes if one.form is not None}
+        named = {one.attribute for one in self.requirements} | {one.attribute for one in self.people}
+        named.discard(None)
+        if self.joins is not None:
+            named.add(self.joins.common)
+        for table in self.tables:
+            columns = [name for name in table.columns if name != self.linked_by]
+            named |= {*columns}
+            if set(table.column_sha256) != {*columns} or (self.linked_by or columns[0]) not in table.columns:
+                raise ValueError(f"the columns of table '{table.name}' do not fit")
+        if self.joins is not None and any(self.joins.common not in table.columns for table in self.tables):
+            raise ValueError(f"a table lacks '{self.joins.common}'")
+        if not named <= known:
+            raise ValueError(f"nothing is said about {listing(sorted(map(str, named - known)))}")
+        return self
+
+    @classmethod
+    def loads(cls, text: str | bytes) -> Self:
+        """The certificate that `dumps` wrote. Raises DataError for a text that is none."""
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            reason = f"{f'{where}: ' if where else ''}{first['msg'].removeprefix('Value error, ')}"
+            raise DataError(f"This is no certificate of a release ({reason}).") from None
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The certificate in a file. Raises DataError for a file that cannot be read or is none."""
+        try:
+            return cls.loads(Path(path).read_bytes())
+        except OSError as error:
+            reason = (error.strerror or "it cannot be opened").lower()
+            raise DataError(f"The certificate {quoted(Path(path).name)} cannot be read: {reason}.") from None
+
+    def dumps(self) -> str:
+        """The certificate as JSON text."""
+        return json.dumps(self.model_dump(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def new_key() -> str:
+    """A key for the hash of the input, 32 random bytes in hexadecimal."""
+    return secrets.token_hex(32)
+
+
+def input_hash(data: Microdata, key: str) -> str:
+    """The keyed hash of a table's content without its identifiers, whatever the order of its rows."""
+    content = table_hash(PublishedTable.of("input", data.frame[list(data.attributes)]))
+    return hmac.new(key.encode(), content.encode(), hashlib.sha256).hexdigest()
+
+
+def certify(
+    release: Release,
+    key: str,
+    files: Mapping[str, bytes] | None = None,
+    requirements: Sequence[Requirement] = (),
+    tables: Mapping[str, pd.DataFrame] | None = None,
+) -> Certificate:
+    """The certificate of a release: what its algorithm promises and the given requirements.
+
+    `key` (see `new_key`) is for the hash of the input and is not written. `files` are the written files by name, whose
+    hashes are taken; `tables` the published tables where `Release.tables` was called already. Raises ReleaseError where
+    something that was promised or asked for does not hold, DataError for a column name that files cannot keep apart.
+    """
+    unclear = [name for name in release.attributes if cell_name(name) != name]
+    if unclear:
+        raise DataError(
+            f"Columns named {listing(unclear)} cannot be told from ones that a spreadsheet guards with an apostrophe; "
+            "rename them."
+        )
+    own = {name: PublishedTable.of(name, frame) for name, frame in (tables or release.tables()).items()}
+    shown = tuple(own.values())
+    attributes = attribute_entries(release, shown)
+    group = _group_column(release, shown)
+    published = PublishedRelease(shown, by_name(attributes), group)
+    asked = [_asked(published, one) for one in privacy.guarantees(release, requirements)]
+    method = None if release.algorithm is None else _method(release.algorithm)
+    people = [_personal(published, method, one) for one in privacy.personal_guarantees(release)]
+    joins = _joins(release, published)
+    return Certificate(
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        software={
+            "anoncore": anoncore.__version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "pandas": pd.__version__,
+        },
+        method=method,
+        input=InputTable(rows=release.data.n_rows, hmac_sha256=input_hash(release.data, key), about=INPUT),
+        attributes=attributes,
+        tables=[_table(published, table) for table in shown],
+        linked_by=group,
+        sha256=joined_hash(shown, group),
+        requirements=asked,
+        people=people,
+        joins=joins,
+        files=[_file(name, content) for name, content in (files or {}).items()],
+        not_checked=_not_checked(asked, people, joins),
+    )
+
+
+def _file(name: str, content: bytes) -> File:
+    return File(name=name, bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
+
+
+def _group_column(release: Release, tables: Sequence[PublishedTable]) -> str | None:
+    """The column that joins the tables: the one that is no attribute."""
+    if len(tables) < 2 or not release.is_shared:
+        return None
+    return next(name for name in tables[0].columns if name not in release.data.roles)
+
+
+def _method(algorithm: ReleaseMethod) -> Method:
+    parameters = without_seeds(algorithm.to_dict())
+    name = parameters.pop("name")
+    seeded = "seed" in type(algorithm).model_fields
+    return Method(
+        name=name,
+        title=algorithm.title,
+        source=algorithm.source,
+        parameters=json.loads(json.dumps(parameters)),
+        seed=SEED if seeded else NO_SEED,
+        group_word=algorithm.group_word,
+    )
+
+
+def _table(published: PublishedRelease, table: PublishedTable) -> Table:
+    sizes = group_sizes(published, table)
+    return Table(
+        name=table.name,
+        columns=list(table.columns),
+        rows=table.n_rows,
+        groups=sum(sizes.values()),
+        group_sizes=sizes,
+        sha256=table_hash(table, published.group),
+        column_sha256={name: column_hash(one) for name, one in table.columns.items() if name != published.group},
+    )
+
+
+def _asked(published: PublishedRelease, one: privacy.Guarantee) -> Asked:
+    if not one.holds:
+        raise ReleaseError(f"There is no certificate for what does not hold: {one.sentence}")
+    requirement = one.requirement
+    entry = Asked(
+        requirement=json.loads(json.dumps(requirement.to_dict())),
+        label=requirement.label(),
+        source=requirement.source,
+        attribute=one.attribute,
+        comparison=COMPARISON_WORDS[requirement.comparison],
+        asked=requirement.threshold,
+        reached=None,
+        rechecked=False,
+        reason=hidden_reason(published, requirement, one.attribute),
+    )
+    if entry.reason:
+        return entry
+    found = recheck_requirement(published, entry)
+    changes: dict[str, Any] = {"rechecked": True, "reached": found.reached} if found.holds else {"reason": ALIKE}
+    return entry.model_copy(update=changes)
+
+
+def _personal(published: PublishedRelease, method: Method | None, one: privacy.PersonalGuarantee) -> Personal:
+    if not one.holds:
+        raise ReleaseError(f"There is no certificate for what does not hold: {one.sentence}")
+    entry = Personal(
+        attribute=one.attribute,
+        asked=one.asked,
+        source="" if method is None else method.source,
+        sentence=f"What is promised of everybody's '{one.attribute}' holds with {one.asked:g} asked.",
+        rechecked=False,
+    )
+    found = recheck_people(published, method, entry)
+    if found is None:
+        return entry.model_copy(update={"reason": HIDDEN_PEOPLE})
+    return entry.model_copy(
+        update={"rechecked": True, "sentence": found.sentence} if found.holds else {"reason": ALIKE}
+    )
+
+
+def _joins(release: Release, published: PublishedRelease) -> Joins | None:
+    if release.is_shared:
+        return None
+    try:
+        check = privacy.joins(release)
+    except ReleaseError:  # the fragments share nothing to be joined on
+        return None
+    if not check.holds:
+        raise ReleaseError(f"There is no certificate for fragments that are not safe to join: {check.sentences[0]}")
+    source = "Zakerzadeh, Aggarwal and Barker, definition 4.1 and theorems 4.1 and 5.1; 4.5 for delta"
+    entry = Joins(common=check.common, k=check.k, l=check.l, delta=check.delta, source=source, rechecked=False)
+    found: Recheck = recheck_joins(published, entry)
+    return entry.model_copy(update={"rechecked": True} if found.holds else {"reason": ALIKE})
+
+
+def _not_checked(asked: Iterable[Asked], people: Iterable[Personal], joins: Joins | None) -> list[str]:
+    entries: list[tuple[str, Statement]] = [
+        *((one.label, one) for one in asked),
+        *((f"The promise about '{p.attribute}'", p) for p in people),
+    ]
+    if joins is not None:
+        entries.append((f"Joins on '{joins.common}'", joins))
+    found = [
+        f"{what} held when the release was made, but the files alone do not show it: {one.reason}."
+        for what, one in entries
+        if not one.rechecked
+    ]
+    return [*found, UNSIGNED]

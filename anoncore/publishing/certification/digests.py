@@ -1,0 +1,74 @@
+"""Hashes of what is published: by content, whatever the order of rows, the numbers of groups and the file format."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.publishing.certification.published_table import Column, PublishedTable
+
+Int64 = npt.NDArray[np.int64]
+
+
+def column_hash(column: Column) -> str:
+    """SHA-256 of a column's distinct texts and how often each occurs."""
+    counts = np.bincount(column.codes, minlength=len(column.texts)).tolist()
+    return _sha256(_text([[text, count] for text, count in zip(column.texts, counts, strict=True)]))
+
+
+def table_hash(table: PublishedTable, group: str | None = None) -> str:
+    """SHA-256 of a table's rows, in whatever order; with a group column, of which rows stand together in a group."""
+    return joined_hash([table], group)
+
+
+def joined_hash(tables: Sequence[PublishedTable], group: str | None = None) -> str:
+    """SHA-256 of several tables; with a group column, of which rows of all of them belong to one group.
+
+    The groups' own names play no part: they are drawn anew for every file.
+    """
+    parts: list[bytes] = []
+    rows: list[Int64] = []
+    for table in tables:
+        names = [name for name in table.columns if name != group]
+        key = table.keys(names)
+        _, first = np.unique(key, return_index=True)
+        codes = np.array([table.columns[name].codes[first] for name in names], dtype="<i4")
+        parts.append(_text([table.name, names, [table.columns[name].texts for name in names]]) + codes.tobytes())
+        rows.append(key)
+    if group is None:
+        parts += [np.sort(key).astype("<i8").tobytes() for key in rows]
+    else:
+        parts += sorted(_group_digests(tables, rows, group))
+    return _sha256(*parts)
+
+
+def _group_digests(tables: Sequence[PublishedTable], rows: Sequence[Int64], group: str) -> list[bytes]:
+    """A digest of every group's sorted rows, table by table."""
+    labels = sorted({text for table in tables for text in table.columns[group].texts})
+    place = {text: number for number, text in enumerate(labels)}
+    digests = [hashlib.sha256() for _ in labels]
+    for table, key in zip(tables, rows, strict=True):
+        column = table.columns[group]
+        of_row = np.array([place[text] for text in column.texts], dtype=np.int64)[column.codes]
+        order = np.lexsort((key, of_row))
+        sorted_rows = key[order].astype("<i8")
+        bounds = np.searchsorted(of_row[order], np.arange(len(labels) + 1))
+        for number, digest in enumerate(digests):
+            part = sorted_rows[bounds[number] : bounds[number + 1]]
+            digest.update(len(part).to_bytes(8, "little") + part.tobytes())
+    return [digest.digest() for digest in digests]
+
+
+def _text(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
+
+
+def _sha256(*parts: bytes) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.hexdigest()

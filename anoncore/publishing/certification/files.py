@@ -1,0 +1,115 @@
+"""Published files read back cell by cell, with nothing interpreted."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from anoncore.base.errors import DataError
+from anoncore.base.memory import TEXT_FACTOR, require_memory
+from anoncore.publishing.certification.published_table import PublishedTable
+from anoncore.sources.parquet import read_within
+
+PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
+ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+UNPACKED_LIMIT = 4 << 30
+ADVICE = "verify it on a machine with more memory"
+
+
+def read_published(name: str, content: bytes) -> list[PublishedTable]:
+    """Every table of a published file: a CSV, a Parquet file, the sheets of a workbook or the members of a zip.
+
+    Raises DataError for a file that cannot be read as one of these.
+    """
+    try:
+        return list(_tables(name, content))
+    except DataError:
+        raise
+    except Exception:
+        # Parsers raise nearly anything on a file that is cut short or changed.
+        raise DataError(f"'{name}' is damaged or is no table that was published: it cannot be read.") from None
+
+
+def _tables(name: str, content: bytes) -> Iterator[PublishedTable]:
+    stem = Path(name).stem
+    if content.startswith(PARQUET):
+        yield PublishedTable.of(stem, _parquet(name, content))
+    elif content.startswith(ZIP):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+            if size > UNPACKED_LIMIT:
+                raise DataError(f"'{name}' would unpack to more than {UNPACKED_LIMIT >> 30} GB.")
+            require_memory(size, f"'{name}'", ADVICE)
+            if "xl/workbook.xml" in archive.namelist():
+                yield from _sheets(content)
+            else:
+                for member in archive.infolist():
+                    unpacked = archive.read(member)
+                    if unpacked.startswith(ZIP):
+                        raise DataError(f"'{name}' holds an archive inside an archive; unpack it first.")
+                    yield from _tables(member.filename, unpacked)
+    else:
+        yield PublishedTable.of(stem, _csv(name, content))
+
+
+def _parquet(name: str, content: bytes) -> pd.DataFrame:
+    table = read_within(content, name, UNPACKED_LIMIT)
+    plain = [(field.name, _value_type(field.type)) for field in table.schema]
+    return table.cast(pa.schema(plain)).to_pandas(integer_object_nulls=True, date_as_object=True)
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _sheets(content: bytes) -> Iterator[PublishedTable]:
+    import openpyxl
+
+    book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+    for sheet in book.worksheets:
+        sheet.reset_dimensions()
+        rows = [[_unescaped(cell) for cell in row] for row in sheet.iter_rows(values_only=True)]
+        header, body = (rows[0], rows[1:]) if rows else ([], [])
+        width = len(header)
+        cells = [[*row[:width], *[None] * (width - len(row))] for row in body]
+        columns = {place: pd.Series([row[place] for row in cells], dtype=object) for place in range(width)}
+        frame = pd.DataFrame(columns, index=range(len(cells)))
+        frame.columns = pd.Index(["" if label is None else str(label) for label in header])
+        yield PublishedTable.of(sheet.title, frame)
+
+
+def _unescaped(cell: Any) -> Any:
+    if isinstance(cell, str) and "_x" in cell:
+        return ESCAPED.sub(lambda match: chr(int(match[1], 16)), cell)
+    return cell
+
+
+def _csv(name: str, content: bytes) -> pd.DataFrame:
+    from pyarrow import csv as arrow_csv
+
+    require_memory(len(content) * TEXT_FACTOR, f"'{name}'", ADVICE)
+    text = content.removeprefix(b"\xef\xbb\xbf")
+    lines = csv.reader(io.StringIO(text.decode("utf-8"), newline=""))
+    header = next(lines, None)
+    if header is None:
+        raise DataError(f"'{name}' is empty.")
+    labels = [f"f{place}" for place in range(len(header))]
+    table = arrow_csv.read_csv(
+        io.BytesIO(text),
+        read_options=arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=max(len(text), 1) + 1),
+        parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(labels, pa.large_string()), strings_can_be_null=False
+        ),
+    )
+    frame = table.slice(1).to_pandas()
+    frame.columns = pd.Index(header)
+    return frame

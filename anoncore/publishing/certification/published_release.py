@@ -1,0 +1,275 @@
+"""Groups, levels and joins of a release, worked out from its published tables alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from anoncore.base.errors import DataError, ReleaseError
+from anoncore.base.texts import MISSING_TEXT
+from anoncore.publishing.certification.entries import Attribute
+from anoncore.publishing.certification.published_table import Column, PublishedTable, cell_text
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import Exact, GroupValues, Recoding
+from anoncore.release.release import Fragment, Release
+from anoncore.requirements.requirement import Check, Comparison, Floats, Requirement
+from anoncore.table.hierarchy import Hierarchy
+from anoncore.table.microdata import Codes, Microdata
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """A requirement on the published groups of a table: one level per group."""
+
+    table: str
+    check: Check
+    levels: Floats
+
+    @property
+    def worst(self) -> float:
+        """The level of the worst group."""
+        found = self.levels.min() if self.check.requirement.comparison is Comparison.AT_LEAST else self.levels.max()
+        return float(found)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every group meets the threshold."""
+        return bool(self.check.holds(self.levels).all())
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedRelease:
+    """Published tables with what a certificate says about their attributes.
+
+    Groups are those that a reader sees: rows with equal published quasi-identifiers, or (`group`) with the same number
+    in the column that joins the tables.
+    """
+
+    tables: tuple[PublishedTable, ...]
+    attributes: Mapping[str, Attribute]
+    group: str | None
+
+    def partition(self, table: PublishedTable) -> Partition:
+        """The groups of a table. Where a group has only a set of values, rows of different sets stay apart."""
+        if self.group is not None:
+            labels = self._labels
+            column = table.columns[self.group]
+            place = np.array([labels[text] for text in column.texts], dtype=np.int32)
+            return Partition(place[column.codes])
+        apart = [name for name in table.columns if self._separates(name)]
+        return Partition(table.keys(apart).astype(np.int32))
+
+    def _separates(self, name: str) -> bool:
+        one = self.attributes[name]
+        return one.role == "quasi-identifier" or one.form == "set"
+
+    @cached_property
+    def _labels(self) -> dict[str, int]:
+        """The groups of all tables. Raises ReleaseError where a table lacks some of them or has them in other sizes."""
+        counts = []
+        for table in self.tables:
+            column = table.columns[self.group or ""]
+            sizes = np.bincount(column.codes, minlength=len(column.texts)).tolist()
+            counts.append(dict(zip(column.texts, sizes, strict=True)))
+        for table, found in zip(self.tables[1:], counts[1:], strict=True):
+            if found != counts[0]:
+                differing = sorted(set(found.items()) ^ set(counts[0].items()))[0][0]
+                raise ReleaseError(
+                    f"The groups of '{table.name}' are not those of '{self.tables[0].name}': group {differing} has "
+                    f"{found.get(differing, 0):,} rows there and {counts[0].get(differing, 0):,} here."
+                )
+        return {text: place for place, text in enumerate(counts[0])}
+
+    def publishing(self, attribute: str | None) -> tuple[PublishedTable, ...]:
+        """The tables whose groups say something about an attribute (None: about sizes)."""
+        if attribute is None:
+            return self.tables[:1] if self.group is not None else self.tables
+        found = tuple(table for table in self.tables if attribute in table.columns)
+        return found[:1] if self.group is not None else found
+
+    def levels(self, requirement: Requirement, attribute: str | None) -> list[Level]:
+        """The requirement on the groups of every table that shows the attribute."""
+        found = []
+        for table in self.publishing(attribute):
+            partition = self.partition(table)
+            if attribute is None:
+                (check,) = requirement.checks(_nothing(partition.n_rows))
+                found.append(Level(table.name, check, check.levels(partition)))
+                continue
+            cells = table.columns[attribute]
+            if self.attributes[attribute].form == "set":
+                partition, cells = _members(partition, cells, attribute)
+            data = self._microdata({attribute: cells})
+            asked = requirement if requirement.attribute_free else requirement.replace(attribute=attribute)
+            found += [Level(table.name, check, check.levels(partition)) for check in asked.checks(data)]
+        return found
+
+    def joined(self, common: str) -> Release:
+        """The tables as fragments with classes of their own that show the common attribute only."""
+        is_set = self.attributes[common].form == "set"
+        own = [self.partition(table) for table in self.tables]
+        members = [
+            _members(partition, table.columns[common], common) if is_set else (partition, table.columns[common])
+            for partition, table in zip(own, self.tables, strict=True)
+        ]
+        # Where values were changed, a table may lack some that another one has.
+        data = self._microdata({common: Column.of([text for _, cells in members for text in cells.texts])})
+        fragments = []
+        for table, partition, (spread, cells) in zip(self.tables, own, members, strict=True):
+            codes = self._codes(data, common, cells)
+            recoding: Recoding = Exact(data.domain[common], partition, codes)
+            if is_set:
+                order = np.lexsort((codes, spread.group))
+                offsets = np.concatenate(([0], np.cumsum(spread.sizes))).astype(np.int64)
+                recoding = GroupValues(data.domain[common], partition, offsets, codes[order])
+            fragments.append(Fragment(table.name, partition, {common: recoding}))
+        return Release(data, tuple(fragments))
+
+    def people(self) -> Release | None:
+        """The joined tables as a release, rows of a group linked in any way; None for tables that share attributes or
+        are not joined.
+        """
+        columns = [name for table in self.tables for name in table.columns if name != self.group]
+        if self.group is None or len(self.tables) < 2 or len(set(columns)) < len(columns):
+            return None
+        ordered = [_by_group(table, self.partition(table)) for table in self.tables]
+        first = self.partition(ordered[0])
+        cells = {name: column for table in ordered for name, column in table.columns.items() if name != self.group}
+        data = self._microdata(cells)
+        fragments = tuple(
+            Fragment(
+                table.name,
+                first,
+                {
+                    name: Exact(data.domain[name], first, data.codes[name])
+                    for name in table.columns
+                    if name != self.group
+                },
+            )
+            for table in ordered
+        )
+        return Release(data, fragments)
+
+    @property
+    def tells_people(self) -> bool:
+        """Whether the tables tell which quasi-identifiers belong to one person: one of them has all."""
+        return sum(any(self._is_known(name) for name in table.columns) for table in self.tables) == 1
+
+    def _is_known(self, name: str) -> bool:
+        return name != self.group and self.attributes[name].role == "quasi-identifier"
+
+    def _microdata(self, cells: Mapping[str, Column]) -> Microdata:
+        """A table of published cells, coded as the original was: same kinds, orders, hierarchies, protected values."""
+        frame, kinds, orders, hierarchies, protected = {}, {}, {}, {}, {}
+        for name, column in cells.items():
+            one = self.attributes[name]
+            typed = _typed(one, column)
+            frame[name] = typed
+            kinds[name] = "nominal" if one.form == "region" else one.kind or "nominal"
+            if one.values is not None and one.type == "text":
+                new = [text for text in column.texts if text and text not in one.values]
+                orders[name] = [*(text for text in one.values if text), *new]
+            if one.hierarchy is not None:
+                hierarchies[name] = Hierarchy.from_table([[_value(one, line[0]), *line[1:]] for line in one.hierarchy])
+            if one.protected is not None:
+                found = [_value(one, text) for text in one.protected if text in column.texts]
+                protected[name] = found or None
+        table = pd.DataFrame(frame)
+        some = {name: values for name, values in protected.items() if values}
+        if len(some) < len(protected):
+            raise ReleaseError("None of the values that need protection is published.")
+        return Microdata(
+            table,
+            roles={name: self.attributes[name].role for name in cells},
+            kinds=kinds,
+            orders=orders,
+            hierarchies=hierarchies,
+            sensitive_values=some,
+        )
+
+    def _codes(self, data: Microdata, name: str, cells: Column) -> Codes:
+        """Cells as codes of a table that may have been made from other ones."""
+        values = [data.domain[name].code_of(_value(self.attributes[name], text)) for text in cells.texts]
+        return np.array(values, dtype=np.int32)[cells.codes]
+
+
+def _nothing(n_rows: int) -> Microdata:
+    return Microdata(pd.DataFrame({"row": np.zeros(n_rows, dtype=np.int8)}))
+
+
+def _value(one: Attribute, text: str) -> Any:
+    if text == "":
+        return None
+    if one.form == "region" or one.type == "text":
+        return text
+    try:
+        return pd.Timestamp(text) if one.type == "date" else float(text)
+    except ValueError:
+        kind = "date" if one.type == "date" else "number"
+        raise DataError(f"'{one.name}' holds {text!r}, which is no {kind}.") from None
+
+
+def _typed(one: Attribute, column: Column) -> pd.Series[Any]:
+    values: Any = [_value(one, text) for text in column.texts]
+    dtype = {"number": "float64", "date": "datetime64[ms]"}.get(one.type or "", "object")
+    return (
+        pd.Series(values, dtype="object" if one.form == "region" else dtype).iloc[column.codes].reset_index(drop=True)
+    )
+
+
+def _members(partition: Partition, cells: Column, name: str) -> tuple[Partition, Column]:
+    """Each value of a group's set once. Raises DataError for a cell that is no set, or one of more values than rows."""
+    first = partition.order[partition.starts[:-1]]
+    sets = [set_members(cells.texts[code], name) for code in cells.codes[first]]
+    for values, size in zip(sets, partition.sizes.tolist(), strict=True):
+        if len(values) > size:
+            raise DataError(f"{size:,} rows of a group cannot hold the {len(values):,} values that '{name}' has there.")
+    groups = np.repeat(np.arange(len(sets), dtype=np.int32), [len(one) for one in sets])
+    return Partition(groups), Column.of([text for one in sets for text in one])
+
+
+def set_members(text: str, name: str) -> list[str]:
+    """The values of a published set such as `{flu, "a, b"}`, as cell texts. Raises DataError for anything else."""
+    if not (text.startswith("{") and text.endswith("}")):
+        raise DataError(f"'{name}' holds {text!r}, which is no set of values.")
+    found, current, quoted, rest = [], "", False, text[1:-1]
+    place = 0
+    while place < len(rest):
+        mark = rest[place]
+        if mark == '"' and quoted and rest[place + 1 : place + 2] == '"':
+            current, place = current + '"', place + 1
+        elif mark == '"':
+            quoted = not quoted
+        elif mark == "," and not quoted and rest[place + 1 : place + 2] == " ":
+            found.append(current)
+            current, place = "", place + 1
+        else:
+            current += mark
+        place += 1
+    return [_unmarked(one) for one in [*found, current]]
+
+
+def _unmarked(text: str) -> str:
+    return "" if text == MISSING_TEXT else cell_text(text)
+
+
+def _by_group(table: PublishedTable, partition: Partition) -> PublishedTable:
+    """The table's rows sorted by group, so that rows of joined tables pair up within groups."""
+    columns = {name: replace(one, codes=one.codes[partition.order]) for name, one in table.columns.items()}
+    return PublishedTable(table.name, columns)
+
+
+def group_sizes(published: PublishedRelease, table: PublishedTable) -> dict[str, int]:
+    """How many groups of a table have each size, sizes as text."""
+    sizes, counts = np.unique(published.partition(table).sizes, return_counts=True)
+    return {str(size): count for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)}
+
+
+def by_name(attributes: Sequence[Attribute]) -> dict[str, Attribute]:
+    """Attributes by their name."""
+    return {one.name: one for one in attributes}

@@ -1,0 +1,136 @@
+"""Published tables as texts that are the same whether they come from CSV, Parquet or Excel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from anoncore.base.texts import is_missing, value_text
+from anoncore.publishing.export import FORMULA
+from anoncore.table.microdata import Codes
+
+Int64 = npt.NDArray[np.int64]
+
+NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+EXACT_WHOLE = 1e16
+
+
+def cell_text(value: Any) -> str:
+    """The text of a published cell, equal for all formats; an empty text stands for a missing cell.
+
+    A spreadsheet's guard apostrophe is taken away, numbers and dates are written in one way.
+    """
+    if is_missing(value):
+        return ""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, float):
+        return _number(value)
+    return _moment(pd.Timestamp(value)) if isinstance(value, datetime | date) else str(value)
+
+
+def _text(text: str) -> str:
+    while text.startswith("'") and FORMULA.match(text[1:]):
+        text = text[1:]
+    number = NUMBER.fullmatch(text)
+    if number is not None:
+        return _number(float(text)) if number[1] or number[2] or text == "-0" else text
+    if MOMENT.fullmatch(text):
+        try:
+            return _moment(pd.Timestamp(text))
+        except ValueError:
+            return text
+    return text
+
+
+def _number(number: float) -> str:
+    if number.is_integer() and abs(number) < EXACT_WHOLE:
+        return str(int(number))
+    # A workbook has sixteen digits, which are not always enough for the next one to come out the same.
+    return repr(float(f"{float(f'{number:.16g}'):.15g}"))
+
+
+def _moment(moment: pd.Timestamp) -> str:
+    # A workbook holds points in time to the millisecond.
+    return value_text(moment.round("ms"))
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The cells of one column: `codes` int32 (n_rows,) into `texts`, which are distinct and sorted."""
+
+    codes: Codes
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, values: Iterable[Any]) -> Column:
+        """The column of any values."""
+        series = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
+        raw, distinct = _factorized(series)
+        texts = [cell_text(value) for value in distinct]
+        ordered = sorted(set(texts))
+        rank = {text: place for place, text in enumerate(ordered)}
+        recode = np.array([rank[text] for text in texts], dtype=np.int32)
+        return cls(recode[raw] if len(raw) else np.zeros(0, dtype=np.int32), tuple(ordered))
+
+    @cached_property
+    def cells(self) -> npt.NDArray[np.object_]:
+        """The text of every row."""
+        return np.array(self.texts, dtype=object)[self.codes]
+
+
+def _factorized(series: pd.Series[Any]) -> tuple[Int64, list[Any]]:
+    """A number per row and the value of each number; values of different types stay apart."""
+    if series.dtype != object:
+        codes, distinct = pd.factorize(series, use_na_sentinel=False)
+        return codes.astype(np.int64), list(distinct)
+    places: dict[Any, int] = {}
+    found = [places.setdefault((type(value), value), len(places)) for value in series]
+    return np.array(found, dtype=np.int64), [value for _, value in places]
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedTable:
+    """One published table: its name and its columns, in order."""
+
+    name: str
+    columns: Mapping[str, Column]
+
+    @classmethod
+    def of(cls, name: str, frame: pd.DataFrame) -> PublishedTable:
+        """The cells of a frame; its row labels play no part."""
+        columns = {cell_name(label): Column.of(frame.iloc[:, place]) for place, label in enumerate(frame.columns)}
+        return cls(name, columns)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.columns.values())).codes) if self.columns else 0
+
+    def keys(self, names: Iterable[str]) -> Int64:
+        """A number per row, int64 (n_rows,): equal where the rows agree in the named columns, in their order."""
+        key = np.zeros(self.n_rows, dtype=np.int64)
+        for name in names:
+            column = self.columns[name]
+            joined = key * max(len(column.texts), 1) + column.codes
+            key = np.unique(joined, return_inverse=True)[1].astype(np.int64)
+        return key
+
+
+def cell_name(label: Any) -> str:
+    """The name of a column as it was before a spreadsheet's guard."""
+    text = str(label)
+    while text.startswith("'") and FORMULA.match(text[1:]):
+        text = text[1:]
+    return text

@@ -1,0 +1,140 @@
+"""Every statement of a certificate, asked again of the published tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from anoncore import privacy
+from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.attacks.fitting_people import level_bounds
+from anoncore.base.errors import AnonymizationError
+from anoncore.privacy.check import COMPARISON_WORDS, level_texts
+from anoncore.publishing.certification.entries import Asked, Joins, Method, Personal
+from anoncore.publishing.certification.published_release import PublishedRelease
+from anoncore.release.release import Release
+from anoncore.requirements import REQUIREMENTS, Comparison, Requirement
+from anoncore.requirements.requirement import Floats
+
+T = TypeVar("T")
+TOLERANCE = 2e-9
+HIDDEN_PEOPLE = "which rows of the tables belong to one person is what the release hides"
+HIDDEN_TABLE = "the original distribution of '{attribute}' is not published"
+
+
+@dataclass(frozen=True)
+class Recheck:
+    """What the tables say: whether a statement holds, the level reached where there is one, and a sentence."""
+
+    holds: bool
+    sentence: str
+    reached: float | None = None
+
+
+def hidden_reason(published: PublishedRelease, requirement: Requirement, attribute: str | None) -> str:
+    """Why the tables cannot show whether a requirement holds; empty where they can."""
+    form = None if attribute is None else published.attributes[attribute].form
+    if form in ("region", None) and attribute is not None:
+        return f"single values of '{attribute}' are not published"
+    if not requirement.monotone_under_suppression and form != "exact":
+        return HIDDEN_TABLE.format(attribute=attribute)
+    return ""
+
+
+def recheck_requirement(published: PublishedRelease, asked: Asked) -> Recheck:
+    """The level of every published group against what was asked."""
+
+    def work() -> Recheck:
+        requirement = REQUIREMENTS.build(asked.requirement)
+        if (requirement.label(), requirement.threshold) != (asked.label, asked.asked):
+            return Recheck(False, f"The certificate says '{asked.label}', but describes {requirement.label()}.")
+        levels = published.levels(requirement, asked.attribute)
+        at_least = requirement.comparison is Comparison.AT_LEAST
+        worst = (min if at_least else max)(levels, key=lambda one: one.worst)
+        holds = all(one.holds for one in levels)
+        reached, threshold = level_texts(worst.worst, requirement.threshold)
+        of = f" of '{asked.attribute}'" if asked.attribute else ""
+        failing = sum(int((~one.check.holds(one.levels)).sum()) for one in levels)
+        total = sum(len(one.levels) for one in levels)
+        state = "holds" if holds else f"fails in {failing:,} of {total:,} published groups"
+        return Recheck(
+            holds,
+            f"{requirement.label()} {state}: the worst published group has {requirement.level_name}{of} {reached} "
+            f"(asked: {COMPARISON_WORDS[requirement.comparison]} {threshold}).",
+            worst.worst,
+        )
+
+    return _said(asked.label, work)
+
+
+def recheck_people(published: PublishedRelease, method: Method | None, promise: Personal) -> Recheck | None:
+    """The promise about every person, as the adversary computes it; None where the tables hide who has what.
+
+    Where they hide which quasi-identifiers belong together, everybody who fits the tables is looked at: the promise
+    holds if it does for all of them, and fails if it must for one.
+    """
+    if method is None:
+        return None
+
+    def work() -> Recheck | None:
+        release = published.people()
+        if release is None:
+            return None
+        algorithm = ALGORITHMS.build({"name": method.name, **method.parameters})
+        if not published.tells_people:
+            return _bounded(release, algorithm, promise)
+        found = algorithm.personal_guarantees(release)
+        ours = next((one for one in found if one.attribute == promise.attribute), None)
+        return None if ours is None else Recheck(ours.holds, ours.sentence, ours.reached)
+
+    return _said(promise.sentence, work)
+
+
+def _bounded(release: Release, algorithm: Algorithm, promise: Personal) -> Recheck | None:
+    """The promise by what holds of all people who fit, or must fail for one of them; None where neither is so."""
+    diversity = getattr(algorithm, "diversity", None)
+    if diversity not in ("posterior", "distinct"):
+        return None
+    domain = release.data.domain[promise.attribute]
+    protected = [domain.code_of(value) for value in release.data.sensitive_values.get(promise.attribute, ())]
+
+    def level(probability: Floats) -> Floats:
+        """1 / the likeliest value, or how many values are possible; a protected set counts as one."""
+        if diversity == "distinct":
+            possible = probability > 0
+            counts = possible.sum(axis=1)
+            return counts - (
+                possible[:, protected].sum(axis=1) - possible[:, protected].any(axis=1) if protected else 0
+            )
+        likeliest = probability[:, protected].sum(axis=1) if protected else probability.max(axis=1)
+        return np.divide(1.0, likeliest, out=np.full(len(likeliest), np.inf), where=likeliest > 0)
+
+    found = level_bounds(release, promise.attribute, level)
+    tolerance = TOLERANCE * promise.asked**2
+    what = f"{algorithm.title} with {diversity} diversity, l = {promise.asked:g}"
+    if found is not None and found.high < promise.asked - tolerance:
+        return Recheck(False, f"{what}, fails: someone in the tables has at most {found.high:.4g}, whoever that is.")
+    if found is not None and found.low >= promise.asked - tolerance:
+        return Recheck(True, f"{what}, holds: everybody who fits the tables has at least {found.low:.4g}.")
+    return None
+
+
+def recheck_joins(published: PublishedRelease, asked: Joins) -> Recheck:
+    """All joins of published groups of different tables."""
+
+    def work() -> Recheck:
+        found = privacy.joins(published.joined(asked.common), asked.k, asked.l, asked.delta)
+        return Recheck(found.holds, found.sentences[0])
+
+    return _said(f"Joins on '{asked.common}'", work)
+
+
+def _said(what: str, work: Callable[[], T]) -> T | Recheck:
+    """The result; a table that no longer fits its certificate fails with the reason."""
+    try:
+        return work()
+    except AnonymizationError as error:
+        return Recheck(False, f"{what.rstrip('.')} cannot hold: {error}")

@@ -1,0 +1,273 @@
+"""Published tables as files: CSV, Parquet or Excel, without formulas and never half-written."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import secrets
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import numpy as np
+import pandas as pd
+
+from anoncore.base.errors import DataError, ParameterError
+
+FileFormat = Literal["csv", "parquet", "excel"]
+
+# OWASP, "CSV Injection": = + - @ tab and line ends, their full-width forms, also behind spaces, quotes or unseen marks.
+# Apostrophes before them count too, so that no text looks like the guarded form of another one.
+FORMULA = re.compile(r"'*[\t\r\n]|[\s\x00-\x20\"'`‘’“”\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]")
+EXCEL_ROWS, EXCEL_COLUMNS, EXCEL_CHARACTERS, EXCEL_DIGITS = 1_048_576, 16_384, 32_767, 15
+SHEET_CHARACTERS = 31
+# What XML 1.0 cannot hold, or would change, is written _x0001_ in a workbook, as Excel does (ECMA-376, ST_Xstring).
+ESCAPED = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+SURROGATE = re.compile(r"[\ud800-\udfff]")
+ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+RESERVED_FILES = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])")
+
+
+def write_tables(tables: Mapping[str, pd.DataFrame], target: Path | BinaryIO, format: FileFormat) -> None:
+    """Write published tables (name -> frame; row labels are left out) to one file.
+
+    One CSV or Parquet table is that file, several are a zip with fixed times; Excel gets one sheet each. CSV is UTF-8
+    with CRLF line ends (RFC 4180). Texts and column names in CSV and Excel are guarded by `safe_cells`; Parquet has no
+    formulas and keeps texts as they are. Excel gets what it cannot hold exactly as text: whole numbers of more than 15
+    digits, infinities, dates before 1900 or with a time zone. A path is replaced only when the whole file is written.
+
+    Raises ParameterError for an unknown format, DataError for no tables and for a table that the format can't hold.
+    """
+    writers: dict[str, Callable[[Mapping[str, pd.DataFrame]], bytes]] = {
+        "csv": lambda all_tables: _one_or_zip(all_tables, "csv", _csv),
+        "parquet": lambda all_tables: _one_or_zip(all_tables, "parquet", _parquet),
+        "excel": _excel,
+    }
+    if format not in writers:
+        raise ParameterError(f"There is no file format '{format}'; use csv, parquet or excel.")
+    if not tables:
+        raise DataError("There is no table to write.")
+    for name, frame in tables.items():
+        _check(name, frame)
+    content = writers[format](tables)
+    if isinstance(target, (str, Path)):
+        replace_file(Path(target), content)
+    else:
+        target.write(content)
+
+
+def safe_cells(frame: pd.DataFrame) -> pd.DataFrame:
+    """A copy in which a spreadsheet runs no text as a formula: an apostrophe comes before it.
+
+    Guarded are texts, categories and column names whose first character is = + - @ tab or a line end, also behind
+    spaces and quotes (OWASP, "CSV Injection"). Different texts stay different. Numbers, dates and all else stay as they
+    are, negative numbers included; a negative number that is text is guarded.
+    """
+    safe = frame.copy()
+    for position in range(frame.shape[1]):
+        column = frame.iloc[:, position]
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            renamed = column.cat.rename_categories([_guarded(value) for value in column.cat.categories])
+            safe.isetitem(position, renamed.array)
+        elif _may_hold_text(column):
+            guards = {value: _guarded(value) for value in _texts(column) if FORMULA.match(value)}
+            if guards:
+                cells = [guards.get(value, value) if isinstance(value, str) else value for value in column]
+                # Only a Series keeps its dtype here; bare objects would be turned into what they look like.
+                guarded: Any = pd.Series(cells, index=column.index, dtype=column.dtype)
+                safe.isetitem(position, guarded)
+    safe.columns = pd.Index([_guarded(name) for name in frame.columns], name=frame.columns.name)
+    return safe
+
+
+def _guarded(value: Any) -> Any:
+    return "'" + value if isinstance(value, str) and FORMULA.match(value) else value
+
+
+def _may_hold_text(column: pd.Series[Any]) -> bool:
+    return column.dtype == object or isinstance(column.dtype, (pd.StringDtype, pd.CategoricalDtype))
+
+
+def _texts(column: pd.Series[Any]) -> Iterator[str]:
+    """Distinct texts of a column; of a categorical column those that occur."""
+    if column.dtype == object:
+        return iter({value for value in column if isinstance(value, str)})
+    return (value for value in column.unique() if isinstance(value, str))
+
+
+def _check(table: str, frame: pd.DataFrame) -> None:
+    if not frame.columns.astype(str).is_unique:
+        raise DataError(f"Table '{table}' has columns of the same name; give every column its own name.")
+    for position in range(frame.shape[1]):
+        column = frame.iloc[:, position]
+        for text in (str(column.name), *(_texts(column) if _may_hold_text(column) else ())):
+            if SURROGATE.search(text):
+                raise DataError(
+                    f"Column {column.name!a} of table '{table}' holds the text {text[:40]!a} with half a character "
+                    "(a surrogate), which no file can hold; correct the text."
+                )
+
+
+def _one_or_zip(tables: Mapping[str, pd.DataFrame], ending: str, encode: Callable[[str, pd.DataFrame], bytes]) -> bytes:
+    contents = [encode(name, frame) for name, frame in tables.items()]
+    if len(contents) == 1:
+        return contents[0]
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for member, content in zip(_distinct(tables, _member_name, 100, "_"), contents, strict=True):
+            info = zipfile.ZipInfo(f"{member}.{ending}", ZIP_TIME)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.create_system = 3
+            info.external_attr = 0o644 << 16
+            file.writestr(info, content)
+    return archive.getvalue()
+
+
+def _csv(_name: str, frame: pd.DataFrame) -> bytes:
+    # With \n as line end, Python's writer would leave a text with \r without quotes.
+    return safe_cells(frame).to_csv(index=False, lineterminator="\r\n").encode("utf-8")
+
+
+def _parquet(name: str, frame: pd.DataFrame) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrays = []
+    for position, column in enumerate(frame.columns):
+        values: Any = frame.iloc[:, position]
+        # A dictionary would also publish the categories that don't occur.
+        values = np.asarray(values) if isinstance(values.dtype, pd.CategoricalDtype) else values
+        try:
+            arrays.append(pa.array(values, from_pandas=True))
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            raise DataError(
+                f"Column '{column}' of table '{name}' holds values of several types or of one that Parquet does not "
+                "know; turn them into text, or write CSV."
+            ) from None
+    # Built from arrays, the file has no metadata: that of a frame would publish its row labels and attrs.
+    table = pa.table(arrays, names=[str(column) for column in frame.columns])
+    content = io.BytesIO()
+    pq.write_table(table, content)
+    return content.getvalue()
+
+
+def _excel(tables: Mapping[str, pd.DataFrame]) -> bytes:
+    import openpyxl
+    from openpyxl.cell.cell import ERROR_CODES, WriteOnlyCell
+
+    # All cells come first: a sheet that was begun cannot be given up cleanly.
+    sheets = [_sheet(name, frame) for name, frame in tables.items()]
+    book = openpyxl.Workbook(write_only=True)
+    book.properties.creator = "anoncore"
+    for title, columns in zip(_distinct(tables, _sheet_name, SHEET_CHARACTERS, " "), sheets, strict=True):
+        sheet = book.create_sheet(title)
+        errors = {text: WriteOnlyCell(sheet, value=text) for text in ERROR_CODES}
+        for cell in errors.values():
+            cell.data_type = "s"
+        for row in zip(*columns, strict=True):
+            sheet.append([errors.get(value, value) if isinstance(value, str) else value for value in row])
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+def _sheet(name: str, frame: pd.DataFrame) -> list[list[Any]]:
+    """The columns of a sheet, each with its name on top."""
+    if len(frame) >= EXCEL_ROWS or frame.shape[1] > EXCEL_COLUMNS:
+        raise DataError(
+            f"Table '{name}' has {len(frame):,} rows and {frame.shape[1]:,} columns, but an Excel sheet holds at most "
+            f"{EXCEL_ROWS - 1:,} rows below the header and {EXCEL_COLUMNS:,} columns; write CSV or Parquet instead."
+        )
+    safe = safe_cells(frame)
+    return [_sheet_column(safe.iloc[:, position], name) for position in range(safe.shape[1])]
+
+
+def _sheet_column(column: pd.Series[Any], table: str) -> list[Any]:
+    missing = column.isna().to_numpy()
+    escaped: dict[str, str] = {}
+    cells: list[Any] = [_escaped(str(column.name), table, str(column.name))]
+    for value, absent in zip(column.astype(object), missing, strict=True):
+        content = None if absent else _sheet_value(value)
+        if isinstance(content, str):
+            if content not in escaped:
+                escaped[content] = _escaped(content, table, str(column.name))
+            content = escaped[content]
+        cells.append(content)
+    return cells
+
+
+def _sheet_value(value: Any) -> Any:
+    """The value as a cell can hold it exactly: text, True/False, a number, a date or time; all else as text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 10**EXCEL_DIGITS else str(value)
+    if isinstance(value, float):
+        return value if np.isfinite(value) else str(value)
+    if isinstance(value, pd.Timestamp):
+        value = value.to_pydatetime(warn=False)
+    if isinstance(value, (datetime, date)):
+        # Excel counts a 29 February 1900 that never was, and knows no time zones.
+        zoned = isinstance(value, datetime) and value.tzinfo is not None
+        return value.isoformat() if zoned or (value.year, value.month) < (1900, 3) else value
+    return value if isinstance(value, time) else _guarded(str(value))
+
+
+def _escaped(text: str, table: str, column: str) -> str:
+    escaped = ESCAPED.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
+    if len(escaped) > EXCEL_CHARACTERS:
+        raise DataError(
+            f"Column '{column[:40]}' of table '{table}' holds a text of {len(text):,} characters, but an Excel "
+            f"cell holds at most {EXCEL_CHARACTERS:,}; write CSV or Parquet instead."
+        )
+    return escaped
+
+
+def _sheet_name(name: str) -> str:
+    cleaned = re.sub(r"[\[\]:*?/\\\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]", "_", name)[:SHEET_CHARACTERS]
+    cleaned = cleaned.strip().strip("'")
+    return f"{cleaned}_" if cleaned.lower() == "history" else cleaned or "Sheet"
+
+
+def _member_name(name: str) -> str:
+    cleaned = re.sub(r"[^\w.\- ]", "_", name).strip(". ")
+    return (
+        f"_{cleaned}" if RESERVED_FILES.fullmatch(cleaned.split(".")[0]) or cleaned[:1] == "-" else cleaned or "table"
+    )
+
+
+def _distinct(names: Iterable[str], clean: Callable[[str], str], longest: int, gap: str) -> list[str]:
+    """Cleaned names, at most `longest` characters, none equal to another one in any spelling of case."""
+    taken: set[str] = set()
+    result = []
+    for name in names:
+        cleaned = candidate = clean(str(name))[:longest]
+        number = 1
+        while candidate.casefold() in taken:
+            number += 1
+            suffix = f"{gap}({number})" if gap == " " else f"{gap}{number}"
+            candidate = cleaned[: longest - len(suffix)] + suffix
+        taken.add(candidate.casefold())
+        result.append(candidate)
+    return result
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file, or leave the one that is there as it is. Raises DataError where it cannot be written."""
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        try:
+            partial.write_bytes(content)
+            os.replace(partial, path)
+        finally:
+            with suppress(OSError):
+                partial.unlink()
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise DataError(f"'{path.name}' cannot be written: {reason}; choose another folder or name.") from None

@@ -1,0 +1,187 @@
+"""A release as plain parts, so that it can be kept and come back exactly: no row is drawn or cut again.
+
+The parts are for the publisher, not for publication: they follow the original rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.algorithms import Algorithm
+from anoncore.base.errors import DataError
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import ColumnRegions, Distorted, Exact, Generalized, GroupValues, Recoding
+from anoncore.release.release import Fragment, Release
+from anoncore.table.domain import Domain
+from anoncore.table.microdata import Microdata
+from anoncore.table.tree import Tree
+
+KINDS: Mapping[str, type[Recoding]] = {
+    one.__name__: one for one in (Exact, Distorted, Generalized, ColumnRegions, GroupValues)
+}
+TYPES = ("<i4", "<i8")
+FORMS = ("interval", "set", "node")
+PER_ROW = ("codes", "original")
+OFFSETS = "offsets"
+TREE_ARRAYS = ("first", "last", "parent", "level", "children", "child_start", "leaf")
+BROKEN = "The saved release does not fit its table; the file was changed or is damaged."
+
+
+def packed(release: Release) -> tuple[dict[str, Any], list[bytes]]:
+    """The release as a JSON-like description and the bytes of the arrays that it counts.
+
+    Data and algorithm are not in it. Raises DataError for a recoding of other values than the attribute's.
+    """
+    arrays: list[bytes] = []
+    partitions: list[Partition] = []
+
+    def array(values: npt.NDArray[Any]) -> dict[str, Any]:
+        type_ = TYPES[0] if values.dtype.itemsize <= 4 else TYPES[1]
+        arrays.append(np.ascontiguousarray(values).astype(type_).tobytes())
+        return {"array": len(arrays) - 1, "type": type_}
+
+    def place(partition: Partition) -> int:
+        known = next((at for at, one in enumerate(partitions) if one is partition), None)
+        if known is None:
+            partitions.append(partition)
+            return len(partitions) - 1
+        return known
+
+    def described(name: str, recoding: Recoding) -> dict[str, Any]:
+        own = release.data.domain[name]
+        found: dict[str, Any] = {"kind": type(recoding).__name__, "partition": place(recoding.partition)}
+        if recoding.domain is not own:
+            # A method may bring a hierarchy of its own to the values of the table.
+            if recoding.domain.values != own.values or recoding.domain.tree is None:
+                raise DataError(f"The release of '{name}' cannot be kept: its values are not those of the table.")
+            tree = recoding.domain.tree
+            found["tree"] = {name: array(getattr(tree, name)) for name in TREE_ARRAYS}
+            found["tree"] |= {"labels": list(tree.labels), "height": tree.height}
+        for field in fields(recoding):
+            value = getattr(recoding, field.name)
+            if isinstance(value, np.ndarray):
+                found[field.name] = array(value)
+            elif isinstance(value, Recoding):
+                found[field.name] = described(name, value)
+            elif isinstance(value, str):
+                found[field.name] = value
+        return found
+
+    fragments = [
+        {
+            "name": fragment.name,
+            "partition": place(fragment.partition),
+            "recodings": {name: described(name, one) for name, one in fragment.recodings.items()},
+        }
+        for fragment in release.fragments
+    ]
+    return {
+        "fragments": fragments,
+        "partitions": [array(one.group) for one in partitions],
+        "notes": list(release.notes),
+    }, arrays
+
+
+def unpacked(
+    description: Mapping[str, Any], arrays: list[bytes], data: Microdata, algorithm: Algorithm | None
+) -> Release:
+    """The release that `packed` described, of the same table. Raises DataError for parts that do not fit together."""
+    try:
+        return _Reader(arrays, data).release(description, algorithm)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+        raise DataError(BROKEN) from None
+
+
+class _Reader:
+    """Takes the parts, none of which is trusted."""
+
+    def __init__(self, arrays: list[bytes], data: Microdata) -> None:
+        self.arrays, self.data = arrays, data
+        self.partitions: list[Partition] = []
+
+    def release(self, description: Mapping[str, Any], algorithm: Algorithm | None) -> Release:
+        for part in description["partitions"]:
+            partition = Partition(self._array(part))
+            _require(partition.n_rows == self.data.n_rows)
+            self.partitions.append(partition)
+        fragments = []
+        for part in description["fragments"]:
+            partition = self._partition(part)
+            recodings = {name: self._recoding(name, one, partition) for name, one in part["recodings"].items()}
+            fragments.append(Fragment(str(part["name"]), partition, recodings))
+        _require(bool(fragments))
+        return Release(self.data, tuple(fragments), algorithm, tuple(str(note) for note in description["notes"]))
+
+    def _recoding(self, name: str, part: Mapping[str, Any], expected: Partition | None) -> Recoding:
+        kind: Any = KINDS[part["kind"]]
+        domain, partition = self.data.domain[name], self._partition(part)
+        _require(expected is None or partition is expected)
+        if "tree" in part:
+            domain = replace(domain, tree=self._tree(part["tree"], len(domain)))
+        arrays: dict[str, Any] = {
+            field.name: self._array(part[field.name])
+            for field in fields(kind)
+            if isinstance(part.get(field.name), Mapping) and field.name != "classes"
+        }
+        self._check(arrays, domain, partition)
+        if kind is ColumnRegions:
+            classes = self._recoding(name, part["classes"], None)
+            _require(isinstance(classes, Generalized))
+            arrays["classes"] = classes
+        elif kind is Generalized:
+            form = part["form"]
+            _require(
+                form in FORMS and (form == "set") == (OFFSETS in arrays) and (form == "node") == ("node" in arrays)
+            )
+            _require(bool((arrays["low"] <= arrays["high"]).all()))
+            arrays["form"] = form
+        found: Recoding = kind(domain, partition, **arrays)
+        return found
+
+    def _check(self, arrays: Mapping[str, npt.NDArray[Any]], domain: Domain, partition: Partition) -> None:
+        """Lengths, and codes inside the domain."""
+        for field, values in arrays.items():
+            if field == OFFSETS:
+                _require(len(values) == partition.n_groups + 1 and values[0] == 0 and bool((np.diff(values) > 0).all()))
+                _require(values[-1] == len(arrays["members"]))
+                continue
+            _require(field != "node" or domain.tree is not None)
+            size = len(domain.tree.labels) if field == "node" and domain.tree is not None else len(domain)
+            _require(_inside(values, 0, size))
+            if field != "members":
+                _require(len(values) == (self.data.n_rows if field in PER_ROW else partition.n_groups))
+
+    def _tree(self, part: Mapping[str, Any], size: int) -> Tree:
+        labels = tuple(str(label) for label in part["labels"])
+        arrays = {name: self._array(part[name]) for name in TREE_ARRAYS}
+        n = len(labels)
+        lengths = {"children": n - 1, "child_start": n + 1, "leaf": size}
+        _require(n > 0 and all(len(values) == lengths.get(name, n) for name, values in arrays.items()))
+        _require(all(_inside(arrays[name], 0, size) for name in ("first", "last")))
+        _require(all(_inside(arrays[name], 0, n) for name in ("leaf", "children", "child_start")))
+        _require(_inside(arrays["parent"], -1, n) and _inside(arrays["level"], 0, n + 1))
+        return Tree(labels, **arrays, height=int(part["height"]))
+
+    def _partition(self, part: Mapping[str, Any]) -> Partition:
+        place = part["partition"]
+        _require(isinstance(place, int) and place >= 0)
+        return self.partitions[place]
+
+    def _array(self, part: Mapping[str, Any]) -> npt.NDArray[Any]:
+        _require(part["type"] in TYPES and isinstance(part["array"], int) and part["array"] >= 0)
+        found = np.frombuffer(self.arrays[part["array"]], dtype=part["type"])
+        return found.astype(np.int32 if part["type"] == TYPES[0] else np.int64)
+
+
+def _inside(values: npt.NDArray[Any], low: int, end: int) -> bool:
+    return len(values) == 0 or bool(values.min() >= low and values.max() < end)
+
+
+def _require(holds: bool | np.bool_) -> None:
+    if not holds:
+        raise DataError(BROKEN)

@@ -1,0 +1,193 @@
+"""Plots as SVG text: bars, histograms and curves that follow the page's light or dark colours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.publishing.report.markup import Markup, escaped, tag
+
+Floats = npt.NDArray[np.float64]
+
+WIDTH = 680
+LABEL_WIDTH, VALUE_WIDTH = 190, 74
+BAR, GAP, GROUP_GAP = 13, 3, 9
+LABEL_CHARACTERS = 27
+MOST_BINS = 40
+PLOT_HEIGHT, LEFT, BOTTOM, TOP = 190, 62, 44, 10
+CURVE_POINTS = 240
+DASHES = ("", "7 4", "2 3", "9 3 2 3", "12 4", "12 3 2 3 2 3")
+STYLES = len(DASHES)
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """What one release has: `values` float, NaN where there is none; `style` is its colour's number."""
+
+    name: str
+    values: Floats
+    style: int = 0
+
+
+def bars(labels: Sequence[str], series: Sequence[Series], text: Callable[[float], str], alt: str) -> Markup:
+    """Horizontal bars on one scale from 0, a group per label and a bar per series, each with its number."""
+    known = np.concatenate([one.values for one in series])
+    largest = float(np.nanmax(known)) if np.isfinite(known).any() else 0.0
+    scale = (WIDTH - LABEL_WIDTH - VALUE_WIDTH) / largest if largest > 0 else 0.0
+    height, parts = 0.0, []
+    for place, label in enumerate(labels):
+        middle = height + len(series) * (BAR + GAP) / 2
+        parts.append(_text(LABEL_WIDTH - 8, middle + 3, _short(label), anchor="end", title=label))
+        for one in series:
+            value = float(one.values[place])
+            if np.isfinite(value):
+                length = max(value * scale, 1.0) if value > 0 else 0.0
+                parts.append(_bar(LABEL_WIDTH, height, length, BAR, one.style))
+                parts.append(_text(LABEL_WIDTH + length + 5, height + BAR - 2.5, text(value)))
+            else:
+                parts.append(_text(LABEL_WIDTH + 5, height + BAR - 2.5, "–"))
+            height += BAR + GAP
+        height += GROUP_GAP
+    return _svg(height, parts, alt)
+
+
+def histogram(values: Floats, x: str, y: str, text: Callable[[float], str], alt: str, style: int = 0) -> Markup:
+    """How many of the values lie where, in at most 40 bins; few different whole numbers have a bar each."""
+    edges = _edges(values)
+    counts, _ = np.histogram(values, edges)
+    top = max(int(counts.max()), 1)
+    axis = _Axis(float(edges[0]), float(edges[-1]))
+    parts = _frame(top, lambda value: f"{value:,.0f}", x, y, [one for one in _round(0, top) if one == int(one)])
+    for start, end, count in zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True):
+        if count:
+            left, right, height = axis.place(start), axis.place(end), count / top * PLOT_HEIGHT
+            parts.append(_bar(left + 0.5, TOP + PLOT_HEIGHT - height, max(right - left - 1, 1), height, style))
+    parts += axis.ticks(text, whole=_are_whole(values))
+    return _svg(TOP + PLOT_HEIGHT + BOTTOM, parts, alt)
+
+
+def curves(series: Sequence[Series], x: str, of: str, text: Callable[[float], str], alt: str) -> Markup:
+    """Share of the values at or below each point: one climbing curve per series."""
+    low = min(0.0, *(float(one.values.min()) for one in series))
+    high = max(float(one.values.max()) for one in series)
+    axis = _Axis(low, high if high > low else low + 1.0)
+    parts = _frame(1.0, lambda value: f"{value:.0%}", x, f"share of {of}", [0.0, 0.25, 0.5, 0.75, 1.0])
+    grid = np.linspace(axis.low, axis.high, CURVE_POINTS)
+    for one in series:
+        # A share that is met but for rounding counts.
+        reached = np.searchsorted(np.sort(one.values), grid + 1e-12 * (axis.high - axis.low), side="right")
+        up = TOP + PLOT_HEIGHT * (1 - reached / len(one.values))
+        points = [f"{axis.place(grid[0]):.1f},{up[0]:.1f}"]
+        for place in range(1, len(grid)):
+            across = axis.place(grid[place])
+            points += [f"{across:.1f},{height:.1f}" for height in dict.fromkeys((up[place - 1], up[place]))]
+        number = one.style % STYLES
+        line = {"class_": f"line s{number}", "stroke_dasharray": DASHES[number] or None}
+        parts.append(tag("polyline", points=" ".join(points), **line))
+    parts += axis.ticks(text)
+    return _svg(TOP + PLOT_HEIGHT + BOTTOM, parts, alt)
+
+
+def swatch(style: int | None) -> Markup:
+    """A small sample of a series' colour and dash, for legends."""
+    number = (style or 0) % STYLES
+    line = tag(
+        "line",
+        x1=0,
+        y1=7,
+        x2=34,
+        y2=7,
+        class_=f"line s{number}",
+        stroke_dasharray=DASHES[number] or None,
+    )
+    return tag("svg", line, viewBox="0 0 34 14", width=34, height=14, class_="swatch", aria_hidden="true")
+
+
+def _are_whole(values: Floats) -> bool:
+    return bool((values == np.round(values)).all())
+
+
+def _edges(values: Floats) -> Floats:
+    low, high = float(values.min()), float(values.max())
+    whole = _are_whole(values)
+    if whole and high - low < MOST_BINS:
+        return np.arange(low - 0.5, high + 1.0)
+    if high <= low:
+        return np.array([low - 0.5, low + 0.5])
+    if whole:
+        step = np.ceil((high - low + 1) / MOST_BINS)
+        found: Floats = np.arange(low - 0.5, high + step, step)
+        return found
+    return np.linspace(low, high, MOST_BINS + 1)
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """The horizontal axis of a plot."""
+
+    low: float
+    high: float
+
+    def place(self, value: float) -> float:
+        """Where a value stands."""
+        return LEFT + (value - self.low) / (self.high - self.low) * (WIDTH - LEFT - 12)
+
+    def ticks(self, text: Callable[[float], str], whole: bool = False) -> list[Markup]:
+        """Round values with their text, each text once; `whole`: between whole numbers there is nothing."""
+        shown: dict[str, float] = {}
+        for value in _round(self.low, self.high):
+            if not whole or value == int(value):
+                shown.setdefault(text(value), value)
+        return [_text(self.place(value), TOP + PLOT_HEIGHT + 17, one, anchor="middle") for one, value in shown.items()]
+
+
+def _round(low: float, high: float) -> list[float]:
+    """Four to nine round values from low to high."""
+    step = 10.0 ** np.floor(np.log10(high - low))
+    step = next(
+        one for one in (step, step / 2, step / 4 if step > 1 else step / 5, step / 10) if (high - low) / one >= 3
+    )
+    return [float(one) for one in np.arange(np.ceil(low / step), np.floor(high / step + 1e-9) + 1) * step]
+
+
+def _frame(top: float, text: Callable[[float], str], x: str, y: str, values: Sequence[float]) -> list[Markup]:
+    """Grid lines at the given values with their texts, and what the axes are."""
+    parts = []
+    for value in values:
+        height = TOP + PLOT_HEIGHT * (1 - value / top)
+        parts.append(tag("line", x1=LEFT, y1=f"{height:.1f}", x2=WIDTH - 12, y2=f"{height:.1f}", class_="grid"))
+        parts.append(_text(LEFT - 6, height + 4, text(value), anchor="end"))
+    parts.append(_text((LEFT + WIDTH) / 2, TOP + PLOT_HEIGHT + 38, x, anchor="middle"))
+    turned = f"rotate(-90 11 {TOP + PLOT_HEIGHT / 2})"
+    parts.append(tag("text", y, x=11, y=TOP + PLOT_HEIGHT / 2, text_anchor="middle", transform=turned))
+    return parts
+
+
+def _bar(x: float, y: float, width: float, height: float, style: int) -> Markup:
+    return tag(
+        "rect",
+        x=f"{x:.1f}",
+        y=f"{y:.1f}",
+        width=f"{width:.1f}",
+        height=f"{height:.1f}",
+        class_=f"fill s{style % STYLES}",
+    )
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start", title: str | None = None) -> Markup:
+    hint = Markup("") if title is None or title == text else tag("title", title)
+    return tag("text", hint, text, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor)
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= LABEL_CHARACTERS else label[: LABEL_CHARACTERS - 1] + "…"
+
+
+def _svg(height: float, parts: Sequence[Markup], alt: str) -> Markup:
+    content = "".join(parts)
+    return Markup(
+        f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escaped(alt)}" class="plot">{content}</svg>'
+    )

@@ -1,0 +1,177 @@
+"""Whether a recipe runs in memory or on disk, and the run on disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from anoncore.algorithms.mondrian import Mondrian
+from anoncore.algorithms.rothko.rothko import Rothko
+from anoncore.algorithms.rothko.rothko_tree import RothkoTree, unsuited
+from anoncore.base.errors import RecipeError
+from anoncore.base.memory import CELL_BYTES, TEXT_FACTOR, free_memory
+from anoncore.base.progress import Progress
+from anoncore.engines.large_run import LargeRun, anonymize_table, check_output
+from anoncore.engines.spool import Tags
+from anoncore.recipes.recipe import Recipe
+from anoncore.recipes.source import HierarchySpec, table_value
+from anoncore.sources.large_table import DATABASES, PARQUET, LargeTable, table_files
+from anoncore.sources.parquet import LARGEST_CELLS
+from anoncore.sources.reader import UNPACKED_LIMIT
+from anoncore.table.domain import Kind
+from anoncore.table.hierarchy import Hierarchy
+from anoncore.table.microdata import Role
+
+Engine = Literal["memory", "disk", "spark"]
+
+MEMORY_SHARE = 0.5
+"""Share of the free memory that a run in memory may need."""
+
+
+@dataclass(frozen=True)
+class EngineChoice:
+    """Where a recipe runs, and why, as one sentence."""
+
+    engine: Engine
+    reason: str
+
+
+def choose_engine(recipe: Recipe, forced: Engine | None = None) -> EngineChoice:
+    """By the size of the recipe's table against the free memory, unless forced.
+
+    Raises RecipeError where the disk is asked for and the source is a built-in table.
+    """
+    path = recipe.source_path
+    if path is None:
+        if forced in ("disk", "spark"):
+            raise RecipeError(f"A built-in table is made in memory; the engine {forced} needs source.path.")
+        return EngineChoice("memory", "A built-in table is made in memory.")
+    if forced is not None:
+        return EngineChoice(forced, "As asked for.")
+    if not os.path.exists(path) or path.suffix.lower() in (".xlsx", ".xlsm"):
+        return EngineChoice("memory", "Workbooks are read as a whole.")
+    needed, free = memory_needed(path), free_memory()
+    what = f"'{path.name}' needs about {needed / 1e9:.1f} GB in memory, and {free / 1e9:.1f} GB are free"
+    if needed > MEMORY_SHARE * free or (path.is_file() and _beyond_the_reader(path)):
+        return EngineChoice("disk", f"{what}: it is read piece by piece.")
+    return EngineChoice("memory", f"{what}.")
+
+
+def memory_needed(path: Path) -> int:
+    """Bytes that a run in memory takes for a table, by the size of its files; 0 where they cannot be read."""
+    try:
+        files = table_files(path)
+    except (OSError, ValueError):
+        return 0
+    needed = 0
+    for file in files:
+        try:
+            metadata = pq.read_metadata(file)
+            needed += metadata.num_rows * metadata.num_columns * CELL_BYTES
+        except (OSError, pa.ArrowException):
+            needed += file.stat().st_size * TEXT_FACTOR
+    return needed
+
+
+def _beyond_the_reader(path: Path) -> bool:
+    try:
+        metadata = pq.read_metadata(path)
+    except (OSError, pa.ArrowException):
+        return path.stat().st_size > UNPACKED_LIMIT
+    unpacked = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    return unpacked > UNPACKED_LIMIT or metadata.num_rows * metadata.num_columns > LARGEST_CELLS
+
+
+def run_on_disk(
+    recipe: Recipe,
+    output: Path,
+    workspace: Path | None = None,
+    progress: Progress | None = None,
+    replace: bool = False,
+) -> LargeRun:
+    """The release of a recipe's table, read piece by piece, as a folder of Parquet files; see `anonymize_table`.
+
+    Mondrian with strict cuts runs as RothkoTree, which gives the same. Raises RecipeError for any other algorithm.
+    """
+    source, path = recipe.source, recipe.source_path
+    if path is None:
+        raise RecipeError("A built-in table is made in memory; the engine disk needs source.path.")
+    check_output(output, path)
+    reader = partial(_open, path, source.table, source.encoding, source.missing)
+    return anonymize_table(reader, tags_of(recipe), on_disk(recipe), output, workspace, progress, replace)
+
+
+def run_on_spark(
+    recipe: Recipe, output: Path, workspace: Path | None = None, progress: Progress | None = None
+) -> tuple[str, ...]:
+    """The release of a recipe's Parquet or CSV files by Spark, in the session there is or on this machine; its notes.
+
+    Raises RecipeError where Spark is not installed or does not read the source.
+    """
+    path, algorithm = recipe.source_path, on_disk(recipe)
+    if path is None or path.suffix.lower() in DATABASES:
+        raise RecipeError("The engine spark reads Parquet and CSV files and folders of them; name one as source.path.")
+    try:
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise RecipeError("The engine spark needs pyspark; install it with: pip install 'anoncore[spark]'.") from None
+    from anoncore.engines.spark_run import anonymize_on_spark
+
+    files = [str(file) for file in table_files(path)]
+    try:
+        session = SparkSession.builder.appName("anoncore").getOrCreate()
+        if files[0].lower().endswith(PARQUET):
+            frame = session.read.parquet(*files)
+        else:
+            frame = session.read.csv(files, header=True, inferSchema=True, encoding=recipe.source.encoding)
+        folder = None if workspace is None else str(workspace)
+        counters = anonymize_on_spark(frame, tags_of(recipe), algorithm, str(output), folder, progress)
+    except PySparkException as error:
+        raise RecipeError(f"Spark could not finish: {str(error).splitlines()[0][:300]}") from None
+    return (algorithm.account(counters),)
+
+
+def on_disk(recipe: Recipe) -> Rothko:
+    """The algorithm that a run on disk uses. Raises RecipeError where there is none."""
+    algorithm = recipe.algorithm
+    if isinstance(algorithm, Rothko):
+        return algorithm
+    if isinstance(algorithm, Mondrian) and algorithm.strict and unsuited(algorithm) is None:
+        fields = {name: getattr(algorithm, name) for name in type(algorithm).model_fields}
+        return RothkoTree(**fields)
+    advice = " (or set strict = true)" if isinstance(algorithm, Mondrian) else ""
+    raise RecipeError(
+        f"{algorithm.title} needs the whole table in memory; use the algorithm rothko-sampling or rothko-tree{advice}, "
+        "or force the engine memory."
+    )
+
+
+def tags_of(recipe: Recipe) -> Tags:
+    """The tags of a recipe, for a table that is read piece by piece."""
+    folder = recipe.folder or Path()
+    return Tags(
+        roles={name: Role(role) for name, role in recipe.roles.items()},
+        kinds={name: Kind(kind) for name, kind in recipe.kinds.items()},
+        orders={name: [table_value(value) for value in values] for name, values in recipe.orders.items()},
+        hierarchies={name: _maker(spec, folder) for name, spec in recipe.hierarchies.items()},
+        sensitive_values={
+            name: [table_value(value) for value in values] for name, values in recipe.sensitive_values.items()
+        },
+    )
+
+
+def _maker(spec: HierarchySpec, folder: Path) -> Callable[[pd.Series[Any]], Hierarchy]:
+    return lambda column: spec.build(column, folder)
+
+
+def _open(path: Path, table: str | None, encoding: str | None, missing: tuple[str, ...], workspace: Path) -> LargeTable:
+    return LargeTable(path, workspace, table, encoding, missing)

@@ -1,0 +1,328 @@
+"""Recipes: everything that makes a release again, as a TOML file that people can read."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.base.errors import AnonymizationError, RecipeError
+from anoncore.base.progress import Progress
+from anoncore.base.texts import listing, quoted
+from anoncore.base.toml import dumps, plain
+from anoncore.measures.evaluation import Measure
+from anoncore.recipes.source import HierarchySpec, Source, load_source, own_tags, single_values, table_value, written
+from anoncore.release.release import Release
+from anoncore.table.domain import Kind
+from anoncore.table.microdata import Microdata, Role
+
+TAGS = ("roles", "kinds", "orders", "hierarchies", "sensitive_values")
+KEYS = ("source", *TAGS, "algorithm", "measures")
+
+
+@dataclass(frozen=True, eq=False)
+class RecipeRun:
+    """What a recipe gave: the release, the table it was made of, and the results of the measures.
+
+    A result stands under the name of its measure, with its arguments where the recipe asks that measure twice.
+    """
+
+    release: Release
+    data: Microdata
+    measures: dict[str, object]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A table, its tags, an algorithm and the measures to take.
+
+    `source`, `hierarchies` and `measures` may be given as the plain values that stand in the file. A recipe of a
+    built-in table that tags nothing takes the table's own tags. Relative paths start at `folder` (default: the working
+    directory), which is where the file lies and not part of what is compared. A recipe is data: it names registered
+    algorithms, requirements, measures and built-in tables, and nothing in it is executed.
+
+    Raises RecipeError, with the key in question, for anything that does not fit.
+    """
+
+    source: Source
+    algorithm: Algorithm
+    roles: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    orders: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    hierarchies: Mapping[str, HierarchySpec] = field(default_factory=dict)
+    sensitive_values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    measures: tuple[Measure, ...] = ()
+    folder: Path | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        checked = {
+            "source": _source(self.source),
+            "algorithm": _algorithm(self.algorithm),
+            "roles": _choices("roles", self.roles, [role.value for role in Role]),
+            "kinds": _choices("kinds", self.kinds, [kind.value for kind in Kind]),
+            "orders": _value_lists("orders", self.orders),
+            "hierarchies": {
+                str(name): _hierarchy(f"hierarchies.{name}", spec)
+                for name, spec in _table("hierarchies", self.hierarchies).items()
+            },
+            "sensitive_values": _value_lists("sensitive_values", self.sensitive_values),
+            "measures": _measures(self.measures),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(
+        cls, source: Source | str | Path, data: Microdata, algorithm: Algorithm, measures: Sequence[Measure | str] = ()
+    ) -> Self:
+        """The recipe that tags a table as `data` is tagged; `source` (a path or a Source) is where `data` came from."""
+        names = [name for name in data.attributes if data.domain[name].kind is not Kind.NUMERIC]
+        return cls(
+            source=source if isinstance(source, Source) else Source(path=str(source)),
+            algorithm=algorithm,
+            roles={name: role.value for name, role in data.roles.items()},
+            kinds={name: data.domain[name].kind.value for name in data.attributes},
+            orders={name: data.domain[name].values for name in names if _needs_order(data, name)},
+            hierarchies={name: HierarchySpec.of(hierarchy) for name, hierarchy in data.hierarchies.items()},
+            sensitive_values=data.sensitive_values,
+            measures=tuple(Measure(one) if isinstance(one, str) else one for one in measures),
+        )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The recipe in a TOML file. Raises RecipeError for a file that cannot be read."""
+        file = Path(path)
+        try:
+            text = file.read_bytes().decode("utf-8-sig")
+        except OSError as error:
+            reason = (error.strerror or "it cannot be opened").lower()
+            raise RecipeError(f"The recipe {quoted(file.name)} cannot be read: {reason}.") from None
+        except UnicodeDecodeError:
+            raise RecipeError(f"The recipe {quoted(file.name)} is not UTF-8 text.") from None
+        return cls.loads(text, folder=file.parent)
+
+    @classmethod
+    def loads(cls, text: str, folder: Path | None = None) -> Self:
+        """The recipe in a TOML text."""
+        try:
+            values = tomllib.loads(text)
+        except (ValueError, RecursionError) as error:  # ValueError: also a number of too many digits
+            raise RecipeError(f"The recipe is not valid TOML: {error}.") from None
+        return cls.from_dict(values, folder)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], folder: Path | None = None) -> Self:
+        """The recipe that `to_dict` wrote."""
+        unknown = [key for key in values if key not in KEYS]
+        if unknown:
+            raise RecipeError(f"A recipe has no key {listing(unknown)}; it has {listing(KEYS, 20)}.")
+        lacking = [key for key in ("source", "algorithm") if key not in values]
+        if lacking:
+            raise RecipeError(f"The recipe lacks {listing(lacking)}; it needs a table [{lacking[0]}].")
+        return cls(**values, folder=folder)
+
+    def to_dict(self, with_seed: bool = False) -> dict[str, Any]:
+        """The recipe as plain values.
+
+        Seeds of the algorithm are left out unless asked for: with the seed of a published release a reader could undo
+        its random choices. The seed of a generated table says which table, and stays.
+        """
+        algorithm = plain(self.algorithm.to_dict(), "algorithm")
+        if not with_seed:
+            algorithm = without_seeds(algorithm)
+        values: dict[str, Any] = {
+            "source": written(self.source),
+            **{name: dict(getattr(self, name)) for name in TAGS if getattr(self, name)},
+            "algorithm": algorithm,
+        }
+        if self.hierarchies:
+            values["hierarchies"] = {name: written(spec) for name, spec in self.hierarchies.items()}
+        if self.measures:
+            values["measures"] = [{"name": one.name, **one.arguments} for one in self.measures]
+        return values
+
+    def dumps(self, with_seed: bool = False) -> str:
+        """The recipe as TOML text; for `with_seed` see `to_dict`."""
+        return dumps(self.to_dict(with_seed))
+
+    def save(self, path: str | Path, with_seed: bool = False) -> None:
+        """Write the recipe to a file; relative paths in it are rewritten to start at the file's folder."""
+        file = Path(path)
+        moved = self._moved_to(file.parent)
+        try:
+            file.write_text(moved.dumps(with_seed), encoding="utf-8", newline="\n")
+        except OSError as error:
+            reason = (error.strerror or "unknown reason").lower()
+            raise RecipeError(f"The recipe {quoted(file.name)} cannot be written: {reason}.") from None
+
+    def microdata(self) -> Microdata:
+        """The table, read and tagged. Raises DataError or RecipeError where file, tags and table do not fit."""
+        frame = load_source(self.source, self._folder)
+        if self.source.builtin is not None and not any(getattr(self, name) for name in TAGS):
+            return Microdata(frame, **own_tags(self.source.builtin))
+        lacking = [name for name in self.hierarchies if name not in frame.columns]
+        if lacking:
+            raise RecipeError(f"hierarchies names {listing(lacking)}, which the table lacks.")
+        hierarchies = {}
+        for name, spec in self.hierarchies.items():
+            with _at(f"hierarchies.{name}"):
+                hierarchies[name] = spec.build(frame[name], self._folder)
+        return Microdata(
+            frame,
+            roles=self.roles,
+            kinds=self.kinds,
+            orders={name: [table_value(value) for value in values] for name, values in self.orders.items()},
+            hierarchies=hierarchies,
+            sensitive_values={
+                name: [table_value(value) for value in values] for name, values in self.sensitive_values.items()
+            },
+        )
+
+    def run(self, progress: Progress | None = None) -> RecipeRun:
+        """Read the table, make the release and take the measures.
+
+        `progress` is called with the share done and what is being done. Raises what reading, the algorithm and the
+        measures raise.
+        """
+        report = progress if progress is not None else _silent
+        report(0.0, "Reading the table")
+        data = self.microdata()
+        release = self.algorithm.anonymize(data, _part(report, 0.1, 0.7 if self.measures else 1.0))
+        names = [one.name for one in self.measures]
+        results: dict[str, object] = {}
+        for place, one in enumerate(self.measures):
+            low, high = (0.7 + 0.3 * (place + step) / len(names) for step in (0, 1))
+            report(low, f"Measuring {one.label}")
+            key = one.name if names.count(one.name) == 1 else one.label
+            results[key] = one.evaluate(release, _part(report, low, high))
+        report(1.0, "Done")
+        return RecipeRun(release, data, results)
+
+    @property
+    def source_path(self) -> Path | None:
+        """Where the table's file, folder or database lies; None for a built-in table."""
+        return None if self.source.path is None else self._folder / self.source.path
+
+    @property
+    def _folder(self) -> Path:
+        return self.folder if self.folder is not None else Path()
+
+    def _moved_to(self, folder: Path) -> Recipe:
+        """The same recipe with relative paths that start at another folder."""
+
+        def moved(path: str | None) -> str | None:
+            if path is None or Path(path).is_absolute() or self._folder.resolve() == folder.resolve():
+                return path
+            target = (self._folder / path).resolve()
+            try:
+                return Path(os.path.relpath(target, folder.resolve())).as_posix()
+            except ValueError:  # on another drive
+                return str(target)
+
+        hierarchies = {name: spec.replace(path=moved(spec.path)) for name, spec in self.hierarchies.items()}
+        values = {name: getattr(self, name) for name in KEYS}
+        source = self.source.replace(path=moved(self.source.path))
+        return Recipe(**{**values, "source": source, "hierarchies": hierarchies}, folder=folder)
+
+
+@contextmanager
+def _at(key: str) -> Iterator[None]:
+    """Put the key before the message of what goes wrong."""
+    try:
+        yield
+    except (AnonymizationError, ValueError) as error:
+        raise RecipeError(f"{key}: {error}") from None
+
+
+def _table(key: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise RecipeError(f"{key} should be a table, not {quoted(value)}.")
+    return value
+
+
+def _source(value: Any) -> Source:
+    if isinstance(value, Source):
+        return value
+    with _at("[source]"):
+        return Source(**_table("source", value))
+
+
+def _algorithm(value: Any) -> Algorithm:
+    if isinstance(value, Algorithm):
+        return value
+    with _at("[algorithm]"):
+        return ALGORITHMS.build(_table("algorithm", value))
+
+
+def _hierarchy(key: str, value: Any) -> HierarchySpec:
+    if isinstance(value, HierarchySpec):
+        return value
+    with _at(key):
+        return HierarchySpec(path=value) if isinstance(value, str) else HierarchySpec(**_table(key, value))
+
+
+def _measures(values: Any) -> tuple[Measure, ...]:
+    if not isinstance(values, list | tuple):
+        raise RecipeError(f"measures should be a list, not {quoted(values)}.")
+    measures: list[Measure] = []
+    for place, value in enumerate(values, 1):
+        if isinstance(value, Measure):
+            measures.append(value)
+            continue
+        given = {"name": value} if isinstance(value, str) else dict(_table(f"measure {place}", value))
+        with _at(f"measure {place}"):
+            name = given.pop("name", "")
+            measures.append(Measure(name if isinstance(name, str) else quoted(name), given))
+    twice = [one.label for place, one in enumerate(measures) if one in measures[:place]]
+    if twice:
+        raise RecipeError(f"measures asks {listing(twice)} twice.")
+    return tuple(measures)
+
+
+def _choices(key: str, given: Any, choices: list[str]) -> dict[str, str]:
+    for name, value in _table(key, given).items():
+        if value not in choices:
+            raise RecipeError(f"{key}.{name} is {quoted(value)}; use one of {listing(choices)}.")
+    return {str(name): str(value) for name, value in given.items()}
+
+
+def _value_lists(key: str, given: Any) -> dict[str, list[Any]]:
+    lists: dict[str, list[Any]] = {}
+    for name, values in _table(key, given).items():
+        if isinstance(values, str | Mapping) or not isinstance(values, Collection):
+            raise RecipeError(f"{key}.{name} should be a list of values, not {quoted(values)}.")
+        with _at(f"{key}.{name}"):
+            lists[str(name)] = single_values(plain(values, "the list"))
+    return lists
+
+
+def _needs_order(data: Microdata, name: str) -> bool:
+    """Whether the order of categories says more than the values or the hierarchy do."""
+    values = list(data.domain[name].values)
+    hierarchy = data.hierarchies.get(name)
+    if hierarchy is not None:
+        return values != hierarchy.order(values)
+    try:
+        return data.domain[name].kind is Kind.ORDINAL or values != sorted(values)
+    except TypeError:
+        return True
+
+
+def without_seeds(values: Any) -> Any:
+    """Plain values of an algorithm without its seed and those of algorithms inside it."""
+    if isinstance(values, Mapping):
+        return {name: without_seeds(value) for name, value in values.items() if name != "seed"}
+    return [without_seeds(value) for value in values] if isinstance(values, list | tuple) else values
+
+
+def _part(progress: Progress, low: float, high: float) -> Progress:
+    return lambda fraction, text: progress(low + (high - low) * fraction, text)
+
+
+def _silent(fraction: float, text: str) -> None:
+    """Progress nobody watches."""

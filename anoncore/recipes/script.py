@@ -1,0 +1,187 @@
+"""A recipe as a short Python script that makes the release again with the public API."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pprint import pformat
+from textwrap import indent
+from typing import Any
+
+from anoncore.base.model import Model
+from anoncore.measures.evaluation import Measure
+from anoncore.recipes.recipe import TAGS, Recipe
+from anoncore.recipes.source import HierarchySpec, table_value
+from anoncore.requirements import REQUIREMENTS, Requirement
+
+WIDTH = 100
+NO_SEED = (
+    "# The seed is left out: whoever has it could undo the random choices of a published release.\n"
+    "# The groups of such a method are drawn anew at every run."
+)
+
+
+class _Code(str):
+    """Source text that stands in a printed value as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@dataclass
+class _Imports:
+    """Names that the script needs, by module."""
+
+    names: dict[str, set[str]] = field(default_factory=dict)
+
+    def need(self, module: str, name: str) -> str:
+        """Import the name; returns it."""
+        self.names.setdefault(module, set()).add(name)
+        return name
+
+    def lines(self) -> Iterator[str]:
+        """The import statements, the standard library first, then others, then our own."""
+        own = {module for module in self.names if module.split(".")[0] == "anoncore"}
+        standard = {"pathlib"} & self.names.keys()
+        for block in (standard, self.names.keys() - own - standard, own):
+            for module in sorted(block):
+                yield f"from {module} import {', '.join(sorted(self.names[module]))}"
+            if block:
+                yield ""
+
+
+def python_script(recipe: Recipe, with_seed: bool = False) -> str:
+    """Python source that reads and tags the recipe's table, makes the release and takes the measures.
+
+    It needs nothing but this package, and `release`, `data` and `results` are there when it is imported; run as a
+    program it also writes the published tables. Relative paths start at the script. Seeds of the algorithm are left out
+    unless asked for, as in `Recipe.to_dict`; with the seed it makes the same groups as the recipe.
+    """
+    imports = _Imports()
+    imports.need("pathlib", "Path")
+    body = [*_table(recipe, imports), "", *_algorithm(recipe, imports, with_seed), *_results(recipe, imports)]
+    writer = imports.need("anoncore.publishing.export", "write_tables")
+    body += ["", 'if __name__ == "__main__":', *_program(recipe, writer)]
+    title = f"{recipe.algorithm.title}: makes the release again that a recipe describes."
+    return "\n".join([f'"""{title}"""', "", *imports.lines(), "HERE = Path(__file__).parent", "", *body]) + "\n"
+
+
+def _table(recipe: Recipe, imports: _Imports) -> Iterator[str]:
+    source = recipe.source
+    tags = {name: getattr(recipe, name) for name in TAGS if getattr(recipe, name)}
+    microdata = imports.need("anoncore", "Microdata")
+    if source.path is not None:
+        options = {name: getattr(source, name) for name in ("sheet", "encoding", "missing") if getattr(source, name)}
+        call = _call(imports.need("anoncore.sources", "read_table"), [_Code(f"HERE / {source.path!r}")], options)
+        yield f"frame = {call}.frame"
+    else:
+        yield f"entry = {imports.need('anoncore.datasets', 'table')}({source.builtin!r})"
+        sizes = {"n_rows": source.rows, "seed": source.seed}
+        yield "frame = " + _call("entry.load", [], {name: one for name, one in sizes.items() if one is not None})
+    if source.builtin is not None and not tags:
+        tree = imports.need("anoncore", "Hierarchy")
+        given: dict[str, Any] = {name: _Code(f"entry.{name}") for name in TAGS if name != "hierarchies"}
+        trees = f"{{name: {tree}.from_nested(tree) for name, tree in entry.taxonomies.items()}}"
+        yield f"data = {_call(microdata, [_Code('frame')], given | {'hierarchies': _Code(trees)})}"
+        return
+    given = {name: _values(tags[name], imports) for name in tags if name != "hierarchies"}
+    if "hierarchies" in tags:
+        yield "hierarchies = {"
+        for name, spec in recipe.hierarchies.items():
+            yield f"    {name!r}: {_hierarchy(name, spec, imports)},"
+        yield "}"
+        given["hierarchies"] = _Code("hierarchies")
+    yield f"data = {_call(microdata, [_Code('frame')], given)}"
+
+
+def _hierarchy(name: str, spec: HierarchySpec, imports: _Imports) -> _Code:
+    if spec.path is not None:
+        return _Code(f"{imports.need('anoncore.table.hierarchy_files', 'read_hierarchy')}(HERE / {spec.path!r})")
+    tree = imports.need("anoncore", "Hierarchy")
+    for form, method in ((spec.levels, "from_table"), (spec.taxonomy, "from_nested")):
+        if form is not None:
+            lines = pformat(_values(form, imports), width=WIDTH - 8, sort_dicts=False)
+            return _Code(f"{tree}.{method}(\n{indent(lines, ' ' * 8)}\n    )")
+    numbers = f"{imports.need('pandas', 'to_numeric')}(frame[{name!r}], errors='coerce')"
+    if spec.width is not None:
+        return _Code(f"{tree}.by_width({numbers}, {spec.width!r}, {spec.fanout}, {spec.start!r})")
+    return _Code(f"{tree}.by_quantile({numbers}, {spec.quantiles}, {spec.fanout})")
+
+
+def _algorithm(recipe: Recipe, imports: _Imports, with_seed: bool) -> Iterator[str]:
+    if not with_seed and "seed" in type(recipe.algorithm).model_fields:
+        yield NO_SEED
+    yield f"algorithm = {_model(recipe.algorithm, imports, with_seed)}"
+    yield "release = algorithm.anonymize(data)"
+
+
+def _model(model: Model, imports: _Imports, with_seed: bool = True) -> _Code:
+    """The call that makes a model: its fields that differ from their defaults."""
+    module = "anoncore.requirements" if isinstance(model, Requirement) else "anoncore.algorithms"
+    fields = {}
+    for name, info in type(model).model_fields.items():
+        value = getattr(model, name)
+        changed = info.is_required() or value != info.get_default(call_default_factory=True)
+        if changed and (with_seed or name != "seed"):
+            fields[name] = _values(value, imports, with_seed)
+    return _Code(_call(imports.need(module, type(model).__name__), [], fields))
+
+
+def _values(value: Any, imports: _Imports, with_seed: bool = True) -> Any:
+    """The value with models, points in time and infinities as the source that makes them."""
+    if isinstance(value, Model):
+        return _model(value, imports, with_seed)
+    if isinstance(value, Mapping):
+        return {name: _values(one, imports, with_seed) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_values(one, imports, with_seed) for one in value)
+    if isinstance(value, date | datetime):
+        return _Code(f"{imports.need('pandas', 'Timestamp')}({table_value(value).isoformat()!r})")
+    if isinstance(value, float) and math.isinf(value):
+        return _Code(f"float({str(value)!r})")
+    return value
+
+
+def _results(recipe: Recipe, imports: _Imports) -> Iterator[str]:
+    if not recipe.measures:
+        return
+    yield "results = {"
+    for one in recipe.measures:
+        yield f"    {one.label!r}: {_measure(one, imports)},"
+    yield "}"
+
+
+def _measure(measure: Measure, imports: _Imports) -> str:
+    package, _, _ = measure.name.partition(".")
+    imports.need("anoncore", package)
+    arguments = {name: _argument(name, value, imports) for name, value in measure.arguments.items()}
+    return _call(measure.name, [_Code("release")], arguments)
+
+
+def _argument(name: str, value: Any, imports: _Imports) -> Any:
+    if name == "requirements" and isinstance(value, list):
+        return [_model(REQUIREMENTS.build(one), imports) if isinstance(one, dict) else one for one in value]
+    return _values(value, imports)
+
+
+def _program(recipe: Recipe, writer: str) -> Iterator[str]:
+    if recipe.measures:
+        yield "    for name, result in results.items():"
+        yield "        print(name, result)"
+    yield f'    {writer}(release.tables(), HERE / "release.xlsx", "excel")'
+
+
+def _call(name: str, places: list[Any], named: Mapping[str, Any]) -> str:
+    """A call in one line where it fits, else with an argument per line."""
+    arguments = [repr(one) for one in places]
+    for key, value in named.items():
+        arguments.append(f"{key}={pformat(value, width=WIDTH - 8, sort_dicts=False)}")
+    line = f"{name}({', '.join(arguments)})"
+    if len(line) <= WIDTH and "\n" not in line:
+        return line
+    inner = "".join(f"    {one},\n".replace("\n", "\n    ").removesuffix("    ") for one in arguments)
+    return f"{name}(\n{inner})"

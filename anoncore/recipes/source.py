@@ -1,0 +1,208 @@
+"""What a recipe says about its table and its hierarchies, and how both are made from that."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, ClassVar, Self
+
+import pandas as pd
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from anoncore.base.errors import DataError, RecipeError
+from anoncore.base.memory import CELL_BYTES, require_memory
+from anoncore.base.model import Model
+from anoncore.base.texts import quoted
+from anoncore.base.toml import plain
+from anoncore.sources import read_table
+from anoncore.sources.large_table import DATABASES
+from anoncore.table.hierarchy import Hierarchy
+from anoncore.table.hierarchy_files import read_hierarchy
+
+
+def _file_path(path: str) -> str:
+    if not path or "\0" in path:
+        raise ValueError(f"{quoted(path)} is no path of a file.")
+    return path
+
+
+FEWER_ROWS = "ask for fewer rows"
+ON_DISK = "run it on disk with the algorithm rothko-tree, or take a sample of its rows"
+
+FilePath = Annotated[str, AfterValidator(_file_path)]
+
+
+class Source(Model):
+    """Where the table comes from: a file (CSV, Parquet, Excel), a folder of Parquet or CSV files, a database file
+    (DuckDB, SQLite), or a built-in table by name.
+
+    `rows` and `seed` say which table a generator makes; `sheet`, `encoding` and `missing` how a file is read, `table`
+    which one of a database.
+    """
+
+    title: ClassVar[str] = "source"
+
+    path: Annotated[FilePath | None, Field(description="File of the table, relative to the recipe.")] = None
+    builtin: Annotated[str | None, Field(description="Name of a built-in table.")] = None
+    rows: Annotated[int | None, Field(ge=1, description="Rows of a generated table.")] = None
+    seed: Annotated[int | None, Field(ge=0, description="Seed of a generated table.")] = None
+    sheet: Annotated[str | int | None, Field(description="Sheet of an Excel file, by name or position.")] = None
+    table: Annotated[str | None, Field(description="Table of a database file.")] = None
+    encoding: Annotated[str | None, Field(description="Encoding of a text file.")] = None
+    missing: Annotated[tuple[str, ...], Field(description="Further texts that mean missing.")] = ()
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.path is None) == (self.builtin is None):
+            raise ValueError('give either path = "file.csv" or builtin = "census".')
+        if self.path is not None and (self.rows is not None or self.seed is not None):
+            raise ValueError("rows and seed are for generated built-in tables, not for a file.")
+        if self.builtin is not None and (self.sheet is not None or self.encoding is not None or self.missing):
+            raise ValueError("sheet, encoding and missing are for files, not for a built-in table.")
+        if self.table is not None and self.path is None:
+            raise ValueError("table is for a database file, not for a built-in table.")
+        return self
+
+
+def load_source(source: Source, folder: Path) -> pd.DataFrame:
+    """The table of a source; relative paths start at `folder`. Raises DataError or RecipeError if there is none."""
+    if source.path is not None:
+        path = folder / source.path
+        if os.path.isdir(path) or path.suffix.lower() in DATABASES:
+            return _folder_or_database(path, source)
+        return read_table(
+            folder / source.path, sheet=source.sheet, encoding=source.encoding, missing=source.missing
+        ).frame
+    # The built-in tables build on this package, so they are looked up only when one is asked for.
+    from anoncore.datasets import table
+
+    entry = table(source.builtin or "")
+    wanted = {"n_rows": source.rows, "seed": source.seed}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    if given and not entry.generated:
+        raise RecipeError(f"source: the table '{entry.name}' is not generated, so it takes no rows and no seed.")
+    if source.rows is not None:
+        require_memory(source.rows * len(entry.roles) * CELL_BYTES, f"A table of {source.rows:,} rows", FEWER_ROWS)
+    return entry.load(**given)
+
+
+def _folder_or_database(path: Path, source: Source) -> pd.DataFrame:
+    # DuckDB is loaded only for what the readers of single files do not know.
+    from anoncore.sources.large_table import LargeTable
+
+    with TemporaryDirectory() as workspace:
+        found = LargeTable(path, Path(workspace), source.table, source.encoding, source.missing)
+        try:
+            require_memory(found.n_rows * len(found.names) * CELL_BYTES, f"'{path.name}'", ON_DISK)
+            return found.frame()
+        finally:
+            found.close()
+
+
+def own_tags(builtin: str) -> dict[str, Any]:
+    """How a built-in table describes itself, as arguments of Microdata."""
+    from anoncore.datasets import table
+
+    entry = table(builtin)
+    return {
+        "roles": entry.roles,
+        "kinds": entry.kinds,
+        "orders": entry.orders,
+        "hierarchies": {name: Hierarchy.from_nested(taxonomy) for name, taxonomy in entry.taxonomies.items()},
+        "sensitive_values": entry.sensitive_values,
+    }
+
+
+def single_values(values: list[Any]) -> list[Any]:
+    """The same list; ValueError for an entry that is a list or table itself."""
+    for value in values:
+        if isinstance(value, list | dict):
+            raise ValueError(f"{quoted(value)} stands where a single value should.")
+    return values
+
+
+def table_value(value: Any) -> Any:
+    """A value as a table holds it: points in time are pandas' own."""
+    return pd.Timestamp(value) if isinstance(value, date) else value
+
+
+def _check_taxonomy(taxonomy: Any) -> Any:
+    if isinstance(taxonomy, list):
+        return single_values(taxonomy)
+    for below in taxonomy.values() if isinstance(taxonomy, dict) else ():
+        _check_taxonomy(below)
+    return taxonomy
+
+
+def _table_taxonomy(taxonomy: Any) -> Any:
+    if isinstance(taxonomy, dict):
+        return {group: _table_taxonomy(below) for group, below in taxonomy.items()}
+    return [table_value(value) for value in taxonomy] if isinstance(taxonomy, list) else taxonomy
+
+
+class HierarchySpec(Model):
+    """How a hierarchy is given: nested groups, lines of levels, a file, or intervals of numbers."""
+
+    title: ClassVar[str] = "hierarchy"
+
+    taxonomy: Annotated[
+        dict[str, Any] | None,
+        BeforeValidator(lambda value: plain(value, "taxonomy") if value is not None else None),
+        AfterValidator(_check_taxonomy),
+        Field(description="Groups of groups; the lists at the bottom hold values."),
+    ] = None
+    levels: Annotated[
+        list[list[Any]] | None,
+        BeforeValidator(lambda value: plain(value, "levels") if value is not None else None),
+        AfterValidator(lambda value: [single_values(line) for line in value] if value is not None else None),
+        Field(description="One list per value: the value, then its generalizations up to the top."),
+    ] = None
+    path: Annotated[FilePath | None, Field(description="CSV file without header: value, generalizations.")] = None
+    width: Annotated[float | None, Field(gt=0, description="Width of the lowest intervals.")] = None
+    start: Annotated[float | None, Field(description="Where the first interval starts.")] = None
+    quantiles: Annotated[int | None, Field(ge=1, description="Number of lowest intervals with equally many rows.")] = (
+        None
+    )
+    fanout: Annotated[int, Field(ge=2, description="Intervals that one of the level above joins.")] = 2
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        forms = {name: getattr(self, name) for name in ("taxonomy", "levels", "path", "width", "quantiles")}
+        if sum(value is not None for value in forms.values()) != 1:
+            raise ValueError(f"give exactly one of {', '.join(forms)}.")
+        if self.start is not None and self.width is None:
+            raise ValueError("start goes with width.")
+        if self.fanout != 2 and self.width is None and self.quantiles is None:
+            raise ValueError("fanout goes with width or quantiles.")
+        return self
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy) -> Self:
+        """The levels of a hierarchy."""
+        return cls(levels=[[value, *hierarchy.paths[value]] for value in hierarchy.leaves])
+
+    def build(self, column: pd.Series[Any], folder: Path) -> Hierarchy:
+        """The hierarchy of a column. Raises DataError where it cannot be read or the column is not numeric."""
+        if self.path is not None:
+            return read_hierarchy(folder / self.path)
+        if self.levels is not None:
+            if not all(self.levels):
+                raise DataError("an entry of levels is empty; each starts with a value.")
+            return Hierarchy.from_table([[table_value(value), *labels] for value, *labels in self.levels])
+        if self.taxonomy is not None:
+            return Hierarchy.from_nested(_table_taxonomy(self.taxonomy))
+        numbers = pd.to_numeric(column, errors="coerce")
+        if pd.api.types.is_datetime64_any_dtype(column.dtype) or (numbers.isna() & column.notna()).any():
+            raise DataError("intervals need a column of numbers; use taxonomy, levels or path.")
+        if self.width is not None:
+            return Hierarchy.by_width(numbers, self.width, self.fanout, self.start)
+        return Hierarchy.by_quantile(numbers, self.quantiles or 1, self.fanout)
+
+
+def written(part: Source | HierarchySpec) -> dict[str, Any]:
+    """The fields that were given, as plain values."""
+    given: Mapping[str, Any] = part.model_dump(exclude_defaults=True)
+    return {name: plain(value, name) for name, value in given.items()}

@@ -1,0 +1,1 @@
+"""What is published: fragments, the partition of the rows, and how each attribute is recoded."""

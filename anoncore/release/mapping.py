@@ -1,0 +1,76 @@
+"""What became what: how many rows of each original value are published as which cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from anoncore.base.texts import listing
+from anoncore.release.recoding import Exact, GroupValues, Recoding
+from anoncore.release.release import Release
+
+COLUMNS = ("table", "attribute", "original value", "published value", "rows", "shown by the release")
+
+
+@dataclass(frozen=True, eq=False)
+class ValueMapping:
+    """The mapping as a table, for those who made the release.
+
+    `frame` has a row per attribute that is not published as it was, original value and published cell: table,
+    attribute, original and published value (texts), rows, and whether the published cell alone says what it was.
+    `not_for_publication` says that some do not: with this table a reader could narrow down what the release hides;
+    `sentence` says so for people.
+    """
+
+    frame: pd.DataFrame
+    not_for_publication: bool
+    sentence: str
+
+
+def value_mapping(release: Release) -> ValueMapping:
+    """The mapping of every attribute that is generalized, changed or published as a set, in published order.
+
+    Attributes that are published as they are, and those that are left out, have no rows.
+    """
+    parts = [
+        _part(release, fragment.name, name, recoding)
+        for fragment in release.fragments
+        for name, recoding in fragment.recodings.items()
+        if not _as_it_was(release, name, recoding)
+    ]
+    frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(COLUMNS))
+    hidden = frame.loc[~frame["shown by the release"].astype(bool), "attribute"].unique().tolist()
+    if hidden:
+        sentence = (
+            f"Not for publication: it tells which values stand behind the published cells of {listing(hidden)}, so it "
+            "would undo their protection."
+        )
+    else:
+        sentence = "Every value is published as it was; the release hides no value, only what belongs together."
+    return ValueMapping(frame, bool(hidden), sentence)
+
+
+def _as_it_was(release: Release, name: str, recoding: Recoding) -> bool:
+    return isinstance(recoding, Exact) and np.array_equal(recoding.codes, release.data.codes[name])
+
+
+def _part(release: Release, table: str, name: str, recoding: Recoding) -> pd.DataFrame:
+    domain, codes = release.data.domain[name], release.data.codes[name].astype(np.int64)
+    published, cells = pd.factorize(recoding.texts())
+    pairs, rows = np.unique(codes * len(cells) + published, return_counts=True)
+    original, texts = domain.texts[pairs // len(cells)], np.asarray(cells, dtype=object)[pairs % len(cells)]
+    # A cell says what it was where it holds one value and none was changed.
+    only = (recoding.n_changed == 0) if isinstance(recoding, GroupValues) else not isinstance(recoding, Exact)
+    single = [f"{{{text}}}" if isinstance(recoding, GroupValues) else text for text in original]
+    return pd.DataFrame(
+        {
+            "table": table,
+            "attribute": name,
+            "original value": original,
+            "published value": texts,
+            "rows": rows,
+            "shown by the release": (texts == np.array(single, dtype=object)) & only,
+        }
+    )

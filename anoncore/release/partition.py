@@ -1,0 +1,75 @@
+"""Rows put into groups: equivalence classes, buckets or A-groups, as the method calls them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.base.errors import DataError
+from anoncore.kernels.grouping import group_extent, group_histogram, group_value_lists, group_value_sets, rows_by_group
+from anoncore.table.microdata import Codes
+
+MANY_VALUES = 256
+"""Domain size above which a group's values are collected from its rows instead of by a bit each."""
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Every row in one group: `group` is int32 (n_rows,) with dense ids 0..n_groups-1 in original row order."""
+
+    group: Codes
+
+    def __post_init__(self) -> None:
+        given = np.asarray(self.group)
+        whole = given.ndim == 1 and len(given) > 0 and given.dtype.kind in "iu"
+        if whole and given.min() >= 0 and given.max() < len(given):
+            object.__setattr__(self, "group", np.ascontiguousarray(given, dtype=np.int32))
+            if self.sizes.all():
+                return
+        raise DataError("A partition needs one whole group id per row, and every id from 0 to the largest must occur.")
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.group)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.sizes)
+
+    @cached_property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Rows per group, int64 (n_groups,)."""
+        return np.bincount(self.group)
+
+    @cached_property
+    def starts(self) -> npt.NDArray[np.int64]:
+        """Where each group begins in `order`, int64 (n_groups + 1,)."""
+        return np.concatenate(([0], np.cumsum(self.sizes)))
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.int64]:
+        """Row numbers sorted by group, in row order inside a group, int64 (n_rows,)."""
+        return rows_by_group(self.group, self.starts)
+
+    def rows(self, group: int) -> npt.NDArray[np.int64]:
+        """Row numbers of one group."""
+        return self.order[self.starts[group] : self.starts[group + 1]]
+
+    def histogram(self, codes: Codes, size: int) -> npt.NDArray[np.int64]:
+        """How often each code 0..size-1 occurs in each group, int64 (n_groups, size)."""
+        return group_histogram(self.group, codes, self.n_groups, size)
+
+    def extent(self, codes: Codes) -> tuple[Codes, Codes]:
+        """Smallest and largest code in each group, two int32 (n_groups,)."""
+        return group_extent(self.group, codes, self.n_groups)
+
+    def value_sets(self, codes: Codes, size: int) -> tuple[npt.NDArray[np.int64], Codes]:
+        """Distinct codes of each group: `members[offsets[g]:offsets[g + 1]]`, ascending."""
+        if size > MANY_VALUES:
+            return group_value_lists(self.order, self.starts, codes, size)
+        return group_value_sets(self.group, codes, self.n_groups, size)

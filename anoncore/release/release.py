@@ -1,0 +1,248 @@
+"""A release: fragments of attributes, each with a partition of the rows and a recoding per attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from anoncore.base.errors import ReleaseError
+from anoncore.base.texts import listing
+from anoncore.release.method import ReleaseMethod
+from anoncore.release.overlap import Link, links
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import Exact, Generalized, GroupValues, Recoding
+from anoncore.table.microdata import Codes, Microdata, content_order
+
+GROUP_COLUMN = "group"
+
+
+@dataclass(frozen=True, eq=False)
+class Fragment:
+    """Attributes that are published together. Rows of one group in different fragments are not linked."""
+
+    name: str
+    partition: Partition
+    recodings: Mapping[str, Recoding]
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The fragment's attributes, in published order."""
+        return tuple(self.recodings)
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What is published of `data`, and by which algorithm. `notes` say in sentences what a reader should know."""
+
+    data: Microdata
+    fragments: tuple[Fragment, ...]
+    algorithm: ReleaseMethod | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def group_word(self) -> str:
+        """What the method calls a group: equivalence class, bucket, A-group."""
+        return self.algorithm.group_word if self.algorithm is not None else "group"
+
+    @cached_property
+    def is_shared(self) -> bool:
+        """Whether all fragments share one partition."""
+        first = self.fragments[0].partition
+        return all(
+            fragment.partition is first or np.array_equal(fragment.partition.group, first.group)
+            for fragment in self.fragments[1:]
+        )
+
+    @property
+    def partition(self) -> Partition:
+        """The shared partition. Raises ReleaseError if fragments have their own."""
+        if not self.is_shared:
+            raise ReleaseError(
+                "The fragments of this release have partitions of their own; ask a fragment for its own."
+            )
+        return self.fragments[0].partition
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Every published attribute, in column order of the original table."""
+        published = {name for fragment in self.fragments for name in fragment.attributes}
+        return tuple(name for name in self.data.attributes if name in published)
+
+    def fragment_of(self, attribute: str) -> Fragment:
+        """The first fragment that publishes an attribute. Raises ReleaseError if none does."""
+        for fragment in self.fragments:
+            if attribute in fragment.recodings:
+                return fragment
+        raise ReleaseError(f"The release does not publish '{attribute}'; it has {listing(self.attributes)}.")
+
+    def recoding(self, attribute: str) -> Recoding:
+        """How an attribute is published."""
+        return self.fragment_of(attribute).recodings[attribute]
+
+    def published_codes(self, attribute: str) -> Codes:
+        """Codes of an attribute whose values are published as such, int32 (n_rows,) in original row order.
+
+        Raises ReleaseError for an attribute that is only published by region.
+        """
+        recoding = self.recoding(attribute)
+        if not isinstance(recoding, Exact):
+            raise ReleaseError(f"'{attribute}' is generalized in this release; its single values are not published.")
+        return recoding.codes
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """What may be published, by fragment name.
+
+        No identifiers; rows sorted by content, so that neither the original order nor group ids tell anything. Tables
+        that are joined share a column `group`, numbered anew at random at every call.
+        """
+        joined = len(self.fragments) > 1 and self.is_shared
+        label: Codes | None = None
+        if joined:
+            names = np.random.default_rng().permutation(self.partition.n_groups).astype(np.int32)
+            label = names[self.partition.group]
+        return {fragment.name: self._table(fragment, label) for fragment in self.fragments}
+
+    def _table(self, fragment: Fragment, label: Codes | None) -> pd.DataFrame:
+        content = _content(fragment)
+        keys = content if label is None else [label, *content]
+        order = content_order(keys, [int(key.max()) + 1 for key in keys])
+        columns: dict[str, pd.Series | npt.NDArray[np.int32]] = {}
+        if label is not None:
+            columns[self._group_column()] = label[order]
+        for name, recoding in fragment.recodings.items():
+            columns[name] = _cells(recoding, order)
+        return pd.DataFrame(columns)
+
+    def _group_column(self) -> str:
+        name = GROUP_COLUMN
+        while name in self.data.roles:
+            name += "_"
+        return name
+
+    def linking(self, rng: np.random.Generator) -> tuple[npt.NDArray[np.int64], ...]:
+        """One random linking: for each fragment, the row that goes with row i of the first fragment, (n_rows,) each.
+
+        Rows are linked within a shared group, where fragments that overlap agree on what they share; fragments with
+        partitions of their own are linked within equal values of the attributes that they share with the first. Values
+        that a class publishes only as a set are filled in at random; where changed values leave different numbers of
+        one, its other rows are linked at random. Raises ReleaseError where nothing links them.
+        """
+        linked = {0: np.arange(self.data.n_rows)}
+        if self.is_shared:
+            through = links([fragment.attributes for fragment in self.fragments])
+        else:
+            through = tuple(Link(place, 0, frozenset()) for place in range(1, len(self.fragments)))
+        for link in through:
+            parent, fragment = self.fragments[link.parent], self.fragments[link.column]
+            here, there = self._link_keys(parent, fragment, link.attributes, rng)
+            here = here[linked[link.parent]]
+            linked[link.column] = _paired(here, there, rng)
+        return tuple(linked[place] for place in range(len(self.fragments)))
+
+    def _link_keys(
+        self, first: Fragment, other: Fragment, shared: frozenset[str], rng: np.random.Generator
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """A number per row of each fragment; rows of equal numbers may be linked."""
+        key = np.zeros(2 * self.data.n_rows, dtype=np.int64)
+        if self.is_shared:
+            key = np.tile(self.partition.group.astype(np.int64), 2)
+            for name in sorted(shared):
+                cells = zip(first.recodings[name].content(), other.recodings[name].content(), strict=True)
+                for codes in map(np.concatenate, cells):
+                    key = np.unique(key * (int(codes.max()) + 1) + codes, return_inverse=True)[1]
+            return key[: self.data.n_rows], key[self.data.n_rows :]
+        n_shared = 0
+        for name, recoding in first.recodings.items():
+            match = other.recodings.get(name)
+            if isinstance(recoding, Exact | GroupValues) and isinstance(match, Exact | GroupValues):
+                codes = np.concatenate((_values(recoding, rng), _values(match, rng)))
+                key = np.unique(key * len(recoding.domain) + codes, return_inverse=True)[1]
+                n_shared += 1
+        if n_shared == 0:
+            raise ReleaseError(
+                f"Nothing links the rows of '{first.name}' and '{other.name}': they share neither groups nor values."
+            )
+        return key[: self.data.n_rows], key[self.data.n_rows :]
+
+    def linked(self, rng: np.random.Generator | None = None) -> pd.DataFrame:
+        """One random linking of the fragments as a table of n_rows rows in random order, for analysis."""
+        rng = rng if rng is not None else np.random.default_rng()
+        links = self.linking(rng)
+        shuffled = rng.permutation(self.data.n_rows)
+        columns = {}
+        for name in self.attributes:
+            place = next(i for i, fragment in enumerate(self.fragments) if name in fragment.recodings)
+            columns[name] = _cells(self.fragments[place].recodings[name], links[place][shuffled])
+        return pd.DataFrame(columns)
+
+
+def _values(recoding: Exact | GroupValues, rng: np.random.Generator) -> Codes:
+    """The value of each row, or a random one of its group's set, each of which stands at least once."""
+    return recoding.codes if isinstance(recoding, Exact) else recoding.version(rng)
+
+
+def _paired(
+    here: npt.NDArray[np.int64], there: npt.NDArray[np.int64], rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """For each place of `here` another one of `there`: of equal numbers as far as there are enough, else any left."""
+    size = int(max(here.max(), there.max())) + 1
+    orders, paired = [], []
+    fewer = np.minimum(np.bincount(here, minlength=size), np.bincount(there, minlength=size))
+    for numbers in (here, there):
+        order = np.lexsort((rng.random(len(numbers)), numbers))
+        counts = np.bincount(numbers, minlength=size)
+        rank = np.arange(len(order)) - (np.cumsum(counts) - counts)[numbers[order]]
+        paired.append(rank < fewer[numbers[order]])
+        orders.append(order)
+    rows = np.empty(len(here), dtype=np.int64)
+    rows[orders[0][paired[0]]] = orders[1][paired[1]]
+    rows[orders[0][~paired[0]]] = rng.permutation(orders[1][~paired[1]])
+    return rows
+
+
+def _content(fragment: Fragment) -> list[Codes]:
+    """Integer columns that order rows as the contents of the recodings do, one after the other.
+
+    Neighbours whose cells are those of the group are one column: there are far fewer groups than rows to sort.
+    """
+    columns: list[Codes] = []
+    shared: list[Codes] = []
+    for recoding in [*fragment.recodings.values(), None]:
+        by_group = None
+        if recoding is not None and recoding.partition is fragment.partition:
+            by_group = recoding.group_content()
+        if by_group is not None:
+            shared += by_group
+            continue
+        if shared:
+            columns.append(_ranks(shared)[fragment.partition.group])
+            shared = []
+        columns += recoding.content() if recoding is not None else ()
+    return columns
+
+
+def _ranks(columns: Sequence[Codes]) -> Codes:
+    """Place of each row among the different rows, in their order, int32."""
+    order = content_order(columns, [int(column.max()) + 1 for column in columns])
+    starts = np.zeros(len(order), dtype=np.int32)
+    for column in columns:
+        ordered = column[order]
+        starts[1:] |= ordered[1:] != ordered[:-1]
+    ranks = np.empty_like(starts)
+    ranks[order] = np.cumsum(starts, dtype=np.int32)
+    return ranks
+
+
+def _cells(recoding: Recoding, rows: npt.NDArray[np.int64]) -> pd.Series:
+    """Published cells of the given rows: values of the column's own type, or texts of regions."""
+    if isinstance(recoding, Exact):
+        cells = recoding.domain.decoded.take(recoding.codes[rows])
+        return pd.Series(cells, dtype=object if cells.dtype == object else None)
+    if isinstance(recoding, Generalized | GroupValues):
+        return pd.Series(pd.array(recoding.group_texts, dtype="str").take(recoding.partition.group[rows]))
+    return pd.Series(recoding.texts().take(rows), dtype="str")

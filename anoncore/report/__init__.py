@@ -1,6 +1,0 @@
-"""One self-contained HTML report of a release, or of several side by side."""
-
-from anoncore.report.document import MOST, report
-from anoncore.report.subject import Subject
-
-__all__ = ["MOST", "Subject", "report"]

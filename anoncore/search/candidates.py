@@ -1,0 +1,117 @@
+"""Algorithms with parameters in ranges: what a sweep tries, and what a search has to choose from."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from types import MappingProxyType
+from typing import Any, get_args
+
+from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.base.errors import ParameterError
+from anoncore.base.texts import listing
+from anoncore.requirements import FrequencyDiversity, KAnonymity, Requirement, TCloseness
+from anoncore.requirements.t_closeness import Ground
+from anoncore.table.domain import Kind
+from anoncore.table.microdata import Microdata
+
+LEVELS: Mapping[str, type[Requirement]] = MappingProxyType({"k": KAnonymity, "l": FrequencyDiversity, "t": TCloseness})
+"""The requirement that a level stands for where a method takes requirements: l bounds every belief by 1/l."""
+Ranges = Mapping[str, Mapping[str, Sequence[float]]]
+"""Per algorithm's name the values of each of its axes, e.g. {"mondrian": {"k": [5, 10], "t": [0.2]}}."""
+
+
+def axes(kind: type[Algorithm]) -> tuple[str, ...]:
+    """What can be varied of a method: its numeric fields, and k, l and t where it takes requirements."""
+    fields = kind.model_fields
+    found = list(LEVELS) if "requirements" in fields else []
+    found += [name for name, info in fields.items() if name != "seed" and _is_number(info.annotation)]
+    if "other_t" in found:
+        found[found.index("other_t")] = "t"
+    return tuple(dict.fromkeys(found))
+
+
+def with_level(
+    algorithm: Algorithm, axis: str, value: float, data: Microdata, attribute: str | None = None
+) -> Algorithm:
+    """The algorithm with one of its `axes` at a value.
+
+    `attribute`: the sensitive attribute that l and t are about where requirements name it (None: every one). The ground
+    distance of t fits it: ordered for numbers and ordinal values, else equal. Raises ParameterError for an axis that
+    the method has not and a value out of range.
+    """
+    fields = type(algorithm).model_fields
+    changes: dict[str, Any] = {}
+    if axis == "t" and "ground" in fields:
+        changes["ground"] = usual_ground(data, attribute)
+    if axis == "t" and "other_t" in fields:
+        changes |= {"t": {}, "other_t": value}
+    elif axis in fields and _is_number(fields[axis].annotation):
+        changes[axis] = int(value) if _is_whole(fields[axis].annotation) else float(value)
+    elif "requirements" in fields and axis in LEVELS:
+        others = [one for one in getattr(algorithm, "requirements", ()) if not isinstance(one, LEVELS[axis])]
+        changes["requirements"] = (*others, requirement(axis, value, data, attribute))
+    else:
+        raise ParameterError(f"{algorithm.title} has no '{axis}' to vary; it has {listing(axes(type(algorithm)))}.")
+    return algorithm.replace(**changes)
+
+
+def requirement(axis: str, value: float, data: Microdata, attribute: str | None = None) -> Requirement:
+    """The requirement that a level of k, l or t stands for."""
+    if axis == "k":
+        return KAnonymity(k=int(value))
+    if axis == "l":
+        return FrequencyDiversity(l=float(value), attribute=attribute)
+    return TCloseness(t=float(value), ground=usual_ground(data, attribute), attribute=attribute)
+
+
+def usual_ground(data: Microdata, attribute: str | None) -> Ground:
+    """Ordered where the sensitive attribute (without one: every one) has an order, else equal."""
+    names = [attribute] if attribute is not None else list(data.sensitive)
+    nominal = any(data.domain[name].kind is Kind.NOMINAL for name in names)
+    return "equal" if nominal else "ordered"
+
+
+def candidates(ranges: Ranges, data: Microdata, attribute: str | None = None) -> tuple[Algorithm, ...]:
+    """Every combination of the values of each method's axes, with a seed of its own where a method draws at random.
+
+    A method without axes stands for itself. Raises ParameterError for an unknown method, axis or value.
+    """
+    return tuple(one for name, values in ranges.items() for one in _combinations(name, values, data, attribute))
+
+
+def _combinations(
+    name: str, values: Mapping[str, Sequence[float]], data: Microdata, attribute: str | None
+) -> Iterator[Algorithm]:
+    if name not in ALGORITHMS:
+        raise ParameterError(f"There is no algorithm {name!r}; there is {listing(list(ALGORITHMS), 40)}.")
+    used = {axis: list(dict.fromkeys(chosen)) for axis, chosen in values.items() if len(chosen)}
+    for levels in product(*used.values()):
+        algorithm = blank(name)
+        for axis, level in zip(used, levels, strict=True):
+            algorithm = with_level(algorithm, axis, level, data, attribute)
+        yield seeded(algorithm)
+
+
+def blank(name: str) -> Algorithm:
+    """An algorithm at its defaults and without requirements, so that only the levels that are set count."""
+    kind = ALGORITHMS[name]
+    fields: dict[str, Any] = {"requirements": ()} if "requirements" in kind.model_fields else {}
+    return kind(**fields)
+
+
+def seeded(algorithm: Algorithm) -> Algorithm:
+    """The algorithm with a fresh seed where it draws at random and has none, so that its release can be made again."""
+    if "seed" in type(algorithm).model_fields and getattr(algorithm, "seed", None) is None:
+        return algorithm.replace(seed=secrets.randbits(32))
+    return algorithm
+
+
+def _is_number(annotation: Any) -> bool:
+    kinds = [annotation, *get_args(annotation)]
+    return int in kinds or float in kinds
+
+
+def _is_whole(annotation: Any) -> bool:
+    return int in [annotation, *get_args(annotation)]

@@ -1,0 +1,202 @@
+"""State what a release must reach and what should be spared; find the method and parameters that do it best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.base.errors import ParameterError
+from anoncore.base.texts import listing
+from anoncore.measures.criteria import CRITERIA, Criterion
+from anoncore.search.candidates import axes, blank, seeded, with_level
+from anoncore.search.sweeping import Point, Stop, sweep
+from anoncore.table.microdata import Microdata
+
+LADDERS: dict[str, tuple[float, ...]] = {
+    "k": (2, 3, 5, 7, 10, 15, 20, 30, 50, 100, 200),
+    "l": (1.5, 2, 3, 4, 5, 6, 8, 10),
+    "t": (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5),
+}
+SEARCHED = (
+    "mondrian",
+    "anatomy",
+    "foreground-safe",
+    "slicing",
+    "stack-and-deal",
+    "sensitive-space-fragmentation",
+    "sabre",
+    "microaggregation",
+    "vertical-fragmentation",
+)
+"""The methods that a search tries when none are named: those that keep what they are asked for on any table."""
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Target:
+    """A criterion and the limit it must keep: at least where higher is better, else at most."""
+
+    criterion: str
+    limit: float
+
+    def __post_init__(self) -> None:
+        if self.criterion not in CRITERIA:
+            raise ParameterError(f"There is no criterion '{self.criterion}'; there is {listing(list(CRITERIA), 40)}.")
+
+    @property
+    def of(self) -> Criterion:
+        """The criterion."""
+        return CRITERIA[self.criterion]
+
+    @property
+    def text(self) -> str:
+        """The target in words, e.g. `Smallest group at least 10`."""
+        return f"{self.of.title} {'at least' if self.of.higher_is_better else 'at most'} {self.of.text(self.limit)}"
+
+    def shortfall(self, value: float | None) -> float:
+        """How far a number misses the limit, as a share of the limit; 0 where it keeps it, 1 where there is none."""
+        if value is None:
+            return 1.0
+        gap = self.limit - value if self.of.higher_is_better else value - self.limit
+        if gap <= ROUNDING * max(abs(self.limit), 1.0):
+            return 0.0
+        return gap / abs(self.limit) if self.limit else gap
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What a search found. `points` are all candidates that were tried, those without a release included."""
+
+    targets: tuple[Target, ...]
+    spare: str
+    points: tuple[Point, ...]
+    n_left: int = 0
+    """Candidates that were not tried, because the search was stopped."""
+
+    @cached_property
+    def best(self) -> Point | None:
+        """The point that keeps every target and costs least, the first of equal ones; None where there is none."""
+        return self._cheapest([one for one in self.points if not self.missed(one)])
+
+    @cached_property
+    def nearest(self) -> Point | None:
+        """Where none keeps every target: the point that misses them by least, of equal ones the cheapest."""
+        made = [one for one in self.points if one.made and self.spare in one.values]
+        if not made:
+            return None
+        least = min(self.shortfall(one) for one in made)
+        return self._cheapest([one for one in made if self.shortfall(one) <= least + ROUNDING])
+
+    @cached_property
+    def without(self) -> dict[Target, Point | None]:
+        """For each target the cheapest point that keeps all the others: what this target costs is the difference."""
+        return {
+            target: self._cheapest([one for one in self.points if set(self.missed(one)) <= {target}])
+            for target in self.targets
+        }
+
+    @cached_property
+    def costliest(self) -> Target | None:
+        """The target without which the release would be cheapest; None where none costs anything."""
+        best = self.best
+        criterion = CRITERIA[self.spare]
+        freed = [(target, point.values[self.spare]) for target, point in self.without.items() if point is not None]
+        if best is not None:
+            freed = [one for one in freed if criterion.better(one[1], best.values[self.spare])]
+        if not freed:
+            return None
+        pick = max if criterion.higher_is_better else min
+        return pick(freed, key=lambda one: one[1])[0]
+
+    def missed(self, point: Point) -> tuple[Target, ...]:
+        """The targets that a point does not keep; all of them where there is no release or no cost."""
+        if self.spare not in point.values:
+            return self.targets or (Target(self.spare, 0.0),)
+        return tuple(one for one in self.targets if one.shortfall(point.values.get(one.criterion)) > 0)
+
+    def shortfall(self, point: Point) -> float:
+        """Sum of what a point misses of its targets, each as a share of its limit."""
+        return sum(one.shortfall(point.values.get(one.criterion)) for one in self.targets)
+
+    def _cheapest(self, points: Sequence[Point]) -> Point | None:
+        pick = max if CRITERIA[self.spare].higher_is_better else min
+        return pick(points, key=lambda one: one.values[self.spare], default=None)
+
+
+def search(
+    data: Microdata,
+    targets: Sequence[Target],
+    spare: str = "information-loss",
+    algorithms: Sequence[Algorithm] | None = None,
+    attribute: str | None = None,
+    take: Callable[[int, Point], None] | None = None,
+    stop: Stop | None = None,
+) -> Search:
+    """Try algorithms and parameters, and tell which release keeps the targets and costs least.
+
+    `spare`: the criterion that should cost least. `algorithms`: what is tried; default: `default_candidates`. `take`
+    and `stop` are those of `sweep`. All candidates are tried, so the answer is the best of them. Raises ParameterError
+    for an unknown criterion.
+    """
+    if spare not in CRITERIA:
+        raise ParameterError(f"There is no criterion '{spare}'; there is {listing(list(CRITERIA), 40)}.")
+    tried = default_candidates(data, targets, attribute) if algorithms is None else tuple(algorithms)
+    names = list(dict.fromkeys([*(one.criterion for one in targets), spare]))
+    points = sweep(data, tried, names, attribute, take, stop)
+    there = tuple(point for point in points if point is not None)
+    return Search(tuple(targets), spare, there, len(points) - len(there))
+
+
+def default_candidates(
+    data: Microdata, targets: Sequence[Target], attribute: str | None = None, methods: Sequence[str] = SEARCHED
+) -> tuple[Algorithm, ...]:
+    """Candidates for the targets: each method with the levels that the targets ask for, and up and down a ladder.
+
+    Levels read off the targets: k from the smallest group and the risk of being found, l from shares and beliefs, t
+    from the distance.
+    """
+    asked = levels_of(targets)
+    found: dict[str, Algorithm] = {}
+    for name in methods:
+        known = axes(ALGORITHMS[name])
+        usable = [axis for axis in LADDERS if axis in known]
+        # What is asked for comes first: of equally cheap candidates the first is taken, and it asks for no more.
+        for varied in sorted(usable, key=lambda axis: axis not in asked):
+            fixed = {axis: asked[axis] for axis in usable if axis in asked and axis != varied}
+            steps = sorted({*LADDERS[varied], *([asked[varied]] if varied in asked else [])})
+            for step in steps:
+                one = _built(name, {**fixed, varied: step}, data, attribute)
+                if one is not None:
+                    found.setdefault(repr(one), one)
+    return tuple(seeded(one) for one in found.values())
+
+
+def levels_of(targets: Sequence[Target]) -> dict[str, float]:
+    """The strictest k, l and t that the targets ask for."""
+    asked: dict[str, float] = {}
+    for one in targets:
+        if one.criterion == "k":
+            asked["k"] = max(asked.get("k", 1), one.limit)
+        elif one.criterion in ("reidentified-mean", "reidentified-largest") and one.limit > 0:
+            asked["k"] = max(asked.get("k", 1), float(-(-1 // one.limit)))
+        elif one.criterion in ("max-share", "largest-belief") and 0 < one.limit < 1:
+            asked["l"] = max(asked.get("l", 1.0), 1 / one.limit)
+        elif one.criterion == "t":
+            asked["t"] = min(asked.get("t", 1.0), one.limit)
+    return asked
+
+
+def _built(name: str, levels: dict[str, float], data: Microdata, attribute: str | None) -> Algorithm | None:
+    """The method at these levels; None where one of them is out of its range."""
+    algorithm = blank(name)
+    try:
+        for axis, level in levels.items():
+            algorithm = with_level(algorithm, axis, level, data, attribute)
+    except ParameterError:
+        return None
+    return algorithm
+
+
+__all__ = ["LADDERS", "SEARCHED", "Search", "Target", "default_candidates", "levels_of", "search"]

@@ -1,0 +1,231 @@
+"""Tables that are read piece by piece: Parquet, CSV, a folder of such files, or a table of a database file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from anoncore.base.errors import DataError
+from anoncore.base.faults import reading, writing
+from anoncore.base.pipeline import read_ahead
+from anoncore.base.texts import listing
+from anoncore.kernels.lookup import count_numbers
+from anoncore.sources.notes import Notes
+from anoncore.sources.parquet import PANDAS_ROW_LABELS, table_column
+from anoncore.sources.sqlite_table import chosen_table, spool_sqlite, sqlite_tables
+from anoncore.sources.values import MISSING
+
+DATABASES = (".duckdb", ".db", ".sqlite", ".sqlite3")
+PARQUET, TEXT = (".parquet", ".pq"), (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
+WHOLE_NUMBERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+NARROW = 1 << 22
+"""Range of whole numbers up to which they are counted in a table of that size."""
+BATCH_ROWS = 131_072
+QUIET = "SET enable_progress_bar = false"
+MISSING_TEXTS = (*MISSING, "?", "NA")
+"""Cells of text files that mean missing, besides those that a recipe lists."""
+
+
+class LargeTable:
+    """A table behind DuckDB, which keeps to `memory` bytes and spills into `workspace`.
+
+    `names` are its columns (row labels stored by pandas are left out), `n_rows` its rows. CSV and SQLite are written
+    once to Parquet in `workspace`. Raises DataError for a path that is no such table.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        workspace: Path,
+        table: str | None = None,
+        encoding: str | None = None,
+        missing: Collection[str] = (),
+        memory: int = 256_000_000,
+    ) -> None:
+        self.name = path.name
+        self._connection = duckdb.connect(
+            ":memory:",
+            config={
+                "memory_limit": f"{memory}B",
+                "threads": str(os.cpu_count() or 1),
+                "temp_directory": str(workspace / "spill"),
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+            },
+        )
+        self._connection.execute(QUIET)
+        try:
+            with reading(self.name):
+                self._relation = self._opened(path, workspace, table, encoding, missing)
+                columns = self._connection.execute(f"DESCRIBE SELECT * FROM {self._relation}").fetchall()
+                counted = self._connection.execute(f"SELECT count(*) FROM {self._relation}").fetchall()
+        except BaseException:
+            self.close()
+            raise
+        kinds = {str(column[0]): str(column[1]) for column in columns if column[0] != PANDAS_ROW_LABELS}
+        self.names = tuple(kinds)
+        self._whole = {name for name, kind in kinds.items() if kind in WHOLE_NUMBERS}
+        self._counted: dict[str, pa.Table] = {}
+        self.n_rows = int(counted[0][0])
+        if self.n_rows == 0:
+            self.close()
+            raise DataError(f"'{self.name}' holds column names but no rows; load a table with at least one row.")
+
+    def _opened(
+        self, path: Path, workspace: Path, table: str | None, encoding: str | None, missing: Collection[str]
+    ) -> str:
+        if not path.exists():
+            raise DataError(f"There is no file '{path}'.")
+        if _is_sqlite(path):
+            spooled = workspace / "source.parquet"
+            spool_sqlite(path, table, spooled)
+            return f"read_parquet({_quoted(spooled)})"
+        if path.suffix.lower() in DATABASES:
+            return self._attached(path, table)
+        if table is not None:
+            raise DataError(f"source.table is for a database, and '{self.name}' is none.")
+        files = table_files(path)
+        if files[0].suffix.lower() in PARQUET:
+            return f"read_parquet([{', '.join(map(_quoted, files))}])"
+        spooled = workspace / "source.parquet"
+        texts = [*MISSING_TEXTS, *missing]
+        options = f"nullstr = [{', '.join(map(_quoted, texts))}], sample_size = 200000"
+        options += f", encoding = {_quoted(encoding)}" if encoding else ""
+        source = f"read_csv([{', '.join(map(_quoted, files))}], {options})"
+        self._connection.execute(f"COPY (SELECT * FROM {source}) TO {_quoted(spooled)} (FORMAT parquet)")
+        return f"read_parquet({_quoted(spooled)})"
+
+    def _attached(self, path: Path, table: str | None) -> str:
+        self._connection.execute(f"ATTACH {_quoted(path)} AS source (READ_ONLY)")
+        return f"source.{identifier(chosen_table(_attached_tables(self._connection), table, path.name))}"
+
+    def count(self, names: Collection[str]) -> None:
+        """Count all columns of whole numbers in a narrow range in one scan, which is faster than one by one."""
+        whole = [name for name in names if name in self._whole]
+        bounds = ", ".join(f"min({identifier(name)}), max({identifier(name)})" for name in whole)
+        if not whole:
+            return
+        with reading(self.name):
+            found = self._connection.execute(f"SELECT {bounds} FROM {self._relation}").fetchall()[0]
+        ranges = {name: (found[2 * place], found[2 * place + 1]) for place, name in enumerate(whole)}
+        narrow = {name: low for name, (low, high) in ranges.items() if low is not None and high - low < NARROW}
+        counts = {name: np.zeros(ranges[name][1] - low + 1, dtype=np.int64) for name, low in narrow.items()}
+        missing, kinds = dict.fromkeys(narrow, 0), {}
+        with closing(read_ahead(self.batches(list(narrow)) if narrow else iter(()))) as batches:
+            for batch in batches:
+                for name, column in zip(narrow, batch.columns, strict=True):
+                    missing[name] += column.null_count
+                    kinds[name] = column.type
+                    count_numbers(column.drop_null().cast(pa.int64()).to_numpy(), narrow[name], counts[name])
+        for name, low in narrow.items():
+            places = np.flatnonzero(counts[name])
+            values = pa.array(places + low).cast(kinds[name])
+            rows = counts[name][places]
+            if missing[name]:
+                values = pa.concat_arrays([values, pa.nulls(1, kinds[name])])
+                rows = np.append(rows, missing[name])
+            self._counted[name] = pa.table({"value": values, "rows": rows})
+
+    def counted(self, name: str, most: int) -> pa.Table:
+        """Distinct values of a column and how often each occurs, columns `value` and `rows`.
+
+        Raises DataError for more than `most` values.
+        """
+        if name in self._counted and self._counted[name].num_rows <= most:
+            return self._counted[name]
+        column = identifier(name)
+        query = f"SELECT {column} AS value, count(*) AS rows FROM {self._relation} GROUP BY 1 LIMIT {most + 1}"
+        with reading(self.name):
+            found = self._connection.sql(query).to_arrow_table()
+        if found.num_rows > most:
+            raise DataError(
+                f"'{name}' has more than {most:,} different values; round them, or tag the column as insensitive."
+            )
+        return found
+
+    def batches(self, names: Collection[str]) -> Iterator[pa.RecordBatch]:
+        """All rows of some columns, in the table's order."""
+        query = f"SELECT {', '.join(map(identifier, names))} FROM {self._relation}"
+        with reading(self.name):
+            yield from self._connection.sql(query).to_arrow_reader(BATCH_ROWS)
+
+    def frame(self) -> pd.DataFrame:
+        """The whole table in memory, with the types that a loaded Parquet file has."""
+        notes = Notes()
+        with reading(self.name):
+            query = f"SELECT {', '.join(map(identifier, self.names))} FROM {self._relation}"
+            found = self._connection.sql(query).to_arrow_table()
+        return pd.DataFrame({name: table_column(name, found.column(name), notes) for name in self.names})
+
+    def sorted(self, rows: pa.RecordBatchReader, workspace: Path) -> Iterator[pa.RecordBatch]:
+        """Rows from elsewhere, sorted by all columns; what does not fit in memory is spilled."""
+        # A cursor of its own: several threads may sort at a time.
+        with writing(workspace), self._connection.cursor() as cursor:
+            cursor.execute(QUIET)
+            yield from cursor.sql("SELECT * FROM rows ORDER BY ALL").to_arrow_reader(BATCH_ROWS)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._connection.close()
+
+
+def identifier(name: str) -> str:
+    """A column or table name in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _quoted(text: object) -> str:
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+def table_files(path: Path) -> list[Path]:
+    """The files of a table, one or those of a folder. Raises DataError for what is no table, or mixes two kinds."""
+    if path.suffix.lower() in DATABASES:
+        return [path]
+    if not path.is_dir():
+        if not path.name.lower().endswith((*PARQUET, *TEXT)):
+            raise DataError(
+                f"'{path.name}' is no table that can be read piece by piece; use Parquet, CSV, a folder of such files, "
+                "or a DuckDB or SQLite database."
+            )
+        return [path]
+    files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith((".", "_")))
+    for endings in (PARQUET, TEXT):
+        found = [file for file in files if file.name.lower().endswith(endings)]
+        if found and len(found) < len(files):
+            others = [file.name for file in files if file not in found]
+            raise DataError(f"The folder '{path.name}' mixes {found[0].name!r} with {listing(others)}; keep one kind.")
+        if found:
+            return found
+    raise DataError(f"The folder '{path.name}' holds no Parquet and no CSV files.")
+
+
+def database_tables(path: Path) -> tuple[str, ...]:
+    """The tables of a database file by name; none for what is no database. Raises DataError where it cannot be read."""
+    with reading(path.name):
+        if _is_sqlite(path):
+            return tuple(sqlite_tables(path))
+        if path.is_dir() or path.suffix.lower() not in DATABASES:
+            return ()
+        with duckdb.connect(":memory:") as connection:
+            connection.execute(f"ATTACH {_quoted(path)} AS source (READ_ONLY)")
+            return tuple(_attached_tables(connection))
+
+
+def _attached_tables(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    query = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'source' ORDER BY 1"
+    return [str(row[0]) for row in connection.execute(query).fetchall()]
+
+
+def _is_sqlite(path: Path) -> bool:
+    if path.is_dir():
+        return False
+    with path.open("rb") as file:
+        return file.read(16) == b"SQLite format 3\0"

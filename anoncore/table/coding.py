@@ -1,0 +1,196 @@
+"""A column as integer codes and the domain of its values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import MAXYEAR, MINYEAR
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from anoncore.base.errors import DataError
+from anoncore.base.texts import is_missing, listing
+from anoncore.kernels.ordering import stable_order
+from anoncore.table.domain import Domain, Kind, Stored
+from anoncore.table.hierarchy import Hierarchy
+
+Codes = npt.NDArray[np.int32]
+
+LARGEST_NUMBER = 1e150
+"""Beyond it squares and widths leave double precision."""
+
+
+def guess_kind(column: pd.Series[Any], ordered: bool = False) -> Kind:
+    """Numbers and dates are numeric, ordered categories (or an explicit order) ordinal, all else nominal."""
+    dtype = column.dtype
+    if ordered or (isinstance(dtype, pd.CategoricalDtype) and dtype.ordered):
+        return Kind.ORDINAL
+    return Kind.NUMERIC if _is_number_type(dtype) and not pd.api.types.is_bool_dtype(dtype) else Kind.NOMINAL
+
+
+def encode(
+    column: pd.Series[Any], name: str, kind: Kind | None, order: Sequence[Any] | None, hierarchy: Hierarchy | None
+) -> tuple[Codes, Domain]:
+    """Codes int32 (n_rows,), missing last, and the domain in the attribute's order (`kind` None: guessed).
+
+    Order: the given one; numbers and dates by size; ordered categories as they are; else the hierarchy's, else that of
+    unordered categories, else sorted. Raises DataError for a column that does not fit its kind, order or hierarchy.
+    """
+    check_years(column, name)
+    if kind is None:
+        kind = guess_kind(column, ordered=order is not None)
+    if kind is Kind.NUMERIC:
+        if order is not None:
+            raise DataError(f"'{name}' is numeric, so its order is that of the numbers; drop its entry in orders.")
+        column = _as_numbers(column, name)
+    try:
+        raw, uniques = pd.factorize(column, use_na_sentinel=True)
+    except TypeError as error:
+        raise DataError(
+            f"'{name}' holds values that cannot be compared ({error}); turn them into text first."
+        ) from None
+    if kind is Kind.NUMERIC and isinstance(uniques, np.ndarray) and uniques.dtype.kind in "if":
+        by_size = np.argsort(uniques)
+        values = uniques[by_size].tolist()
+        recode = np.empty(len(values) + 1, dtype=np.int32)
+        recode[np.append(by_size, -1)] = np.arange(len(recode))
+    else:
+        found = [_plain(value) for value in uniques]
+        values = _ordered(found, column, name, kind, order, hierarchy)
+        rank = {value: code for code, value in enumerate(values)}
+        recode = np.array([*(rank[value] for value in found), len(values)], dtype=np.int32)
+    codes = recode[raw]
+    has_missing = bool((raw == -1).any())
+    domain = Domain(name, kind, tuple(values), has_missing, stored=_stored(column, codes, len(values) + has_missing))
+    if hierarchy is not None:
+        domain = Domain(name, kind, domain.values, has_missing, hierarchy.tree(domain), domain.stored)
+    return codes, domain
+
+
+def content_words(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
+    """The code columns packed into as few integers per row as hold them, int64 (n_words, n_rows).
+
+    Rows compare by their words as by their codes, the first column counting most.
+    """
+    return np.stack([word for word, _ in _packed(columns, sizes)])
+
+
+def content_order(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Stable order of rows by the given code columns, the first column counting most."""
+    order = np.arange(len(columns[0]))
+    for word, capacity in reversed(_packed(columns, sizes)):
+        order = stable_order(word, (capacity - 1).bit_length(), order)
+    return order
+
+
+def _packed(columns: Sequence[Codes], sizes: Sequence[int]) -> list[tuple[npt.NDArray[np.int64], int]]:
+    """Words as `content_words` gives them, each with a bound that no value of it reaches."""
+    words: list[tuple[npt.NDArray[np.int64], int]] = []
+    for codes, size in zip(columns, sizes, strict=True):
+        if words and words[-1][1] * size < 2**62:
+            word, capacity = words[-1]
+            word *= size
+            word += codes
+            words[-1] = (word, capacity * size)
+        else:
+            words.append((codes.astype(np.int64), size))
+    return words
+
+
+def _is_number_type(dtype: Any) -> bool:
+    if pd.api.types.is_complex_dtype(dtype):
+        return False
+    return pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_datetime64_any_dtype(dtype)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64) else value
+
+
+def check_years(column: pd.Series[Any], name: str) -> None:
+    """Raise DataError for dates of years that a calendar, a file or a chart cannot write."""
+    if not pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return
+    for moment in (column.min(), column.max()):
+        if not is_missing(moment) and not MINYEAR <= moment.year <= MAXYEAR:
+            raise DataError(
+                f"'{name}' holds a date in the year {moment.year}, outside {MINYEAR} to {MAXYEAR}; correct it, or save "
+                "the dates as text."
+            )
+
+
+def _as_numbers(column: pd.Series[Any], name: str) -> pd.Series[Any]:
+    """The column as numbers or dates; text that reads as numbers is turned into them."""
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return pd.to_datetime(column)
+    if not _is_number_type(column.dtype):
+        column = _parsed(column, name)
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if np.isinf(values).any():
+        raise DataError(f"'{name}' holds an infinite value; replace it by a number or leave the cell empty.")
+    largest = np.nanmax(np.abs(values), initial=0.0)
+    if largest > LARGEST_NUMBER:
+        raise DataError(f"'{name}' holds a number of size {largest:g}, beyond {LARGEST_NUMBER:g}; rescale the column.")
+    return column
+
+
+def _parsed(column: pd.Series[Any], name: str) -> pd.Series[Any]:
+    advice = "tag it nominal or ordinal"
+    texts = pd.api.types.is_object_dtype(column.dtype) or pd.api.types.is_string_dtype(column.dtype)
+    if not texts and not isinstance(column.dtype, pd.CategoricalDtype):
+        raise DataError(
+            f"'{name}' is tagged numeric but its type is {column.dtype}; turn it into numbers, or {advice}."
+        )
+    numbers = pd.to_numeric(column, errors="coerce")
+    wrong = column[numbers.isna().to_numpy() & column.notna().to_numpy()]
+    if len(wrong):
+        raise DataError(f"'{name}' is tagged numeric but holds {listing(list(wrong.iloc[:3]))}; {advice}.")
+    return numbers
+
+
+def _ordered(
+    found: list[Any],
+    column: pd.Series[Any],
+    name: str,
+    kind: Kind,
+    order: Sequence[Any] | None,
+    hierarchy: Hierarchy | None,
+) -> list[Any]:
+    if order is not None:
+        return _in_given_order(found, name, order)
+    dtype = column.dtype
+    if kind is not Kind.NUMERIC and isinstance(dtype, pd.CategoricalDtype) and (dtype.ordered or hierarchy is None):
+        present = set(found)
+        return [value for value in (_plain(item) for item in dtype.categories) if value in present]
+    if kind is not Kind.NUMERIC and hierarchy is not None:
+        try:
+            return hierarchy.order(found)
+        except DataError as error:
+            raise DataError(f"'{name}': {error}") from None
+    try:
+        return sorted(found)
+    except TypeError:
+        return sorted(found, key=lambda value: (str(type(value)), str(value)))
+
+
+def _in_given_order(found: list[Any], name: str, order: Sequence[Any]) -> list[Any]:
+    wanted = [value for value in order if not is_missing(value)]
+    listed, present = set(wanted), set(found)
+    if len(listed) < len(wanted):
+        raise DataError(f"The order of '{name}' lists a value twice.")
+    lacking = [value for value in found if value not in listed]
+    if lacking:
+        raise DataError(f"The order of '{name}' lacks {listing(lacking)}; list every value of the column.")
+    return [value for value in wanted if value in present]
+
+
+def _stored(column: pd.Series[Any], codes: Codes, size: int) -> Stored | None:
+    """One cell of the column per code. Objects have no type to keep, and missing cells of several looks."""
+    if column.dtype == object:
+        return None
+    row = np.empty(size, dtype=np.int64)
+    row[codes] = np.arange(len(codes))
+    cells = column.array.take(row)
+    return cells.remove_unused_categories() if isinstance(cells, pd.Categorical) else cells

@@ -1,0 +1,139 @@
+"""The values of one attribute, in order, with their codes and their text."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from anoncore.base.errors import DataError
+from anoncore.base.texts import MISSING_TEXT, is_missing, listing, quoted, value_text
+from anoncore.table.tree import Tree
+
+Stored = pd.api.extensions.ExtensionArray | npt.NDArray[Any]
+
+
+class Kind(StrEnum):
+    """How the values of an attribute relate: numbers, ranked categories, or categories without a rank."""
+
+    NUMERIC = "numeric"
+    ORDINAL = "ordinal"
+    NOMINAL = "nominal"
+
+
+@dataclass(frozen=True, eq=False)
+class Domain(Sequence[Any]):
+    """The values of one attribute that occur in the table, in the attribute's order.
+
+    `domain[code]` is the value of a code; missing is the last code and reads as None. `len(domain)` counts it.
+    """
+
+    name: str
+    kind: Kind
+    values: tuple[Any, ...]
+    has_missing: bool = False
+    tree: Tree | None = None
+    stored: Stored | None = None
+    """One cell per code as the table holds it, with the column's type."""
+
+    @property
+    def missing_code(self) -> int | None:
+        """Code of the missing value, or None where nothing is missing."""
+        return len(self.values) if self.has_missing else None
+
+    @cached_property
+    def is_date(self) -> bool:
+        """Whether the numbers are points in time."""
+        return bool(self.values) and isinstance(self.values[0], pd.Timestamp)
+
+    @cached_property
+    def positions(self) -> npt.NDArray[np.float64]:
+        """Where each code lies on the attribute's axis, float (size,).
+
+        A number lies at its value (a date at its day), a category at its rank. Missing lies one mean step above the
+        largest value, so that a group that mixes missing with values counts as wide. Numbers that are all equal in
+        double precision lie at their ranks.
+        """
+        if self.kind is not Kind.NUMERIC:
+            return np.arange(len(self), dtype=np.float64)
+        if self.is_date:
+            numbers = np.array([value.timestamp() / 86_400 for value in self.values], dtype=np.float64)
+        else:
+            numbers = np.array(self.values, dtype=np.float64)
+        if self.has_missing and len(numbers):
+            step = (numbers[-1] - numbers[0]) / (len(numbers) - 1) if len(numbers) > 1 else 1.0
+            numbers = np.append(numbers, numbers[-1] + step)
+        told_apart = len(numbers) == len(self) and (len(self) == 1 or numbers[-1] > numbers[0])
+        return numbers if told_apart else np.arange(len(self), dtype=np.float64)
+
+    @property
+    def span(self) -> float:
+        """Distance from the first to the last position; 0 for a constant attribute."""
+        return float(self.positions[-1] - self.positions[0])
+
+    def code_of(self, value: Any) -> int:
+        """The code of a value (None, NaN: missing). Raises DataError for a value that does not occur."""
+        if is_missing(value):
+            if self.missing_code is None:
+                raise DataError(f"'{self.name}' has no missing values.")
+            return self.missing_code
+        code = self._codes.get(value) if isinstance(value, Hashable) else None
+        if code is None:
+            raise DataError(f"'{self.name}' has no value {quoted(value)}; it has {listing(self.values)}.")
+        return code
+
+    def text(self, code: int) -> str:
+        """The published text of one value."""
+        return MISSING_TEXT if code == self.missing_code else value_text(self.values[code])
+
+    @cached_property
+    def texts(self) -> npt.NDArray[np.object_]:
+        """The published text of every code, object (size,)."""
+        return np.array([self.text(code) for code in range(len(self))], dtype=object)
+
+    @cached_property
+    def decoded(self) -> Stored:
+        """The value of every code, an array (size,) of the column's type; `decoded.take(codes)` decodes codes."""
+        if self.stored is not None:
+            return self.stored
+        array = np.empty(len(self), dtype=object)
+        for code, value in enumerate(self):
+            array[code] = value
+        return array
+
+    @cached_property
+    def _codes(self) -> dict[Any, int]:
+        return {value: code for code, value in enumerate(self.values)}
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        index = index % len(self)
+        return None if index == self.missing_code else self.values[index]
+
+    def __len__(self) -> int:
+        return len(self.values) + self.has_missing
+
+
+def set_text(domain: Domain, codes: npt.NDArray[np.int32]) -> str:
+    """Text of the set of the values of the codes, e.g. {a, b}."""
+    return "{" + ", ".join(_member_text(domain.text(int(code))) for code in codes) + "}"
+
+
+def _member_text(text: str) -> str:
+    """A category as a member of a set: in quotes where a comma or brace of its own would mislead the reader."""
+    if any(mark in text for mark in ',{}"'):
+        return '"' + text.replace('"', '""') + '"'
+    return text

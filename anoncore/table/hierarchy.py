@@ -1,0 +1,232 @@
+"""Generalization hierarchies: taxonomies of categories, nested intervals of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from anoncore.base.errors import DataError
+from anoncore.base.texts import MISSING_TEXT, is_missing, listing, quoted, value_text
+from anoncore.table.domain import Domain
+from anoncore.table.intervals import bins_by_quantile, bins_by_width, nested_intervals
+from anoncore.table.tree import Tree
+
+ROOT = "*"
+Taxonomy = Mapping[str, "Taxonomy"] | Sequence[Any]
+Paths = dict[Any, tuple[str, ...]]
+
+
+class Hierarchy:
+    """Ever coarser groups of an attribute's values, from single values (level 0) to `*` (the top level).
+
+    `paths` maps each value to its labels at level 1, 2, ... up to the top; all paths have the same length. A group of a
+    taxonomy appears at the level of its longest branch; the groups of a shorter branch stand for the levels in between
+    too. Missing values need no line: they join the others at the top only.
+    """
+
+    def __init__(self, paths: Mapping[Any, Sequence[Any]]) -> None:
+        if not paths:
+            raise DataError("A hierarchy needs at least one value.")
+        lengths = {len(path) for path in paths.values()}
+        if len(lengths) > 1:
+            raise DataError(f"Every value of a hierarchy needs the same number of levels; found {sorted(lengths)}.")
+        self.paths: Paths = {value: _labels(value, path) for value, path in paths.items()}
+        tops = {path[-1] for path in self.paths.values()} if lengths != {0} else set()
+        if len(tops) != 1:
+            self.paths = {value: (*path, ROOT) for value, path in self.paths.items()}
+        self._check_nesting()
+
+    @classmethod
+    def from_table(cls, table: pd.DataFrame | Iterable[Sequence[Any]]) -> Hierarchy:
+        """One line per value: the value, then its generalizations up to the top (the form of ARX's files)."""
+        lines = table.itertuples(index=False, name=None) if isinstance(table, pd.DataFrame) else table
+        paths: dict[Any, Sequence[Any]] = {}
+        for line in lines:
+            value, *labels = line if len(line) else (None,)
+            if is_missing(value):
+                continue
+            if value in paths:
+                raise DataError(
+                    f"The hierarchy lists the value {quoted(value_text(value))} twice; keep one line for it."
+                )
+            paths[value] = labels
+        return cls(paths)
+
+    @classmethod
+    def from_nested(cls, taxonomy: Taxonomy) -> Hierarchy:
+        """A nested dict: keys are groups, lists hold single values, e.g. {"Asian": ["Chinese", "Indian"]}."""
+        branches: list[tuple[Any, list[tuple[str, int]]]] = []
+        height = _walk(taxonomy, ROOT, branches)
+        paths: Paths = {}
+        for value, ancestors in branches:
+            if value in paths:
+                raise DataError(f"The hierarchy lists the value {quoted(value_text(value))} twice.")
+            labels = [ROOT] * height
+            for label, level in ancestors:
+                labels[level - 1 : -1] = [label] * (height - level)
+            paths[value] = tuple(labels)
+        return cls(paths)
+
+    @classmethod
+    def by_width(cls, values: Iterable[float], width: float, fanout: int = 2, start: float | None = None) -> Hierarchy:
+        """Intervals of equal width for numbers; each level above joins `fanout` neighbours, up to the whole range.
+
+        Without `start` the first interval begins at the multiple of the width at or below the smallest value.
+        """
+        return cls(nested_intervals(bins_by_width(values, width, start), fanout, ROOT))
+
+    @classmethod
+    def by_quantile(cls, values: Iterable[Any], groups: int, fanout: int = 2) -> Hierarchy:
+        """Intervals that hold about the same number of rows each, of numbers or dates.
+
+        `values` are the rows' values, repeats included; each level above joins `fanout` neighbours.
+        """
+        return cls(nested_intervals(bins_by_quantile(values, groups), fanout, ROOT))
+
+    @property
+    def height(self) -> int:
+        """Number of levels above the single values."""
+        return len(next(iter(self.paths.values())))
+
+    @cached_property
+    def leaves(self) -> tuple[Any, ...]:
+        """The values in depth-first order: every group is a run of neighbours."""
+        rank: dict[tuple[int, str], int] = {}
+        for path in self.paths.values():
+            for level, label in enumerate(path):
+                rank.setdefault((level, label), len(rank))
+        values = list(self.paths)
+        keys = {
+            value: [rank[level, self.paths[value][level]] for level in reversed(range(self.height))] for value in values
+        }
+        return tuple(sorted(values, key=lambda value: keys[value]))
+
+    def path_of(self, value: Any) -> tuple[str, ...] | None:
+        """Labels of a value from level 1 to the top, matched by value, else by text; None if it is not listed."""
+        path = self.paths.get(value)
+        return path if path is not None else self._by_text.get(value_text(value))
+
+    @cached_property
+    def _by_text(self) -> dict[str, tuple[str, ...]]:
+        return {value_text(value): path for value, path in self.paths.items()}
+
+    def order(self, values: Sequence[Any]) -> list[Any]:
+        """The given values in the hierarchy's depth-first order. Raises DataError for values it does not list."""
+        rank = {value_text(value): position for position, value in enumerate(self.leaves)}
+        unknown = [value for value in values if value_text(value) not in rank]
+        if unknown:
+            raise DataError(f"The hierarchy lacks {listing(unknown)}; add a line for each, or remove the hierarchy.")
+        return sorted(values, key=lambda value: rank[value_text(value)])
+
+    def tree(self, domain: Domain) -> Tree:
+        """The hierarchy over a domain's codes. Raises DataError if a value is not listed or the order tears a group."""
+        unknown = [value for value in domain.values if self.path_of(value) is None]
+        if unknown:
+            raise DataError(
+                f"The hierarchy of '{domain.name}' lacks {listing(unknown)}; add a line for each, or remove it."
+            )
+        paths = [self.path_of(value) or () for value in domain.values]
+        if domain.has_missing:
+            paths.append((*[MISSING_TEXT] * (self.height - 1), paths[0][-1] if paths else ROOT))
+        return _build_tree(domain, paths, self.height)
+
+    def _check_nesting(self) -> None:
+        above: dict[tuple[int, str], str] = {}
+        for value, path in self.paths.items():
+            for level in range(len(path) - 1):
+                known = above.setdefault((level, path[level]), path[level + 1])
+                if known != path[level + 1]:
+                    raise DataError(
+                        f"The hierarchy puts {quoted(path[level])} under both {quoted(known)} and "
+                        f"{quoted(path[level + 1])} "
+                        f"(seen at value {quoted(value_text(value))}); a group has one parent."
+                    )
+
+
+def _labels(value: Any, path: Sequence[Any]) -> tuple[str, ...]:
+    if isinstance(path, str):
+        raise DataError(
+            f"The groups of {quoted(value_text(value))} must be a list of labels, not the text {quoted(path)}."
+        )
+    for level, label in enumerate(path, start=1):
+        if is_missing(label):
+            raise DataError(
+                f"The hierarchy has no label for {quoted(value_text(value))} at level {level}; fill the cell."
+            )
+    return tuple(value_text(label) for label in path)
+
+
+def _walk(taxonomy: Taxonomy, group: str, branches: list[tuple[Any, list[tuple[str, int]]]]) -> int:
+    """Append every value with its ancestors and their heights; returns the height of this subtree."""
+    before = len(branches)
+    if isinstance(taxonomy, Mapping):
+        heights = []
+        for label, below in taxonomy.items():
+            begin = len(branches)
+            heights.append(_walk(below, str(label), branches))
+            for _, ancestors in branches[begin:]:
+                ancestors.append((str(label), heights[-1]))
+        height = max(heights, default=0) + 1
+    elif isinstance(taxonomy, str) or not isinstance(taxonomy, Iterable):
+        raise DataError(f"The group {quoted(group)} must hold a list of values, not {quoted(taxonomy)}.")
+    else:
+        branches += [(value, []) for value in taxonomy]
+        height = 1
+    if len(branches) == before:
+        raise DataError(f"The group {quoted(group)} of the hierarchy is empty.")
+    return height
+
+
+def _build_tree(domain: Domain, paths: list[tuple[str, ...]], height: int) -> Tree:
+    """Nodes from the top level down; a level that repeats its parent's values adds no node but lowers its level."""
+    labels: list[str] = []
+    first: list[int] = []
+    last: list[int] = []
+    parent: list[int] = []
+    level_of: list[int] = []
+    owner = np.full(len(paths), -1, dtype=np.int64)
+    for level in range(height, -1, -1):
+        texts = [path[level - 1] for path in paths] if level else [domain.text(code) for code in range(len(paths))]
+        keys = texts if level else list(range(len(paths)))
+        start = 0
+        seen: set[Any] = set()
+        for stop in range(1, len(paths) + 1):
+            if stop < len(paths) and keys[stop] == keys[start]:
+                continue
+            if keys[start] in seen:
+                raise DataError(
+                    f"The order of '{domain.name}' tears the group {quoted(texts[start])} of its hierarchy apart at "
+                    f"{quoted(domain.text(start))}; change the order or the hierarchy."
+                )
+            seen.add(keys[start])
+            above = int(owner[start])
+            if above >= 0 and first[above] == start and last[above] == stop - 1:
+                level_of[above] = level
+                labels[above] = texts[start]
+            else:
+                labels.append(texts[start])
+                first.append(start)
+                last.append(stop - 1)
+                parent.append(above)
+                level_of.append(level)
+                owner[start:stop] = len(labels) - 1
+            start = stop
+    count = len(labels)
+    above_of = np.array(parent, dtype=np.int32)
+    by_parent = np.argsort(above_of, kind="stable")[1:] if count > 1 else np.array([], dtype=np.int64)
+    start_of = np.searchsorted(above_of[by_parent], np.arange(count + 1)) if count > 1 else np.zeros(count + 1)
+    return Tree(
+        labels=tuple(labels),
+        first=np.array(first, dtype=np.int32),
+        last=np.array(last, dtype=np.int32),
+        parent=above_of,
+        level=np.array(level_of, dtype=np.int32),
+        children=by_parent.astype(np.int32),
+        child_start=start_of.astype(np.int32),
+        leaf=owner.astype(np.int32),
+        height=height,
+    )

@@ -1,0 +1,97 @@
+"""Nested intervals of numbers and dates, from which hierarchies are built."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from itertools import groupby
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from anoncore.base.errors import DataError
+from anoncore.base.texts import is_missing, quoted, range_text, value_text
+
+MOST_INTERVALS = 1_000_000
+Bins = tuple[list[Any], list[int], Callable[[int, int, list[Any]], str]]
+"""Distinct values ascending, the lowest interval of each, and the text of intervals first..last that hold values."""
+
+
+def bins_by_width(values: Iterable[Any], width: float, start: float | None) -> Bins:
+    """Intervals `start + i * width`, exact in decimals; `start` None: the multiple of the width below the values."""
+    if not (isinstance(width, Real) and isfinite(width) and width > 0):
+        raise DataError(f"The width of the intervals must be a positive number, not {width}.")
+    if start is not None and not (isinstance(start, Real) and isfinite(start)):
+        raise DataError(f"The intervals must start at a number, not at {quoted(start)}.")
+    numbers = _distinct(values)
+    for number in numbers:
+        if isinstance(number, bool) or not isinstance(number, Real) or not isfinite(number):
+            raise DataError(f"Intervals of equal width need finite numbers, not {quoted(value_text(number))}.")
+    if (numbers[-1] - numbers[0]) / width > MOST_INTERVALS:
+        raise DataError(f"Intervals of width {width:g} would be more than {MOST_INTERVALS:,}; choose a larger width.")
+    exact, step = [_exact(number) for number in numbers], _exact(width)
+    origin = _exact(start) if start is not None else exact[0] // step * step
+    if origin > exact[0]:
+        raise DataError(f"The intervals start at {start}, above the smallest value {value_text(numbers[0])}.")
+    bins = [int((number - origin) // step) for number in exact]
+    closed = all(number.denominator == 1 for number in (*exact, step, origin))
+
+    def text(first: int, last: int, inside: list[Any]) -> str:
+        low, high = origin + step * first, origin + step * (min(last, bins[-1]) + 1)
+        return range_text(int(low), int(high) - 1) if closed else f"[{_edge_text(low)}, {_edge_text(high)})"
+
+    return numbers, bins, text
+
+
+def bins_by_quantile(values: Iterable[Any], groups: int) -> Bins:
+    """At most `groups` intervals that hold about the same number of the given values; equal values stay together."""
+    if groups < 1:
+        raise DataError(f"The number of intervals must be at least 1, not {groups}.")
+    rows = sorted(_known(values))
+    numbers = _distinct(rows)
+    groups = min(groups, len(rows))
+    cuts = sorted({rows[(len(rows) - 1) * cut // groups] for cut in range(1, groups)})
+    bins = [bisect_left(cuts, number) for number in numbers]
+    return numbers, bins, lambda first, last, inside: range_text(inside[0], inside[-1])
+
+
+def nested_intervals(bins: Bins, fanout: int, top: str) -> dict[Any, tuple[str, ...]]:
+    """Labels of each value from its lowest interval up; each level joins `fanout` intervals of the one below."""
+    numbers, lowest, text = bins
+    if fanout < 2:
+        raise DataError(f"Each level must join at least 2 intervals of the level below, not {fanout}.")
+    levels: list[list[str]] = []
+    joined = 1
+    while lowest[0] // joined < lowest[-1] // joined:
+        labels: list[str] = []
+        interval_of = [interval // joined for interval in lowest]
+        for interval, places in groupby(range(len(numbers)), key=interval_of.__getitem__):
+            inside = [numbers[place] for place in places]
+            labels += [text(interval * joined, (interval + 1) * joined - 1, inside)] * len(inside)
+        levels.append(labels)
+        joined *= fanout
+    levels.append([top] * len(numbers))
+    return dict(zip(numbers, zip(*levels, strict=True), strict=True))
+
+
+def _known(values: Iterable[Any]) -> list[Any]:
+    return [value.item() if isinstance(value, np.generic) else value for value in values if not is_missing(value)]
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    numbers = sorted(set(_known(values)))
+    if not numbers:
+        raise DataError("Intervals need at least one value that is not missing.")
+    return numbers
+
+
+def _exact(number: Any) -> Fraction:
+    """The number as it is written: 0.1 is one tenth, not its double."""
+    return Fraction(str(number))
+
+
+def _edge_text(edge: Fraction) -> str:
+    return value_text(int(edge) if edge.denominator == 1 else float(edge))

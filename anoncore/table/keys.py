@@ -1,0 +1,27 @@
+"""Rows numbered by the content of several columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from anoncore.table.coding import Codes
+
+Int64 = npt.NDArray[np.int64]
+
+
+def dense_key(columns: Iterable[Codes | Int64], n_rows: int) -> Int64:
+    """One number per row, 0..d-1, int64 (n_rows,): equal where all the columns are equal."""
+    key = np.zeros(n_rows, dtype=np.int64)
+    capacity = 1
+    for column in columns:
+        width = int(column.max()) + 1
+        if capacity * width >= 2**62:
+            key, uniques = pd.factorize(key)
+            capacity = len(uniques)
+        key = key * width + column
+        capacity *= width
+    return pd.factorize(key)[0].astype(np.int64)

@@ -1,0 +1,161 @@
+"""What is in each column of a table, before anything is tagged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from anoncore.base.texts import range_text, value_text
+
+BINS = 20
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """One column: `type` in words, counts of rows, and its distribution.
+
+    `n_distinct` leaves missing values out. `bin_counts` are rows per bin, `bin_texts` the bins: ranges of equal width
+    for numbers and dates with many values, else the most frequent values, `n_in_bins` rows in all of them. `lowest`
+    and `highest` are texts ('' unless numbers or dates), `top` the most frequent value with `top_count` rows.
+    `mean_length` is the mean number of characters of a text column's distinct values, 0 for others.
+    """
+
+    name: str
+    type: str
+    n_rows: int
+    n_distinct: int
+    n_missing: int
+    lowest: str
+    highest: str
+    top: str
+    top_count: int
+    bin_texts: tuple[str, ...]
+    bin_counts: tuple[int, ...]
+    mean_length: float
+
+    @property
+    def distinct_share(self) -> float:
+        """Distinct values / rows with a value, 0 for an empty column."""
+        known = self.n_rows - self.n_missing
+        return self.n_distinct / known if known else 0.0
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the column holds numbers."""
+        return self.type in ("whole number", "number")
+
+    @property
+    def n_in_bins(self) -> int:
+        """Rows that the bins cover; fewer than all where only the most frequent values are shown."""
+        return sum(self.bin_counts)
+
+
+def summarize(frame: pd.DataFrame, bins: int = BINS) -> tuple[ColumnSummary, ...]:
+    """One summary per column, in column order. Column names need not be unique."""
+    return tuple(summarize_column(frame.iloc[:, place], bins) for place in range(frame.shape[1]))
+
+
+def summarize_column(column: pd.Series[Any], bins: int = BINS) -> ColumnSummary:
+    """The summary of one column."""
+    codes, uniques = pd.factorize(column, use_na_sentinel=True)
+    counts = np.bincount(codes[codes >= 0], minlength=len(uniques))
+    kind = _type(column)
+    ranged = kind in ("whole number", "number", "date") and len(uniques) > 0
+    values = pd.Series(uniques)
+    finite = _finite(values) if ranged else np.ones(len(uniques), dtype=np.bool_)
+    low = values[finite].min() if ranged and finite.any() else None
+    high = values[finite].max() if ranged and finite.any() else None
+    if low is not None and len(uniques) > bins and _has_width(low, high):
+        texts, amounts = _ranges(values[finite], counts[finite], kind, bins)
+    else:
+        texts, amounts = _most_frequent(values, counts, bins, in_order=ranged)
+    best = int(np.argmax(counts)) if len(counts) else -1
+    return ColumnSummary(
+        name=str(column.name),
+        type=kind,
+        n_rows=len(column),
+        n_distinct=len(uniques),
+        n_missing=int((codes < 0).sum()),
+        lowest="" if low is None else _text(low, kind),
+        highest="" if high is None else _text(high, kind),
+        top=_text(values[best], kind) if best >= 0 else "",
+        top_count=int(counts[best]) if best >= 0 else 0,
+        bin_texts=texts,
+        bin_counts=amounts,
+        mean_length=float(values.astype("str").str.len().mean()) if kind == "text" and len(values) else 0.0,
+    )
+
+
+def _type(column: pd.Series[Any]) -> str:
+    if column.isna().all():
+        return "empty"
+    if pd.api.types.is_bool_dtype(column.dtype):
+        return "yes or no"
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return "date"
+    if pd.api.types.is_integer_dtype(column.dtype):
+        return "whole number"
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        known = numbers[np.isfinite(numbers)]
+        return "whole number" if len(known) and bool((known == np.floor(known)).all()) else "number"
+    return "text"
+
+
+def _finite(values: pd.Series[Any]) -> npt.NDArray[np.bool_]:
+    if pd.api.types.is_datetime64_any_dtype(values.dtype):
+        return np.ones(len(values), dtype=np.bool_)
+    return np.isfinite(values.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _has_width(low: Any, high: Any) -> bool:
+    """Whether the range can be cut into bins; that of the largest floats is beyond a float."""
+    if isinstance(low, pd.Timestamp):
+        return bool(low < high)
+    return bool(low < high) and isfinite(float(high) - float(low))
+
+
+def _ranges(
+    values: pd.Series[Any], counts: npt.NDArray[np.int64], kind: str, bins: int
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    if kind == "date":
+        numbers = values.to_numpy(dtype="datetime64[s]").astype(np.int64).astype(np.float64)
+    else:
+        numbers = values.to_numpy(dtype=np.float64)
+    low, high = float(numbers.min()), float(numbers.max())
+    if kind == "whole number":
+        width = np.ceil((high - low + 1) / bins)
+        edges = low + width * np.arange(int(np.ceil((high - low + 1) / width)) + 1)
+    else:
+        edges = np.linspace(low, high, bins + 1)
+    amounts, _ = np.histogram(numbers, bins=edges, weights=counts)
+    return tuple(_edge_text(edges[i], edges[i + 1], kind) for i in range(len(edges) - 1)), tuple(
+        int(amount) for amount in amounts
+    )
+
+
+def _edge_text(low: float, high: float, kind: str) -> str:
+    if kind == "date":
+        first, last = (str(np.datetime64(int(edge), "s").astype("datetime64[D]")) for edge in (low, high))
+        return f"{first} to {last}"
+    if kind == "whole number":
+        return value_text(low) if high - low <= 1 else range_text(low, high - 1)
+    return f"{low:.4g} to {high:.4g}"
+
+
+def _most_frequent(
+    values: pd.Series[Any], counts: npt.NDArray[np.int64], bins: int, in_order: bool
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    chosen = np.argsort(-counts, kind="stable")[:bins]
+    if in_order:
+        chosen = chosen[values.iloc[chosen].argsort().to_numpy()]
+    return tuple(value_text(values.iloc[i]) for i in chosen), tuple(int(counts[i]) for i in chosen)
+
+
+def _text(value: Any, kind: str) -> str:
+    return f"{value:.6g}" if kind == "number" else value_text(value)

@@ -1,0 +1,69 @@
+"""Coarse cells of an attribute's domain for contingency tables: intervals of numbers, categories with a remainder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.table.domain import Domain, Kind
+from anoncore.table.microdata import Codes, Microdata
+
+MOST_CATEGORIES = 100
+MOST_CELLS = 4_000
+"""Cells of all attributes together: a contingency table of all pairs has the square of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of several attributes: `of_code[name]` int32 (domain size,) is the cell of each code."""
+
+    of_code: Mapping[str, Codes]
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Number of cells per attribute; none is empty in the original table."""
+        return {name: int(cell.max()) + 1 for name, cell in self.of_code.items()}
+
+    def starts(self, names: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Where each attribute's cells begin when they stand side by side, int64 (number of names + 1,)."""
+        return np.cumsum([0, *(self.sizes[name] for name in names)]).astype(np.int64)
+
+
+def cut(data: Microdata, names: Sequence[str], intervals: int) -> Cells:
+    """Cut numeric attributes into intervals of equal width; keep categories.
+
+    Empty intervals are dropped and missing is a cell of its own. Of an attribute with more categories than a
+    contingency table can hold (100, fewer in a wide table), the least frequent ones share a cell.
+    """
+    categories = min(MOST_CATEGORIES, max(MOST_CELLS // max(len(names), 1), intervals))
+    cells = {}
+    for name in names:
+        domain = data.domain[name]
+        if domain.kind is Kind.NUMERIC:
+            cells[name] = _intervals(domain, intervals)
+        else:
+            cells[name] = _categories(np.bincount(data.codes[name], minlength=len(domain)), categories)
+    return Cells(cells)
+
+
+def _intervals(domain: Domain, intervals: int) -> Codes:
+    numbers = domain.positions[: len(domain.values)]
+    width = (numbers[-1] - numbers[0]) / intervals if len(numbers) else 0.0
+    place = np.zeros(len(domain), dtype=np.int64)
+    if width > 0:
+        place[: len(numbers)] = np.minimum((numbers - numbers[0]) / width, intervals - 1)
+    if domain.missing_code is not None:
+        place[domain.missing_code] = intervals
+    return np.unique(place, return_inverse=True)[1].astype(np.int32)
+
+
+def _categories(counts: npt.NDArray[np.int64], limit: int) -> Codes:
+    if len(counts) <= limit:
+        return np.arange(len(counts), dtype=np.int32)
+    cell = np.full(len(counts), limit - 1, dtype=np.int32)
+    cell[np.argsort(-counts, kind="stable")[: limit - 1]] = np.arange(limit - 1, dtype=np.int32)
+    return cell

@@ -1,0 +1,187 @@
+"""Which engine a recipe gets, and the command that runs it on disk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from anoncore import Microdata, Recipe, RecipeError
+from anoncore.algorithms import Mondrian, RothkoTree
+from anoncore.base import memory
+from anoncore.cli import main
+from anoncore.recipes import engine_choice
+from anoncore.recipes.engine_choice import choose_engine, memory_needed, on_disk, run_on_disk
+from anoncore.requirements import KAnonymity
+from tests.engines.large_tables import ROLES, expected, people, published
+
+TREE = 'name = "rothko-tree"\nmemory_rows = 50\nrequirements = [{name = "k-anonymity", k = 5}]'
+SAMPLING = 'name = "rothko-sampling"\nmemory_rows = 90\nseed = 3\nrequirements = [{name = "k-anonymity", k = 5}]'
+
+
+def write_recipe(folder: Path, algorithm: str = TREE, source: str = 'path = "people.parquet"', more: str = "") -> Path:
+    people().to_parquet(folder / "people.parquet")
+    roles = "\n".join(f'{name} = "{role}"' for name, role in ROLES.items())
+    path = folder / "people.toml"
+    path.write_text(f"{more}\n[source]\n{source}\n[roles]\n{roles}\n[algorithm]\n{algorithm}\n", encoding="utf-8")
+    return path
+
+
+def test_the_engine_goes_by_size_and_free_memory(tmp_path, monkeypatch):
+    recipe = Recipe.load(write_recipe(tmp_path))
+    # 400 rows of 8 columns at 40 bytes a cell
+    assert memory_needed(tmp_path / "people.parquet") == 400 * 8 * 40
+    assert choose_engine(recipe).engine == "memory"
+    monkeypatch.setattr(engine_choice, "free_memory", lambda: 2 * 400 * 8 * 40)
+    assert choose_engine(recipe).engine == "memory"
+    monkeypatch.setattr(engine_choice, "free_memory", lambda: 2 * 400 * 8 * 40 - 2)
+    chosen = choose_engine(recipe)
+    assert chosen.engine == "disk"
+    assert chosen.reason.startswith("'people.parquet' needs about 0.0 GB in memory, and 0.0 GB are free: it is read")
+    assert choose_engine(recipe, "memory").engine == "memory"
+
+
+def test_a_file_that_the_reader_refuses_goes_to_disk(tmp_path, monkeypatch):
+    recipe = Recipe.load(write_recipe(tmp_path))
+    monkeypatch.setattr(engine_choice, "UNPACKED_LIMIT", 1000)
+    assert choose_engine(recipe).engine == "disk"
+
+
+def test_folders_and_text_count_by_their_files(tmp_path):
+    frame = people()
+    (tmp_path / "folder").mkdir()
+    frame[:100].to_csv(tmp_path / "folder" / "a.csv", index=False)
+    frame[100:].to_csv(tmp_path / "folder" / "b.csv", index=False)
+    sizes = sum(file.stat().st_size for file in (tmp_path / "folder").iterdir())
+    assert memory_needed(tmp_path / "folder") == 8 * sizes
+
+
+def test_a_built_in_table_stays_in_memory(tmp_path):
+    recipe = Recipe.load(write_recipe(tmp_path, source='builtin = "rothko-synthetic"\nrows = 100'))
+    assert choose_engine(recipe).engine == "memory"
+    with pytest.raises(RecipeError, match="A built-in table is made in memory"):
+        choose_engine(recipe, "disk")
+
+
+def test_strict_mondrian_runs_as_the_tree(tmp_path):
+    recipe = Recipe.load(
+        write_recipe(tmp_path, 'name = "mondrian"\nstrict = true\nrequirements = [{name = "k-anonymity", k = 7}]')
+    )
+    assert on_disk(recipe) == RothkoTree((KAnonymity(k=7),))
+    run_on_disk(recipe, tmp_path / "out")
+    data = Microdata(people(), ROLES)
+    assert published(tmp_path / "out") == expected(Mondrian((KAnonymity(k=7),), strict=True).anonymize(data))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "advice"),
+    [('name = "mondrian"', "set strict = true"), ('name = "anatomy"\nl = 2', "or rothko-tree, or force")],
+)
+def test_other_algorithms_say_what_to_do(tmp_path, algorithm, advice):
+    with pytest.raises(RecipeError, match=advice):
+        on_disk(Recipe.load(write_recipe(tmp_path, algorithm)))
+
+
+@pytest.mark.parametrize("algorithm", [TREE, SAMPLING])
+def test_the_command_says_which_engine_it_took(tmp_path, monkeypatch, capsys, algorithm):
+    monkeypatch.setattr(engine_choice, "free_memory", lambda: 1000)
+    recipe = write_recipe(tmp_path, algorithm, more='measures = ["utility.discernibility"]')
+    assert main(["run", str(recipe), "--output", str(tmp_path / "results")]) == 0
+    said = capsys.readouterr()
+    assert "▕" not in said.err + said.out
+    assert "it is read piece by piece. Engine: disk (DuckDB), algorithm: Rothko" in said.err
+    assert "utility.discernibility' are measured in memory only, and left out" in said.err
+    assert ("the recipe holds a seed" in said.err) == (algorithm == SAMPLING)
+    assert "400 rows in " in said.out
+    assert "k-anonymity (k = 5) holds in every group." in said.out
+    folder = tmp_path / "results" / "people-release"
+    assert len(published(folder)) == 400
+    assert main(["run", str(recipe), "--output", str(tmp_path / "results")]) == 2
+    assert "exists; choose another --output, or add --force" in capsys.readouterr().err
+    assert main(["run", str(recipe), "--output", str(tmp_path / "results"), "--force"]) == 0
+
+
+def test_the_engine_can_be_forced(tmp_path, capsys):
+    recipe, workspace = write_recipe(tmp_path), tmp_path / "scratch"
+    arguments = ["run", str(recipe), "--engine", "disk", "--workspace", str(workspace)]
+    assert main([*arguments, "--output", str(tmp_path / "on-disk.parquet")]) == 0
+    assert list(workspace.iterdir()) == []
+    assert main(["run", str(recipe), "--engine", "memory", "--output", str(tmp_path / "in-memory.parquet")]) == 0
+    in_memory = pd.read_parquet(tmp_path / "in-memory.parquet")
+    assert len(published(tmp_path / "on-disk.parquet")) == len(in_memory) == 400
+    assert main([*arguments, "--output", str(tmp_path / "out.csv")]) == 2
+    assert "writes a folder of Parquet files" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("output", ["people.parquet", "people.parquet/out.parquet"])
+def test_the_table_itself_is_never_replaced(tmp_path, capsys, output):
+    recipe = write_recipe(tmp_path)
+    shutil.move(tmp_path / "people.parquet", tmp_path / "one.parquet")
+    (tmp_path / "people.parquet").mkdir()
+    shutil.move(tmp_path / "one.parquet", tmp_path / "people.parquet" / "one.parquet")
+    arguments = ["run", str(recipe), "--engine", "disk", "--force", "--output", str(tmp_path / output)]
+    assert main(arguments) == 1
+    assert "would lie inside the table that it is made of" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "people.parquet").iterdir()] == ["one.parquet"]
+
+
+def test_hierarchies_orders_and_values_of_the_recipe_are_kept(tmp_path):
+    more = """
+[kinds]
+town = "nominal"
+[orders]
+note = ["y", "x"]
+[sensitive_values]
+ill = ["gout"]
+[hierarchies.age]
+width = 10
+start = 20
+[hierarchies.town]
+taxonomy = {South = ["Ulm", "it's"], Rhine = ["Bonn", "Köln, Süd"]}
+[hierarchies.debt]
+quantiles = 4
+"""
+    requirement = '{name = "k-anonymity", k = 5}, {name = "distinct-diversity", l = 3}'
+    path = write_recipe(tmp_path, f'name = "rothko-tree"\nmemory_rows = 30\nrequirements = [{requirement}]\n{more}')
+    recipe = Recipe.load(path)
+    run_on_disk(recipe, tmp_path / "out")
+    assert published(tmp_path / "out") == expected(recipe.run().release)
+
+
+def test_folders_and_databases_are_read_in_memory_too(tmp_path):
+    recipe = write_recipe(tmp_path, source='path = "folder"')
+    (tmp_path / "folder").mkdir()
+    shutil.copy(tmp_path / "people.parquet", tmp_path / "folder" / "one.parquet")
+    by_folder = Recipe.load(recipe).run().release
+    assert expected(by_folder) == expected(RothkoTree((KAnonymity(k=5),)).anonymize(Microdata(people(), ROLES)))
+    with closing(sqlite3.connect(tmp_path / "people.db")) as database:
+        people().drop(columns="since").to_sql("people", database, index=False)
+    recipe = write_recipe(tmp_path, source='path = "people.db"\ntable = "people"')
+    text = recipe.read_text(encoding="utf-8").replace('since = "quasi-identifier"\n', "")
+    recipe.write_text(text, encoding="utf-8")
+    assert len(Recipe.load(recipe).run().release.tables()["release"]) == 400
+    assert os.path.exists(tmp_path / "people.db")
+
+
+@pytest.mark.parametrize(
+    ("limit", "used", "stale"),
+    [
+        ("memory.max", "memory.current", "inactive_file"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
+    ],
+)
+def test_a_container_limits_the_free_memory(tmp_path, monkeypatch, limit, used, stale):
+    monkeypatch.setattr(memory, "MEMORY_GROUP", tmp_path)
+    on_machine = memory.free_memory()
+    (tmp_path / limit).parent.mkdir(exist_ok=True)
+    (tmp_path / limit).write_text("max\n")
+    (tmp_path / used).write_text("2000\n")
+    (tmp_path / used).with_name("memory.stat").write_text(f"anon 100\n{stale} 400\nactive_file 50\n")
+    assert memory.free_memory() > 0.5 * on_machine
+    (tmp_path / limit).write_text("5000\n")
+    assert memory.free_memory() == 3400

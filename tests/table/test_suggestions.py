@@ -1,0 +1,120 @@
+"""Suggested roles and their reasons."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anoncore import Microdata, Role, datasets
+from anoncore.table.suggestions import separating_sets, suggest, uniqueness
+from anoncore.table.summary import summarize
+
+N = 400
+
+
+def _role(column: object, name: str = "c") -> tuple[Role, str]:
+    suggestion = suggest(pd.DataFrame({name: column}))[0]
+    return suggestion.role, suggestion.reason
+
+
+def test_the_census_is_tagged_as_its_makers_did_where_names_tell() -> None:
+    entry = datasets.table("census")
+    found = {suggestion.attribute: suggestion.role for suggestion in suggest(entry.load(n_rows=3000))}
+    for name in ("person-id", "name", "age", "sex", "race", "education", "diagnosis"):
+        assert found[name] == entry.roles[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "role"),
+    [
+        ("c", [f"x{i}" for i in range(N)], Role.IDENTIFIER),
+        ("c", range(1, N + 1), Role.IDENTIFIER),
+        ("c", np.arange(N) * 977 + 100_000, Role.IDENTIFIER),
+        ("c", np.arange(N) * 37.25, Role.INSENSITIVE),
+        ("c", (np.arange(N) * 7919) % 1_000_003, Role.INSENSITIVE),
+        ("customerName", [f"A{i % 90}" for i in range(N)], Role.IDENTIFIER),
+        ("product name", [f"A{i % 9}" for i in range(N)], Role.INSENSITIVE),
+        ("diagnosis", ["flu", "cold"] * (N // 2), Role.SENSITIVE),
+        ("HIV_status", ["yes", "no"] * (N // 2), Role.SENSITIVE),
+        ("diagnosis", ["flu"] * N, Role.INSENSITIVE),
+        ("zip", ["10115", "80331"] * (N // 2), Role.QUASI_IDENTIFIER),
+        ("image", ["a", "b"] * (N // 2), Role.INSENSITIVE),
+        ("nothing", [None] * N, Role.INSENSITIVE),
+    ],
+)
+def test_one_column_by_itself(name: str, column: object, role: Role) -> None:
+    found, reason = _role(column, name)
+    assert found == role, reason
+    assert reason.endswith(".")
+
+
+def test_few_rows_prove_no_uniqueness() -> None:
+    assert _role(["a", "b", "c"])[0] == Role.INSENSITIVE
+
+
+def test_free_text_is_told_apart() -> None:
+    texts = [f"Patient {i} came in on a rainy day and told about pains in the chest" for i in range(N)]
+    assert "free text" in _role(texts)[1]
+
+
+def test_attributes_that_single_rows_out_together_are_suggested_with_their_share() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"u": rng.integers(0, 30, N), "v": rng.integers(0, 30, N), "w": rng.integers(0, 2, N)})
+    found = {suggestion.attribute: suggestion for suggestion in suggest(frame)}
+    alone = (~frame.duplicated(["u", "v"], keep=False)).mean()
+    assert found["u"].role == Role.QUASI_IDENTIFIER
+    assert found["u"].reason == f"With 'v' it makes {alone:.0%} of the rows unique."
+    assert found["w"].role == Role.INSENSITIVE
+
+
+columns = st.lists(
+    st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 7), st.integers(0, 1)), min_size=10, max_size=60
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(columns)
+def test_separating_sets_are_all_the_minimal_ones(rows: list[tuple[int, ...]]) -> None:
+    frame = pd.DataFrame(rows, columns=list("abcd"))
+    summaries = summarize(frame)
+    able = [s.name for s in summaries if s.n_distinct > 1 and s.distinct_share <= 0.5]
+
+    def share(names: tuple[str, ...]) -> float:
+        return float((~frame.duplicated(list(names), keep=False)).mean())
+
+    wanted = {
+        frozenset(names)
+        for size in (1, 2, 3)
+        for names in combinations(able, size)
+        if share(names) >= 0.2
+        and not any(share(inner) >= 0.2 for part in range(1, size) for inner in combinations(names, part))
+    }
+    found = separating_sets(frame, summaries, range(4))
+    assert {frozenset(one.attributes) for one in found} == wanted
+    assert [one.share for one in found] == sorted((one.share for one in found), reverse=True)
+
+
+@settings(deadline=None, max_examples=40)
+@given(columns)
+def test_uniqueness_counts_rows_groups_and_pairs(rows: list[tuple[int, ...]]) -> None:
+    frame = pd.DataFrame(rows, columns=list("abcd"), index=range(7, 7 + len(rows)))
+    data = Microdata(frame, {"a": "quasi-identifier", "c": "quasi-identifier"})
+    found = uniqueness(data)
+    keys = list(zip(frame["a"], frame["c"], strict=True))
+    assert found.attributes == ("a", "c")
+    assert found.n_unique == sum(keys.count(key) == 1 for key in keys)
+    assert found.n_groups == len(set(keys))
+    pairs = list(combinations(keys, 2))
+    assert found.separation == pytest.approx(sum(one != other for one, other in pairs) / len(pairs))
+    assert uniqueness(data, ["a", "b", "c", "d"]).n_unique >= found.n_unique
+
+
+def test_the_count_is_told_in_a_sentence() -> None:
+    data = Microdata(pd.DataFrame({"a": [1, 1, 2], "b": [1, 2, 2]}), {"a": "quasi-identifier"})
+    assert uniqueness(data).sentence == "1 of 3 rows are unique in this attribute"
+    assert uniqueness(data, ["a", "b"]).sentence == "3 of 3 rows are unique in these 2 attributes"
