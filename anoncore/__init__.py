@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from anoncore.base.version import __version__
+
 if TYPE_CHECKING:
     from anoncore.base.errors import (
         AnonymizationError,
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
     from anoncore.table.domain import Domain, Kind
     from anoncore.table.hierarchy import Hierarchy
     from anoncore.table.microdata import Microdata, Role
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "anoncore.base.errors": (

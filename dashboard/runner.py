@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import streamlit as st
 
 from anoncore import Microdata
-from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.algorithms import Algorithm
 from dashboard import compute, jobs, state, warmup
 from dashboard.markdown import escaped
 from dashboard.state import LoadedTable, Tags
 
-FIRST_METHOD = "mondrian"
 """What a newcomer starts with: it takes any requirement, suits most tables, and is fast."""
 PATIENCE = 0.6
 """Seconds that a click on Run waits for the release before it shows progress; most runs need less."""
@@ -28,11 +27,6 @@ class RunJob:
     algorithm: Algorithm
     table: LoadedTable
     tags: Tags
-
-
-def first_method() -> str:
-    """Name of the method that is chosen before the visitor chooses."""
-    return FIRST_METHOD if FIRST_METHOD in ALGORITHMS else next(iter(ALGORITHMS))
 
 
 def start(algorithm: Algorithm, data: Microdata) -> RunJob:

@@ -55,7 +55,7 @@ def _warm_up(run: Callable[[list[str]], None] = _run) -> None:
     """What is needed first comes first: the method that newcomers start with, the measures, the other methods."""
     try:
         from anoncore.algorithms import ALGORITHMS
-        from dashboard.runner import first_method
+        from dashboard.first_method import first_method
 
         first = first_method()
         run([first])

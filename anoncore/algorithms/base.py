@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from math import floor, log10
 from typing import Annotated, Any, ClassVar
 
@@ -11,13 +12,13 @@ from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from anoncore.algorithms.attribute_proposal import AttributeProposal
 from anoncore.base.errors import AnonymizationError, InfeasibleError
+from anoncore.base.model import Registry
 from anoncore.base.progress import Progress
 from anoncore.privacy.check import check
 from anoncore.privacy.guarantees import PersonalGuarantee
-from anoncore.release.method import ReleaseMethod
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, Generalized
-from anoncore.release.release import Fragment, Release
+from anoncore.release.release import Fragment, Release, ReleaseMethod
 from anoncore.requirements import REQUIREMENTS, CheckSet, Comparison, Requirement
 from anoncore.table.microdata import Microdata
 
@@ -88,6 +89,21 @@ class Algorithm(ReleaseMethod):
         Raises DataError where the table does not allow any.
         """
         return None
+
+
+def build_algorithm(values: Mapping[str, Any]) -> Algorithm:
+    """The algorithm that `to_dict` wrote, among all that are loaded; for an algorithm that takes another one.
+
+    Raises ParameterError for an unknown name.
+    """
+    loaded: dict[str, Any] = {}
+    waiting: list[type[Algorithm]] = [Algorithm]  # type: ignore[type-abstract]
+    while waiting:
+        for subclass in waiting.pop().__subclasses__():
+            loaded[subclass.__name__] = subclass
+            waiting.append(subclass)
+    registry: Registry[Algorithm] = Registry("algorithm", Algorithm, loaded)  # type: ignore[type-abstract]
+    return registry.build(values)
 
 
 def require_feasible(requirements: tuple[Requirement, ...], data: Microdata) -> None:

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from anoncore import __version__
 from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
+from anoncore.base.version import __version__
 
 FAILED, MISUSED, STOPPED = 1, 2, 130
 

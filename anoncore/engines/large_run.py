@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from anoncore import __version__
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.algorithms.rothko.rows import no_check
 from anoncore.algorithms.rothko.setting import Counters, Part, Setting
 from anoncore.base.errors import DataError
 from anoncore.base.faults import require_space, writing
 from anoncore.base.progress import Progress
+from anoncore.base.version import __version__
 from anoncore.engines.output_folder import folder_when_complete, temporary_folder
 from anoncore.engines.parts import PartResult, Publisher
 from anoncore.engines.spool import Tags, profile_of, spool_rows
@@ -85,7 +85,7 @@ def anonymize_table(
             results = run.publish(workers or os.cpu_count() or 1)
         finally:
             table.close()
-        found = _result(output, run.setting, results)
+        found = _result(output, algorithm, run.setting, results)
         with writing(parts):
             (parts / SUMMARY).write_text(json.dumps(_summary(found), indent=2) + "\n", encoding="utf-8")
     return found
@@ -139,7 +139,7 @@ class _Run:
     ) -> None:
         if table.n_rows > MOST_ROWS:
             raise DataError(f"The table has {table.n_rows:,} rows; at most {MOST_ROWS:,} can be anonymized in one run.")
-        self.watch = watch
+        self.watch, self.algorithm = watch, algorithm
         profile, columns = profile_of(table, tags, algorithm, lambda text: watch.say(0.02, text))
         algorithm.validate_data(profile)
         self.setting = Setting.of(algorithm, profile)
@@ -158,7 +158,7 @@ class _Run:
     def publish(self, workers: int) -> list[PartResult]:
         """Finish every part in a pool of threads, while further ones are divided."""
         results: list[PartResult] = []
-        waiting = iter(self.setting.model.parts(self.setting, self.rows))
+        waiting = iter(self.algorithm.parts(self.setting, self.rows))
         with ThreadPoolExecutor(workers) as pool:
             running: set[Future[PartResult]] = set()
             number, more, done = 0, True, 0
@@ -182,8 +182,8 @@ class _Run:
         return results
 
 
-def _result(output: Path, setting: Setting, results: list[PartResult]) -> LargeRun:
-    data, model = setting.data, setting.model
+def _result(output: Path, model: Rothko, setting: Setting, results: list[PartResult]) -> LargeRun:
+    data = setting.data
     losses = np.sum([one.losses for one in results], axis=0) / data.n_rows
     cells = "ranges of the rows present" if model.recoding == "rows" else "boxes of the partition tree"
     setting.counters.rows_read += data.n_rows

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.errors import ReleaseError
+from anoncore.base.model import Model
 from anoncore.base.texts import listing
-from anoncore.release.method import ReleaseMethod
 from anoncore.release.overlap import Link, links
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, Generalized, GroupValues, Recoding
@@ -33,6 +35,29 @@ class Fragment:
     def attributes(self) -> tuple[str, ...]:
         """The fragment's attributes, in published order."""
         return tuple(self.recodings)
+
+
+class ReleaseMethod(Model):
+    """The side of an algorithm that a release shows to those who judge it: its names, its parameters, its promises.
+
+    Algorithms make releases, so a release cannot name their class. It names what it needs of them instead. Requirements
+    judge partitions and lie above the release too, which is why promises have no closer type here.
+    """
+
+    family: ClassVar[str]
+    """How it protects, for people: generalization, bucketization, ..."""
+    group_word: ClassVar[str] = "equivalence class"
+    """What the method calls a group."""
+    summary: ClassVar[str]
+    """One plain sentence for people who choose a method."""
+
+    @abstractmethod
+    def promises(self, data: Microdata) -> tuple[Any, ...]:
+        """The requirements that every release of this method satisfies."""
+
+    def personal_guarantees(self, release: Release) -> tuple[Any, ...]:
+        """What it promises about people rather than groups, measured in its release; by default nothing."""
+        return ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from anoncore import AnonymizationError, InfeasibleError, Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from dashboard import about, forms, reference, routes, runner, state
 from dashboard.fields import feasible_instead
+from dashboard.first_method import first_method
 from dashboard.markdown import escaped
 from dashboard.views import headline
 
@@ -43,7 +44,7 @@ def _choose_method() -> type[Algorithm]:
     names = list(ALGORITHMS)
     kept = state.forms().get(_METHOD)
     if state.widget_value(_METHOD) not in names:
-        state.set_widget_values({_METHOD: kept if kept in names else runner.first_method()})
+        state.set_widget_values({_METHOD: kept if kept in names else first_method()})
     label = "Method"
     help = "Generalization coarsens values; bucketization keeps them but cuts the link to the sensitive value."
     if len(names) <= MOST_CARDS:

@@ -1,10 +1,13 @@
-"""Who may import whom: rooms lie in layers, and imports go down only."""
+"""Who may import whom: rooms lie in layers, imports go down only, and files do not import each other in a circle."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from tests.contracts.source import ROOT, imported, python_files, short
 
@@ -92,6 +95,45 @@ def test_no_two_files_of_a_layer_or_of_neighbours_share_a_telling_name() -> None
             twice.append(f"{short(path)} and {seen[path.stem]}")
         seen[path.stem] = short(path)
     assert not twice, "Two files of one name are hard to tell apart: " + "; ".join(twice)
+
+
+def circles(files: list[Path]) -> list[list[str]]:
+    """Files that import each other, directly or through others: every strongly connected set of more than one."""
+    modules = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in files}
+    rows, columns = [], []
+    place = {module: number for number, module in enumerate(modules)}
+    for module, path in modules.items():
+        for _, name in imported(path):
+            target = name if name in modules else name.rpartition(".")[0]
+            if target in modules and target != module:
+                rows.append(place[module])
+                columns.append(place[target])
+    graph = csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(modules), len(modules)))
+    _, labels = connected_components(graph, directed=True, connection="strong")
+    members = [[module for module in modules if labels[place[module]] == label] for label in set(labels)]
+    return [sorted(names) for names in members if len(names) > 1]
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    found = circles([path for path in python_files("anoncore", "dashboard") if path.parent.name != "anoncore"])
+    assert found == [], f"Move what they share to a file below both: {found}"
+
+
+def test_a_circle_of_files_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = tmp_path / "anoncore" / "table"
+    room.mkdir(parents=True)
+    for name, text in {
+        "first": "from anoncore.table.second import x",
+        "second": "def later():\n    from anoncore.table import third",
+        "third": "if TYPE_CHECKING:\n    from anoncore.table.first import y",
+        "fourth": "from anoncore.table.first import y",
+    }.items():
+        (room / f"{name}.py").write_text(text, encoding="utf-8")
+    for module in ("tests.contracts.source", __name__):
+        monkeypatch.setattr(f"{module}.ROOT", tmp_path)
+    assert circles(sorted(room.glob("*.py"))) == [
+        ["anoncore.table.first", "anoncore.table.second", "anoncore.table.third"]
+    ]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from anoncore.algorithms import ALGORITHMS
 from dashboard import warmup
-from dashboard.runner import first_method
+from dashboard.first_method import first_method
 
 
 def test_it_starts_once(monkeypatch: pytest.MonkeyPatch) -> None:

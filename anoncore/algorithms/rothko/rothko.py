@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, field_validator
 
 from anoncore.algorithms.base import generalized_release
-from anoncore.algorithms.mondrian import Mondrian
+from anoncore.algorithms.rothko.fields import RothkoFields
 from anoncore.algorithms.rothko.finish import finish_rows
 from anoncore.algorithms.rothko.rows import MemoryRows, Rows
 from anoncore.algorithms.rothko.setting import Counters, Part, Setting
@@ -20,50 +19,11 @@ from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 
-MEGABYTE = 1_000_000
 
-
-class Rothko(Mondrian):
+class Rothko(RothkoFields):
     """Mondrian on rows that do not fit in memory at once: `parts` divides them until they do."""
 
     source: ClassVar[str] = "LeFevre and DeWitt, Scalable Anonymization Algorithms for Large Data Sets, TR 1590, 2007"
-
-    strict: Annotated[
-        bool,
-        Field(
-            title="Strict",
-            description=(
-                "Always on: rows of equal values stay together. Which of them go to either side of a shared median "
-                "cannot be told from counts or a sample."
-            ),
-        ),
-    ] = True
-    memory_rows: Annotated[
-        int,
-        Field(ge=1, title="Rows in memory", description="Parts of at most so many rows are finished in memory."),
-    ] = 2_000_000
-
-    frontier_memory: Annotated[
-        float,
-        Field(
-            gt=0,
-            allow_inf_nan=False,
-            title="Frontier memory",
-            description="Megabytes for the counts of the open nodes; beyond it the rows are divided into files.",
-        ),
-    ] = 256.0
-
-    @property
-    def frontier_bytes(self) -> int:
-        """Bytes for frequency sets."""
-        return int(self.frontier_memory * MEGABYTE)
-
-    @field_validator("strict")
-    @classmethod
-    def _stays_strict(cls, strict: bool) -> bool:
-        if not strict:
-            raise ValueError("strict stays on: counts and samples cannot tell rows of a shared median apart.")
-        return strict
 
     @abstractmethod
     def parts(self, setting: Setting, rows: Rows) -> Iterator[Part]:

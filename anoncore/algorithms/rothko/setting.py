@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.algorithms.mondrian import search_of
+from anoncore.algorithms.rothko.fields import RothkoFields
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rows import Accumulator, Rows
 from anoncore.kernels.attributes import Attributes
@@ -18,9 +19,6 @@ from anoncore.kernels.tree_scans import TreeArrays, add_statistics
 from anoncore.requirements import CheckSet
 from anoncore.table.kernel_attributes import kernel_attributes
 from anoncore.table.microdata import Microdata
-
-if TYPE_CHECKING:
-    from anoncore.algorithms.rothko.rothko import Rothko
 
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
@@ -47,7 +45,7 @@ class Counters:
 class Setting:
     """One run: the algorithm, the domains it cuts, the checks it keeps. Of `data` only domains and roles are read."""
 
-    model: Rothko
+    model: RothkoFields
     data: Microdata
     attributes: Attributes
     checks: CheckSet
@@ -56,10 +54,8 @@ class Setting:
     counters: Counters = field(default_factory=Counters)
 
     @classmethod
-    def of(cls, model: Rothko, data: Microdata) -> Setting:
+    def of(cls, model: RothkoFields, data: Microdata) -> Setting:
         """The setting of an algorithm on a table."""
-        from anoncore.algorithms.mondrian import search_of
-
         checks = CheckSet(model.requirements, data)
         most_rows = min(model.memory_rows, data.n_rows)
         search = search_of(model, data, checks, most_rows, np.zeros((0, 0), dtype=np.int64))

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from anoncore.algorithms.attribute_proposal import AttributeProposal
-from anoncore.algorithms.base import Algorithm, Seed
+from anoncore.algorithms.base import Algorithm, Seed, build_algorithm
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.vertical.attribute_fragments import (
     MOST_FRAGMENTS,
@@ -35,11 +35,7 @@ from anoncore.table.microdata import Microdata, Role
 
 
 def _decode(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    from anoncore.algorithms import ALGORITHMS
-
-    return ALGORITHMS.build(value)
+    return build_algorithm(value) if isinstance(value, dict) else value
 
 
 Generalization = Annotated[

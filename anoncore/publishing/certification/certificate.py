@@ -46,8 +46,7 @@ from anoncore.publishing.certification.rechecking import (
     recheck_requirement,
 )
 from anoncore.recipes.recipe import without_seeds
-from anoncore.release.method import ReleaseMethod
-from anoncore.release.release import Release
+from anoncore.release.release import Release, ReleaseMethod
 from anoncore.requirements import Requirement
 from anoncore.table.microdata import Microdata
 

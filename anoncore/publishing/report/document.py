@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from anoncore import __version__
 from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.progress import Progress
+from anoncore.base.version import __version__
 from anoncore.measures.criteria import CRITERIA
 from anoncore.publishing.report.markup import Markup, escaped, items, joined, section, table, tag
 from anoncore.publishing.report.side_by_side import distributions, legend, meanings, numbers_side_by_side, promises

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from math import log, sqrt
-from typing import Literal
 
 import numpy as np
 import streamlit as st
@@ -18,38 +16,13 @@ from dashboard.palette import run_style
 from dashboard.state import Run
 from dashboard.views import parts
 from dashboard.views.attacks import foreground_group, foreground_runs
+from dashboard.views.attacks.foreground_adversary import Adversary
 from dashboard.views.parts import Tile
 
 NAME = "attacks.foreground_knowledge"
 LEAST_SIGNATURES = 8
 """A table counts as small where not even so many signatures of the paper's least size would fit into it."""
 READINGS = {"overall": "the overall share", "uniform": "one half"}
-
-
-@dataclass(frozen=True)
-class Adversary:
-    """What the attack is asked with."""
-
-    attribute: str
-    r: float
-    epsilon: float
-    sigma: float
-    unreliable: Literal["overall", "uniform"]
-
-    @property
-    def arguments(self) -> tuple[str, float, float, float, str]:
-        """As `attacks.foreground_knowledge` takes them."""
-        return self.attribute, self.r, self.epsilon, self.sigma, self.unreliable
-
-    @property
-    def minimum_rows(self) -> float:
-        """J: rows that a signature needs to be relied upon."""
-        return least_rows(self.epsilon, self.sigma)
-
-
-def least_rows(epsilon: float, sigma: float) -> float:
-    """J = ln(2 / sigma) / (2 epsilon^2)."""
-    return log(2 / sigma) / (2 * epsilon**2)
 
 
 def render(run: Run) -> None:

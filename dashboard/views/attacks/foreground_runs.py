@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -15,10 +13,8 @@ from dashboard.charts.foreground import runs_compared
 from dashboard.palette import run_style
 from dashboard.state import Run
 from dashboard.views import parts
+from dashboard.views.attacks.foreground_adversary import Adversary
 from dashboard.views.utility import N_QUERIES
-
-if TYPE_CHECKING:
-    from dashboard.views.attacks.foreground import Adversary
 
 MOST_RUNS = 6
 
