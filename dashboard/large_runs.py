@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 from anoncore import DataError, Hierarchy
 from anoncore.algorithms.rothko.rothko import Rothko
+from anoncore.base.memory import resident_memory
 from anoncore.engines.large_run import check_output
 from anoncore.engines.table_sample import TableSample, sample_table
 from anoncore.recipes.engine_choice import run_on_disk
@@ -216,12 +217,3 @@ def full_run() -> FullRun | None:
     """The latest run over all rows."""
     found: FullRun | None = state.workspace().jobs.get(_RUN)
     return found
-
-
-def resident_memory() -> int | None:
-    """Bytes of memory that this program takes; None where the system does not say."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError, AttributeError):
-        return None

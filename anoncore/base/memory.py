@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -49,22 +48,34 @@ def _free_in_container() -> int:
 
 
 def _free_on_machine() -> int:
+    """Memory of the machine that programs can take without swapping, what files fill for now counted as free."""
+    import psutil
+
     try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-        return int(os.sysconf("SC_AVPHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
-    except (OSError, ValueError, AttributeError):
+        return int(psutil.virtual_memory().available)
+    except OSError:  # a system that hides its memory
         return UNKNOWN_MEMORY
 
 
 def _free_in_process() -> int:
-    """Memory below the limit of the process's addresses (`ulimit -v`)."""
-    try:
-        import resource
+    """Memory below the limit of the process's addresses (`ulimit -v`), which not every system has."""
+    import psutil
 
-        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        taken = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
-    except (ImportError, OSError, ValueError):  # another system than Linux
+    if not hasattr(psutil, "RLIMIT_AS"):
         return sys.maxsize
-    return sys.maxsize if limit == resource.RLIM_INFINITY else max(limit - taken, 0)
+    try:
+        process = psutil.Process()
+        limit, _ = process.rlimit(psutil.RLIMIT_AS)
+        return sys.maxsize if limit == psutil.RLIM_INFINITY else max(limit - process.memory_info().vms, 0)
+    except (OSError, psutil.Error):  # a system that hides its processes
+        return sys.maxsize
+
+
+def resident_memory() -> int | None:
+    """Bytes of memory that this process takes; None where the system does not say."""
+    import psutil
+
+    try:
+        return int(psutil.Process().memory_info().rss)
+    except (OSError, psutil.Error):
+        return None

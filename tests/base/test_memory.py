@@ -10,11 +10,12 @@ import textwrap
 from pathlib import Path
 
 import pandas as pd
+import psutil
 import pytest
 
 from anoncore import DataError, Recipe
 from anoncore.base import memory
-from anoncore.base.memory import free_memory, require_memory
+from anoncore.base.memory import free_memory, require_memory, resident_memory
 from anoncore.publishing.certification.files import read_published
 from anoncore.sources import read_table
 from dashboard import state
@@ -103,6 +104,21 @@ def test_free_memory_is_that_of_the_tightest_limit(monkeypatch):
     for name, free in (("_free_on_machine", 30), ("_free_in_container", 20), ("_free_in_process", 10)):
         monkeypatch.setattr(memory, name, lambda free=free: free)
         assert free_memory() == free
+
+
+def test_memory_is_that_of_the_system(monkeypatch):
+    free = memory._free_on_machine()
+    assert MB < free < psutil.virtual_memory().total
+    assert MB < (resident_memory() or 0) < psutil.virtual_memory().total
+
+    def hidden(*_arguments):
+        raise PermissionError
+
+    monkeypatch.setattr(psutil, "virtual_memory", hidden)
+    monkeypatch.setattr(psutil, "Process", hidden)
+    assert memory._free_on_machine() == memory.UNKNOWN_MEMORY
+    assert memory._free_in_process() == sys.maxsize
+    assert resident_memory() is None
 
 
 REAL = """
