@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import tomli_w
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import quoted
 
-BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 SURROGATE = re.compile("[\ud800-\udfff]")
 LINE_LENGTH = 100
 LONGEST_BITS = 4096
@@ -47,55 +46,28 @@ def plain(value: Any, key: str) -> Any:
 
 
 def dumps(values: Mapping[str, Any]) -> str:
-    """Plain values (see `plain`) as TOML 1.0, tables after the values of their own table."""
+    """Plain values (see `plain`) as TOML 1.0; an array stands on one line where it is short."""
+    return _short_arrays_on_one_line(tomli_w.dumps(values))
+
+
+def _short_arrays_on_one_line(text: str) -> str:
+    """Join the lines of each array that then fits into a line; tomli-w writes every item on a line of its own.
+
+    No text in the TOML goes over several lines, so a line that ends with a bracket opens an array, and a line that
+    begins with one closes the array opened last.
+    """
     lines: list[str] = []
-    _write_table(lines, (), values)
-    return "\n".join(lines).strip("\n") + "\n"
-
-
-def _write_table(lines: list[str], path: tuple[str, ...], values: Mapping[str, Any]) -> None:
-    tables = {key: value for key, value in values.items() if isinstance(value, Mapping) or _is_table_list(value)}
-    for key, value in values.items():
-        if key not in tables:
-            lines.append(f"{_key(key)} = {_value(value)}")
-    for key, value in tables.items():
-        here = (*path, key)
-        name = ".".join(_key(part) for part in here)
-        for table in [value] if isinstance(value, Mapping) else value:
-            only_tables = bool(table) and all(isinstance(item, Mapping) and item for item in table.values())
-            if not isinstance(value, Mapping):
-                lines.extend(["", f"[[{name}]]"])
-            elif not only_tables:
-                lines.extend(["", f"[{name}]"])
-            _write_table(lines, here, table)
-
-
-def _is_table_list(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
-
-
-def _key(key: str) -> str:
-    return key if BARE_KEY.fullmatch(key) else _text(key)
-
-
-def _text(text: str) -> str:
-    # JSON's escapes are also TOML's; only the delete character needs one that JSON leaves out.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, float):
-        return repr(value) if math.isfinite(value) else f"{'-' if value < 0 else ''}inf"
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        items = [_value(item) for item in value]
-        line = "[" + ", ".join(items) + "]"
-        return line if len(line) <= LINE_LENGTH else "[\n" + "".join(f"    {item},\n" for item in items) + "]"
-    return str(value)
+    opened: list[int] = []
+    for line in text.split("\n"):
+        lines.append(line)
+        if line.startswith("["):  # the name of a table
+            continue
+        if line.lstrip(" ").startswith("]"):
+            first = opened.pop()
+            items = [item.strip(" ").removesuffix(",") for item in lines[first + 1 : -1]]
+            joined = lines[first] + ", ".join(items) + line.lstrip(" ")
+            if len(joined) <= LINE_LENGTH and not any(item.endswith("[") for item in items):
+                lines[first:] = [joined]
+        if lines[-1].endswith("["):
+            opened.append(len(lines) - 1)
+    return "\n".join(lines)

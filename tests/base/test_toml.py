@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anoncore import Recipe
+from anoncore.algorithms import Mondrian
 from anoncore.base.errors import DataError
 from anoncore.base.toml import dumps, plain
+from anoncore.requirements import KAnonymity
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 SCALARS = (
@@ -35,12 +38,41 @@ def test_reads_back_as_the_same_values(values: dict[str, object]) -> None:
     assert tomllib.loads(dumps(values)) == values
 
 
-def test_tables_come_after_values_and_lists_of_tables_get_headers() -> None:
+def test_tables_come_after_values_and_short_ones_of_a_list_stand_inline() -> None:
     values = {"algorithm": {"requirements": [{"k": 2}, {"t": 0.5}], "name": "m"}, "a key": {"b": {"c": [1, 2]}}}
     assert dumps(values) == (
-        '[algorithm]\nname = "m"\n\n[[algorithm.requirements]]\nk = 2\n\n[[algorithm.requirements]]\nt = 0.5\n\n'
-        '["a key".b]\nc = [1, 2]\n'
+        '[algorithm]\nrequirements = [{ k = 2 }, { t = 0.5 }]\nname = "m"\n\n["a key".b]\nc = [1, 2]\n'
     )
+
+
+def test_short_arrays_stand_on_one_line_and_long_ones_have_a_line_per_item() -> None:
+    town = ["a town's name", "its region", "its country"]
+    values = {"short": town, "long": [town, town, ["]", "[", "x,"]], "deep": [[[{"a": [1, 2]}, "]"]]]}
+    line = '["a town\'s name", "its region", "its country"]'
+    assert dumps(values) == (
+        f'short = {line}\nlong = [\n    {line},\n    {line},\n    ["]", "[", "x,"],\n]\n'
+        'deep = [[[{ a = [1, 2] }, "]"]]]\n'
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.recursive(
+        st.text('[]{},\n" \u2028#=', max_size=50) | st.integers(),
+        lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text("a[]\n", max_size=9), inner, max_size=3),
+        max_leaves=40,
+    )
+)
+def test_brackets_in_texts_and_deep_arrays_read_back_as_the_same_values(value: object) -> None:
+    assert tomllib.loads(dumps({"key": value})) == {"key": value}
+
+
+def test_what_was_written_before_is_read() -> None:
+    """Lists of tables had a header per table."""
+    before = '[algorithm]\nname = "mondrian"\n\n[[algorithm.requirements]]\nname = "k-anonymity"\nk = 7\n'
+    recipe = Recipe.loads(f'[source]\npath = "a.csv"\n\n{before}\n[[measures]]\nname = "utility.information_loss"\n')
+    assert Recipe.loads(recipe.dumps()) == recipe
+    assert recipe.algorithm == Mondrian(requirements=[KAnonymity(k=7)])
 
 
 def test_numpy_and_pandas_values_become_plain_ones() -> None:
