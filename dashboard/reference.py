@@ -15,6 +15,7 @@ from anoncore.base.model import Model
 from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
 from anoncore.measures.evaluation import MEASURES
 from anoncore.requirements import REQUIREMENTS
+from dashboard.docstrings import Described, Docstring
 from dashboard.fields import FieldForm, field_forms
 
 FACTS: Mapping[str, str] = MappingProxyType(
@@ -26,7 +27,8 @@ FACTS: Mapping[str, str] = MappingProxyType(
         "Source": "Source",
     }
 )
-"""Paragraphs of a docstring that begin with these words, and how the page titles them."""
+"""What is known of an entry by the word that begins the line in a docstring's Notes (the source: its References), and
+how the page titles it."""
 PARAMETERS = "Parameters"
 KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -97,7 +99,9 @@ class Parameter:
 class Entry:
     """One thing of the reference; `name` is that of recipes and the command line.
 
-    `facts` has the texts of FACTS by their words, `related` is the key of what a criterion is read from.
+    `facts` has the texts of FACTS by their words, `returns` says what a function gives, `raises` has each error with
+    the case in which it comes, `example` is the text of the docstring's example, and `related` is the key of what a
+    criterion is read from.
     """
 
     key: str
@@ -106,6 +110,9 @@ class Entry:
     definition: str
     parameters: tuple[Parameter, ...]
     facts: Mapping[str, str]
+    returns: tuple[Described, ...] = ()
+    raises: tuple[Described, ...] = ()
+    example: str = ""
     related: str = ""
 
     @property
@@ -115,23 +122,33 @@ class Entry:
 
 
 def parsed(docstring: str) -> tuple[str, dict[str, str]]:
-    """The definition of a docstring, without shapes and errors, and its facts by word, `Parameters` among them."""
-    definition, facts, word = [], dict[str, list[str]](), ""
-    for line in inspect.cleandoc(docstring).splitlines():
-        begin = re.match(rf"({'|'.join((PARAMETERS, *FACTS))}): (.+)", line)
+    """The text of a docstring before its sections, without shapes and errors, and its facts by word."""
+    parts = Docstring.of(docstring)
+    definition, facts = _facts(parts.text, (PARAMETERS, *FACTS))
+    facts |= _facts(parts.sections.get("Notes", ""), tuple(FACTS))[1]
+    if "References" in parts.sections:
+        facts["Source"] = " ".join(parts.sections["References"].split())
+    paragraphs = [
+        re.sub(r"\s*\bRaises\b.*", "", one, flags=re.DOTALL) for one in _SHAPE.sub("", definition).split("\n\n")
+    ]
+    return "\n\n".join(text for text in paragraphs if text.strip()), facts
+
+
+def _facts(text: str, words: tuple[str, ...]) -> tuple[str, dict[str, str]]:
+    """The text without the lines that begin with one of the words, and what these say, by word."""
+    rest, facts, word = [], dict[str, list[str]](), ""
+    for line in text.splitlines():
+        begin = re.match(rf"({'|'.join(words)}): (.+)", line)
         if begin:
             word = begin[1]
             facts[word] = [begin[2]]
         elif word and line.strip():
             facts[word].append(line.strip())
         elif not word:
-            definition.append(line)
+            rest.append(line)
         else:
             word = ""
-    text = _SHAPE.sub("", "\n".join(definition))
-    paragraphs = [re.sub(r"\s*\bRaises\b.*", "", one, flags=re.DOTALL) for one in text.split("\n\n")]
-    texts = {word: " ".join(lines) for word, lines in facts.items()}
-    return "\n\n".join(text for text in paragraphs if text.strip()), texts
+    return "\n".join(rest), {word: " ".join(lines) for word, lines in facts.items()}
 
 
 @cache
@@ -166,7 +183,18 @@ def _of_model(kind: str, model: type[Model]) -> Entry:
         f"{summary}\n\n{definition}" if summary else definition,
         tuple(_parameter(field) for field in field_forms(model)),
         {word: text for word, text in facts.items() if word in FACTS},
+        **_sections(model),
     )
+
+
+def _sections(described: Callable[..., object]) -> dict[str, Any]:
+    """What the docstring's sections say of results, errors and an example."""
+    parts = Docstring.of(described.__doc__)
+    return {
+        "returns": parts.described("Returns"),
+        "raises": parts.described("Raises"),
+        "example": parts.sections.get("Examples", ""),
+    }
 
 
 def _parameter(field: FieldForm) -> Parameter:
@@ -181,8 +209,9 @@ def _parameter(field: FieldForm) -> Parameter:
 def _of_measure(name: str, function: Callable[..., object]) -> Entry:
     package, _, short = name.partition(".")
     definition, facts = parsed(function.__doc__ or "")
+    meanings = {one.name: one.meaning for one in Docstring.of(function.__doc__).described(PARAMETERS)}
     given = re.findall(r"`(\w+)` (.*?)(?:; (?=`\w+` )|\.?$)", facts.get(PARAMETERS, ""))
-    meanings = {parameter: meaning[:1].upper() + meaning[1:] + "." for parameter, meaning in given}
+    meanings |= {parameter: meaning[:1].upper() + meaning[1:] + "." for parameter, meaning in given}
     parameters = tuple(
         Parameter(
             one.name,
@@ -196,7 +225,7 @@ def _of_measure(name: str, function: Callable[..., object]) -> Entry:
     kind = "attack" if package == "attacks" else "measure"
     title = _TITLES.get(short, short.replace("_", " ").capitalize())
     texts = {word: text for word, text in facts.items() if word in FACTS}
-    return Entry(f"{kind}:{short}", name, title, definition, parameters, texts)
+    return Entry(f"{kind}:{short}", name, title, definition, parameters, texts, **_sections(function))
 
 
 def _of_criterion(one: Criterion, others: Mapping[str, Entry]) -> Entry:
@@ -206,7 +235,7 @@ def _of_criterion(one: Criterion, others: Mapping[str, Entry]) -> Entry:
     slow = " On a large table it takes seconds." if one.is_slow else ""
     text = f"{one.meaning}\n\n{direction} is better for the one who publishes. It says {FAMILIES[one.family].lower()}."
     facts = {**base.facts, "Source": f"{one.source}."}
-    return Entry(f"criterion:{one.name}", one.name, one.title, text + about + slow, (), facts, base.key)
+    return Entry(f"criterion:{one.name}", one.name, one.title, text + about + slow, (), facts, related=base.key)
 
 
 def _text(value: Any) -> str:

@@ -22,6 +22,7 @@ from anoncore.base.model import Registry
 from anoncore.base.progress import Progress
 
 ALGORITHMS: Registry[Algorithm] = Registry("algorithm", Algorithm, globals())  # type: ignore[type-abstract]
+"""Every algorithm that anoncore has, by its name in recipes and on the command line, e.g. `mondrian`."""
 
 __all__ = [
     "ALGORITHMS",

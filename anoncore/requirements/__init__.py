@@ -8,6 +8,7 @@ from anoncore.requirements.t_closeness import TCloseness
 from anoncore.requirements.variance import VarianceDiversity
 
 REQUIREMENTS: Registry[Requirement] = Registry("requirement", Requirement, globals())
+"""Every requirement that anoncore has, by its name in recipes and on the command line, e.g. `k-anonymity`."""
 
 __all__ = [
     "REQUIREMENTS",

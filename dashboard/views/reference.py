@@ -7,6 +7,7 @@ import re
 import streamlit as st
 
 from dashboard import about, reference, routes, state
+from dashboard.docstrings import Described
 from dashboard.reference import FACTS, Entry
 from dashboard.views import learn, parts
 
@@ -37,11 +38,15 @@ def _draw(entry: Entry) -> None:
     with left:
         st.markdown(_named(entry.definition))
         _parameters(entry)
+        _listed("What it gives", entry.returns)
+        _listed("Errors", entry.raises)
     with right:
         for word in ("Use", "Avoid", "Assumes", "Cost", "Source"):
             if word in entry.facts:
                 text = _named(entry.facts[word])
                 st.markdown(f"**{FACTS[word]}**\n\n{text[:1].upper()}{text[1:]}")
+    if entry.example:
+        _example(entry.example)
     if entry.related:
         with left:
             about.button(entry.related, f"How it is computed: {reference.entries()[entry.related].title}")
@@ -68,6 +73,22 @@ def _parameters(entry: Entry) -> None:
         default = "required" if one.default == "required" else f"default {parts.escaped(one.default)}"
         lines.append(f"- **{parts.escaped(one.title)}** (`{one.name}`): {_named(one.meaning)} _{default}{allowed}_")
     st.markdown("\n".join(lines))
+
+
+def _listed(title: str, described: tuple[Described, ...]) -> None:
+    if described:
+        lines = [f"- **{parts.escaped(one.name)}**: {_named(one.meaning)}" for one in described]
+        st.markdown("\n".join([f"**{title}**\n", *lines]))
+
+
+def _example(text: str) -> None:
+    """The docstring's example: its sentences as text, its commands and what they answer as code."""
+    with st.expander("Example in Python"):
+        for block in re.split(r"\n\s*\n", text):
+            if block.startswith(">>>"):
+                st.code(block, language="pycon")
+            else:
+                st.markdown(_named(block))
 
 
 def _lessons(key: str) -> None:

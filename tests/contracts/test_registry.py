@@ -16,6 +16,7 @@ from anoncore import DataError, InfeasibleError, Microdata, ParameterError, Part
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.model import Model, Registry
 from anoncore.requirements import REQUIREMENTS, Comparison, Requirement
+from dashboard.docstrings import Docstring
 from tests.contracts.source import python_files
 from tests.properties.published import content, rows
 from tests.properties.subjects import build, subjects
@@ -71,7 +72,8 @@ def registered(model: type[Model]) -> Registry[Any]:
 def test_it_says_what_it_is_and_where_it_comes_from(model):
     own = inspect.cleandoc(model.__dict__.get("__doc__") or "")
     assert len(own.splitlines()) >= 2, f"{model.__name__} needs a docstring of its own."
-    assert "Source:" in own, f"The docstring of {model.__name__} needs 'Source:' with paper and section."
+    has_source = "Source:" in own or Docstring.of(own).sections.get("References")
+    assert has_source, f"The docstring of {model.__name__} needs a section References with paper and section."
     assert model.source, f"{model.__name__}.source names where the method is defined."
     assert model.title, f"{model.__name__}.title is its name for people."
     assert model.name == model.name.lower().replace(" ", "-").replace("_", "-")

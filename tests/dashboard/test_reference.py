@@ -11,6 +11,7 @@ from anoncore.measures.criteria import CRITERIA
 from anoncore.measures.evaluation import MEASURES
 from anoncore.requirements import REQUIREMENTS, KAnonymity
 from dashboard import about, reference
+from dashboard.docstrings import Described, Docstring
 from dashboard.views import attack, utility
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run
@@ -84,6 +85,76 @@ def test_facts_are_read_off_a_docstring():
     )
     assert definition == "What it is, for all.\n\nMore of it.\n\nMore is told."
     assert facts == {"Parameters": "`a` one; `b` two.", "Assumes": "that it goes on.", "Cost": "O(1)."}
+
+
+SECTIONED = """What it is, for all.
+
+    More of it.
+
+    Parameters
+    ----------
+    release : Release
+        The release.
+    first, second : str
+        Names of two fragments,
+        which differ.
+
+    Returns
+    -------
+    ndarray of float, shape (n, m)
+        A number per row.
+
+        Zero means none.
+
+    Raises
+    ------
+    DataError
+        Where there is no row.
+    ParameterError
+        Where there are too many.
+
+    Notes
+    -----
+    Assumes: that it
+      goes on.
+    Cost: O(1).
+
+    References
+    ----------
+    Somebody, Something,
+    1999, section 3.
+
+    Examples
+    --------
+    One and one:
+
+    >>> 1 + 1
+    2
+    """
+
+
+def test_facts_are_read_off_sections_too():
+    definition, facts = reference.parsed(SECTIONED)
+    assert definition == "What it is, for all.\n\nMore of it."
+    assert facts == {
+        "Assumes": "that it goes on.",
+        "Cost": "O(1).",
+        "Source": "Somebody, Something, 1999, section 3.",
+    }
+
+
+def test_sections_list_names_with_types_and_meanings():
+    parts = Docstring.of(SECTIONED)
+    assert parts.described("Parameters") == (
+        Described("release", "Release", "The release."),
+        Described("first", "str", "Names of two fragments, which differ."),
+        Described("second", "str", "Names of two fragments, which differ."),
+    )
+    returned = Described("ndarray of float, shape (n, m)", "", "A number per row.\n\nZero means none.")
+    assert parts.described("Returns") == (returned,)
+    assert [one.name for one in parts.described("Raises")] == ["DataError", "ParameterError"]
+    assert parts.sections["Examples"] == "One and one:\n\n>>> 1 + 1\n2"
+    assert parts.described("Attributes") == ()
 
 
 def looked_up(visitor: Visitor) -> str:
