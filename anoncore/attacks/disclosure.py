@@ -20,12 +20,37 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class AttributeDisclosure:
-    """Beliefs of the adversary who knows the quasi-identifiers, in the values that need protection.
+    """What the adversary who knows everybody's quasi-identifiers believes of people's sensitive values.
 
-    `belief` float (n_rows,): the largest p(t, s) of each person over these values (a protected set counts as one).
-    `confidence` float (n_rows,): p of the person's true value, NaN where that needs no protection. `baseline` float
-    (m,): the table's distribution over the attribute's codes, which is what guessing without the release has. The
-    scores `largest` (over all people) and `truth` (mean confidence) carry the same guesser's figure.
+    Only values that need protection count; a protected set of values counts as one.
+
+    Attributes
+    ----------
+    attribute : str
+        The sensitive attribute.
+    belief : ndarray of float, shape (n_rows,)
+        The strongest belief about each person, in whatever value, in original row order.
+    confidence : ndarray of float, shape (n_rows,)
+        The belief in each person's true value; NaN where that value needs no protection.
+    baseline : ndarray of float, shape (m,)
+        The table's distribution over the attribute's m codes, which is what guessing without the release has.
+    largest : Score
+        The strongest belief about anybody, beside that of the guesser.
+    truth : Score
+        The mean belief in the truth, beside that of the guesser.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Exact, Fragment, Microdata, Partition, Release, attacks
+    >>> people = pd.DataFrame({"nation": list("JJJAAA"), "disease": ["flu"] * 3 + ["gout"] * 3})
+    >>> data = Microdata(people, roles={"nation": "quasi-identifier", "disease": "sensitive"})
+    >>> buckets = Partition([0, 0, 1, 1, 2, 2])
+    >>> exact = {name: Exact(data.domain[name], buckets, data.codes[name]) for name in data.attributes}
+    >>> release = Release(data, tuple(Fragment(name, buckets, {name: exact[name]}) for name in exact))
+    >>> disclosure = attacks.attribute_disclosure(release, "disease")
+    >>> disclosure.belief.round(3).tolist(), disclosure.baseline.tolist()
+    ([0.833, 0.833, 0.833, 0.833, 0.833, 0.833], [0.5, 0.5])
     """
 
     attribute: str
@@ -36,23 +61,78 @@ class AttributeDisclosure:
     truth: Score
 
     def breached(self, l: float) -> npt.NDArray[np.bool_]:
-        """Whether the belief about each person exceeds 1/l, bool (n_rows,). Raises ParameterError for l below 1."""
+        """Say for each person whether the strongest belief about them exceeds 1/l.
+
+        Parameters
+        ----------
+        l : float
+            The diversity that was promised, at least 1.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_rows,)
+            Whether the belief about each person exceeds 1/l, in original row order.
+
+        Raises
+        ------
+        ParameterError
+            For an l below 1.
+        """
         if not l >= 1:
             raise ParameterError(f"l must be at least 1, not {l}.")
         return self.belief > 1 / l + TOLERANCE
 
 
 def attribute_disclosure(release: Release, attribute: str) -> AttributeDisclosure:
-    """The beliefs of `sensitive_posterior` per person and summed up.
+    """How strongly the adversary who knows everybody's quasi-identifiers believes in people's sensitive values.
 
-    Raises ReleaseError where the attribute's single values are not published.
+    The beliefs are those of `sensitive_posterior`, person by person and summed up.
 
-    Parameters: `attribute` sensitive attribute that is guessed.
+    Parameters
+    ----------
+    release : Release
+        The release that the adversary reads.
+    attribute : str
+        The sensitive attribute whose value is guessed.
+
+    Returns
+    -------
+    AttributeDisclosure
+        The beliefs about each person, beside what guessing has.
+
+    Raises
+    ------
+    ReleaseError
+        Where the attribute's single values are not published.
+
+    Notes
+    -----
     Assumes: the adversary knows everybody's quasi-identifiers and who is in the table.
     Cost: that of `sensitive_posterior`.
     Use: beliefs of all people are to be summed up, beside what guessing has.
     Avoid: the adversary learns from other groups too: see `foreground_knowledge`.
-    Source: Li et al., slicing, section 3.2.
+
+    References
+    ----------
+    Li et al., slicing, section 3.2.
+
+    Examples
+    --------
+    One bucket has two people from J, who have the flu; one has a person from J and one from A, with flu and gout. So
+    somebody from J is in the first bucket with 2/3 and has the flu with 2/3 + 1/3 * 1/2 = 5/6. Guessing has 1/2:
+
+    >>> import pandas as pd
+    >>> from anoncore import Exact, Fragment, Microdata, Partition, Release, attacks
+    >>> people = pd.DataFrame({"nation": list("JJJAAA"), "disease": ["flu"] * 3 + ["gout"] * 3})
+    >>> data = Microdata(people, roles={"nation": "quasi-identifier", "disease": "sensitive"})
+    >>> buckets = Partition([0, 0, 1, 1, 2, 2])
+    >>> exact = {name: Exact(data.domain[name], buckets, data.codes[name]) for name in data.attributes}
+    >>> release = Release(data, tuple(Fragment(name, buckets, {name: exact[name]}) for name in exact))
+    >>> disclosure = attacks.attribute_disclosure(release, "disease")
+    >>> round(disclosure.truth, 3), disclosure.truth.baseline
+    (0.833, 0.5)
+    >>> disclosure.breached(l=2).tolist()
+    [True, True, True, True, True, True]
     """
     found = signature_posterior(release, attribute)
     baseline = table_distribution(release, attribute)

@@ -15,12 +15,37 @@ from anoncore.release.release import Release
 
 @dataclass(frozen=True, eq=False)
 class MatchingBuckets:
-    """The matching buckets of one tuple t, for the adversary who knows its quasi-identifiers.
+    """The buckets that one person may be in, and what each of them says about the sensitive value.
 
-    `buckets` has a row per matching bucket, by its number: `size`; f_i(t, B), the share of its rows whose column i
-    shows t's values, under the column's name; `f`, the share of its rows, linked at random, that show all of them; `p`,
-    the probability p(t, B) that t is in it. `values` has D(t, B), a column per sensitive value (text), and
-    `probability` p(t, s) of each. `own` is the bucket that t really is in.
+    Attributes
+    ----------
+    row : int
+        The person's position in the original table, from 0.
+    attribute : str
+        The sensitive attribute.
+    own : int
+        Number of the bucket that the person really is in.
+    buckets : DataFrame
+        A line per matching bucket, by its number: `size`; under each column's name the share of the bucket's rows whose
+        column shows the person's values; `f`, the share of its rows, linked at random, that show all of them; `p`, the
+        probability that the person is in it.
+    values : DataFrame
+        The distribution D(t, B) of the sensitive value in each matching bucket, a column per value.
+    probability : Series
+        The belief p(t, s) in each value.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Exact, Fragment, Microdata, Partition, Release, attacks
+    >>> people = pd.DataFrame({"nation": list("JJJAAA"), "disease": ["flu"] * 3 + ["gout"] * 3})
+    >>> data = Microdata(people, roles={"nation": "quasi-identifier", "disease": "sensitive"})
+    >>> buckets = Partition([0, 0, 1, 1, 2, 2])
+    >>> exact = {name: Exact(data.domain[name], buckets, data.codes[name]) for name in data.attributes}
+    >>> release = Release(data, tuple(Fragment(name, buckets, {name: exact[name]}) for name in exact))
+    >>> found = attacks.matching_buckets(release, "disease", row=0)
+    >>> found.own, found.probability.round(3).to_dict()
+    (0, {'flu': 0.833, 'gout': 0.167})
     """
 
     row: int
@@ -32,18 +57,56 @@ class MatchingBuckets:
 
 
 def matching_buckets(release: Release, attribute: str, row: int) -> MatchingBuckets:
-    """The matching buckets of the person in one row of the original table (position from 0).
+    """Show step by step what the adversary infers about one person from the buckets that the person may be in.
 
-    Raises ReleaseError for a release whose columns do not share their buckets, ParameterError for a row that the table
-    lacks.
+    Parameters
+    ----------
+    release : Release
+        A release of several columns that share their buckets.
+    attribute : str
+        The sensitive attribute whose value is guessed.
+    row : int
+        The person's position in the original table, from 0.
 
-    Parameters: `attribute` sensitive attribute that is guessed; `row` position of the person in the original table.
+    Returns
+    -------
+    MatchingBuckets
+        The matching buckets, how likely the person is in each, and the belief that follows.
+
+    Raises
+    ------
+    ReleaseError
+        For a release whose columns do not share their buckets.
+    ParameterError
+        For a row that the table lacks.
+
+    Notes
+    -----
     Assumes: the adversary knows the quasi-identifiers of one person who is in the table.
     Cost: O(n) per column for one person.
     Use: it is to be seen step by step where a belief in a sliced release comes from.
     Avoid: all people are to be judged: see `attribute_disclosure`.
-    Source: Li et al., slicing, definitions 5 and 6, section 3.2; `sensitive_posterior` has the probabilities of all
-      people.
+
+    References
+    ----------
+    Li et al., slicing, definitions 5 and 6, section 3.2; `sensitive_posterior` has the probabilities of all people.
+
+    Examples
+    --------
+    Both people of bucket 0 are from J and one of bucket 1, so the first person is in bucket 0 with 1 / (1 + 1/2) = 2/3:
+
+    >>> import pandas as pd
+    >>> from anoncore import Exact, Fragment, Microdata, Partition, Release, attacks
+    >>> people = pd.DataFrame({"nation": list("JJJAAA"), "disease": ["flu"] * 3 + ["gout"] * 3})
+    >>> data = Microdata(people, roles={"nation": "quasi-identifier", "disease": "sensitive"})
+    >>> buckets = Partition([0, 0, 1, 1, 2, 2])
+    >>> exact = {name: Exact(data.domain[name], buckets, data.codes[name]) for name in data.attributes}
+    >>> release = Release(data, tuple(Fragment(name, buckets, {name: exact[name]}) for name in exact))
+    >>> attacks.matching_buckets(release, "disease", row=0).buckets.round(3)
+           size  nation  disease    f      p
+    group
+    0         2     1.0      1.0  1.0  0.667
+    1         2     0.5      1.0  0.5  0.333
     """
     if not release.is_shared or len(release.fragments) < 2:
         raise ReleaseError("Only releases of several columns that share their buckets have matching buckets.")

@@ -33,15 +33,45 @@ MOST_WORDS = 32_000_000
 
 @dataclass(frozen=True, eq=False)
 class Membership:
-    """Tuples that match at least one bucket: the original ones, and fake ones that are not in the table.
+    """The tuples that match at least one bucket: those of the table, and fake ones that hide them.
 
-    `fake` counts the fake tuples, `belief` is the share of originals among all different tuples that match: how sure
-    an adversary is who takes a match for a member (baseline: a random combination of the attributes' values).
-    `histogram` counts by the number of matching buckets (rows: at most 10, 11 to 20, more than 20) the `original`
-    rows and the `fake` tuples, with `low` and `high` bounds of these; `finer` counts both in smaller classes, without
-    bounds. `matching_buckets` int64 (n_rows,) is that of
-    each original row. `interval` bounds `fake` with the given `confidence`; where the count is `exact` it is that
-    number twice. `method` says in a sentence how it was found.
+    Attributes
+    ----------
+    attributes : tuple of str
+        The attributes that the adversary looks up.
+    fake : Score
+        Number of fake tuples.
+    belief : Score
+        Share of the table's tuples among all different tuples that match: how sure an adversary is who takes a match
+        for a member. Its baseline is a random combination of the attributes' values.
+    exact : bool
+        Whether the tuples were counted rather than estimated.
+    confidence : float
+        Confidence of the bounds; 1 where the tuples were counted.
+    interval : tuple of float
+        Lower and upper bound of the number of fake tuples; twice that number where it was counted.
+    histogram : DataFrame
+        By number of matching buckets (at most 10, 11 to 20, more than 20) the `original` rows and the `fake` tuples,
+        with bounds `low` and `high` of the latter.
+    finer : DataFrame
+        Both numbers in smaller classes, without bounds.
+    matching_buckets : ndarray of int64, shape (n_rows,)
+        Number of buckets that match each original row.
+    method : str
+        How the numbers were found, in a sentence.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Exact, Fragment, Microdata, Partition, Release, attacks
+    >>> people = pd.DataFrame({"nation": list("JJJAAA"), "disease": ["flu"] * 3 + ["gout"] * 3})
+    >>> data = Microdata(people, roles={"nation": "quasi-identifier", "disease": "sensitive"})
+    >>> buckets = Partition([0, 0, 1, 1, 2, 2])
+    >>> exact = {name: Exact(data.domain[name], buckets, data.codes[name]) for name in data.attributes}
+    >>> release = Release(data, tuple(Fragment(name, buckets, {name: exact[name]}) for name in exact))
+    >>> found = attacks.membership(release)
+    >>> float(found.fake), found.exact, found.matching_buckets.tolist()
+    (2.0, True, [2, 2, 2, 2, 2, 2])
     """
 
     attributes: tuple[str, ...]
@@ -64,31 +94,72 @@ def membership(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Membership | JoinLikelihood:
-    """Fake tuples and matching buckets of a sliced release.
+    """How well fake tuples hide who is in the table of a sliced release.
 
-    Of fragments that are generalized on their own it is the result of `join_likelihood`, to which the other parameters
-    mean nothing.
+    A tuple consists of one published value per column. A bucket matches it if it shows every one of the values; columns
+    that overlap must agree. A fake tuple matches a bucket but is not in the table. Of the quasi-identifiers alone,
+    which are what an adversary can look up, bucketization yields no fake tuple.
 
-    A tuple consists of one published value per column, of the given attributes (default: all; the quasi-identifiers are
-    what an adversary can look up, of which bucketization yields no fake tuple). A bucket matches it if it shows every
-    one of the values; columns that overlap must agree. A fake tuple matches a bucket but is not in the table.
+    The tuples are counted where their number allows. Else they are estimated without bias from random tuples: a bucket
+    is drawn in proportion to its number of tuples, one of these is drawn, and it weighs 1 / number of buckets that
+    match it. The bounds then hold with at least the given confidence for every table (empirical Bernstein bound).
 
-    With `exact` None the tuples are counted if there are at most 10^9 pairs (two columns) or 2 * 10^7 tuples in all
-    buckets together, else estimated from `draws` random tuples, without bias: a bucket is drawn by the size of its
-    product, a tuple in it, and weighs 1 / number of buckets that match it. The intervals then cover the truth with at
-    least the given confidence for every table (empirical Bernstein bound).
+    Parameters
+    ----------
+    release : Release
+        A release of columns that share buckets. Fragments that are generalized on their own are judged by
+        `join_likelihood`, to which the other parameters mean nothing.
+    attributes : collection of str, optional
+        The attributes that are looked up; by default all that are published.
+    exact : bool, optional
+        Whether the tuples are counted or estimated; by default they are counted if there are at most 10^9 pairs (two
+        columns) or 2 * 10^7 tuples in all buckets together.
+    draws : int
+        Random tuples of an estimate.
+    confidence : float
+        Confidence of the bounds of an estimate, between 0 and 1.
+    seed : int
+        Makes an estimate repeatable.
 
-    Raises ReleaseError where there are regions of groups and no fragments that could be joined, ParameterError for a
-    number out of range or `exact` with more tuples than can be counted.
+    Returns
+    -------
+    Membership or JoinLikelihood
+        The fake tuples and the belief in membership; the likelihoods of membership for fragments with groups of their
+        own.
 
-    Parameters: `attributes` what is looked up, none: all; `exact` whether tuples are counted or estimated, none: as
-      their number allows; `draws` random tuples of an estimate; `confidence` of the bounds of an estimate; `seed` makes
-      an estimate repeatable.
+    Raises
+    ------
+    ReleaseError
+        For an attribute that is not published or published by region, where no fragments can be joined.
+    ParameterError
+        For a number out of range, or where more tuples are to be counted than can be.
+
+    Notes
+    -----
     Assumes: the adversary looks up values and takes a tuple that fits a bucket for a member.
     Cost: exact: every pair of column values in a bucket (two columns) or every tuple; else `draws` random tuples.
     Use: that somebody is in the table is a secret.
     Avoid: one table is published with regions: see `region_membership`.
-    Source: Li et al., slicing, sections 5 and 6.3; Karp and Luby, FOCS 1983; Maurer and Pontil, COLT 2009, theorem 4.
+
+    References
+    ----------
+    Li et al., slicing, sections 5 and 6.3; Karp and Luby, FOCS 1983; Maurer and Pontil, COLT 2009, theorem 4.
+
+    Examples
+    --------
+    The bucket with one person of each nation and disease also shows the tuples (J, gout) and (A, flu), which nobody
+    has:
+
+    >>> import pandas as pd
+    >>> from anoncore import Exact, Fragment, Microdata, Partition, Release, attacks
+    >>> people = pd.DataFrame({"nation": list("JJJAAA"), "disease": ["flu"] * 3 + ["gout"] * 3})
+    >>> data = Microdata(people, roles={"nation": "quasi-identifier", "disease": "sensitive"})
+    >>> buckets = Partition([0, 0, 1, 1, 2, 2])
+    >>> exact = {name: Exact(data.domain[name], buckets, data.codes[name]) for name in data.attributes}
+    >>> release = Release(data, tuple(Fragment(name, buckets, {name: exact[name]}) for name in exact))
+    >>> found = attacks.membership(release)
+    >>> float(found.fake), float(found.belief)
+    (2.0, 0.5)
     """
     _check_parameters(draws, confidence)
     if not release.is_shared or _is_generalized_by_fragment(release):

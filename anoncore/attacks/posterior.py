@@ -29,30 +29,65 @@ class SignaturePosterior:
 
 
 def sensitive_posterior(release: Release, attribute: str) -> npt.NDArray[np.float64]:
-    """p(t, s), float (n_rows, m): the belief that the person of row t has the value of code s; rows sum to 1.
+    """The belief p(t, s) that the person of row t has the sensitive value of code s.
 
-    The adversary knows every quasi-identifier of t and that t is in the table.
+    The adversary knows every quasi-identifier of the person and that they are in the table.
 
-    - One fragment (generalization): worst case, he can map people to groups even where regions overlap, so p is the
-      distribution in t's own group; among the group's rows only those that agree with t where a quasi-identifier is
-      published exactly.
-    - Fragments that share a partition (slicing, bucketization): p(t, s) = sum over buckets B of p(t, B) D(t, B)[s].
-      f_i(t, B) is the share of B's rows whose column i shows t's published quasi-identifier cells, p(t, B) is in
-      proportion to the product of the f_i, and D(t, B) is the distribution of s among the rows of B whose sensitive
-      column shows t's cells. Columns that share attributes agree on them: f(t, B) D(t, B)[s] is the expected share of
-      B's rows that show t's cells and s when the columns are linked at random among equal shared values.
-    - Fragments with partitions of their own: the groups of t in the fragments that publish the attribute are
-      independent evidence, p in proportion to q(s) * product of D_i(s) / q(s), q the table's distribution; where that
-      contradicts itself, the mean of the D_i.
+    - In a release of one fragment (generalization) the worst case counts: the adversary can map people to groups even
+      where regions overlap. So p is the distribution in the person's own group; where a quasi-identifier is published
+      exactly, only among the rows that agree with the person in it.
+    - In fragments that share a partition (slicing, bucketization), p(t, s) is the sum over buckets B of p(t, B) times
+      D(t, B)[s]. f_i(t, B) is the share of B's rows whose column i shows the person's published quasi-identifier cells,
+      p(t, B) is in proportion to the product of the f_i, and D(t, B) is the distribution of s among the rows of B whose
+      sensitive column shows the person's cells. Columns that share attributes agree on them: f(t, B) D(t, B)[s] is then
+      the expected share of B's rows that show the cells and s when the columns are linked at random among equal shared
+      values.
+    - In fragments with partitions of their own, the person's groups in the fragments that publish the attribute are
+      independent evidence: p is in proportion to q(s) times the product of D_i(s) / q(s), where q is the table's
+      distribution. Where that contradicts itself, p is the mean of the D_i.
 
-    Raises ReleaseError where the attribute's single values are not published.
+    Parameters
+    ----------
+    release : Release
+        The release that the adversary reads.
+    attribute : str
+        The sensitive attribute whose value is guessed.
 
-    Parameters: `attribute` sensitive attribute that is guessed.
+    Returns
+    -------
+    ndarray of float, shape (n_rows, m)
+        The belief in each of the m codes for each person, in original row order; every row sums to 1.
+
+    Raises
+    ------
+    ReleaseError
+        Where the attribute's single values are not published, or the columns overlap in a way that is not computed.
+
+    Notes
+    -----
     Assumes: the adversary knows every quasi-identifier of a person and that the person is in the table.
     Cost: people who look alike are computed once; buckets count only where they show the person's values.
     Use: beliefs person by person are needed, such as for own measures.
     Avoid: a number for the whole release is enough: see `attribute_disclosure`.
-    Source: slicing paper, section 3.2; foreground-knowledge paper, section 5 (mapping people to groups).
+
+    References
+    ----------
+    Slicing paper, section 3.2; foreground-knowledge paper, section 5 (mapping people to groups).
+
+    Examples
+    --------
+    One bucket has two people from J, who have the flu; one has a person from J and one from A, with flu and gout. So
+    somebody from J is in the first bucket with 2/3 and has the flu with 2/3 + 1/3 * 1/2 = 5/6:
+
+    >>> import pandas as pd
+    >>> from anoncore import Exact, Fragment, Microdata, Partition, Release, attacks
+    >>> people = pd.DataFrame({"nation": list("JJJAAA"), "disease": ["flu"] * 3 + ["gout"] * 3})
+    >>> data = Microdata(people, roles={"nation": "quasi-identifier", "disease": "sensitive"})
+    >>> buckets = Partition([0, 0, 1, 1, 2, 2])
+    >>> exact = {name: Exact(data.domain[name], buckets, data.codes[name]) for name in data.attributes}
+    >>> release = Release(data, tuple(Fragment(name, buckets, {name: exact[name]}) for name in exact))
+    >>> attacks.sensitive_posterior(release, "disease")[0].round(3).tolist()
+    [0.833, 0.167]
     """
     found = signature_posterior(release, attribute)
     return found.probability[found.signature]

@@ -20,9 +20,31 @@ from anoncore.table.microdata import Codes
 class RegionMembership:
     """How sure an adversary is who takes a person that fits a published class for a member of the table.
 
-    `belief` float (n_rows,) is, for each person, the share of the value combinations that fit his class which somebody
-    in the class really has; `fitting` float (n_rows,) counts these combinations. The scores are `largest` and `mean`
-    over the people, with the same share of all combinations as baseline.
+    Attributes
+    ----------
+    attributes : tuple of str
+        The quasi-identifiers that are published.
+    belief : ndarray of float, shape (n_rows,)
+        For each person, the share of the value combinations fitting their class that somebody in the class really has.
+    fitting : ndarray of float, shape (n_rows,)
+        For each person, the number of value combinations that fit their class.
+    largest : Score
+        The belief for the person for whom it is largest, beside the same share of all combinations.
+    mean : Score
+        The belief on average over all people, beside the same.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, attacks
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 44, 46], "zip": list("ABAB"), "disease": ["flu", "cold", "flu", "cold"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "zip": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    >>> found = attacks.region_membership(release)
+    >>> found.fitting.tolist(), found.belief.tolist()
+    ([4.0, 4.0, 4.0, 4.0], [0.5, 0.5, 0.5, 0.5])
     """
 
     attributes: tuple[str, ...]
@@ -33,19 +55,53 @@ class RegionMembership:
 
 
 def region_membership(release: Release) -> RegionMembership:
-    """Combinations of quasi-identifier values that fit each class, against those that people in it have.
+    """How well the regions of a generalized table hide who is in it.
 
-    The analogue for regions of fake tuples (Li et al., slicing, section 5): the fewer other combinations fit a class,
-    the surer a match tells that a person is in the table. Only values that occur in the table count; a range of numbers
-    holds more, so the real belief is at most this. Classes are looked at one by one, also where regions overlap. Raises
-    ReleaseError for a release of several fragments or without quasi-identifiers.
+    For each class the combinations of quasi-identifier values that fit it are set against those that people in it have:
+    the fewer others fit, the surer a match tells that a person is in the table. Only values that occur in the table
+    count; a range of numbers holds more, so the real belief is at most this. Classes are looked at one by one, also
+    where regions overlap.
 
+    Parameters
+    ----------
+    release : Release
+        A release of one fragment.
+
+    Returns
+    -------
+    RegionMembership
+        The belief in membership of every person, its largest and its mean.
+
+    Raises
+    ------
+    ReleaseError
+        For a release of several fragments or without quasi-identifiers.
+
+    Notes
+    -----
     Assumes: the adversary looks up somebody's quasi-identifiers and takes whoever fits a class for a member; values
       that do not occur in the table are left aside.
     Cost: one pass over the classes, each with the values of its region.
     Use: one generalized table is published and membership is a secret.
     Avoid: buckets with exact values are published: see `membership`.
-    Source: the analogue for regions of Li et al., slicing, section 5.
+
+    References
+    ----------
+    The analogue for regions of Li et al., slicing, section 5.
+
+    Examples
+    --------
+    Four combinations fit the class of the two young people (21-22, A or B), of which two are real:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, attacks
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 44, 46], "zip": list("ABAB"), "disease": ["flu", "cold", "flu", "cold"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "zip": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    >>> attacks.region_membership(release).belief.tolist()
+    [0.5, 0.5, 0.5, 0.5]
     """
     if len(release.fragments) > 1:
         raise ReleaseError("Regions of one table are looked at; this release has several fragments (see `membership`).")

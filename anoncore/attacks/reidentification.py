@@ -20,10 +20,33 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Risk:
-    """The risk under one adversary, whose `definition` says what he knows and how the figures are made.
+    """The risk of being found by one kind of adversary, beside what picking people at random gets.
 
-    `largest`: the person at most risk. `mean`: average over the records, the share of them that he is expected to find.
-    `at_risk`: share of records whose risk exceeds the threshold. The baseline of each is what picking at random gets.
+    Attributes
+    ----------
+    model : str
+        The kind of adversary: prosecutor, journalist or marketer.
+    definition : str
+        What this adversary knows, and how the figures are made.
+    largest : Score
+        The risk of the person at most risk.
+    mean : Score
+        The average over the records: the share of them that the adversary is expected to find.
+    at_risk : Score
+        Share of the records whose risk exceeds the threshold.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, attacks
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> risk = attacks.reidentification(release).prosecutor
+    >>> risk.model, round(risk.largest, 3), float(risk.at_risk)
+    ('prosecutor', 0.333, 1.0)
     """
 
     model: str
@@ -35,11 +58,43 @@ class Risk:
 
 @dataclass(frozen=True, eq=False)
 class Reidentification:
-    """Risks after El Emam, from classes of records with equal published quasi-identifiers.
+    """The risk that people are found by their quasi-identifiers, under three kinds of adversary.
 
-    Per record, in original row order: `class_size` (f) and `population_size` (F) int64 (n_rows,), the records and the
-    people of the population that fit its class, `risk` = 1 / f, float (n_rows,). `group_risk` float (n_groups,) is the
-    largest risk in each group of the first fragment with quasi-identifiers. `notes` say in sentences what to know.
+    A class is the records of a fragment with equal published quasi-identifiers.
+
+    Attributes
+    ----------
+    prosecutor : Risk
+        The adversary looks for one person of whom they know that the table has a record.
+    journalist : Risk
+        The adversary looks for anyone and does not know who is in the table.
+    marketer : Risk
+        The adversary links every record with a list of the population.
+    threshold : float
+        The risk above which a record counts as at risk.
+    class_size : ndarray of int64, shape (n_rows,)
+        Records in the class of each record (f), in original row order.
+    population_size : ndarray of int64, shape (n_rows,)
+        People of the population that fit the class of each record (F).
+    risk : ndarray of float, shape (n_rows,)
+        1 / f of each record.
+    group_risk : ndarray of float, shape (n_groups,)
+        The largest risk in each group of the first fragment with quasi-identifiers.
+    notes : tuple of str
+        What to know of the numbers, in sentences.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, attacks
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> found = attacks.reidentification(release)
+    >>> found.class_size.tolist(), found.group_risk.round(3).tolist()
+    ([3, 3, 3, 3, 3, 3], [0.333, 0.333])
     """
 
     prosecutor: Risk
@@ -68,23 +123,61 @@ class _Classes:
 
 
 def reidentification(release: Release, population: Microdata | None = None, threshold: float = 0.2) -> Reidentification:
-    """Prosecutor, journalist and marketer risk of a release.
+    """How likely people are found in a release by their quasi-identifiers: prosecutor, journalist and marketer risk.
 
-    A class is the records of a fragment with equal published quasi-identifiers, in whatever group: exact values count
+    A class is the records of a fragment with equal published quasi-identifiers, in whatever group. Exact values count
     as they are, so bucketized people are as exposed as their tuples are rare. Where several fragments publish
-    quasi-identifiers, each record has the risk of the fragment that tells most. `population` is the table that the
-    journalist's target and the marketer's list come from; without one it is the table itself. Raises ParameterError for
-    a threshold outside 0..1, DataError for a population without the quasi-identifiers.
+    quasi-identifiers, each record has the risk of the fragment that tells most.
 
-    Parameters: `population` table from which the adversary takes people, none: the table itself; `threshold` risk above
-      which a record counts as at risk.
+    Parameters
+    ----------
+    release : Release
+        The release in which people are looked for.
+    population : Microdata, optional
+        The table that the journalist's target and the marketer's list come from; by default the table itself.
+    threshold : float
+        Risk, from 0 to 1, above which a record counts as at risk.
+
+    Returns
+    -------
+    Reidentification
+        The risk of each record, and the largest and mean risk under each adversary.
+
+    Raises
+    ------
+    ParameterError
+        For a threshold outside 0 to 1.
+    DataError
+        For a population without the quasi-identifiers.
+
+    Notes
+    -----
     Assumes: the adversary knows the quasi-identifiers: of one person who is in the table (prosecutor), of one in the
       population (journalist), of a list of people (marketer).
     Cost: O(n log n), with a population the work to find who fits each class.
     Use: rules or an authority ask for a risk per record.
     Avoid: what is learned about sensitive values counts: a record need not be found for that.
-    Source: El Emam, Guide to the De-Identification of Personal Health Information, 2013; El Emam and Dankar, JAMIA
-      2008.
+
+    References
+    ----------
+    El Emam, Guide to the De-Identification of Personal Health Information, 2013; El Emam and Dankar, JAMIA 2008.
+
+    Examples
+    --------
+    Every record looks like two others. In a population with six people of each age range it looks like six:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, attacks
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> round(attacks.reidentification(release).prosecutor.largest, 3)
+    0.333
+    >>> town = Microdata(pd.concat([people, people]), roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> round(attacks.reidentification(release, population=town).journalist.largest, 3)
+    0.167
     """
     if not 0 <= threshold <= 1:
         raise ParameterError(f"The risk threshold is a probability from 0 to 1, not {threshold}.")

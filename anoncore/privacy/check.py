@@ -18,7 +18,38 @@ Groups = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Violation:
-    """One group that fails one requirement. `level` is in the unit of the requirement's threshold."""
+    """One group that fails one requirement.
+
+    Attributes
+    ----------
+    requirement : Requirement
+        The requirement that fails.
+    attribute : str or None
+        The sensitive attribute that it is about; None where it is about group sizes alone.
+    fragment : str
+        Name of the fragment that the group belongs to.
+    group : int
+        Number of the group in its fragment.
+    size : int
+        Rows of the group.
+    level : float
+        What the group reaches, in the unit of the requirement's threshold.
+    sentence : str
+        What fails and why, in one sentence for people.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import DistinctDiversity, KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> (violation,) = privacy.check(release, [DistinctDiversity(l=2)])
+    >>> violation.group, violation.size, violation.level
+    (1, 3, 1.0)
+    """
 
     requirement: Requirement
     attribute: str | None
@@ -30,18 +61,58 @@ class Violation:
 
 
 def check(release: Release, requirements: Sequence[Requirement]) -> tuple[Violation, ...]:
-    """Every violation of the requirements, fragment by fragment and group by group; empty if all hold.
+    """Every group that violates one of the requirements, with a sentence that says why.
 
-    Sizes are checked on every fragment's groups, sensitive attributes on the groups of every fragment that publishes
-    them, by their published values; fragments with one shared partition count once. Raises DataError where a
-    requirement does not fit the table, ReleaseError where an attribute's single values are not published.
+    Group sizes are checked in every fragment, sensitive attributes in every fragment that publishes them, by their
+    published values. Fragments that share one partition count once.
 
-    Parameters: `requirements` conditions that every group must satisfy.
+    Parameters
+    ----------
+    release : Release
+        The release that is judged.
+    requirements : sequence of Requirement
+        Conditions that every group must satisfy.
+
+    Returns
+    -------
+    tuple of Violation
+        Requirement by requirement, fragment by fragment and group by group; empty if all of them hold.
+
+    Raises
+    ------
+    DataError
+        Where a requirement does not fit the table.
+    ReleaseError
+        Where an attribute's single values are not published.
+
+    Notes
+    -----
     Assumes: that is right which is published: distorted values count as they are published.
     Cost: one pass over the groups per requirement.
     Use: it must be known which groups break a requirement, and why.
     Avoid: only the reached levels are wanted: see `profile`.
-    Source: the definitions of the requirements, each with its own source.
+
+    References
+    ----------
+    The definitions of the requirements, each with its own source.
+
+    Examples
+    --------
+    The young and the old make a class of three each. All the old have a cold:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import DistinctDiversity, KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> privacy.check(release, [KAnonymity(k=3)])
+    ()
+    >>> for violation in privacy.check(release, [DistinctDiversity(l=2)]):
+    ...     print(violation.sentence)
+    Equivalence class 1 (3 rows) has different values of 'disease' 1, but distinct l-diversity (l = 2) asks for at least
+    2; its most frequent value 'cold' has 100% of it and 67% of the table.
     """
     found: list[Violation] = []
     for requirement in requirements:

@@ -13,9 +13,43 @@ from anoncore.requirements.requirement import Check, Comparison, Requirement
 
 @dataclass(frozen=True)
 class Guarantee:
-    """One requirement on one attribute: the level of the worst group against what was asked, in the same unit.
+    """What one requirement asks of one attribute, and what the worst group of a release reaches.
 
-    `n_violations` of `n_groups` groups fail it; `fragment` and `group` say which group is the worst.
+    Attributes
+    ----------
+    requirement : Requirement
+        The requirement that is judged.
+    attribute : str or None
+        The sensitive attribute that it is about; None where it is about group sizes alone.
+    asked : float
+        The threshold that every group must keep, in the unit of the requirement.
+    reached : float
+        The level of the worst group, in the same unit.
+    holds : bool
+        Whether every group keeps the threshold.
+    n_groups : int
+        Groups that were judged.
+    n_violations : int
+        Groups that fail.
+    fragment : str
+        Name of the fragment of the worst group.
+    group : int
+        Number of the worst group in that fragment.
+    sentence : str
+        All of this in one sentence for people.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    >>> (guarantee,) = privacy.guarantees(release)
+    >>> guarantee.asked, guarantee.reached, guarantee.holds
+    (2.0, 3.0, True)
     """
 
     requirement: Requirement
@@ -32,7 +66,36 @@ class Guarantee:
 
 @dataclass(frozen=True)
 class PersonalGuarantee:
-    """A promise about every person rather than every group: what was asked, and what the worst-off person has."""
+    """A promise about every person rather than every group, and what the person has for whom it is kept worst.
+
+    Attributes
+    ----------
+    attribute : str
+        The sensitive attribute that the promise is about.
+    asked : float
+        The level that the method promises to everybody.
+    reached : float
+        The level of the worst-off person, in the same unit.
+    holds : bool
+        Whether everybody has the promised level.
+    sentence : str
+        All of this in one sentence for people.
+
+    Examples
+    --------
+    Slicing with l = 2 promises that nobody's value is believed with more than 1/2. With two diseases in equal parts in
+    one bucket, everybody has exactly that:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import Slicing
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 24], "disease": ["flu", "flu", "cold", "cold"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Slicing(l=2, columns=2).anonymize(data)
+    >>> (guarantee,) = privacy.personal_guarantees(release)
+    >>> guarantee.asked, guarantee.reached, guarantee.holds
+    (2.0, 2.0, True)
+    """
 
     attribute: str
     asked: float
@@ -42,31 +105,103 @@ class PersonalGuarantee:
 
 
 def personal_guarantees(release: Release) -> tuple[PersonalGuarantee, ...]:
-    """What the release's algorithm promises about people, by what is published; empty where it promises no such thing.
+    """What the release's algorithm promises about every person, measured in what is published.
 
-    Methods such as slicing bound what is believed of a person who may be in several groups; no group's level tells.
+    Methods such as slicing bound what an adversary believes of a person who may be in several groups. No group's level
+    tells whether that holds, so the method itself measures it.
 
+    Parameters
+    ----------
+    release : Release
+        The release whose algorithm made the promise.
+
+    Returns
+    -------
+    tuple of PersonalGuarantee
+        One entry per promise; empty where the algorithm promises nothing about people, or is not known.
+
+    Notes
+    -----
     Assumes: the adversary is the one of the method's own definition.
     Cost: that of the method's own check.
     Use: a method such as slicing bounds beliefs in people, not levels of groups.
     Avoid: a method makes promises about groups: see `guarantees`.
-    Source: the definition of the method that made the release.
+
+    References
+    ----------
+    The definition of the method that made the release.
+
+    Examples
+    --------
+    Mondrian promises something about groups, and nothing about people beyond that:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import Mondrian, Slicing
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 24], "disease": ["flu", "flu", "cold", "cold"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> privacy.personal_guarantees(Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data))
+    ()
+    >>> (guarantee,) = privacy.personal_guarantees(Slicing(l=2, columns=2).anonymize(data))
+    >>> guarantee.holds
+    True
     """
     return () if release.algorithm is None else release.algorithm.personal_guarantees(release)
 
 
 def guarantees(release: Release, requirements: Sequence[Requirement] = ()) -> tuple[Guarantee, ...]:
-    """Every promise and requirement of the release's algorithm, then the given ones: reached against asked.
+    """What the release's algorithm promises and was asked for, beside what the worst group reaches.
 
-    One entry per requirement and sensitive attribute that it covers, by what is published; empty for a release whose
-    algorithm is not known. Raises DataError where a requirement does not fit the table.
+    Every requirement is judged on every sensitive attribute that it covers, by what is published. Requirements that
+    occur twice are judged once.
 
-    Parameters: `requirements` further conditions to look at.
+    Parameters
+    ----------
+    release : Release
+        The release that is judged.
+    requirements : sequence of Requirement
+        Further conditions to judge, after those of the algorithm.
+
+    Returns
+    -------
+    tuple of Guarantee
+        One entry per requirement and sensitive attribute that it covers; empty where the algorithm is not known and no
+        requirement is given.
+
+    Raises
+    ------
+    DataError
+        Where a requirement does not fit the table.
+    ReleaseError
+        Where an attribute's single values are not published.
+
+    Notes
+    -----
     Assumes: the algorithm and its parameters are those recorded in the release.
     Cost: one pass over the groups per requirement.
     Use: what was promised is to be set beside what was reached.
     Avoid: nothing was promised: `profile` says what is reached anyway.
-    Source: the definitions of the requirements, each with its own source.
+
+    References
+    ----------
+    The definitions of the requirements, each with its own source.
+
+    Examples
+    --------
+    The young and the old make a class of three each. All the old have a cold:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import DistinctDiversity, KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> for guarantee in privacy.guarantees(release, [DistinctDiversity(l=2)]):
+    ...     print(guarantee.requirement.label(), guarantee.reached, guarantee.holds)
+    k-anonymity (k = 3) 3.0 True
+    distinct l-diversity (l = 2) 1.0 False
     """
     asked: list[Requirement] = []
     if release.algorithm is not None:

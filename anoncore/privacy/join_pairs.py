@@ -16,17 +16,55 @@ Places = npt.NDArray[np.int64]
 
 
 def pair_levels(release: Release, first: int = 0, second: int = 1, published: bool = True) -> Floats:
-    """Rows of the join of every class of one fragment with every class of another, (n_groups, n_groups); 0 for none.
+    """Rows of the join of every class of one fragment with every class of another.
 
-    Where value sets are published: eta, NaN where no value is common. `first` and `second` are places of fragments.
+    Parameters
+    ----------
+    release : Release
+        A release of fragments with partitions of their own.
+    first : int
+        Position of one fragment in the release.
+    second : int
+        Position of the other fragment.
+    published : bool
+        Whether to join the published class values; if not, the original ones.
 
-    Parameters: `first` place of one fragment; `second` place of the other; `published` false: with the original class
-      values.
+    Returns
+    -------
+    ndarray of float, shape (n_groups of the first, n_groups of the second)
+        Rows of each join, 0 where no value is common. Where classes publish sets of values: eta, NaN where no value is
+        common.
+
+    Raises
+    ------
+    ReleaseError
+        Where the fragments have no common attribute.
+
+    Notes
+    -----
     Assumes: the adversary joins classes of two fragments on the attribute that they share.
     Cost: one product of matrices, a row per class; the result has a cell per pair.
     Use: every pair of two fragments is to be looked at.
     Avoid: classes are many: `unsafe_pairs` and `worst_joins` list the few that matter.
-    Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definitions 4.1 and 4.5.
+
+    References
+    ----------
+    Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definitions 4.1 and 4.5.
+
+    Examples
+    --------
+    The method gave both people of a class the same disease. Two classes of the same one join to 2 * 2 rows:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import VerticalFragmentation
+    >>> people = pd.DataFrame({"age": [21, 22, 41, 42], "zip": list("ABBA"), "disease": ["flu", "cold", "flu", "gout"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "zip": "quasi-identifier", "disease": "sensitive"})
+    >>> method = VerticalFragmentation(k=2, attribute_fragments=[["age"], ["zip"]], enforce="naive")
+    >>> release = method.anonymize(data)
+    >>> privacy.pair_levels(release)
+    array([[0., 4.],
+           [4., 0.]])
     """
     setting = JoinSetting.of(release)
     sides = setting.classes(release, published)
@@ -36,17 +74,61 @@ def pair_levels(release: Release, first: int = 0, second: int = 1, published: bo
 def unsafe_pairs(
     release: Release, first: int = 0, second: int = 1, published: bool = True, most: int = 1000
 ) -> pd.DataFrame:
-    """The pairs of classes whose join breaks k or delta, the lowest first: class of either fragment, rows of both,
-    common values, and `level`, the joined rows or eta. At most `most` lines. `published` False: by the original class
-    values; `published level` is then the level after the changes (0 rows, or NaN for eta, where nothing is common).
+    """The pairs of classes of two fragments whose join breaks k or delta, the lowest first.
 
-    Parameters: `first` place of one fragment; `second` place of the other; `published` false: with the original class
-      values; `most` lines at most.
+    Parameters
+    ----------
+    release : Release
+        A release of fragments with partitions of their own.
+    first : int
+        Position of one fragment in the release.
+    second : int
+        Position of the other fragment.
+    published : bool
+        Whether to join the published class values; if not, the original ones.
+    most : int
+        Pairs that are listed at most.
+
+    Returns
+    -------
+    DataFrame
+        One line per pair: `first class` and `second class`, `first rows` and `second rows`, `common values`, and
+        `level`, the joined rows or eta. With the original class values, `published level` is the level after the
+        changes: 0 rows, or NaN for eta, where nothing is common.
+
+    Raises
+    ------
+    ReleaseError
+        Where the fragments have no common attribute.
+
+    Notes
+    -----
     Assumes: the adversary joins classes of two fragments on the attribute that they share.
     Cost: one product of matrices, a row per class.
     Use: it is asked which pairs of classes give people away.
     Avoid: only their number is wanted: see `joins`.
-    Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definitions 4.1 and 4.5.
+
+    References
+    ----------
+    Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definitions 4.1 and 4.5.
+
+    Examples
+    --------
+    Before the method changed them, the young and the people of A had only the flu in common, one row each, which makes
+    a join of 1 row. After the changes nothing is common:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import VerticalFragmentation
+    >>> people = pd.DataFrame({"age": [21, 22, 41, 42], "zip": list("ABBA"), "disease": ["flu", "cold", "flu", "gout"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "zip": "quasi-identifier", "disease": "sensitive"})
+    >>> method = VerticalFragmentation(k=2, attribute_fragments=[["age"], ["zip"]], enforce="naive")
+    >>> release = method.anonymize(data)
+    >>> pairs = privacy.unsafe_pairs(release, published=False)
+    >>> pairs[["first class", "second class", "level", "published level"]]
+       first class  second class  level  published level
+    0            0             0    1.0              0.0
+    1            1             1    1.0              0.0
     """
     setting = JoinSetting.of(release)
     sides = setting.classes(release, published)
@@ -106,12 +188,40 @@ def _kinds(classes: Classes) -> tuple[Classes, list[Places]]:
 
 @dataclass(frozen=True, eq=False)
 class WorstJoins:
-    """The classes of two fragments with most unsafe joins before class values were changed.
+    """The classes of two fragments that had most unsafe joins before class values were changed, before and after.
 
-    `first` (n,) and `second` (m,) are classes of either fragment, the worst first; `before` and `after` float (n, m)
-    their joined rows (0: nothing in common) or eta (NaN: nothing in common) by the original and by the published class
-    values; `broken_before` and `broken_after` bool (n, m) say which break `threshold`, k or delta. `n_broken` of all
-    `n_joins` pairs of classes of the two fragments were unsafe before.
+    Attributes
+    ----------
+    first : ndarray of int64, shape (n,)
+        Classes of the one fragment, the worst first.
+    second : ndarray of int64, shape (m,)
+        Classes of the other fragment, the worst first.
+    before, after : ndarray of float, shape (n, m)
+        Rows of each join (0 where nothing is common) or eta (NaN where nothing is common), by the original and by the
+        published class values.
+    broken_before, broken_after : ndarray of bool, shape (n, m)
+        Which joins break the threshold.
+    threshold : float
+        k in rows, or delta.
+    by_eta : bool
+        Whether the levels are eta rather than rows.
+    n_broken : int
+        Pairs of classes of the two fragments that were unsafe before.
+    n_joins : int
+        All pairs of classes of the two fragments.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import VerticalFragmentation
+    >>> people = pd.DataFrame({"age": [21, 22, 41, 42], "zip": list("ABBA"), "disease": ["flu", "cold", "flu", "gout"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "zip": "quasi-identifier", "disease": "sensitive"})
+    >>> method = VerticalFragmentation(k=2, attribute_fragments=[["age"], ["zip"]], enforce="naive")
+    >>> release = method.anonymize(data)
+    >>> worst = privacy.worst_joins(release)
+    >>> worst.threshold, worst.n_broken, worst.n_joins
+    (2.0, 2, 4)
     """
 
     first: Places
@@ -127,16 +237,54 @@ class WorstJoins:
 
 
 def worst_joins(release: Release, first: int = 0, second: int = 1, most: int = 40) -> WorstJoins:
-    """The `most` classes of either fragment with most unsafe joins before, then those with the lowest safe joins.
+    """The classes of two fragments with most unsafe joins before class values were changed, then those with the lowest.
 
-    `first` and `second` are places of fragments. Raises ReleaseError where the fragments have no common attribute.
+    Parameters
+    ----------
+    release : Release
+        A release of fragments with partitions of their own.
+    first : int
+        Position of one fragment in the release.
+    second : int
+        Position of the other fragment.
+    most : int
+        Classes of either fragment that are shown at most.
 
-    Parameters: `first` place of one fragment; `second` place of the other; `most` classes of either at most.
+    Returns
+    -------
+    WorstJoins
+        The levels of the joins of these classes, before and after the changes.
+
+    Raises
+    ------
+    ReleaseError
+        Where the fragments have no common attribute.
+
+    Notes
+    -----
     Assumes: the adversary joins classes of two fragments on the attribute that they share.
     Cost: one product of matrices, a row per class.
     Use: what was changed for safe joins is to be drawn, before and after.
     Avoid: every pair is wanted: see `pair_levels`.
-    Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definitions 4.1 and 4.5.
+
+    References
+    ----------
+    Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definitions 4.1 and 4.5.
+
+    Examples
+    --------
+    Two joins had a single row before the changes:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import VerticalFragmentation
+    >>> people = pd.DataFrame({"age": [21, 22, 41, 42], "zip": list("ABBA"), "disease": ["flu", "cold", "flu", "gout"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "zip": "quasi-identifier", "disease": "sensitive"})
+    >>> method = VerticalFragmentation(k=2, attribute_fragments=[["age"], ["zip"]], enforce="naive")
+    >>> release = method.anonymize(data)
+    >>> worst = privacy.worst_joins(release)
+    >>> worst.before.tolist(), worst.after.tolist()
+    ([[1.0, 2.0], [2.0, 1.0]], [[0.0, 4.0], [4.0, 0.0]])
     """
     setting = JoinSetting.of(release)
     sides = setting.classes(release, False)

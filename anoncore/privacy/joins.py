@@ -35,14 +35,47 @@ MOST_SENTENCES = 3
 
 @dataclass(frozen=True)
 class JoinSummary:
-    """All joins of one class of each of some fragments.
+    """What all joins of one class each of certain fragments have.
 
-    `n_joins` of them; `n_broken` violate k (or delta) and `n_uniform` have fewer than l different values. `lowest` is
-    the smallest number of rows of a join that is not empty (the smallest eta where value sets are published). Of two
-    fragments: `n_linked` joins are not empty, with at least `fewest_values` different values; where there are rows per
-    value, `largest_share` is the largest share of one value in the joined rows, real and fake, and `lowest_diversity`
-    their smallest exp(entropy). Of three and more, joins count only where joins of some of their classes do not bound
-    them already. None is what is not known.
+    None stands for what is not known: of three and more fragments there may be too many joins to look at.
+
+    Attributes
+    ----------
+    fragments : tuple of str
+        Names of the fragments that are joined.
+    n_joins : int
+        Joins of one class of each of them, empty ones included.
+    n_broken : int or None
+        Joins that violate k, or delta where classes publish sets of values.
+    n_uniform : int or None
+        Joins that have fewer than l different values.
+    lowest : float or None
+        Rows of the smallest join that is not empty; the smallest eta where classes publish sets of values.
+    n_linked : int or None
+        Joins that are not empty; of two fragments only.
+    fewest_values : int or None
+        Fewest different values of a join that is not empty; of two fragments only.
+    largest_share : float or None
+        Largest share of one value in the rows of a join, real and fake; of two fragments only.
+    lowest_diversity : float or None
+        Smallest exp(entropy) of the values in the rows of a join; of two fragments only.
+
+    Notes
+    -----
+    Of three and more fragments a join counts only where the joins of some of its classes do not bound it already.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import VerticalFragmentation
+    >>> people = pd.DataFrame({"age": [21, 22, 41, 42], "zip": list("ABBA"), "disease": ["flu", "cold", "flu", "gout"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "zip": "quasi-identifier", "disease": "sensitive"})
+    >>> method = VerticalFragmentation(k=2, attribute_fragments=[["age"], ["zip"]], enforce="naive")
+    >>> release = method.anonymize(data)
+    >>> (summary,) = privacy.joins(release, k=5).joins
+    >>> summary.n_joins, summary.n_linked, summary.n_broken, summary.lowest
+    (4, 2, 2, 4.0)
     """
 
     fragments: tuple[str, ...]
@@ -63,10 +96,36 @@ class JoinSummary:
 
 @dataclass(frozen=True)
 class JoinCheck:
-    """Every set of two or more fragments, joined on `common`: what the joins of their classes have.
+    """Whether the joins of the classes of every two or more fragments keep what is asked of them.
 
-    `delta` None: class values are published row by row and a join has 0 or at least `k` rows. Else `delta` bounds the
-    selectivity. `l` different values are asked for where it is above 1.
+    Attributes
+    ----------
+    common : str
+        The attribute on which the fragments are joined.
+    k : int
+        Fewest rows of a join that is not empty.
+    l : int
+        Fewest different values in a join; nothing is asked where it is 1.
+    delta : float or None
+        Least share of the ways to fill the published value sets that reach k rows; None where classes publish their
+        values row by row.
+    joins : tuple of JoinSummary
+        One entry per set of two or more fragments.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import VerticalFragmentation
+    >>> people = pd.DataFrame({"age": [21, 22, 41, 42], "zip": list("ABBA"), "disease": ["flu", "cold", "flu", "gout"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "zip": "quasi-identifier", "disease": "sensitive"})
+    >>> method = VerticalFragmentation(k=2, attribute_fragments=[["age"], ["zip"]], enforce="naive")
+    >>> release = method.anonymize(data)
+    >>> check = privacy.joins(release, k=5)
+    >>> check.common, check.holds
+    ('disease', False)
+    >>> print(check.sentences[0])
+    Of 4 joins of classes of fragment 1 and fragment 2 on 'disease' 2 break at least 5 rows.
     """
 
     common: str
@@ -122,21 +181,58 @@ class JoinCheck:
 def joins(
     release: Release, k: int | None = None, l: int | None = None, delta: float | None = None, published: bool = True
 ) -> JoinCheck:
-    """Check all joins of classes of different fragments, of every two or more fragments.
+    """Check the joins of the classes of every two or more fragments on the attribute that all of them publish.
 
-    Pairs are counted exactly, from the rows per class value; no join is ever materialized. `k` and `l` are those the
-    algorithm promises (else 2 and 1), `delta` is its delta (else 0.5) where classes publish value sets. `published`
-    False: as the joins would be with the original class values. Raises ReleaseError where the fragments have no common
-    attribute.
+    Joins are counted exactly, from the rows that each class has of each common value; no join is ever made.
 
-    Parameters: `k` fewest rows of a join that is not empty; `l` fewest different values in it; `delta` least share of
-      ways to fill value sets that reach k; `published` false: with the original class values.
+    Parameters
+    ----------
+    release : Release
+        A release of fragments with partitions of their own.
+    k : int, optional
+        Fewest rows of a join that is not empty; by default what the algorithm promises, else 2.
+    l : int, optional
+        Fewest different values in it; by default what the algorithm promises, else 1.
+    delta : float, optional
+        Least share of the ways to fill value sets that reach k rows; by default that of the algorithm, else 0.5.
+    published : bool
+        Whether to join the published class values; if not, the original ones.
+
+    Returns
+    -------
+    JoinCheck
+        What the joins of every set of fragments have.
+
+    Raises
+    ------
+    ReleaseError
+        Where the fragments have no common attribute.
+
+    Notes
+    -----
     Assumes: the adversary joins classes of fragments on the attribute that they share.
     Cost: one product of matrices per pair of fragments, a row per class; no join is made.
     Use: fragments with partitions of their own are published.
     Avoid: the release is one table or shares its buckets: nothing is joined there.
-    Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definition 4.1 and theorem 4.1; definition 4.5 for
-      selectivity; theorem 5.1 for l.
+
+    References
+    ----------
+    Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definition 4.1 and theorem 4.1; definition 4.5 for
+    selectivity; theorem 5.1 for l.
+
+    Examples
+    --------
+    The method gave both people of a class the same disease, so two classes join to all their 2 * 2 rows or to none:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import VerticalFragmentation
+    >>> people = pd.DataFrame({"age": [21, 22, 41, 42], "zip": list("ABBA"), "disease": ["flu", "cold", "flu", "gout"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "zip": "quasi-identifier", "disease": "sensitive"})
+    >>> method = VerticalFragmentation(k=2, attribute_fragments=[["age"], ["zip"]], enforce="naive")
+    >>> release = method.anonymize(data)
+    >>> privacy.joins(release, k=4).holds, privacy.joins(release, k=5).holds
+    (True, False)
     """
     setting = JoinSetting.of(release, k, l, delta)
     rows, values, known = Joins(setting.rule), Joins(setting.value_rule), True
@@ -178,14 +274,57 @@ def _subsets(number: int) -> Iterator[tuple[int, ...]]:
 def require_safe_joins(
     release: Release, k: int | None = None, l: int | None = None, delta: float | None = None
 ) -> JoinCheck:
-    """The check of `joins`; raises AnonymizationError where a join breaks it.
+    """Check the joins as `joins` does, and stop with an error where one of them is not safe.
 
-    Parameters: `k` as in `joins`; `l` as in `joins`; `delta` as in `joins`.
+    Parameters
+    ----------
+    release : Release
+        A release of fragments with partitions of their own.
+    k : int, optional
+        As in `joins`.
+    l : int, optional
+        As in `joins`.
+    delta : float, optional
+        As in `joins`.
+
+    Returns
+    -------
+    JoinCheck
+        What the joins of every set of fragments have.
+
+    Raises
+    ------
+    AnonymizationError
+        Where a join breaks k, l or delta.
+    ReleaseError
+        Where the fragments have no common attribute.
+
+    Notes
+    -----
     Assumes: as `joins`.
     Cost: that of `joins`.
     Use: an unsafe release must stop a script.
     Avoid: the numbers are wanted: see `joins`.
-    Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definition 4.1.
+
+    References
+    ----------
+    Zakerzadeh, Aggarwal and Barker, vertical fragmentation, definition 4.1.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import VerticalFragmentation
+    >>> people = pd.DataFrame({"age": [21, 22, 41, 42], "zip": list("ABBA"), "disease": ["flu", "cold", "flu", "gout"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "zip": "quasi-identifier", "disease": "sensitive"})
+    >>> method = VerticalFragmentation(k=2, attribute_fragments=[["age"], ["zip"]], enforce="naive")
+    >>> release = method.anonymize(data)
+    >>> privacy.require_safe_joins(release, k=2).holds
+    True
+    >>> privacy.require_safe_joins(release, k=5)
+    Traceback (most recent call last):
+        ...
+    anoncore.base.errors.AnonymizationError: The fragments are not safe to join. ...
     """
     found = joins(release, k, l, delta)
     if not found.holds:

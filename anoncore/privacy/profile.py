@@ -20,9 +20,31 @@ from anoncore.requirements.t_closeness import GROUNDS, Ground
 
 
 class WorstLevel(Score):
-    """The worst level over all groups; `attribute`, `fragment` and `group` say where it is reached.
+    """The worst level over all groups, as a number that says what it means.
 
-    `baseline` is the level of the original table as one group: no grouping can have a better worst group.
+    Its `baseline` is the level of the original table taken as one group: no grouping can have a better worst group.
+
+    Attributes
+    ----------
+    attribute : str or None
+        The sensitive attribute; None for the size of the smallest group.
+    fragment : str
+        Name of the fragment in which the level is reached.
+    group : int
+        Number of the group in which it is reached.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> worst = privacy.profile(release).score("distinct-l")
+    >>> float(worst), worst.group, worst.baseline
+    (1.0, 1, 2.0)
     """
 
     attribute: str | None
@@ -32,7 +54,29 @@ class WorstLevel(Score):
 
 @dataclass(frozen=True, eq=False)
 class AttributeProfile:
-    """Levels of one sensitive attribute: `levels[name]` is float (n_groups,), by the names of the scores."""
+    """The levels of one sensitive attribute in every group.
+
+    Attributes
+    ----------
+    attribute : str
+        The sensitive attribute.
+    levels : mapping of str to ndarray of float, shape (n_groups,)
+        Each level by name: distinct-l, entropy-l, frequency-l, max-share, recursive-c, t-ordered, t-equal,
+        t-hierarchical.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> disease = privacy.profile(release)["disease"]
+    >>> disease.distinct.tolist(), disease.max_share.round(3).tolist()
+    ([2.0, 1.0], [0.667, 1.0])
+    """
 
     attribute: str
     levels: Mapping[str, Floats]
@@ -70,7 +114,30 @@ class AttributeProfile:
 
 @dataclass(frozen=True, eq=False)
 class FragmentProfile:
-    """Groups of one partition: `size` int64 (n_groups,) and the sensitive attributes that are published in them."""
+    """The groups of one partition and the levels of the sensitive attributes that are published in them.
+
+    Attributes
+    ----------
+    fragment : str
+        Name of the fragment, the first one where several share the partition.
+    size : ndarray of int64, shape (n_groups,)
+        Rows of each group.
+    attributes : mapping of str to AttributeProfile
+        The levels of each sensitive attribute.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> (fragment,) = privacy.profile(release).fragments
+    >>> fragment.size.tolist(), list(fragment.attributes)
+    ([3, 3], ['disease'])
+    """
 
     fragment: str
     size: npt.NDArray[np.int64]
@@ -79,10 +146,31 @@ class FragmentProfile:
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """Levels of all groups, per partition, and the worst of each as a score.
+    """The levels of all groups of a release, and the worst of each as a score.
 
-    A release of one fragment or with a shared partition has one entry in `fragments`; its `size` and `profile[name]`
-    are those of the release. Fragments with partitions of their own have an entry each.
+    `profile[name]` are the levels of one sensitive attribute. A release of one fragment, or with a shared partition,
+    has one entry in `fragments`; fragments with partitions of their own have an entry each.
+
+    Attributes
+    ----------
+    fragments : tuple of FragmentProfile
+        Groups and levels, one entry per partition.
+    scores : tuple of WorstLevel
+        The worst level of each kind, per sensitive attribute.
+    notes : tuple of str
+        Sentences that say which attributes could not be judged.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> profile = privacy.profile(Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data))
+    >>> float(profile.k), profile.size.tolist(), profile["disease"].distinct.tolist()
+    (3.0, [3, 3], [2.0, 1.0])
     """
 
     fragments: tuple[FragmentProfile, ...]
@@ -115,8 +203,24 @@ class Profile:
         return self.fragments[0]
 
     def score(self, name: str, attribute: str | None = None) -> WorstLevel:
-        """The worst level by name: k, distinct-l, entropy-l, frequency-l, max-share, recursive-c, t-ordered, t-equal,
-        t-hierarchical. Without an attribute the worst over all of them. Raises ReleaseError where there is none.
+        """The worst level of one kind.
+
+        Parameters
+        ----------
+        name : str
+            k, distinct-l, entropy-l, frequency-l, max-share, recursive-c, t-ordered, t-equal or t-hierarchical.
+        attribute : str, optional
+            The sensitive attribute; by default the worst over all of them.
+
+        Returns
+        -------
+        WorstLevel
+            The level of the worst group, and which group that is.
+
+        Raises
+        ------
+        ReleaseError
+            Where the release has no such level.
         """
         found = [one for one in self.scores if one.name == name and attribute in (None, one.attribute)]
         if not found:
@@ -138,18 +242,51 @@ class Profile:
 
 
 def profile(release: Release, l: int = 2) -> Profile:
-    """Size, diversity and closeness of every group by what is published; `l` is that of recursive (c, l)-diversity.
+    """Size, diversity and closeness of every group, by what is published.
 
-    Where only some sensitive values need protection they count as one value and every other row as a value of its own.
-    Distances: `equal` always, `ordered` for numbers and ranked categories, `hierarchical` where there is a hierarchy.
-    Sensitive attributes that are not published value by value are left out, with a note.
+    Where only some values of an attribute need protection, they count as one value and every other row as a value of
+    its own. Closeness is measured with every ground distance that fits: `equal` always, `ordered` for numbers and
+    ranked categories, `hierarchical` where there is a hierarchy. Sensitive attributes that are not published value by
+    value are left out, with a note.
 
-    Parameters: `l` that of recursive (c, l)-diversity, whose ratio x1 / (xl + ... + xm) is reported.
+    Parameters
+    ----------
+    release : Release
+        The release that is measured.
+    l : int
+        That of recursive (c, l)-diversity, whose ratio x1 / (xl + ... + xm) is reported.
+
+    Returns
+    -------
+    Profile
+        Every level of every group, and the worst of each.
+
+    Notes
+    -----
     Assumes: that is right which is published; the levels say nothing about what is learned from other groups.
     Cost: one pass over the groups per level and sensitive attribute.
     Use: several releases are to be compared whatever they promised.
     Avoid: a single requirement is in question: see `check`.
-    Source: the definitions of the requirements, each with its own source.
+
+    References
+    ----------
+    The definitions of the requirements, each with its own source.
+
+    Examples
+    --------
+    The young and the old make a class of three each. All the old have a cold:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> profile = privacy.profile(Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data))
+    >>> profile.frame()[["group", "size", "disease: distinct l", "disease: t (equal)"]].round(2)
+       group  size  disease: distinct l  disease: t (equal)
+    0      0     3                  2.0                0.33
+    1      1     3                  1.0                0.33
     """
     parts = release.fragments[:1] if release.is_shared else release.fragments
     profiles = tuple(_fragment_profile(release, part, l) for part in parts)

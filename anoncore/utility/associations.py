@@ -17,9 +17,30 @@ INTERVALS = 10
 
 
 class AssociationError(Score):
-    """Mean absolute difference of the association of all pairs of published attributes, 0 (all kept) to 1.
+    """How far the association of two attributes in the release is from that in the original table, on average.
 
-    `original`, `released` and `difference` (released - original) are frames of phi squared, attributes by attributes.
+    It is the mean absolute difference of phi squared over all pairs of published attributes, from 0 (all kept) to 1.
+
+    Attributes
+    ----------
+    original : DataFrame
+        Phi squared of every pair in the original table, attributes by attributes.
+    released : DataFrame
+        The same in the release.
+    difference : DataFrame
+        Released minus original.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, utility
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [20, 20, 60, 60], "disease": ["flu", "flu", "cold", "cold"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> error = utility.association_error(Mondrian(requirements=[KAnonymity(k=4)]).anonymize(data))
+    >>> float(error), float(error.difference.loc["age", "disease"])
+    (1.0, -1.0)
     """
 
     original: pd.DataFrame
@@ -28,11 +49,48 @@ class AssociationError(Score):
 
 
 def association(data: Microdata, intervals: int = INTERVALS) -> pd.DataFrame:
-    """Association phi squared of every pair of attributes in the original table, attributes by attributes.
+    """How closely every two attributes of the original table go together: phi squared, from 0 (independent) to 1.
 
-    phi^2(A, B) = 1/(min(d_A, d_B) - 1) sum (f_ij - f_i f_j)^2 / (f_i f_j), from 0 (independent) to 1; 0 where an
-    attribute is constant. Numbers are cut into `intervals` of equal width (empty ones do not count). Identifiers have
-    none. Raises ParameterError for fewer than 2 intervals. Source: Li et al., slicing, section 4.1.
+    phi^2(A, B) is the sum over all pairs of values of (f_ij - f_i f_j)^2 / (f_i f_j), divided by min(d_A, d_B) - 1,
+    where f are shares of rows and d numbers of values. It is 0 where an attribute is constant. Identifiers have none.
+
+    Parameters
+    ----------
+    data : Microdata
+        The table.
+    intervals : int
+        Intervals of equal width into which numbers are cut, at least 2; empty ones do not count.
+
+    Returns
+    -------
+    DataFrame
+        Phi squared of every pair, attributes by attributes.
+
+    Raises
+    ------
+    ParameterError
+        For fewer than 2 intervals.
+    DataError
+        For a table that has only identifiers.
+
+    References
+    ----------
+    Li et al., slicing, section 4.1.
+
+    Examples
+    --------
+    All young people have the flu and all old ones a cold:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, utility
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [20, 20, 60, 60], "disease": ["flu", "flu", "cold", "cold"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> utility.association(data)
+             age  disease
+    age      1.0      1.0
+    disease  1.0      1.0
     """
     _check_intervals(intervals)
     if not data.attributes:
@@ -41,18 +99,57 @@ def association(data: Microdata, intervals: int = INTERVALS) -> pd.DataFrame:
 
 
 def association_error(release: Release, intervals: int = INTERVALS) -> AssociationError:
-    """Mean of |phi^2 in the release - phi^2 in the original table| over all pairs of published attributes.
+    """How well a release keeps the associations between attributes: the mean of |phi^2 released - phi^2 original|.
 
-    `association` defines phi^2; in the release it comes from expected counts (see `released_counts`). Raises
-    ReleaseError if fewer than two attributes are published, ParameterError for fewer than 2 intervals.
+    The mean is over all pairs of published attributes. `association` defines phi squared; in the release it comes from
+    the rows that are expected for each pair of values.
 
-    Parameters: `intervals` into which numbers are cut.
+    Parameters
+    ----------
+    release : Release
+        The release that is judged.
+    intervals : int
+        Intervals of equal width into which numbers are cut, at least 2.
+
+    Returns
+    -------
+    AssociationError
+        The mean difference, with the phi squared of every pair before and after.
+
+    Raises
+    ------
+    ReleaseError
+        If fewer than two attributes are published.
+    ParameterError
+        For fewer than 2 intervals.
+
+    Notes
+    -----
     Assumes: numbers are compared in intervals; a reader takes values of a region for equally likely and fragments for
       independent inside a group.
     Cost: one table of counts per pair of attributes.
     Use: readers look for relations between attributes.
     Avoid: one relation alone counts: then look at the map of pairs, or at `classification`.
-    Source: Li et al., slicing, section 4.1 (phi squared); Cramer, 1946.
+
+    References
+    ----------
+    Li et al., slicing, section 4.1 (phi squared); Cramer, 1946.
+
+    Examples
+    --------
+    All young people have the flu and all old ones a cold. Two classes, young and old, keep that; one class of all loses
+    it:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, utility
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [20, 20, 60, 60], "disease": ["flu", "flu", "cold", "cold"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> float(utility.association_error(Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)))
+    0.0
+    >>> float(utility.association_error(Mondrian(requirements=[KAnonymity(k=4)]).anonymize(data)))
+    1.0
     """
     _check_intervals(intervals)
     names = release.attributes

@@ -14,16 +14,52 @@ from anoncore.requirements import KAnonymity
 
 
 class GroupScore(Score):
-    """A measure of groups; `per_fragment` has one number per fragment, or per shared partition (its first fragment).
+    """A measure of group sizes; where fragments have partitions of their own, the mean over the fragments.
 
-    Where fragments have partitions of their own the score is the mean over the fragments.
+    Attributes
+    ----------
+    per_fragment : dict of str to float
+        The measure by name of the fragment; a shared partition is listed once, under its first fragment.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, utility
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> utility.discernibility(release).per_fragment
+    {'release': 18.0}
     """
 
     per_fragment: dict[str, float]
 
 
 class AverageGroupSize(GroupScore):
-    """Mean rows per group; `normalised` is C_AVG = rows / groups / k, at best 1 (None where no `k` is known)."""
+    """The mean number of rows per group, as it is and compared with the size that was asked for.
+
+    Attributes
+    ----------
+    k : int or None
+        The smallest size that was asked for, where it is known.
+    normalised : float or None
+        C_AVG, which is rows / groups / k: at best 1. None where no k is known.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, utility
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> size = utility.average_group_size(release, k=2)
+    >>> float(size), size.normalised
+    (3.0, 1.5)
+    """
 
     k: int | None
     normalised: float | None
@@ -32,13 +68,42 @@ class AverageGroupSize(GroupScore):
 def discernibility(release: Release) -> GroupScore:
     """Sum over the groups of their size squared: each row costs the number of rows it cannot be told apart from.
 
-    From n (every row alone) to n squared (one group).
+    It runs from n, where every row stands alone, to n squared, where all are one group.
 
+    Parameters
+    ----------
+    release : Release
+        The release that is judged.
+
+    Returns
+    -------
+    GroupScore
+        The sum, in pairs of rows; where fragments have partitions of their own, the mean over the fragments.
+
+    Notes
+    -----
     Assumes: each row costs the size of its group, however wide its values are.
     Cost: O(g) for g groups.
     Use: large groups are to weigh more than small ones.
     Avoid: methods with exact values are compared with generalizing ones.
-    Source: Bayardo and Agrawal, ICDE 2005.
+
+    References
+    ----------
+    Bayardo and Agrawal, ICDE 2005.
+
+    Examples
+    --------
+    Two classes of three rows each cost 3^2 + 3^2:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, utility
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> float(utility.discernibility(release))
+    18.0
     """
     n = release.data.n_rows
     per_fragment = _per_fragment(release, lambda partition: float(np.square(partition.sizes).sum()))
@@ -58,14 +123,48 @@ def discernibility(release: Release) -> GroupScore:
 def average_group_size(release: Release, k: int | None = None) -> AverageGroupSize:
     """Rows per group, and the same divided by k, which says how far the groups exceed the size asked for.
 
-    `k`: smallest group size asked for; if left out, that of the release's algorithm. Raises ParameterError for k < 1.
+    Parameters
+    ----------
+    release : Release
+        The release that is judged.
+    k : int, optional
+        Smallest size asked for, at least 1; by default that of the release's algorithm.
 
-    Parameters: `k` smallest size asked for, none: that of the release's algorithm.
+    Returns
+    -------
+    AverageGroupSize
+        The mean size in rows, and C_AVG.
+
+    Raises
+    ------
+    ParameterError
+        For k below 1.
+
+    Notes
+    -----
     Assumes: a group is what cannot be told apart, however wide its values are.
     Cost: O(1) per partition.
     Use: groups are to be compared with the size that was asked for.
     Avoid: methods with exact values are compared with generalizing ones: a group costs nothing of the kind there.
-    Source: LeFevre et al., Mondrian, ICDE 2006, section 4 (C_AVG).
+
+    References
+    ----------
+    LeFevre et al., Mondrian, ICDE 2006, section 4 (C_AVG).
+
+    Examples
+    --------
+    Six rows are in two classes, and k = 3 was asked for:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, utility
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> size = utility.average_group_size(release)
+    >>> float(size), size.normalised
+    (3.0, 1.0)
     """
     if k is not None and k < 1:
         raise ParameterError(f"k must be at least 1, not {k}.")

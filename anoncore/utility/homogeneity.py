@@ -17,10 +17,27 @@ from anoncore.table.microdata import Codes
 
 
 class TargetScore(Score):
-    """A measure of one attribute given the groups.
+    """A measure of one attribute when the groups are known; the mean over the fragments that publish it.
 
-    `per_fragment` has one number per fragment that publishes the target; fragments with a shared partition count once.
-    The score is their mean.
+    Attributes
+    ----------
+    target : str
+        The attribute.
+    per_fragment : dict of str to float
+        The measure by name of the fragment; fragments with a shared partition count once.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, utility
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> score = utility.conditional_entropy(release, "disease")
+    >>> score.target, list(score.per_fragment)
+    ('disease', ['release'])
     """
 
     target: str
@@ -28,18 +45,54 @@ class TargetScore(Score):
 
 
 def conditional_entropy(release: Release, target: str) -> TargetScore:
-    """Entropy in bits of the target's value when the group is known: sum |G|/n H(target in G).
+    """How uncertain a class stays when the group is known: the mean over the rows of the entropy in their group.
 
-    0 means that the group determines the value; the baseline is the entropy in the whole table, when no group is known.
-    Values are the published ones, or the original ones where the target is published by region only. Missing is a
-    value. Raises ReleaseError if the target is not published.
+    0 means that the group determines the value. The baseline is the entropy in the whole table, when no group is known.
+    Values are the published ones, or the original ones where the target is published by region only. A missing value
+    counts as a value.
 
-    Parameters: `target` attribute with the class.
+    Parameters
+    ----------
+    release : Release
+        The release that is judged.
+    target : str
+        The attribute with the class.
+
+    Returns
+    -------
+    TargetScore
+        The conditional entropy in bits.
+
+    Raises
+    ------
+    ReleaseError
+        If the target is not published.
+
+    Notes
+    -----
     Assumes: the group is all that a reader uses to tell the class.
     Cost: O(n + g c) for g groups and c classes.
     Use: groups are to be judged for a class label, without a classifier.
     Avoid: the target is a number: see `rmse`.
-    Source: LeFevre and DeWitt, Rothko (TR 1590), on data quality.
+
+    References
+    ----------
+    LeFevre and DeWitt, Rothko (TR 1590), on data quality.
+
+    Examples
+    --------
+    In the class of the young 2 of 3 have the flu (0.918 bits); all the old have a cold (0 bits):
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, utility
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> score = utility.conditional_entropy(release, "disease")
+    >>> round(score, 3), round(score.baseline, 3)
+    (0.459, 0.918)
     """
     size = len(release.data.domain[target]) if target in release.data.domain else 1
     per_fragment = _per_fragment(release, target, lambda partition, codes: _entropy(partition, codes, size))
@@ -61,17 +114,53 @@ def conditional_entropy(release: Release, target: str) -> TargetScore:
 def rmse(release: Release, target: str) -> TargetScore:
     """Root mean squared error of a numeric target when each row is predicted by its group's mean.
 
-    sqrt(1/|R| sum |R_i| Var(R_i, T)) with the population variance, in the unit of the target (days for a date); rows
-    without a number are left out. The baseline is the target's standard deviation in the whole table. Values are the
-    published ones, or the original ones where the target is published by region only. Raises ReleaseError if the target
-    is not published, DataError if it is not numeric or holds no number.
+    It is the root of the mean over the rows of their group's variance (the population variance); rows without a number
+    are left out. The baseline is the target's standard deviation in the whole table. Values are the published ones, or
+    the original ones where the target is published by region only.
 
-    Parameters: `target` numeric attribute.
+    Parameters
+    ----------
+    release : Release
+        The release that is judged.
+    target : str
+        The numeric attribute.
+
+    Returns
+    -------
+    TargetScore
+        The error in the unit of the target, in days for a date.
+
+    Raises
+    ------
+    ReleaseError
+        If the target is not published.
+    DataError
+        If the target is not numeric or holds no number.
+
+    Notes
+    -----
     Assumes: a reader predicts the mean of the group.
     Cost: O(n).
     Use: groups are to be judged for a numeric target.
     Avoid: the target is a class: see `conditional_entropy`.
-    Source: LeFevre and DeWitt, Rothko (TR 1590), on data quality.
+
+    References
+    ----------
+    LeFevre and DeWitt, Rothko (TR 1590), on data quality.
+
+    Examples
+    --------
+    In both classes the ages are one year below, at and above the mean, so the error is the root of 2/3:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, utility
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> round(utility.rmse(release, "age"), 3)
+    0.816
     """
     release.fragment_of(target)
     domain = release.data.domain[target]

@@ -24,11 +24,37 @@ MOST_CLASSES = 100
 
 
 class Classification(Score):
-    """Accuracy of a classifier trained on the release; `baseline` is that of one trained on the original data.
+    """Accuracy of a classifier trained on the release; its baseline is that of one trained on the original data.
 
-    `released`, `original` and `majority` (which always guesses the most frequent class) are outcomes with accuracy,
-    weighted F, and both class by class; where the release was linked several times, over all repeats. `accuracy` and
-    `weighted_f` are those of `released`. `fold_accuracy` float (repeats, folds) shows how they scatter.
+    Attributes
+    ----------
+    target : str
+        The attribute that is predicted.
+    accuracy : float
+        Share of the held-out rows that are predicted right.
+    weighted_f : float
+        F-measure of each class, weighted with the class's share.
+    released : Outcome
+        What training on the release gives; where rows were linked several times, over all repeats.
+    original : Outcome
+        What training on the original data gives.
+    majority : Outcome
+        What guessing the most frequent class gives.
+    fold_accuracy : ndarray of float, shape (repeats, folds)
+        Accuracy part by part, which shows how it scatters.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, utility
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [20] * 10 + [60] * 10, "disease": ["flu"] * 10 + ["cold"] * 10})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=10)]).anonymize(data)
+    >>> found = utility.classification(release, "disease", folds=2)
+    >>> found.accuracy, found.majority.accuracy, found.fold_accuracy.tolist()
+    (1.0, 0.5, [[1.0, 1.0]])
     """
 
     target: str
@@ -49,29 +75,72 @@ def classification(
     progress: Progress | None = None,
     repeats: int = 5,
 ) -> Classification:
-    """Accuracy and weighted F on original rows that were held out, of a classifier trained on the release.
+    """How well a classifier that is trained on the release predicts original rows that were held out.
 
-    The rows are cut into `folds` parts of equal class shares. For each part, `classifier` (tree, naive-bayes or knn)
-    learns from the released rows of all other parts and predicts the original, exact rows of this part from all other
-    published attributes. Generalized values enter as lower and upper bound, an exact test value as both. Groups are
-    those of the whole release, so a region may have been widened by a held-out row.
+    The rows are cut into parts of equal class shares. For each part, the classifier learns from the released rows of
+    all other parts and predicts the original, exact rows of this part from all other published attributes. Generalized
+    values enter as lower and upper bound, an exact test value as both. Groups are those of the whole release, so a
+    region may have been widened by a held-out row.
 
     Rows of different fragments with a shared partition are linked at random inside the groups, and a target published
-    by region takes a random value of it; then the whole is repeated `repeats` times. Fragments with partitions of their
-    own have a classifier each, which vote with their class probabilities. The original data and the majority class are
-    judged on the same parts.
+    by region takes a random value of it; then the whole is repeated. Fragments with partitions of their own have a
+    classifier each, which vote with their class probabilities. The original data and the majority class are judged on
+    the same parts.
 
-    `progress(share done, text)` is called as parts get done; it may raise CancelledError. Raises ParameterError for an
-    unknown classifier, a target of more than 100 classes or a number out of range, ReleaseError if the target is not
-    published or nothing is published with it.
+    Parameters
+    ----------
+    release : Release
+        The release that is judged.
+    target : str
+        The attribute to predict, of at most 100 values.
+    classifier : {"tree", "naive-bayes", "knn"}
+        What learns: a decision tree, naive Bayes, or the nearest neighbours.
+    folds : int
+        Parts that are held out in turn, from 2 to the number of rows.
+    seed : int
+        Makes it repeatable.
+    progress : callable, optional
+        Called with the share done and a text as parts get done; it may raise CancelledError to stop.
+    repeats : int
+        Random linkings over which it is averaged, at least 1.
 
-    Parameters: `target` attribute to predict; `classifier` tree, naive-bayes or knn; `folds` parts that are held out in
-      turn; `seed` makes it repeatable; `repeats` random linkings over which it is averaged.
+    Returns
+    -------
+    Classification
+        Accuracy and weighted F, beside those of the original data and of the majority class.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown classifier, a target of more than 100 values or a number out of range.
+    ReleaseError
+        If the target is not published, or nothing is published with it.
+
+    Notes
+    -----
     Assumes: a reader trains on the release and predicts people who are not in it.
     Cost: `folds` trainings on the release and on the original, `repeats` times where rows are linked at random.
     Use: the release is meant for prediction.
     Avoid: the class has more than 100 values, or nobody will train on the release.
-    Source: Li et al., slicing, section 6.2; Inan et al., ICDE 2009 (bounds).
+
+    References
+    ----------
+    Li et al., slicing, section 6.2; Inan et al., ICDE 2009 (bounds).
+
+    Examples
+    --------
+    All young people have the flu and all old ones a cold. Two classes, young and old, keep that; one class of all loses
+    it:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, utility
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [20] * 10 + [60] * 10, "disease": ["flu"] * 10 + ["cold"] * 10})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> two, one = (Mondrian(requirements=[KAnonymity(k=k)]).anonymize(data) for k in (10, 20))
+    >>> float(utility.classification(two, "disease", folds=2)), float(utility.classification(one, "disease", folds=2))
+    (1.0, 0.5)
     """
     method = _check(release, target, classifier, folds, repeats)
     data = release.data

@@ -12,11 +12,28 @@ Floats = npt.NDArray[np.float64]
 
 
 class InformationLoss(Score):
-    """Mean loss of a quasi-identifier cell, 0 (all exact) to 1 (nothing left).
+    """Mean loss of a quasi-identifier cell, from 0 (all exact) to 1 (nothing left).
 
-    `per_attribute` has the mean over the rows per attribute. `per_class` is the mean over the quasi-identifiers in each
-    group, float (n_groups,); weighted with the group sizes it averages to the score. Where fragments have partitions
-    of their own it is one such array by fragment name, over the quasi-identifiers of that fragment.
+    Attributes
+    ----------
+    per_attribute : dict of str to float
+        The mean over the rows, by quasi-identifier.
+    per_class : ndarray of float, shape (n_groups,), or dict of these
+        The mean over the quasi-identifiers in each group; weighted with the group sizes it averages to the score. Where
+        fragments have partitions of their own, one such array by name of the fragment, over its quasi-identifiers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, utility
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> loss = utility.information_loss(release)
+    >>> loss.per_attribute, loss.per_class.tolist()
+    ({'age': 0.08}, [0.08, 0.08])
     """
 
     per_attribute: dict[str, float]
@@ -24,18 +41,52 @@ class InformationLoss(Score):
 
 
 def information_loss(release: Release) -> InformationLoss:
-    """Mean over all cells of the quasi-identifiers, in every fragment, of the share of the domain that a cell covers.
+    """How much of its domain a published quasi-identifier cell covers, on average over all cells of every fragment.
 
-    A range of numbers counts (width of the range) / (width of the domain), a set or hierarchy node of categories (its
-    values - 1) / (domain size - 1), an exact value 0. A quasi-identifier that is not published counts 1 (0 if it is
-    constant). Raises DataError without a quasi-identifier.
+    A range of numbers costs (width of the range) / (width of the domain), a set or hierarchy node of categories (its
+    values - 1) / (domain size - 1), an exact value 0. A quasi-identifier that is not published costs 1 (0 if it is
+    constant).
 
+    Parameters
+    ----------
+    release : Release
+        The release that is judged.
+
+    Returns
+    -------
+    InformationLoss
+        The mean loss, from 0 (all exact) to 1 (nothing left).
+
+    Raises
+    ------
+    DataError
+        For a table without a quasi-identifier.
+
+    Notes
+    -----
     Assumes: a cell costs the share of its domain that it covers; all attributes count alike.
     Cost: O(g) per quasi-identifier for g groups.
     Use: generalizing methods are to be compared.
     Avoid: methods with exact values are judged: they lose nothing here; see `query_error` and `association_error`.
-    Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, appendix D.I (I = 1/(n m) sum |upper - lower| /
-      |max - min|); Iyengar, KDD 2002, for categories.
+
+    References
+    ----------
+    Zakerzadeh, Aggarwal and Barker, vertical fragmentation, appendix D.I (I = 1/(n m) sum |upper - lower| / |max -
+    min|); Iyengar, KDD 2002, for categories.
+
+    Examples
+    --------
+    The published ranges 21-23 and 44-46 are 2 years wide, the ages in the table 25 years: 2 / 25.
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, utility
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> float(utility.information_loss(release))
+    0.08
     """
     names = release.data.require_quasi_identifiers()
     cells: dict[str, list[float]] = {name: [] for name in names}

@@ -14,10 +14,33 @@ from anoncore.table.microdata import Codes
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Predictions of one way to learn.
+    """How well the predictions of one classifier meet the truth.
 
-    `accuracy` is the share predicted right; `weighted_f` the F-measure of each class weighted with the class's share;
-    `per_class` a frame of share, precision, recall and f by class; `confusion` a frame of counts, true by predicted.
+    Attributes
+    ----------
+    accuracy : float
+        Share of the rows predicted right.
+    weighted_f : float
+        F-measure of each class, weighted with the class's share.
+    per_class : DataFrame
+        Share, precision, recall and f of each class.
+    confusion : DataFrame
+        Number of rows, true class by predicted class.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, utility
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [20] * 10 + [60] * 10, "disease": ["flu"] * 10 + ["cold"] * 10})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=10)]).anonymize(data)
+    >>> utility.classification(release, "disease", folds=2).released.confusion
+    predicted  cold  flu
+    disease
+    cold         10    0
+    flu           0   10
     """
 
     accuracy: float

@@ -22,13 +22,50 @@ BLOCK = 512
 
 @dataclass(frozen=True, eq=False)
 class QueryWorkload:
-    """`n_queries` queries: how many rows have a value of set 1 in attribute 1, a value of set 2 in attribute 2, ...
+    """Random count queries: how many rows have a value of set 1 in attribute 1, a value of set 2 in attribute 2, ...
 
-    Each query constrains `dimensions` different attributes out of `quasi_identifiers`, drawn at random, and the
-    attribute `sensitive`. Each set has b = ceil(domain size * selectivity^(1 / (dimensions + 1))) random values
-    (missing is a value), so that about the share `selectivity` of a table with independent, uniform attributes matches.
-    The queries come in blocks that are drawn when needed, always the same for a seed. Raises ParameterError for a field
-    out of range. Source: Xiao and Tao, Anatomy, VLDB 2006, section 6.
+    Each query constrains some of the quasi-identifiers, drawn at random, and the sensitive attribute. Each set has b =
+    ceil(domain size * selectivity^(1 / (dimensions + 1))) random values (missing is a value), so that about the share
+    `selectivity` of a table with independent, uniform attributes matches. The queries come in blocks that are drawn
+    when needed, always the same for a seed.
+
+    Attributes
+    ----------
+    data : Microdata
+        The table that is asked about.
+    quasi_identifiers : tuple of str
+        The quasi-identifiers that queries may constrain.
+    sensitive : str
+        The sensitive attribute that every query constrains.
+    n_queries : int
+        Number of queries, at least 1.
+    dimensions : int
+        Quasi-identifiers that a query constrains.
+    selectivity : float
+        Share of the rows that a query should match, above 0 and at most 1.
+    seed : int
+        Makes the queries repeatable, at least 0.
+
+    Raises
+    ------
+    ParameterError
+        For a number out of range.
+
+    References
+    ----------
+    Xiao and Tao, Anatomy, VLDB 2006, section 6.
+
+    Examples
+    --------
+    A quarter of the rows should match, so each of two attributes accepts the root of that, half of its two values:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, utility
+    >>> people = pd.DataFrame({"age": [20, 20, 60, 60], "disease": ["flu", "flu", "cold", "cold"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> workload = utility.QueryWorkload(data, ("age",), "disease", n_queries=3, dimensions=1, selectivity=0.25, seed=0)
+    >>> workload.set_sizes.tolist(), [len(values) for values in workload.predicates(0).values()]
+    ([1, 1], [1, 1])
     """
 
     data: Microdata
@@ -74,7 +111,18 @@ class QueryWorkload:
         return -(-self.n_queries // BLOCK)
 
     def block(self, index: int) -> Bytes:
-        """Predicates of the queries from `index * BLOCK` on, uint8 (n_places, number of queries): 1 is accepted."""
+        """Draw the predicates of one block of queries.
+
+        Parameters
+        ----------
+        index : int
+            Number of the block; it begins with query `index * BLOCK`.
+
+        Returns
+        -------
+        ndarray of uint8, shape (n_places, number of queries)
+            1 where a query accepts a value; the places are the values of all attributes, one attribute after the other.
+        """
         width = min(BLOCK, self.n_queries - index * BLOCK)
         rng = np.random.default_rng((self.seed, index))
         chosen = np.ones((width, len(self.attributes)), dtype=np.bool_)
@@ -84,7 +132,25 @@ class QueryWorkload:
         return draw_accepted(chosen, self.starts, self.set_sizes, chance)
 
     def predicates(self, query: int) -> dict[str, list[Any]]:
-        """The accepted values of each attribute that one query constrains (all of them, where b is the domain size)."""
+        """The values that one query accepts, by attribute.
+
+        An attribute is left out where the query does not constrain it.
+
+        Parameters
+        ----------
+        query : int
+            Number of the query, from 0.
+
+        Returns
+        -------
+        dict of str to list
+            The accepted values of each attribute that the query constrains; all of them, where b is the domain size.
+
+        Raises
+        ------
+        ParameterError
+            For a query that does not exist.
+        """
         if not 0 <= query < self.n_queries:
             raise ParameterError(f"Queries are numbered 0 to {self.n_queries - 1}, not {query}.")
         accept = self.block(query // BLOCK)[:, query % BLOCK]

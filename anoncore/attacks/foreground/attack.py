@@ -35,28 +35,76 @@ def foreground_knowledge(
     max_size: int | None = None,
     progress: Progress | None = None,
 ) -> ForegroundKnowledge:
-    """What an adversary learns who reads the whole release: p(t:x) per person, against the bound 1 / r.
+    """What an adversary learns about each person by reading the whole release: p(t:x), against the bound 1 / r.
 
-    He knows everyone's quasi-identifiers and group. For every set of quasi-identifiers (of at most `max_size`) he
-    learns from all groups how likely each frequent signature has each protected value x, weights the possible worlds of
-    every group with it, and takes the largest p(t:x). A signature with fewer than J = ln(2 / sigma) / (2 epsilon^2)
-    rows is not relied upon: its people have the overall share of x (`unreliable="overall"`) or 1/2 ("uniform", the
-    paper's words). Where only some values need protection they are one x. Exact in O(N n) per group of N people.
+    The adversary knows everyone's quasi-identifiers and group. A signature is a combination of values of some
+    quasi-identifiers. For every set of quasi-identifiers they learn from all groups together how likely each frequent
+    signature s has each protected value x; with that they weigh the possible worlds of every group, and take the
+    largest p(t:x). A signature with fewer than J = ln(2 / sigma) / (2 epsilon^2) rows is not relied upon. Where only
+    some values need protection they are one x. The probabilities are exact.
 
-    Raises ReleaseError for fragments with partitions of their own or an attribute that is generalized, DataError
-    without quasi-identifiers or attribute, ParameterError for a number out of range, CancelledError if `progress`
-    raises it.
+    Parameters
+    ----------
+    release : Release
+        The release that the adversary reads.
+    attribute : str
+        The sensitive attribute whose value is guessed.
+    r : float
+        A breach is a belief above 1 / r; at least 1.
+    epsilon : float
+        Error that the adversary accepts in what they learn, above 0.
+    sigma : float
+        Chance of a larger error, above 0 and at most 1.
+    unreliable : {"overall", "uniform"}
+        Share of x that people with rare signatures are taken to have: the overall share, or 1/2 (the paper's words).
+    solver : {"fixed-point", "newton"}
+        How the shares are found; both give the same result.
+    max_size : int, optional
+        Most attributes in a set; by default all.
+    progress : callable, optional
+        Called with the share done and a text; it may raise CancelledError to stop the attack.
 
-    Parameters: `attribute` sensitive attribute that is guessed; `r` a breach is a belief above 1 / r; `epsilon` error
-      that he accepts in what he learns; `sigma` chance of a larger error; `unreliable` share of x that people with rare
-      signatures are taken to have; `solver` how the shares are found, with the same result; `max_size` most attributes
-      in a set, none: all.
+    Returns
+    -------
+    ForegroundKnowledge
+        The beliefs about every person, and what each attribute set gave away.
+
+    Raises
+    ------
+    ReleaseError
+        For fragments with partitions of their own, or an attribute that is generalized.
+    DataError
+        Without quasi-identifiers, or for an attribute that is not sensitive.
+    ParameterError
+        For a number out of range.
+
+    Notes
+    -----
     Assumes: the adversary knows everybody's quasi-identifiers and group, and has only the release to learn from.
     Cost: O(N n) per group of N people of which n have the value, for every attribute set with frequent signatures.
     Use: a release keeps exact or generalized groups with one shared partition, whichever method made it.
     Avoid: fragments have partitions of their own, or no signature has the rows that epsilon and sigma ask for: then
       nothing is learned.
-    Source: Wong, Fu, Wang, Xu and Yu, Can the Utility of Anonymized Data be used for Privacy Breaches?, 2009.
+
+    References
+    ----------
+    Wong, Fu, Wang, Xu and Yu, Can the Utility of Anonymized Data be used for Privacy Breaches?, 2009.
+
+    Examples
+    --------
+    In bucket 1 one person is from J, one from A, and one of them has the flu. The other buckets tell who: everybody
+    from J has the flu, nobody from A does.
+
+    >>> import pandas as pd
+    >>> from anoncore import Exact, Fragment, Microdata, Partition, Release, attacks
+    >>> people = pd.DataFrame({"nation": list("JJJAAA"), "disease": ["flu"] * 3 + ["gout"] * 3})
+    >>> data = Microdata(people, roles={"nation": "quasi-identifier", "disease": "sensitive"})
+    >>> buckets = Partition([0, 0, 1, 1, 2, 2])
+    >>> exact = {name: Exact(data.domain[name], buckets, data.codes[name]) for name in data.attributes}
+    >>> release = Release(data, tuple(Fragment(name, buckets, {name: exact[name]}) for name in exact))
+    >>> found = attacks.foreground_knowledge(release, "disease", r=2, epsilon=0.4)
+    >>> found.breach_probability[2:4].round(3).tolist(), found.without_attack[2:4].tolist()
+    ([1.0, 1.0], [0.5, 0.5])
     """
     _check(r, epsilon, sigma, max_size)
     minimum_rows = minimum_signature_rows(epsilon, sigma)

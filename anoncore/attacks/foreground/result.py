@@ -20,12 +20,48 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class GroupView:
-    """One group under the attack with one attribute set and one sensitive value.
+    """One group under the attack with one attribute set and one sensitive value x.
 
-    Per person of the group, (N,): `rows` their row numbers, `signatures` the text of their values in the set (other
-    than reliable ones end in "(rare)"), `f` = p(s:x), `probability` = p(t:x) with the attack, `has_value` whether the
-    original table has x there. `without_attack` is p(t:x) of everyone if every possible world is as likely, and `n` the
-    published number of people with x: `possible_worlds(f, n)` lists the worlds.
+    Attributes
+    ----------
+    group : int
+        Number of the group.
+    attributes : tuple of str
+        The attributes of the set.
+    value : str
+        The sensitive value x.
+    rows : ndarray of int64, shape (N,)
+        Row numbers of the N people of the group.
+    signatures : tuple of str
+        The values of each person in the attributes; those that are not reliable end in "(rare)".
+    f : ndarray of float, shape (N,)
+        p(s:x), what was learned about people like each person.
+    probability : ndarray of float, shape (N,)
+        p(t:x) of each person with the attack.
+    has_value : ndarray of bool, shape (N,)
+        Whether each person has x in the original table.
+    n : int
+        Published number of people with x.
+    without_attack : float
+        p(t:x) of everyone if every possible world is equally likely.
+
+    Notes
+    -----
+    `possible_worlds(f, n)` lists the worlds.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Exact, Fragment, Microdata, Partition, Release, attacks
+    >>> people = pd.DataFrame({"nation": list("JJJAAA"), "disease": ["flu"] * 3 + ["gout"] * 3})
+    >>> data = Microdata(people, roles={"nation": "quasi-identifier", "disease": "sensitive"})
+    >>> buckets = Partition([0, 0, 1, 1, 2, 2])
+    >>> exact = {name: Exact(data.domain[name], buckets, data.codes[name]) for name in data.attributes}
+    >>> release = Release(data, tuple(Fragment(name, buckets, {name: exact[name]}) for name in exact))
+    >>> found = attacks.foreground_knowledge(release, "disease", epsilon=0.4)
+    >>> view = found.group(release, 1)
+    >>> view.value, view.signatures, view.probability.round(3).tolist(), view.without_attack
+    ('flu', ('J', 'A'), [1.0, 0.0], 0.5)
     """
 
     group: int
@@ -42,23 +78,68 @@ class GroupView:
 
 @dataclass(frozen=True, eq=False)
 class ForegroundKnowledge:
-    """The attack on one release.
+    """What the foreground-knowledge attack found in one release.
 
-    Per person, in original row order, float (n_rows,): `breach_probability` is the largest p(t:x) over the attribute
-    sets and the values x that need protection, `own_probability` that of the person's own value (NaN where it needs no
-    protection); `without_attack` and `own_without_attack` are the same if all possible worlds are equally likely, when
-    p(t:x) is n / N. `leading_set` int64 (n_rows,) says which of `sets` gives the breach probability (-1: none does).
+    The baseline of every score is what an adversary has who takes every possible world for equally likely.
 
-    `recall`: share of the people with a protected value whose own p(t:x) exceeds 1 / r. `flagged`: share of the people
-    with a p(t:x) above 1 / r for a value that they do not have, among those for whom there is one. `mean_probability`:
-    mean own p(t:x). `error`: mean relative error of what was learned about signatures, `mean_range` the mean difference
-    of global probabilities inside a group, each averaged over the attribute sets. Their baseline is what the adversary
-    has who takes every possible world for equally likely.
+    Attributes
+    ----------
+    attribute : str
+        The sensitive attribute that is attacked.
+    r : float
+        A breach is a belief above 1 / r.
+    minimum_rows : float
+        J: rows below which a signature is not relied upon.
+    values : tuple of str
+        The n_values values that need protection, as texts.
+    fixed_shares : ndarray of float, shape (n_values,)
+        The share of each value that people with rare signatures are taken to have.
+    overall_shares : ndarray of float, shape (n_values,)
+        How frequent each value is in the published table.
+    breach_probability : ndarray of float, shape (n_rows,)
+        The largest p(t:x) of each person over attribute sets and values, in original row order.
+    own_probability : ndarray of float, shape (n_rows,)
+        p(t:x) of each person's own value; NaN where that needs no protection.
+    without_attack : ndarray of float, shape (n_rows,)
+        The breach probability if all possible worlds are equally likely, when p(t:x) is n / N.
+    own_without_attack : ndarray of float, shape (n_rows,)
+        The same for each person's own value.
+    leading_set : ndarray of int64, shape (n_rows,)
+        Which of `sets` gives the breach probability of each person; -1 where none does.
+    recall : Score
+        Share of the people with a protected value whose own p(t:x) exceeds 1 / r.
+    flagged : Score
+        Share of the people with a p(t:x) above 1 / r for a value that they do not have, among those for whom there is
+        one.
+    mean_probability : Score
+        Mean p(t:x) of people's own values.
+    error : Score
+        Mean relative error of what was learned about signatures, over the attribute sets.
+    mean_range : Score
+        Largest minus smallest p(s:x) in a group, on average over groups and attribute sets.
+    sets : tuple of SetLeak
+        The attribute sets that were learned, the most leaking first.
+    seconds : float
+        Wall time of the whole attack.
+    mining_seconds : float
+        Time to learn, summed over the cores.
+    notes : tuple of str
+        What to know of the numbers, in sentences.
 
-    `sets` come with the most leaking first. `values` are the texts of the protected values and `overall_shares`
-    (n_values,) how frequent each is in the published table. `minimum_rows` is J: a signature with fewer rows is not
-    relied upon and counts with `fixed_shares` (n_values,). `seconds` is the wall time of it all, `mining_seconds` of
-    that the learning (summed over the cores); `notes` say what to know.
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Exact, Fragment, Microdata, Partition, Release, attacks
+    >>> people = pd.DataFrame({"nation": list("JJJAAA"), "disease": ["flu"] * 3 + ["gout"] * 3})
+    >>> data = Microdata(people, roles={"nation": "quasi-identifier", "disease": "sensitive"})
+    >>> buckets = Partition([0, 0, 1, 1, 2, 2])
+    >>> exact = {name: Exact(data.domain[name], buckets, data.codes[name]) for name in data.attributes}
+    >>> release = Release(data, tuple(Fragment(name, buckets, {name: exact[name]}) for name in exact))
+    >>> found = attacks.foreground_knowledge(release, "disease", epsilon=0.4)
+    >>> found.breach_probability.round(3).tolist()
+    [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    >>> found.without_attack.round(3).tolist()
+    [1.0, 1.0, 0.5, 0.5, 1.0, 1.0]
     """
 
     attribute: str
@@ -114,9 +195,19 @@ class ForegroundKnowledge:
         )
 
     def distribution(self, release: Release, place: int = 0) -> pd.DataFrame:
-        """What was learned with attribute set `place`: one line per reliable signature and protected value.
+        """What was learned with one attribute set, a line per reliable signature and protected value.
 
-        Columns: the attributes' texts, `rows`, `value`, `learned` and `true` p(s:x), `relative_error`.
+        Parameters
+        ----------
+        release : Release
+            The release that was attacked.
+        place : int
+            Which of `sets`.
+
+        Returns
+        -------
+        DataFrame
+            The attributes' texts, `rows`, `value`, `learned` and `true` p(s:x), and `relative_error`.
         """
         one = self.sets[place]
         domains = [release.data.domain[name] for name in one.attributes]
@@ -136,8 +227,26 @@ class ForegroundKnowledge:
     def group(self, release: Release, group: int, place: int | None = None, value: str | None = None) -> GroupView:
         """One group of the attacked release, person by person.
 
-        `place`: which of `sets`; by default the one that says most about someone in the group. `value`: which protected
-        value; by default the one with the largest p(t:x) here. Raises ParameterError for what does not exist.
+        Parameters
+        ----------
+        release : Release
+            The release that was attacked.
+        group : int
+            Number of the group.
+        place : int, optional
+            Which of `sets`; by default the one that says most about someone in the group.
+        value : str, optional
+            Which protected value; by default the one with the largest p(t:x) in the group.
+
+        Returns
+        -------
+        GroupView
+            What the attack says of every person of the group.
+
+        Raises
+        ------
+        ParameterError
+            For a group, attribute set or value that does not exist.
         """
         partition = release.partition
         if not 0 <= group < partition.n_groups:

@@ -39,12 +39,49 @@ class Signatures:
 class SetLeak:
     """What one attribute set gives away on its own.
 
-    `signatures` int32 (m, number of attributes): codes of its reliable signatures; `rows` int64 (m,) how many rows each
-    has; `learned` and `true` float (m, n_values): p(s:x) by the release and by the original table. `recall`, `flagged`
-    and `mean_probability` are the attack's figures with this set alone. `relative_error`: mean of |learned - true| /
-    true where true > 0 (NaN if nowhere), `guessing_error` the same for the overall share in place of learned.
-    `mean_range`: mean over groups and values of the largest minus the smallest p(s:x) in a group. `steps` of the solver
-    over all values; `seconds` to learn; `contradicted` groups that no world explains.
+    Attributes
+    ----------
+    attributes : tuple of str
+        The attributes of the set.
+    signatures : ndarray of int32, shape (m, n_attributes)
+        Codes of its m reliable signatures.
+    rows : ndarray of int64, shape (m,)
+        Rows that have each signature.
+    learned, true : ndarray of float, shape (m, n_values)
+        p(s:x) by the release and by the original table.
+    recall : float
+        Share of the people with a protected value whose p(t:x) exceeds 1 / r by this set alone.
+    flagged : float
+        Share of the people with a p(t:x) above 1 / r for a value that they do not have.
+    mean_probability : float
+        Mean p(t:x) of people's own values.
+    relative_error : float
+        Mean of |learned - true| / true where true is above 0; NaN if it nowhere is.
+    guessing_error : float
+        The same for the overall share in place of what was learned.
+    mean_range : float
+        Largest minus smallest p(s:x) in a group, on average over groups and values.
+    steps : int
+        Steps of the solver over all values.
+    converged : bool
+        Whether the solver reached its tolerance.
+    contradicted : int
+        Groups that no possible world explains.
+    seconds : float
+        Time to learn.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Exact, Fragment, Microdata, Partition, Release, attacks
+    >>> people = pd.DataFrame({"nation": list("JJJAAA"), "disease": ["flu"] * 3 + ["gout"] * 3})
+    >>> data = Microdata(people, roles={"nation": "quasi-identifier", "disease": "sensitive"})
+    >>> buckets = Partition([0, 0, 1, 1, 2, 2])
+    >>> exact = {name: Exact(data.domain[name], buckets, data.codes[name]) for name in data.attributes}
+    >>> release = Release(data, tuple(Fragment(name, buckets, {name: exact[name]}) for name in exact))
+    >>> (leak,) = attacks.foreground_knowledge(release, "disease", epsilon=0.4).sets
+    >>> leak.attributes, leak.rows.tolist(), leak.recall
+    (('nation',), [3, 3], 1.0)
     """
 
     attributes: tuple[str, ...]

@@ -21,10 +21,25 @@ MOST_WORLDS = 20_000
 
 @dataclass(frozen=True, eq=False)
 class PossibleWorlds:
-    """Every assignment of n sensitive values to the N people of a group.
+    """Every way in which n of the N people of a group may have the sensitive value x.
 
-    `has_value` bool (n_worlds, N); `weight` float (n_worlds,) is the product of f or 1 - f over the people, `share` the
-    weight as a share of all worlds' (each world alike where every weight is 0); `probability` float (N,) is p(t:x).
+    Attributes
+    ----------
+    has_value : ndarray of bool, shape (n_worlds, N)
+        Who has x in each world.
+    weight : ndarray of float, shape (n_worlds,)
+        The product of f, or 1 - f, over the people.
+    share : ndarray of float, shape (n_worlds,)
+        The weight as a share of that of all worlds; each world alike where every weight is 0.
+    probability : ndarray of float, shape (N,)
+        p(t:x), the probability that each person has x.
+
+    Examples
+    --------
+    >>> from anoncore import attacks
+    >>> worlds = attacks.possible_worlds([0.5, 0.5], n=1)
+    >>> worlds.has_value.tolist(), worlds.share.tolist()
+    ([[True, False], [False, True]], [0.5, 0.5])
     """
 
     has_value: npt.NDArray[np.bool_]
@@ -34,12 +49,39 @@ class PossibleWorlds:
 
 
 def group_probabilities(f: Sequence[float] | Floats, n: int) -> Floats:
-    """p(t:x) of each person of a group in which n have the value x, float (N,).
+    """The probability p(t:x) that each person of a group has the value x, when n of them are known to have it.
 
-    `f` (N,): the probability that each has x, before the group is seen. p(t_j:x) = f_j [z^(n-1)] P_j(z) / [z^n] P(z)
-    with P the product of (1 - f_i) + f_i z over the group and P_j the same without j; n / N if f contradicts the group.
-    Raises ParameterError for f outside 0..1 and n outside 0..N. Source: foreground-knowledge paper, section 3, in
-    polynomial form.
+    With P the product of (1 - f_i) + f_i z over the group and P_j the same without person j, p(t_j:x) is f_j [z^(n-1)]
+    P_j(z) / [z^n] P(z), where [z^n] takes the coefficient of z^n. Where f contradicts the group, everybody has n / N.
+
+    Parameters
+    ----------
+    f : sequence of float, shape (N,)
+        The probability that each person has x, before the group is seen.
+    n : int
+        People of the group who have x, from 0 to N.
+
+    Returns
+    -------
+    ndarray of float, shape (N,)
+        p(t:x) of each person.
+
+    Raises
+    ------
+    ParameterError
+        For f outside 0 to 1 and n outside 0 to N.
+
+    References
+    ----------
+    Foreground-knowledge paper, section 3, in polynomial form.
+
+    Examples
+    --------
+    Either the first has x (0.8 * 0.5 = 0.4) or the second (0.2 * 0.5 = 0.1):
+
+    >>> from anoncore import attacks
+    >>> attacks.group_probabilities([0.8, 0.5], n=1).round(3).tolist()
+    [0.8, 0.2]
     """
     shares = _checked(f, n)
     size = len(shares)
@@ -58,9 +100,37 @@ def group_probabilities(f: Sequence[float] | Floats, n: int) -> Floats:
 def possible_worlds(f: Sequence[float] | Floats, n: int) -> PossibleWorlds:
     """All worlds of a group in which n of N people have the value x, with their weights.
 
-    `f` as in `group_probabilities`. Worlds come in the order of the people who have x. Raises ParameterError for more
-    than 20,000 worlds, f outside 0..1 and n outside 0..N. Source: foreground-knowledge paper, section 3, definition 4,
-    equations 1 to 3 and table 5.
+    Worlds come in the order of the people who have x.
+
+    Parameters
+    ----------
+    f : sequence of float, shape (N,)
+        The probability that each person has x, before the group is seen.
+    n : int
+        People of the group who have x, from 0 to N.
+
+    Returns
+    -------
+    PossibleWorlds
+        The worlds, the weight of each, and the probability of each person.
+
+    Raises
+    ------
+    ParameterError
+        For more than 20,000 worlds, f outside 0 to 1 and n outside 0 to N.
+
+    References
+    ----------
+    Foreground-knowledge paper, section 3, definition 4, equations 1 to 3 and table 5.
+
+    Examples
+    --------
+    Either the first has x, with weight 0.8 * 0.5, or the second, with weight 0.2 * 0.5:
+
+    >>> from anoncore import attacks
+    >>> worlds = attacks.possible_worlds([0.8, 0.5], n=1)
+    >>> worlds.weight.round(3).tolist(), worlds.probability.round(3).tolist()
+    ([0.4, 0.1], [0.8, 0.2])
     """
     shares = _checked(f, n)
     size = len(shares)
