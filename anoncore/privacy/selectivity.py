@@ -7,7 +7,6 @@ from math import comb
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln
 
 from anoncore.kernels.selectivity import add_value, two_values
 
@@ -114,6 +113,9 @@ def _log_binomial(n: Floats, k: Floats) -> Floats:
     n, k = np.broadcast_arrays(n, k)
     possible = (k >= 0) & (n >= k)
     top, bottom = np.where(possible, n, 0.0), np.where(possible, k, 0.0)
+    # scipy.special is slow to import, and only joins of fragments need it.
+    from scipy.special import gammaln
+
     logs = gammaln(top + 1) - gammaln(bottom + 1) - gammaln(top - bottom + 1)
     result: Floats = np.where(possible, logs, -np.inf)
     return result

@@ -9,22 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, sqrt
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import chi2, norm
 
 Floats = npt.NDArray[np.float64]
 
 
 def critical_value(alpha: float, n_sides: int) -> float:
     """z with the area alpha / m to its right under the standard normal curve."""
-    return float(norm.isf(alpha / n_sides))
+    # scipy.special takes longer to import than most runs take, and only sampling needs it.
+    from scipy.special import ndtri
+
+    return -float(ndtri(alpha / n_sides))
 
 
 def critical_variances(alpha: float, n_sides: int, most_rows: int) -> Floats:
     """Chi-square with the area alpha / m to its right for 1, 2, ..., most_rows - 1 degrees of freedom."""
-    return np.asarray(chi2.isf(alpha / n_sides, np.arange(1, max(most_rows, 2))), dtype=np.float64)
+    return np.asarray(_critical_variance(alpha, n_sides, np.arange(1, max(most_rows, 2))), dtype=np.float64)
+
+
+def _critical_variance(alpha: float, n_sides: int, freedom: Any) -> Any:
+    """Chi-square with the area alpha / m to its right, for one number of degrees of freedom or an array of them."""
+    from scipy.special import chdtri
+
+    return chdtri(freedom, alpha / n_sides)
 
 
 def rows_needed(k: int, n: int, population: int, alpha: float, n_sides: int) -> int:
@@ -71,4 +81,4 @@ def variance_is_confident(
     if len(numbers) < 2:
         return False
     squares = float(((numbers - numbers.mean()) ** 2).sum())
-    return squares / v >= float(chi2.isf(alpha / n_sides, len(numbers) - 1))
+    return squares / v >= float(_critical_variance(alpha, n_sides, len(numbers) - 1))
