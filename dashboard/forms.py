@@ -148,16 +148,16 @@ def _number(field: FieldForm, key: str, value: Any) -> Any:
         value = value if low is None else max(value, low)
         value = value if high is None else min(value, high)
     _seed(key, value)
+    # Streamlit types forms of whole numbers and of others apart; here `cast` keeps all bounds of one kind.
+    bounds: dict[str, Any] = {"min_value": low, "max_value": high, "step": cast(field.step)}
     entered = st.number_input(
         field.title,
-        min_value=low,
-        max_value=high,
         value=None if field.optional else "min",
-        step=cast(field.step),
         format=None if field.form == "integer" else "%g",
         key=key,
         help=field.help,
         placeholder="none",
+        **bounds,
     )
     return field.default if entered is None and not field.optional else entered
 

@@ -32,6 +32,7 @@ class RunJob:
 def start(algorithm: Algorithm, data: Microdata) -> RunJob:
     """Begin to anonymize in the background and wait a moment for quick ones. Only one run at a time."""
     here = state.workspace()
+    assert here.table is not None, "a page without a table has no button that starts a run"
     with here.lock:
         found = here.jobs.get(_JOB)
         if found is None:
@@ -54,6 +55,7 @@ def take_finished() -> None:
     Between the first line and the last nothing asks the page, so that a click cannot interrupt it halfway.
     """
     here = state.workspace()
+    assert here.table is not None, "a page without a table has no button that starts a run"
     with here.lock:
         found: RunJob | None = here.jobs.get(_JOB)
         if found is None or found.job.running:

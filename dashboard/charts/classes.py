@@ -73,7 +73,7 @@ class Shares:
     table: Floats
 
     @classmethod
-    def of(cls, group: Ints, table: Ints, texts: Sequence[str], most: int = MOST_VALUES) -> Shares:
+    def of(cls, group: Ints | Floats, table: Ints | Floats, texts: Sequence[str], most: int = MOST_VALUES) -> Shares:
         """Counts per value as shares; of many values those with the largest shares, the others joined."""
         inside, overall = group / max(group.sum(), 1), table / max(table.sum(), 1)
         if len(texts) <= most:
@@ -88,7 +88,7 @@ class Shares:
         )
 
     @classmethod
-    def binned(cls, axis: Axis, group: Ints, table: Ints) -> Shares:
+    def binned(cls, axis: Axis, group: Ints | Floats, table: Ints | Floats) -> Shares:
         """Counts per code of a numeric attribute as shares of its bins, empty ends cut off."""
         inside = np.bincount(axis.bin_of, weights=group, minlength=axis.n_bins)
         overall = np.bincount(axis.bin_of, weights=table, minlength=axis.n_bins)

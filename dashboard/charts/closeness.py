@@ -186,4 +186,4 @@ def rows_figure(plan: Transport, rows: Rows, style: RunStyle, name: str, moves: 
 
 
 def _summed(shares: Floats, place: Ints) -> Floats:
-    return np.bincount(place, weights=shares)
+    return np.bincount(place, weights=shares).astype(np.float64)

@@ -73,8 +73,9 @@ def box_map(plane: Plane, style: RunStyle, chosen: int | None = None) -> go.Figu
         hoverongaps=False,
         name="",
     )
-    left, right = plane.boxes[:, 0, 0] - 0.5, plane.boxes[:, 0, 1] + 0.5
-    bottom, top = plane.boxes[:, 1, 0] - 0.5, plane.boxes[:, 1, 1] + 0.5
+    boxes = plane.boxes.astype(np.float64)
+    left, right = boxes[:, 0, 0] - 0.5, boxes[:, 0, 1] + 0.5
+    bottom, top = boxes[:, 1, 0] - 0.5, boxes[:, 1, 1] + 0.5
     outlines = go.Scatter(
         **_outlines(left, right, bottom, top),
         mode="lines",
@@ -205,7 +206,7 @@ def _range(labels: Sequence[str], first: int, last: int) -> str:
 
 def _ticks(labels: Sequence[str], most: int = 12) -> tuple[Ints, list[str]]:
     places = np.arange(0, len(labels), -(-len(labels) // most))
-    return places, distinct_labels([shortened(labels[place], 14) for place in places])
+    return places, distinct_labels([shortened(labels[int(place)], 14) for place in places])
 
 
 def _outlines(left: Floats, right: Floats, bottom: Floats, top: Floats) -> dict[str, Floats]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from anoncore import AnonymizationError, DataError, Domain, Hierarchy, Kind, Microdata, Role
@@ -205,7 +207,7 @@ def _choose_source(widget: str, name: str, data: Microdata, builtin: Hierarchy |
 def _interval_form(key: str, name: str, data: Microdata) -> None:
     domain = data.domain[name]
     keys = {part: f"{part}-{key}" for part in ("method", "width", "groups", "fanout")}
-    change = {"on_change": _set_intervals, "args": (keys, name, data)}
+    change: dict[str, Any] = {"on_change": _set_intervals, "args": (keys, name, data)}
     method = st.radio(
         "Intervals of",
         [EQUAL_WIDTH, EQUAL_ROWS],

@@ -152,11 +152,9 @@ def _what_follows(data: Microdata) -> None:
     if not names:
         st.warning("Tag at least one attribute as quasi-identifier: what an adversary may know about a person.")
         return
-    found = compute.kept(
-        "uniqueness",
-        (state.table().digest, state.tags().digest),
-        lambda: uniqueness(data),  # type: ignore[union-attr]
-    )
+    table = state.table()
+    assert table is not None, "tags are of a table"
+    found = compute.kept("uniqueness", (table.digest, state.tags().digest), lambda: uniqueness(data))
     with st.container(border=True):
         st.markdown(
             f"**{found.sentence}** ({found.share:.0%}): whoever knows these values finds the person for certain.",

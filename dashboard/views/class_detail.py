@@ -185,7 +185,8 @@ def _tinted(table: pd.DataFrame, style: RunStyle) -> Any:
     """The table with its published cells coloured where they differ from the original."""
     tint = f"background-color: {style.color}33"
     changed = pd.DataFrame("", index=table.index, columns=table.columns)
-    for name, what in table.columns:
+    names, versions = (table.columns.get_level_values(level) for level in (0, 1))
+    for name, what in zip(names, versions, strict=True):
         if what == PUBLISHED:
             same = table[name, ORIGINAL].astype(str).to_numpy() == table[name, PUBLISHED].astype(str).to_numpy()
             changed[name, PUBLISHED] = np.where(same, "", tint)

@@ -71,7 +71,8 @@ def _browse(run: Run) -> None:
                 names=lambda one: one.label,
             )
         group = _list(run, fragment, frame, Lens(attribute, ground, order, sizes))
-    _detail(run, fragment, group, frame.loc[group], Lens(attribute, ground, order, sizes))
+    levels = frame.iloc[int(np.flatnonzero(frame.index == group)[0])]
+    _detail(run, fragment, group, levels, Lens(attribute, ground, order, sizes))
 
 
 def _sizes(run: Run, sizes: Ints) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -216,7 +217,7 @@ def profile_frame(summaries: tuple[ColumnSummary, ...]) -> pd.DataFrame:
     )
 
 
-def _profile_columns() -> dict[str, object]:
+def _profile_columns() -> dict[str, Any]:
     config = st.column_config
     return {
         "Column": config.TextColumn(width=115),

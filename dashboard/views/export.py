@@ -47,10 +47,11 @@ def render() -> None:
 
 
 def _seed_warning(run: Run) -> None:
-    if getattr(run.algorithm, "seed", None) is None:
+    seed = getattr(run.algorithm, "seed", None)
+    if seed is None:
         return
     st.warning(
-        f"This run has the seed {run.algorithm.seed}, so it can be repeated, and whoever knows or guesses the seed can "
+        f"This run has the seed {seed}, so it can be repeated, and whoever knows or guesses the seed can "
         "undo its random choices. Don't publish it: empty the field Seed and run again."
     )
 

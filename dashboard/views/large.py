@@ -180,10 +180,12 @@ def _form(large: Sampled, data: Microdata) -> tuple[Rothko | None, str]:
             "smaller than what suits all rows.",
         )
     values = kept.setdefault(f"large-parameters-{name}", {})
+    algorithm: Rothko | None = None
     try:
-        algorithm = kind(**forms.draw(kind, prefix, values, forms.Names.of(data)))
-        assert isinstance(algorithm, Rothko)
-        algorithm.validate_data(data)
+        entered = kind(**forms.draw(kind, prefix, values, forms.Names.of(data)))
+        assert isinstance(entered, Rothko)
+        algorithm = entered
+        entered.validate_data(data)
     except InfeasibleError:
         # The sample has fewer rows and values than the table, which alone decides.
         return algorithm, ""

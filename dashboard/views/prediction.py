@@ -9,7 +9,7 @@ from anoncore.utility import Classification
 from anoncore.utility.classifiers import CLASSIFIERS
 from dashboard import state
 from dashboard.charts.utility import score_bars
-from dashboard.palette import ORIGINAL, run_style
+from dashboard.palette import ORIGINAL, RunStyle, run_style
 from dashboard.state import Run
 from dashboard.views import parts
 from dashboard.views.parts import Tile
@@ -94,7 +94,7 @@ def _classifier(run: Run, target: str, classifier: str) -> None:
 def _scores(run: Run, found: Classification, classifier: str) -> None:
     title = CLASSIFIERS[classifier].title
     names = ["trained on the original", "trained on the release", "most frequent value"]
-    colors = [ORIGINAL, run_style(run.color_index), MAJORITY]
+    colors: list[RunStyle | str] = [ORIGINAL, run_style(run.color_index), MAJORITY]
     outcomes = [found.original, found.released, found.majority]
     left, right = st.columns(2, gap="medium")
     target = parts.escaped(found.target)

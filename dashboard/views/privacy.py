@@ -83,7 +83,7 @@ def render() -> None:
 
 def _asked(run: Run, guarantees: tuple[Guarantee, ...], personal: tuple[PersonalGuarantee, ...]) -> None:
     """What was asked of the release, in sentences, and the groups that fail it."""
-    everything = (*personal, *guarantees)
+    everything: tuple[PersonalGuarantee | Guarantee, ...] = (*personal, *guarantees)
     if not everything:
         st.info("Nothing was asked of this release.")
         return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
 import streamlit as st
 
@@ -109,11 +111,13 @@ def _started(name: str) -> tuple[str, ...]:
     return next(((axis,) for axis in ("k", "l", "t", "size") if axis in known), ())
 
 
-def _multi(label: str, options: list[str], key: str, start: list[str], names: object, help: str) -> list[str]:
+def _multi(
+    label: str, options: list[str], key: str, start: list[str], names: Callable[[str], str], help: str
+) -> list[str]:
     held = state.widget_value(key)
     if held is None or any(one not in options for one in held):
         state.set_widget_values({key: start})
-    return st.multiselect(label, options, key=key, format_func=names, help=help, persist_state="session")  # type: ignore[arg-type]
+    return st.multiselect(label, options, key=key, format_func=names, help=help, persist_state="session")
 
 
 def _start(data: Microdata, ranges: Ranges, criteria: list[str], attribute: str | None, problem: str) -> None:

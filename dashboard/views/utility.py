@@ -90,7 +90,7 @@ def _loss(run: Run, loss: InformationLoss | None) -> None:
     """Loss by attribute and by group."""
     if loss is None:
         return
-    if loss == 0:
+    if float(loss) == 0:
         st.info(
             "Every quasi-identifier is published as it is, so no cell loses anything. What the cut link to the "
             "sensitive values costs is shown under Associations, Count queries and Predictions."

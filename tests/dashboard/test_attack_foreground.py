@@ -14,7 +14,8 @@ from anoncore.algorithms import Anatomy, Mondrian, VerticalFragmentation
 from anoncore.requirements import KAnonymity
 from dashboard.charts.foreground import belief_histogram, group_people, leaking_sets, runs_compared
 from dashboard.palette import run_style
-from dashboard.views.attacks.foreground import least_rows, usual_epsilon
+from dashboard.views.attacks.foreground import usual_epsilon
+from dashboard.views.attacks.foreground_adversary import least_rows
 from dashboard.views.attacks.foreground_group import ranked_groups, worlds_table
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, add_run, metrics, people, table_of

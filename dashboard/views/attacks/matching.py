@@ -166,18 +166,23 @@ def _buckets(run: Run, found: MatchingBuckets) -> None:
     words = parts.plural(run.release.group_word)
     frame = bucket_table(found)
     number = st.column_config.NumberColumn
-    shares = [name for name in found.buckets if name not in ("size", "f", "p")]
+    shares = [str(name) for name in found.buckets if name not in ("size", "f", "p")]
     st.dataframe(
         frame,
         height=LIST_HEIGHT if len(frame) > 8 else "auto",
         key="matching-buckets",
         column_config={
             "size": number("Rows", format="localized"),
-            "f": number("f(t,B)", format="%.3g", help="Product of the shares: rows that show all his values, linked."),
+            "f": number(
+                "f(t,B)", format="%.3g", help="Product of the shares: rows that show all their values, linked."
+            ),
             "p": number("p(t,B)", format="percent", help="f(t,B) as a share of the sum over all matching buckets."),
         }
-        | {name: number(f"f {name}", format="%.3g", help="Share of the rows that show his values.") for name in shares}
-        | {name: number(name, format="percent") for name in frame if name.startswith("D: ")},
+        | {
+            name: number(f"f {name}", format="%.3g", help="Share of the rows that show their values.")
+            for name in shares
+        }
+        | {name: number(name, format="percent") for name in map(str, frame.columns) if name.startswith("D: ")},
         alt=f"The {len(found.buckets):,} {words} that this person may be in, the likeliest first.",
     )
     cut = (

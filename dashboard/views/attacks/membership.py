@@ -106,7 +106,7 @@ def _range(low: float, high: float) -> str:
 def _meaning(found: Membership, words: str) -> str:
     names = ", ".join(parts.escaped(name) for name in found.attributes[:8])
     rest = " …" if len(found.attributes) > 8 else ""
-    if found.fake == 0:
+    if float(found.fake) == 0:
         return (
             f"No tuple of {names}{rest} matches without being in the table: **whoever finds a person's values in one "
             f"of the {words} knows that the person is in the table.** This form of publishing hides nobody's presence."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ from anoncore.datasets.papers import published_groups
 from dashboard import state
 from dashboard.charts.layout import faint
 from dashboard.palette import ORANGE, RunStyle, run_style
+
+Option = TypeVar("Option", bound=str)
 
 STYLE: RunStyle = run_style(0)
 """How a lesson draws what is published, beside the original table in grey."""
@@ -125,7 +128,7 @@ def whole(label: str, low: int, high: int, value: int, key: str, help: str) -> i
     return int(st.slider(label, low, high, value, step=1, key=f"lesson-{key}", help=help, width=320))
 
 
-def pick(label: str, options: Sequence[str], key: str, help: str, index: int = 0) -> str:
+def pick(label: str, options: Sequence[Option], key: str, help: str, index: int = 0) -> Option:
     """One of a few things to play with."""
     chosen = st.segmented_control(label, options, default=options[index], key=f"lesson-{key}", help=help, required=True)
-    return options[index] if chosen is None else str(chosen)
+    return options[index] if chosen is None else chosen

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import streamlit as st
 
@@ -16,9 +18,9 @@ TABLE = "t-closeness-figure-4.1"
 SECRETS = ("X", "Y")
 
 
-def method(t: tuple[float, float], sizing: str = "verified") -> SensitiveSpaceFragmentation:
+def method(t: tuple[float, float], sizing: Literal["verified", "exact"] = "verified") -> SensitiveSpaceFragmentation:
     """The method with a distance for each of the two secrets."""
-    return SensitiveSpaceFragmentation(t=dict(zip(SECRETS, t, strict=True)), sizing=sizing, seed=0)
+    return SensitiveSpaceFragmentation(t=dict(zip(SECRETS, t, strict=True)), grounds={}, sizing=sizing, seed=0)
 
 
 def farthest(release: Release) -> np.ndarray:
@@ -92,7 +94,8 @@ def _fill() -> None:
         "is measured."
     )
     t = _limits("fill")
-    sizing = pick("Sizing", ["verified", "exact"], "sizing", "How many classes are made.")
+    sizings: list[Literal["verified", "exact"]] = ["verified", "exact"]
+    sizing = pick("Sizing", sizings, "sizing", "How many classes are made.")
     algorithm = method(t, sizing)
     release = algorithm.anonymize(data_of(TABLE))
     found = farthest(release)

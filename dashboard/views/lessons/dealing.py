@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -19,7 +21,7 @@ SALARY = "salary"
 K = 50
 
 
-def dealt(k: int = K, stack: str = "frequency") -> Release:
+def dealt(k: int = K, stack: Literal["frequency", "value"] = "frequency") -> Release:
     """The paper's 250 employees dealt to classes of k."""
     return StackAndDeal(k=k, stack=stack, seed=0).anonymize(data_of(TABLE))
 

@@ -11,6 +11,7 @@ import streamlit as st
 from anoncore import Release, privacy
 from anoncore.algorithms import Mondrian, VerticalFragmentation
 from anoncore.algorithms.vertical.changes import changes_by_strategy
+from anoncore.algorithms.vertical.strategies import Strategy
 from anoncore.privacy.selectivity import Selectivity, versions
 from anoncore.requirements import KAnonymity
 from anoncore.utility import information_loss
@@ -25,14 +26,14 @@ PEOPLE, K = 80, 4
 FRAGMENTS = (("age", "education"), ("hours-per-week", "occupation"))
 KNOWN = tuple(name for fragment in FRAGMENTS for name in fragment)
 NAMES = ("the first table", "the second table")
-CURES = {
+CURES: dict[Strategy, str] = {
     "naive": "Every class publishes its most frequent diagnosis for everybody in it.",
     "dependency": "Single diagnoses are changed, and only where a join needs it.",
     "selectivity": "Every class publishes the set of its diagnoses, not whose they are.",
 }
 
 
-def fragmented(cure: str = "dependency") -> Release:
+def fragmented(cure: Strategy = "dependency") -> Release:
     """Eighty people of the census-like table in two narrow tables, both with the diagnosis."""
     algorithm = VerticalFragmentation(k=K, enforce=cure, attribute_fragments=FRAGMENTS, seed=0)
     return algorithm.anonymize(data_of(TABLE, KNOWN, PEOPLE))

@@ -34,7 +34,7 @@ CENSUS = ("sex", "age", "income")
 def linked() -> Reidentification:
     """The patients as they are, against the list with names."""
     data = data_of(TABLE)
-    release = in_columns(data, Partition(np.arange(data.n_rows)), [data.attributes])
+    release = in_columns(data, Partition(np.arange(data.n_rows, dtype=np.int32)), [data.attributes])
     return attacks.reidentification(release, population=data_of(LIST))
 
 
@@ -80,7 +80,7 @@ def _tables() -> None:
 def alone(n_rows: int, names: tuple[str, ...]) -> float:
     """Share of the people of the census-like table who are alone with their values of these attributes."""
     data = data_of("census", names, n_rows)
-    release = in_columns(data, Partition(np.arange(n_rows)), [data.attributes])
+    release = in_columns(data, Partition(np.arange(n_rows, dtype=np.int32)), [data.attributes])
     return float((attacks.reidentification(release).class_size == 1).mean())
 
 

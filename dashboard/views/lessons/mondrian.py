@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
 from anoncore import Release
@@ -18,7 +20,7 @@ PEOPLE = 60
 PLANE = ("age", "salary")
 
 
-def cut(k: int, recoding: str = "regions") -> Release:
+def cut(k: int, recoding: Literal["rows", "regions"] = "regions") -> Release:
     """Sixty people cut by Mondrian at the median, with at least k in every class."""
     return Mondrian(requirements=(KAnonymity(k=k),), recoding=recoding).anonymize(data_of(TABLE, PLANE, PEOPLE))
 

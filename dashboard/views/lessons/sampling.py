@@ -32,7 +32,12 @@ CARE = {"with the test": 0.05, "without": 1.0}
 def method(sample: int, alpha: float, seed: int) -> RothkoSampling:
     """The algorithm with as many rows in memory as in the sample."""
     return RothkoSampling(
-        (KAnonymity(k=K),), memory_rows=sample, sample_rows=sample, growth="confident", alpha=min(alpha, 0.5), seed=seed
+        requirements=(KAnonymity(k=K),),
+        memory_rows=sample,
+        sample_rows=sample,
+        growth="confident",
+        alpha=min(alpha, 0.5),
+        seed=seed,
     )
 
 
@@ -86,7 +91,7 @@ def released(sample: int, alpha: float = 0.05, seed: int = 0) -> Release:
 
 def exact() -> Release:
     """What Mondrian publishes that has all people in memory."""
-    return Mondrian((KAnonymity(k=K),), strict=True).anonymize(data_of(TABLE, PLANE, PEOPLE))
+    return Mondrian(requirements=(KAnonymity(k=K),), strict=True).anonymize(data_of(TABLE, PLANE, PEOPLE))
 
 
 def _draw(found: Growth, key: str, caption: str, failing: npt.NDArray[np.bool_] | None = None) -> None:

@@ -50,6 +50,7 @@ def _columns() -> None:
             st.markdown(f"**Column {number}**")
             table(frame, f"Column {number}, shuffled in each bucket.")
     found = attacks.membership(release)
+    assert isinstance(found, attacks.Membership)
     parts.tiles(
         [
             Tile("Real rows", f"{len(set(map(tuple, datasets.table(TABLE).load().to_numpy())))}", "Of the table."),

@@ -51,7 +51,8 @@ def _medoids(run: Run, columns: Sequence[tuple[str, ...]]) -> tuple[str | None, 
 
 def proposal(release: Release) -> AttributeProposal:
     """The columns of the clustering for the release's table."""
-    found = release.algorithm.proposed_groups(release.data) if release.algorithm is not None else None
+    assert isinstance(release.algorithm, Slicing | RandomBuckets)
+    found = release.algorithm.proposed_groups(release.data)
     assert found is not None
     return found
 

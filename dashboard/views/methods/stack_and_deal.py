@@ -156,11 +156,8 @@ def locality_of(release: Release, progress: Progress) -> Locality:
     chance, near = (other, release) if algorithm.locality else (release, other)
     losses = [information_loss(one).per_attribute for one in (chance, near)]
     names = tuple(losses[0])
-    return Locality(
-        names,
-        *(np.array([loss[name] for name in names]) for loss in losses),
-        (largest_distance(chance), largest_distance(near)),
-    )
+    by_chance, by_nearness = (np.array([loss[name] for name in names]) for loss in losses)
+    return Locality(names, by_chance, by_nearness, (largest_distance(chance), largest_distance(near)))
 
 
 def _neighbours(run: Run) -> None:
