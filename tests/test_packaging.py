@@ -49,13 +49,22 @@ def test_wheel_holds_the_packages_their_settings_and_nothing_else(wheel: Path) -
         settings = archive.read(f"{PAGE}/dashboard/.streamlit/config.toml")
     core = {path.relative_to(ROOT).as_posix() for path in (ROOT / "anoncore").rglob("*.py")}
     page = {f"{PAGE}/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "dashboard").rglob("*.py")}
-    assert core | page <= names
+    report = {path.relative_to(ROOT).as_posix() for path in (ROOT / "anoncore/publishing/report/templates").iterdir()}
+    assert core | page | report <= names
     assert {"anoncore/py.typed", f"{PAGE}/dashboard/icon.svg"} <= names
     assert settings == (ROOT / ".streamlit" / "config.toml").read_bytes()
     tops = {name.split("/")[0] for name in names}
     assert tops == {"anoncore", f"anoncore-{anoncore.__version__}.dist-info"}
     inside = [Path(name) for name in names if Path(name).parts[0] == "anoncore"]
-    assert {path.suffix for path in inside} <= {".json", ".py", ".typed", ".svg", ".toml"}
+    assert {path.suffix for path in inside} <= {
+        ".json",
+        ".py",
+        ".typed",
+        ".svg",
+        ".toml",
+        ".html",
+        ".css",
+    }
 
 
 def test_wheel_names_its_version_licence_and_command(wheel: Path) -> None:

@@ -11,18 +11,17 @@ import pandas as pd
 import pytest
 
 from anoncore import DataError, Microdata, Release
-from anoncore.algorithms import Anatomy, Mondrian, VerticalFragmentation
+from anoncore.algorithms import Anatomy, Mondrian, RothkoSampling, VerticalFragmentation
 from anoncore.measures.criteria import CRITERIA
 from anoncore.publishing.report import Subject, report
 from anoncore.publishing.report.drawing import Series, bars, curves, histogram
-from anoncore.publishing.report.markup import Markup, escaped, tag
-from anoncore.publishing.report.treatments import treatments
+from anoncore.publishing.report.treatments import parameter_text, treatments
 from anoncore.requirements import KAnonymity
 from tests.privacy.releases import generalized
 from tests.properties.subjects import subjects
 from tests.publishing.certification.tables import people, released
 
-NASTY = '<script>alert("x")</script>&amp;\'<img src=http://evil/ onerror=a>'
+NASTY = '<script>alert("x")</script>&amp;\'<img src=http://evil/ onerror=a>{{ 7 * 7 }}{% raw %}'
 VOID = {"meta", "br"}
 
 
@@ -48,7 +47,9 @@ class Tags(HTMLParser):
         assert self.open.pop() == name
 
     def handle_data(self, data: str) -> None:
-        self.words.append(data)
+        """Texts as a browser shows them: line breaks and indents of the file are a space, or nothing between tags."""
+        if data.strip():
+            self.words.append(" ".join(data.split()))
 
 
 @pytest.mark.parametrize(("name", "parameters"), subjects())
@@ -90,6 +91,16 @@ def test_what_comes_from_a_table_is_text() -> None:
         assert "4242" not in text
 
 
+def test_characters_that_html_cannot_hold_are_replaced() -> None:
+    frame = pd.DataFrame({"age": [1, 1, 2, 2], "illness\x00": ["a\x0bb", "flu", "a\x0bb", "flu"]})
+    data = Microdata(frame, roles={"age": "quasi-identifier", "illness\x00": "sensitive"})
+    text = report([Subject("Run \ud800", Anatomy(l=2).anonymize(data))])
+    assert type(text) is str
+    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]", text)
+    assert "<td>a\ufffdb</td>" in text
+    assert "<title>Run \ufffd</title>" in text
+
+
 def test_the_numbers_are_those_of_the_criteria() -> None:
     release = released("mondrian", ())
     words = " ".join(Tags(report([Subject("Run 1", release)])).words)
@@ -120,6 +131,12 @@ def test_values_changed_are_told_for_each_fragment() -> None:
         f"fragment {place}: published row by row, with {number} values changed"
         for place, number in enumerate(changed, start=1)
     )
+
+
+def test_a_method_inside_a_method_is_told_without_its_seed() -> None:
+    inner = RothkoSampling(requirements=[KAnonymity(k=3)], seed=4242)
+    assert parameter_text(inner) == "Rothko (sampling): requirements = k-anonymity (k = 3)"
+    assert parameter_text(Anatomy(l=2, seed=4242)) == "Anatomy"
 
 
 def test_progress_and_the_number_of_releases() -> None:
@@ -198,8 +215,14 @@ def test_curves_climb_from_nothing_to_all() -> None:
     assert heights[-1] == pytest.approx(10)
 
 
-def test_markup_is_escaped_once() -> None:
-    assert escaped("<&\"'>") == "&lt;&amp;&quot;&#x27;&gt;"
-    assert escaped(escaped("<")) == "&lt;"
-    assert tag("p", Markup("<b>x</b>"), "<i>", class_="a", data_x=None) == '<p class="a"><b>x</b>&lt;i&gt;</p>'
-    assert escaped("a\x00b\ud800") == "a\ufffdb\ufffd"
+def test_texts_of_drawings_are_escaped() -> None:
+    series = [Series(NASTY, np.array([0.5, 1.0]))]
+    for drawing, texts in (
+        (bars([NASTY, "b"], series, lambda _value: NASTY, NASTY), 3),
+        (histogram(np.array([1.0, 2.0]), NASTY, NASTY, lambda _value: NASTY, NASTY), 3),
+        (curves(series, NASTY, NASTY, lambda _value: NASTY, NASTY), 3),
+    ):
+        page = Tags(drawing)
+        assert page.seen <= {"svg", "text", "title", "rect", "line", "polyline"}
+        assert "".join(page.words).count(NASTY) >= texts
+        assert ("aria-label", NASTY) in page.attributes

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
-from anoncore.publishing.report.markup import Markup, escaped, tag
+from markupsafe import Markup
 
 Floats = npt.NDArray[np.float64]
 
@@ -21,6 +20,20 @@ PLOT_HEIGHT, LEFT, BOTTOM, TOP = 190, 62, 44, 10
 CURVE_POINTS = 240
 DASHES = ("", "7 4", "2 3", "9 3 2 3", "12 4", "12 3 2 3 2 3")
 STYLES = len(DASHES)
+
+# `Markup.format` escapes what it puts in.
+SVG = Markup('<svg viewBox="0 0 {} {:.0f}" role="img" aria-label="{}" class="plot">{}</svg>')
+TEXT = Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}">{}{}</text>')
+TURNED_TEXT = Markup('<text x="11" y="{0}" text-anchor="middle" transform="rotate(-90 11 {0})">{1}</text>')
+HINT = Markup("<title>{}</title>")
+BOX = Markup('<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" class="fill s{}"></rect>')
+GRID_LINE = Markup('<line x1="{}" y1="{:.1f}" x2="{}" y2="{:.1f}" class="grid"></line>')
+CURVE = Markup('<polyline points="{}" class="line s{}"{}></polyline>')
+DASHED = Markup(' stroke-dasharray="{}"')
+SWATCH = Markup(
+    '<svg viewBox="0 0 34 14" width="34" height="14" class="swatch" aria-hidden="true">'
+    '<line x1="0" y1="7" x2="34" y2="7" class="line s{}"{}></line></svg>'
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,26 +97,20 @@ def curves(series: Sequence[Series], x: str, of: str, text: Callable[[float], st
         for place in range(1, len(grid)):
             across = axis.place(grid[place])
             points += [f"{across:.1f},{height:.1f}" for height in dict.fromkeys((up[place - 1], up[place]))]
-        number = one.style % STYLES
-        line = {"class_": f"line s{number}", "stroke_dasharray": DASHES[number] or None}
-        parts.append(tag("polyline", points=" ".join(points), **line))
+        parts.append(CURVE.format(" ".join(points), one.style % STYLES, _dashes(one.style)))
     parts += axis.ticks(text)
     return _svg(TOP + PLOT_HEIGHT + BOTTOM, parts, alt)
 
 
 def swatch(style: int | None) -> Markup:
     """A small sample of a series' colour and dash, for legends."""
-    number = (style or 0) % STYLES
-    line = tag(
-        "line",
-        x1=0,
-        y1=7,
-        x2=34,
-        y2=7,
-        class_=f"line s{number}",
-        stroke_dasharray=DASHES[number] or None,
-    )
-    return tag("svg", line, viewBox="0 0 34 14", width=34, height=14, class_="swatch", aria_hidden="true")
+    return SWATCH.format((style or 0) % STYLES, _dashes(style or 0))
+
+
+def _dashes(style: int) -> Markup:
+    """The attribute that dashes a line; nothing for a style whose lines are whole."""
+    dashes = DASHES[style % STYLES]
+    return DASHED.format(dashes) if dashes else Markup("")
 
 
 def _are_whole(values: Floats) -> bool:
@@ -158,28 +165,20 @@ def _frame(top: float, text: Callable[[float], str], x: str, y: str, values: Seq
     parts = []
     for value in values:
         height = TOP + PLOT_HEIGHT * (1 - value / top)
-        parts.append(tag("line", x1=LEFT, y1=f"{height:.1f}", x2=WIDTH - 12, y2=f"{height:.1f}", class_="grid"))
+        parts.append(GRID_LINE.format(LEFT, height, WIDTH - 12, height))
         parts.append(_text(LEFT - 6, height + 4, text(value), anchor="end"))
     parts.append(_text((LEFT + WIDTH) / 2, TOP + PLOT_HEIGHT + 38, x, anchor="middle"))
-    turned = f"rotate(-90 11 {TOP + PLOT_HEIGHT / 2})"
-    parts.append(tag("text", y, x=11, y=TOP + PLOT_HEIGHT / 2, text_anchor="middle", transform=turned))
+    parts.append(TURNED_TEXT.format(TOP + PLOT_HEIGHT / 2, y))
     return parts
 
 
 def _bar(x: float, y: float, width: float, height: float, style: int) -> Markup:
-    return tag(
-        "rect",
-        x=f"{x:.1f}",
-        y=f"{y:.1f}",
-        width=f"{width:.1f}",
-        height=f"{height:.1f}",
-        class_=f"fill s{style % STYLES}",
-    )
+    return BOX.format(x, y, width, height, style % STYLES)
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start", title: str | None = None) -> Markup:
-    hint = Markup("") if title is None or title == text else tag("title", title)
-    return tag("text", hint, text, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor)
+    hint = Markup("") if title is None or title == text else HINT.format(title)
+    return TEXT.format(x, y, anchor, hint, text)
 
 
 def _short(label: str) -> str:
@@ -187,7 +186,4 @@ def _short(label: str) -> str:
 
 
 def _svg(height: float, parts: Sequence[Markup], alt: str) -> Markup:
-    content = "".join(parts)
-    return Markup(
-        f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escaped(alt)}" class="plot">{content}</svg>'
-    )
+    return SVG.format(WIDTH, height, alt, Markup("").join(parts))

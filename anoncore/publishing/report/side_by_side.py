@@ -3,85 +3,101 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from anoncore import attacks, utility
 from anoncore.base.errors import AnonymizationError
 from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
-from anoncore.publishing.report.drawing import Floats, Series, bars, curves, swatch
-from anoncore.publishing.report.markup import Markup, figure, items, section, table, tag
-from anoncore.publishing.report.single import NOTHING, Numbers, statements
+from anoncore.publishing.report.drawing import Floats, Series, bars, curves
+from anoncore.publishing.report.rendering import Figure, Section, section
+from anoncore.publishing.report.single import Numbers, statements
 from anoncore.publishing.report.subject import Subject
 from anoncore.publishing.report.treatments import parameter_text
 
 NOT_THERE = "–"
 
 
-def legend(subjects: Sequence[Subject]) -> Markup:
+@dataclass(frozen=True)
+class Made:
+    """A release in the list of those compared: its rows, its groups and the parameters that made it, as texts."""
+
+    subject: Subject
+    rows: str
+    groups: str
+    parameters: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number of a release, and its difference to the baseline with the class that the difference has in the HTML."""
+
+    text: str
+    difference: str = ""
+    state: str = ""
+
+
+def legend(subjects: Sequence[Subject]) -> Section:
     """Which release has which colour, how it was made, and its groups."""
-    rows = []
-    for one in subjects:
-        algorithm = one.release.algorithm
-        fields = [] if algorithm is None else [name for name in type(algorithm).model_fields if name != "seed"]
-        shown = [f"{name} = {parameter_text(getattr(algorithm, name))}" for name in fields]
-        parts = one.release.fragments[:1] if one.release.is_shared else one.release.fragments
-        groups = ", ".join(f"{part.partition.n_groups:,}" for part in parts)
-        name = tag("span", swatch(one.style), tag("b", one.label), " (baseline)" if one is subjects[0] else "")
-        rows.append((name, one.table, f"{one.release.data.n_rows:,}", groups, "; ".join(shown)))
-    return section("The releases", table(("Release", "Table", "Rows", "Groups", "Parameters"), rows, numbers=(2, 3)))
+    return section("The releases", "releases.html", releases=[_made(one) for one in subjects])
 
 
-def promises(subjects: Sequence[Subject]) -> Markup:
+def _made(subject: Subject) -> Made:
+    release = subject.release
+    algorithm = release.algorithm
+    fields = [] if algorithm is None else [name for name in type(algorithm).model_fields if name != "seed"]
+    shown = [f"{name} = {parameter_text(getattr(algorithm, name))}" for name in fields]
+    parts = release.fragments[:1] if release.is_shared else release.fragments
+    groups = ", ".join(f"{part.partition.n_groups:,}" for part in parts)
+    return Made(subject, f"{release.data.n_rows:,}", groups, "; ".join(shown))
+
+
+def promises(subjects: Sequence[Subject]) -> Section:
     """What each release was asked for and whether it holds."""
-    parts = []
-    for one in subjects:
-        sentences = [sentence for _, sentence, _ in statements(one)]
-        parts += [tag("h3", swatch(one.style), one.label), items(sentences or [NOTHING])]
-    return section("What holds", *parts)
+    asked = [(one, [sentence for _, sentence, _ in statements(one)]) for one in subjects]
+    return section("What holds", "promises.html", promises=asked)
 
 
-def numbers_side_by_side(subjects: Sequence[Subject], numbers: Sequence[Numbers]) -> Markup:
+def numbers_side_by_side(subjects: Sequence[Subject], numbers: Sequence[Numbers]) -> Section:
     """Every number of every release, with its difference to the first."""
-    parts: list[Markup] = []
+    families = []
     for family, title in FAMILIES.items():
         rows = []
         for one in (one for one in CRITERIA.values() if one.family == family):
             base = numbers[0][one.name]
             cells = [_cell(one, found[one.name], None if place == 0 else base) for place, found in enumerate(numbers)]
-            rows.append((one.title, *cells))
-        header = ("Number", *(tag("span", swatch(one.style), one.label) for one in subjects))
-        parts += [tag("h3", title), table(header, rows, numbers=range(1, len(subjects) + 1))]
-    note = (
-        f"Below a number is its difference to {subjects[0].label}, the baseline. {NOT_THERE}: a release of this form "
-        "has no such number."
+            rows.append((one.title, cells))
+        families.append((title, rows))
+    return section(
+        "The numbers",
+        "side_by_side.html",
+        families=families,
+        subjects=subjects,
+        not_there=NOT_THERE,
+        shares=_shares(subjects, numbers),
     )
-    return section("The numbers", *parts, tag("p", note, class_="soft"), _shares(subjects, numbers))
 
 
-def _cell(one: Criterion, value: float | AnonymizationError, base: float | AnonymizationError | None) -> Markup | str:
+def _cell(one: Criterion, value: float | AnonymizationError, base: float | AnonymizationError | None) -> Cell:
     if isinstance(value, AnonymizationError):
-        return NOT_THERE
+        return Cell(NOT_THERE)
     if base is None or isinstance(base, AnonymizationError):
-        return one.text(value)
+        return Cell(one.text(value))
     difference = one.text(abs(value - base))
     if difference == one.text(0.0):
-        return tag("span", one.text(value), tag("br"), tag("span", "equal", class_="soft"))
+        return Cell(one.text(value), "equal", "soft")
     better = one.better(value, base)
-    sign = "+" if value > base else "−"
-    told = tag("span", f"{sign}{difference}, {'better' if better else 'worse'}", class_="good" if better else "bad")
-    return tag("span", one.text(value), tag("br"), told)
+    told = f"{'+' if value > base else '−'}{difference}, {'better' if better else 'worse'}"
+    return Cell(one.text(value), told, "good" if better else "bad")
 
 
-def meanings() -> Markup:
+def meanings() -> Section:
     """What every number means, which direction is better, and who defined it."""
-    rows = [
-        (one.title, one.meaning, "higher" if one.higher_is_better else "lower", one.source) for one in CRITERIA.values()
-    ]
-    return section("What the numbers mean", table(("Number", "Meaning", "Better", "Source"), rows))
+    return section("What the numbers mean", "meanings.html", numbers=CRITERIA.values())
 
 
-def _shares(subjects: Sequence[Subject], numbers: Sequence[Numbers]) -> Markup:
+def _shares(subjects: Sequence[Subject], numbers: Sequence[Numbers]) -> Figure:
     """All that is a share on one scale."""
     shown = [
         one
@@ -98,15 +114,21 @@ def _shares(subjects: Sequence[Subject], numbers: Sequence[Numbers]) -> Markup:
     ]
     alt = "; ".join(f"{one.name}: {', '.join(f'{value:.1%}' for value in one.values)}" for one in series)
     drawing = bars([one.title for one in shown], series, lambda value: f"{value:.1%}", alt)
-    return figure(drawing, "All that is a share, on one scale; for each of them less is better.")
+    return Figure(drawing, "All that is a share, on one scale; for each of them less is better.")
 
 
-def distributions(subjects: Sequence[Subject], attribute: str | None) -> Markup:
+def distributions(subjects: Sequence[Subject], attribute: str | None) -> Section:
     """Not only means: how all people, groups and queries fare."""
-    return section("Distributions", tag("div", *_curves(subjects, attribute), _losses(subjects), class_="figures"))
+    drawn = [*_curves(subjects, attribute), *_losses(subjects)]
+    return section(
+        "Distributions",
+        "distributions.html",
+        figures=[one for one in drawn if isinstance(one, Figure)],
+        missing=[reason for one in drawn if not isinstance(one, Figure) for reason in one],
+    )
 
 
-def _curves(subjects: Sequence[Subject], attribute: str | None) -> Iterator[Markup]:
+def _curves(subjects: Sequence[Subject], attribute: str | None) -> Iterator[Figure | list[str]]:
     def beliefs(one: Subject) -> Floats:
         found: Floats = one.measure("attacks.attribute_disclosure", attacks.attribute_disclosure, attribute).belief
         return found
@@ -125,7 +147,8 @@ def _curves(subjects: Sequence[Subject], attribute: str | None) -> Iterator[Mark
     yield _curve(subjects, errors, "relative error of counting queries", "queries")
 
 
-def _curve(subjects: Sequence[Subject], values: Callable[[Subject], Floats], x: str, of: str) -> Markup:
+def _curve(subjects: Sequence[Subject], values: Callable[[Subject], Floats], x: str, of: str) -> Figure | list[str]:
+    """The curves of all releases; where none has any, the reasons."""
     series, missing = [], []
     for one in subjects:
         try:
@@ -133,17 +156,17 @@ def _curve(subjects: Sequence[Subject], values: Callable[[Subject], Floats], x: 
         except AnonymizationError as error:
             missing.append(f"{one.label} is not drawn: {error}")
     if not series:
-        return items(missing)
+        return missing
     alt = "; ".join(f"{one.name}: median {np.median(one.values):.3g}" for one in series)
     drawing = curves(series, x, of, lambda value: f"{value:.0%}", alt)
     told = f"How many of all {of} have at most the {x} below. {' '.join(missing)}"
-    return figure(drawing, told.strip())
+    return Figure(drawing, told.strip())
 
 
-def _losses(subjects: Sequence[Subject]) -> Markup:
+def _losses(subjects: Sequence[Subject]) -> Iterator[Figure]:
     known = [one for one in subjects if one.release.data.quasi_identifiers]
     if not known:
-        return Markup("")
+        return
     losses = {id(one): one.measure("utility.information_loss", utility.information_loss) for one in known}
     names = list(dict.fromkeys(name for one in known for name in losses[id(one)].per_attribute))
     series = [
@@ -158,4 +181,4 @@ def _losses(subjects: Sequence[Subject]) -> Markup:
     ]
     alt = "; ".join(f"{one.name}: {np.nanmean(one.values):.1%} on average" for one in series)
     drawing = bars(names, series, lambda value: f"{value:.1%}", alt)
-    return figure(drawing, "Share of its domain that a cell covers on average: 0% is exact, 100% says nothing.")
+    yield Figure(drawing, "Share of its domain that a cell covers on average: 0% is exact, 100% says nothing.")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,41 +12,37 @@ from anoncore import attacks, privacy, utility
 from anoncore.base.errors import AnonymizationError
 from anoncore.measures.criteria import CRITERIA, FAMILIES, usual_distance
 from anoncore.publishing.report.drawing import Floats, Series, bars, histogram
-from anoncore.publishing.report.markup import Markup, figure, items, joined, section, table, tag
+from anoncore.publishing.report.rendering import Figure, Section, section
 from anoncore.publishing.report.subject import Subject
-from anoncore.release.release import Release
 
 TILES = ("k", "largest-belief", "believed-above-half", "reidentified-mean", "information-loss", "query-error")
 JOINS = "Zakerzadeh, Aggarwal and Barker 2014, definition 4.1 and theorem 4.1"
-NOTHING = "Nothing was asked of this release."
 Numbers = dict[str, float | AnonymizationError]
 
 
-def summary(subject: Subject, numbers: Numbers) -> Markup:
+@dataclass(frozen=True)
+class Beliefs:
+    """What an adversary learns of an attribute: numbers beside those of guessing, and every person's drawn."""
+
+    rows: list[tuple[str, str, str, str]]
+    figure: Figure
+
+
+def summary(subject: Subject, numbers: Numbers) -> Section:
     """The numbers that matter most, each with what it says."""
-    shown = []
-    for name in TILES:
-        value, one = numbers[name], CRITERIA[name]
-        if isinstance(value, float):
-            direction = "higher" if one.higher_is_better else "lower"
-            title, meaning = tag("span", one.title), tag("span", f"{one.meaning} {direction.capitalize()} is better.")
-            shown.append(tag("div", title, tag("b", one.text(value)), meaning, class_="tile"))
+    tiles = [(CRITERIA[name], numbers[name]) for name in TILES if isinstance(numbers[name], float)]
     release = subject.release
     sizes = "; ".join(
         f"{part.partition.n_groups:,} groups ({release.group_word}) of {part.partition.sizes.min():,} to "
         f"{part.partition.sizes.max():,} rows" + ("" if release.is_shared else f" in {part.name}")
         for part in (release.fragments[:1] if release.is_shared else release.fragments)
     )
-    return section(
-        "In short", tag("p", f"{release.data.n_rows:,} rows in {sizes}."), tag("div", *shown, class_="tiles")
-    )
+    return section("In short", "summary.html", rows=f"{release.data.n_rows:,}", sizes=sizes, tiles=tiles)
 
 
-def holds(subject: Subject) -> Markup:
+def holds(subject: Subject) -> Section:
     """What was asked for or promised, by whose definition, and the level reached."""
-    rows = [(_state(good), sentence, source) for good, sentence, source in statements(subject)]
-    content = table(("State", "What was asked", "Definition"), rows) if rows else tag("p", NOTHING)
-    return section("What holds", content)
+    return section("What holds", "holds.html", statements=statements(subject))
 
 
 def statements(subject: Subject) -> list[tuple[bool, str, str]]:
@@ -66,14 +62,10 @@ def statements(subject: Subject) -> list[tuple[bool, str, str]]:
     return found
 
 
-def _state(good: bool) -> Markup:
-    return tag("span", "holds" if good else "fails", class_="good" if good else "bad")
-
-
-def reached(subject: Subject, attribute: str | None) -> Markup:
+def reached(subject: Subject, attribute: str | None) -> Section:
     """The worst level over all groups, whatever was asked, with group sizes and distances drawn."""
     profile = subject.measure("privacy.profile", privacy.profile)
-    rows = [
+    levels = [
         (
             one.title,
             one.attribute or "",
@@ -83,16 +75,10 @@ def reached(subject: Subject, attribute: str | None) -> Markup:
         )
         for one in profile.scores
     ]
-    drawings = [_sizes(subject)]
+    figures = [_sizes(subject)]
     if attribute is not None and any(one.attribute == attribute for one in profile.scores):
-        drawings.append(_distances(subject, attribute))
-    return section(
-        "Levels reached",
-        tag("p", "The worst group decides. The whole table as one group is what no grouping can do better than."),
-        table(("Level", "Of", "Worst group", "Whole table", "Meaning"), rows, numbers=(2, 3)),
-        tag("div", *drawings, class_="figures"),
-        items(profile.notes),
-    )
+        figures.append(_distances(subject, attribute))
+    return section("Levels reached", "reached.html", levels=levels, figures=figures, notes=profile.notes)
 
 
 def _number(value: float) -> str:
@@ -101,7 +87,7 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value.is_integer() else f"{value:,.4g}"
 
 
-def _sizes(subject: Subject) -> Markup:
+def _sizes(subject: Subject) -> Figure:
     release = subject.release
     parts = release.fragments[:1] if release.is_shared else release.fragments
     sizes = np.concatenate([part.partition.sizes for part in parts]).astype(np.float64)
@@ -114,10 +100,10 @@ def _sizes(subject: Subject) -> Markup:
         f"Group sizes, median {median:,.0f}.",
         subject.style or 0,
     )
-    return figure(drawing, f"Sizes of the {len(sizes):,} groups; half of them have at most {median:,.0f} rows.")
+    return Figure(drawing, f"Sizes of the {len(sizes):,} groups; half of them have at most {median:,.0f} rows.")
 
 
-def _distances(subject: Subject, attribute: str) -> Markup:
+def _distances(subject: Subject, attribute: str) -> Figure:
     ground = usual_distance(subject.release, attribute)
     profile = subject.measure("privacy.profile", privacy.profile)
     found = [
@@ -133,41 +119,36 @@ def _distances(subject: Subject, attribute: str) -> Markup:
         subject.style or 0,
     )
     caption = f"How far each group's '{attribute}' is from the table's ({ground} distance, Li et al. 2007)."
-    return figure(drawing, caption)
+    return Figure(drawing, caption)
 
 
-def adversary(subject: Subject, attribute: str | None) -> Markup:
-    """What an adversary who knows the quasi-identifiers believes, and whom he finds."""
-    parts: list[Markup] = []
+def adversary(subject: Subject, attribute: str | None) -> Section:
+    """What an adversary who knows the quasi-identifiers believes, and whom they find."""
+    beliefs, no_beliefs = None, ""
     if attribute is not None:
         try:
             found = subject.measure("attacks.attribute_disclosure", attacks.attribute_disclosure, attribute)
-            parts.append(_beliefs(found, subject.style or 0))
+            beliefs = _beliefs(found, subject.style or 0)
         except AnonymizationError as error:
-            parts.append(tag("p", str(error)))
+            no_beliefs = str(error)
     risk = subject.measure("attacks.reidentification", attacks.reidentification)
-    rows = [
+    risks = [
         (one.model, f"{one.largest:.1%}", f"{one.mean:.1%}", f"{one.at_risk:.1%}", one.definition)
         for one in (risk.prosecutor, risk.journalist, risk.marketer)
     ]
-    header = (
-        "Adversary",
-        "Largest risk",
-        "Mean risk",
-        f"Records above {risk.threshold:.0%}",
-        "Definition (El Emam 2013)",
-    )
     return section(
         "What an adversary gets",
-        tag("p", "The adversary knows every quasi-identifier of everybody, and who is in the table."),
-        *parts,
-        tag("h3", "Finding people"),
-        table(header, rows, numbers=(1, 2, 3)),
-        items(risk.notes),
+        "adversary.html",
+        attribute=attribute,
+        beliefs=beliefs,
+        no_beliefs=no_beliefs,
+        risks=risks,
+        threshold=f"{risk.threshold:.0%}",
+        notes=risk.notes,
     )
 
 
-def _beliefs(found: attacks.AttributeDisclosure, style: int) -> Markup:
+def _beliefs(found: attacks.AttributeDisclosure, style: int) -> Beliefs:
     rows = [
         (one.title, f"{one:.1%}", f"{one.baseline:.1%}", one.meaning)
         for one in (found.largest, found.truth)
@@ -182,19 +163,13 @@ def _beliefs(found: attacks.AttributeDisclosure, style: int) -> Markup:
         style,
     )
     caption = "How sure the adversary is of one value, person by person. Guessing from the whole table alone has "
-    return joined(
-        [
-            tag("h3", f"Learning '{found.attribute}'"),
-            table(("Number", "With the release", "Guessing", "Meaning"), rows, numbers=(1, 2)),
-            figure(drawing, f"{caption}{found.largest.baseline or 0:.1%}."),
-        ]
-    )
+    return Beliefs(rows, Figure(drawing, f"{caption}{found.largest.baseline or 0:.1%}."))
 
 
-def cost(subject: Subject) -> Markup:
+def cost(subject: Subject) -> Section:
     """What the release loses: per attribute, and for counting queries."""
     release = subject.release
-    parts: list[Markup] = []
+    figures, no_queries = [], ""
     if release.data.quasi_identifiers:
         loss = subject.measure("utility.information_loss", utility.information_loss)
         names = list(loss.per_attribute)
@@ -202,21 +177,20 @@ def cost(subject: Subject) -> Markup:
         drawing = bars(
             names, [Series("loss", values, subject.style or 0)], lambda value: f"{value:.1%}", _alt(names, values)
         )
-        parts.append(figure(drawing, f"{loss.meaning} All attributes together: {float(loss):.1%}."))
-    parts += list(_queries(subject, release))
-    return section("What it costs", tag("div", *parts, class_="figures"))
+        figures.append(Figure(drawing, f"{loss.meaning} All attributes together: {float(loss):.1%}."))
+    try:
+        figures.append(_queries(subject))
+    except AnonymizationError as error:
+        no_queries = str(error)
+    return section("What it costs", "cost.html", figures=figures, no_queries=no_queries)
 
 
 def _alt(names: list[str], values: Floats) -> str:
     return "; ".join(f"{name} {value:.1%}" for name, value in zip(names, values.tolist(), strict=True))
 
 
-def _queries(subject: Subject, release: Release) -> Iterator[Markup]:
-    try:
-        found: Any = subject.measure("utility.query_error", utility.query_error, 10_000)
-    except AnonymizationError as error:
-        yield tag("p", str(error), class_="soft")
-        return
+def _queries(subject: Subject) -> Figure:
+    found: Any = subject.measure("utility.query_error", utility.query_error, 10_000)
     errors = np.minimum(found.relative_error[~np.isnan(found.relative_error)], 1.0)
     drawing = histogram(
         errors,
@@ -226,20 +200,13 @@ def _queries(subject: Subject, release: Release) -> Iterator[Markup]:
         f"Errors of counting queries, median {found.median:.1%}.",
         subject.style or 0,
     )
-    yield figure(drawing, f"{found.meaning} Half of them are off by at most {found.median:.1%}.")
+    return Figure(drawing, f"{found.meaning} Half of them are off by at most {found.median:.1%}.")
 
 
-def all_numbers(numbers: Numbers) -> Markup:
+def all_numbers(numbers: Numbers) -> Section:
     """Every number on the scale on which any releases are compared."""
-    parts = []
-    for family, title in FAMILIES.items():
-        rows = []
-        for one in CRITERIA.values():
-            value = numbers[one.name]
-            if one.family == family and isinstance(value, float):
-                direction = "higher" if one.higher_is_better else "lower"
-                rows.append((one.title, one.text(value), direction, one.meaning, one.source))
-        if rows:
-            header = ("Number", "Value", "Better", "Meaning", "Source")
-            parts += [tag("h3", title), table(header, rows, numbers=(1,))]
-    return section("All numbers", *parts)
+    known = [(one, numbers[one.name]) for one in CRITERIA.values() if isinstance(numbers[one.name], float)]
+    families = [
+        (title, [(one, value) for one, value in known if one.family == name]) for name, title in FAMILIES.items()
+    ]
+    return section("All numbers", "all_numbers.html", families=[(title, rows) for title, rows in families if rows])

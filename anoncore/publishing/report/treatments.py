@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pandas as pd
 
+from anoncore.algorithms import Algorithm
 from anoncore.base.texts import is_missing
-from anoncore.base.toml import dumps
 from anoncore.publishing.certification.certificate import NO_SEED, SEED
-from anoncore.publishing.report.markup import Markup, items, joined, section, table, tag
+from anoncore.publishing.report.rendering import Section, section
 from anoncore.publishing.report.subject import Subject
-from anoncore.recipes.recipe import without_seeds
 from anoncore.release.recoding import ColumnRegions, Distorted, Exact, Generalized, GroupValues, Recoding
 from anoncore.release.release import Release
 
 SAMPLE_ROWS = 8
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The first rows of a published table, as texts; `numeric` are the places of the columns that hold numbers."""
+
+    name: str
+    n_rows: str
+    header: list[str]
+    rows: list[list[str]]
+    numeric: list[int]
 
 
 def treatment(recoding: Recoding) -> str:
@@ -43,13 +54,17 @@ def treatments(release: Release, name: str) -> str:
     return "; ".join(f"{table}: {text}" for table, text in told.items())
 
 
-def published(subject: Subject) -> Markup:
+def published(subject: Subject) -> Section:
     """What becomes of each attribute, and the first rows of every published table."""
     release = subject.release
+    tables = release.tables()
     return section(
         "What is published",
-        table(("Attribute", "Role", "What becomes of it"), _attributes(release)),
-        joined(_samples(release)),
+        "published.html",
+        attributes=list(_attributes(release)),
+        joined=len(tables) > 1 and release.is_shared,
+        group_word=release.group_word,
+        samples=[_sample(name, frame) for name, frame in tables.items()],
     )
 
 
@@ -64,36 +79,30 @@ def _attributes(release: Release) -> Iterator[tuple[str, str, str]]:
         yield name, role.value, told
 
 
-def _samples(release: Release) -> Iterator[Markup]:
-    tables = release.tables()
-    if len(tables) > 1 and release.is_shared:
-        yield tag(
-            "p",
-            f"The tables are joined by the column of group numbers only: inside a {release.group_word} any row of one "
-            "may belong to any row of the other. The numbers are drawn anew for every file.",
-            class_="soft",
-        )
-    for name, frame in tables.items():
-        head = frame.head(SAMPLE_ROWS)
-        yield tag("h3", f"Table '{name}': the first {len(head)} of {len(frame):,} rows, as published")
-        numeric = [place for place in range(frame.shape[1]) if pd.api.types.is_numeric_dtype(frame.dtypes.iloc[place])]
-        rows = [["" if is_missing(cell) else cell for cell in row] for row in head.itertuples(index=False, name=None)]
-        yield table(list(frame.columns), rows, numeric)
+def _sample(name: str, frame: pd.DataFrame) -> Sample:
+    head = frame.head(SAMPLE_ROWS)
+    return Sample(
+        name,
+        f"{len(frame):,}",
+        header=[str(column) for column in frame.columns],
+        rows=[
+            ["" if is_missing(cell) else str(cell) for cell in row] for row in head.itertuples(index=False, name=None)
+        ],
+        numeric=[place for place, kind in enumerate(frame.dtypes) if pd.api.types.is_numeric_dtype(kind)],
+    )
 
 
-def method(subject: Subject) -> Markup:
+def method(subject: Subject) -> Section:
     """The method, its parameters without any seed, and notes on how it went."""
     algorithm = subject.release.algorithm
-    if algorithm is None:
-        return section("How it was made", tag("p", "The method that made the release is not known."))
-    fields = type(algorithm).model_fields
+    has_seed = algorithm is not None and "seed" in type(algorithm).model_fields
     return section(
         "How it was made",
-        tag("p", tag("b", algorithm.title), f" ({algorithm.family}). {algorithm.summary}"),
-        tag("p", f"Source: {algorithm.source}.", class_="soft"),
-        table(("Parameter", "Value", "What it does"), _parameters(subject)),
-        tag("p", f"Seed: {SEED if 'seed' in fields else NO_SEED}.", class_="soft"),
-        items(subject.release.notes),
+        "method.html",
+        algorithm=algorithm,
+        parameters=list(_parameters(subject)),
+        seed=SEED if has_seed else NO_SEED,
+        notes=subject.release.notes,
     )
 
 
@@ -116,6 +125,8 @@ def parameter_text(value: object) -> str:
         return "; ".join(parameter_text(one) for one in value) or "none"
     if hasattr(value, "label"):
         return str(value.label())
-    if hasattr(value, "to_dict"):
-        return dumps(without_seeds(value.to_dict())).strip().replace("\n", ", ")
+    if isinstance(value, Algorithm):
+        given = [field for field in value.to_dict() if field not in ("name", "seed")]
+        fields = ", ".join(f"{field} = {parameter_text(getattr(value, field))}" for field in given)
+        return f"{value.title}: {fields}" if fields else value.title
     return str(value)
