@@ -17,10 +17,13 @@ import pytest
 
 import anoncore
 from anoncore import Recipe
+from anoncore.datasets import tables
 
 ROOT = Path(__file__).parents[1]
 PAGE = "anoncore/_page"
 """Where the wheel keeps the page, so that it brings one import name."""
+TABLES = "anoncore/datasets/data"
+"""Where the wheel keeps the built-in tables."""
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 README = (ROOT / "README.md").read_text("utf-8")
 CHECK = (ROOT / ".ci" / "run").read_text("utf-8")
@@ -50,13 +53,20 @@ def test_wheel_holds_the_packages_their_settings_and_nothing_else(wheel: Path) -
     core = {path.relative_to(ROOT).as_posix() for path in (ROOT / "anoncore").rglob("*.py")}
     page = {f"{PAGE}/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "dashboard").rglob("*.py")}
     report = {path.relative_to(ROOT).as_posix() for path in (ROOT / "anoncore/publishing/report/templates").iterdir()}
-    assert core | page | report <= names
+    data = {
+        f"{TABLES}/{path.relative_to(ROOT / 'datasets').as_posix()}"
+        for path in (ROOT / "datasets").rglob("*")
+        if path.is_file()
+    }
+    assert core | page | report | data <= names
+    assert {name for name in names if name.startswith(f"{TABLES}/")} == data
     assert {"anoncore/py.typed", f"{PAGE}/dashboard/icon.svg"} <= names
     assert settings == (ROOT / ".streamlit" / "config.toml").read_bytes()
     tops = {name.split("/")[0] for name in names}
     assert tops == {"anoncore", f"anoncore-{anoncore.__version__}.dist-info"}
     inside = [Path(name) for name in names if Path(name).parts[0] == "anoncore"]
     assert {path.suffix for path in inside} <= {
+        ".csv",
         ".json",
         ".py",
         ".typed",
@@ -100,6 +110,33 @@ def test_wheel_works_without_the_source_tree(wheel: Path, tmp_path: Path) -> Non
     assert (core.parents[1], tables.parents[2], app.parents[3]) == (installed, installed, installed)
     assert (app.parent / ".streamlit" / "config.toml").is_file()
     assert "usage: anoncore" in ran.stdout
+
+
+def test_wheel_has_every_built_in_table_without_the_source_tree(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    code = (
+        "import hashlib, pandas as pd\n"
+        "from anoncore.datasets import tables\n"
+        "from anoncore.datasets.data_files import tables_folder\n"
+        "print(tables_folder())\n"
+        "for name, entry in tables().items():\n"
+        "    rows = b'' if entry.external else pd.util.hash_pandas_object(entry.load()).to_numpy().tobytes()\n"
+        "    print(name, hashlib.sha256(repr((entry.roles, entry.taxonomies)).encode() + rows).hexdigest())\n"
+    )
+    told = []
+    for folder in (tmp_path / "installed", ROOT):
+        environment = os.environ | {"PYTHONPATH": str(folder)}
+        ran = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert ran.returncode == 0, ran.stderr
+        told.append(ran.stdout.splitlines())
+    installed, source = told
+    assert installed[0] == str(tmp_path / "installed" / TABLES)
+    assert source[0] == str(ROOT / "datasets")
+    assert installed[1:] == source[1:]
+    assert len(source) == 1 + len(tables())
 
 
 def test_version_stands_in_one_way_everywhere() -> None:

@@ -5,70 +5,101 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
-
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
-from pandas.api.extensions import ExtensionArray
+from typing import TYPE_CHECKING, TypeAlias
 
 from anoncore.base.errors import DataError
 
-IDENTIFIER = "identifier"
-QUASI_IDENTIFIER = "quasi-identifier"
-SENSITIVE = "sensitive"
-INSENSITIVE = "insensitive"
-ROLES = (IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE, INSENSITIVE)
+if TYPE_CHECKING:
+    import pandas as pd
 
-NUMERIC = "numeric"
-ORDINAL = "ordinal"
-NOMINAL = "nominal"
-KINDS = (NUMERIC, ORDINAL, NOMINAL)
+ROLES = ("identifier", "quasi-identifier", "sensitive", "insensitive")
+KINDS = ("numeric", "ordinal", "nominal")
 
 Taxonomy: TypeAlias = Mapping[str, "Taxonomy | Sequence[object]"]
 """A value hierarchy: every key is an inner node, every list holds values of the table; the root `*` is implied."""
 
-ColumnValues: TypeAlias = ExtensionArray | NDArray[np.int64]
 
-
-@dataclass(frozen=True)
-class Table:
-    """One built-in table.
-
-    `load()` gives a fresh DataFrame with one row per person; generators also take `n_rows` and `seed`.
-    `roles` names every column of it. `kinds`, `orders`, `taxonomies` and `sensitive_values` say how a column is to be
-    read where that cannot be seen from its values. `external` marks tables that come from a file or a download.
-
-    Raises DataError for a role or kind that does not exist and for a column without a role.
-    """
+@dataclass(frozen=True, kw_only=True)
+class Description:
+    """What is known about a built-in table without its rows; see `Table` for the fields."""
 
     name: str
     title: str
     description: str
     source: str
-    load: Callable[..., pd.DataFrame]
     roles: Mapping[str, str]
     kinds: Mapping[str, str] = field(default_factory=dict)
     orders: Mapping[str, Sequence[object]] = field(default_factory=dict)
     taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
     sensitive_values: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    groups: tuple[int, ...] = ()
     external: bool = False
 
     def __post_init__(self) -> None:
-        for column, role in self.roles.items():
-            if role not in ROLES:
-                raise DataError(
-                    f"Table '{self.name}': '{column}' has the role '{role}'; use one of {', '.join(ROLES)}."
-                )
-        for column, kind in self.kinds.items():
-            if kind not in KINDS:
-                raise DataError(
-                    f"Table '{self.name}': '{column}' has the kind '{kind}'; use one of {', '.join(KINDS)}."
-                )
+        self._check_words("role", self.roles, ROLES)
+        self._check_words("kind", self.kinds, KINDS)
         for described in (self.kinds, self.orders, self.taxonomies, self.sensitive_values):
             for column in described:
                 if column not in self.roles:
                     raise DataError(f"Table '{self.name}': '{column}' is described but has no role; give it one.")
+
+    def _check_words(self, what: str, given: Mapping[str, str], known: Sequence[str]) -> None:
+        for column, word in given.items():
+            if word not in known:
+                raise DataError(
+                    f"Table '{self.name}': '{column}' has the {what} '{word}'; use one of {', '.join(known)}."
+                )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table(Description):
+    """One built-in table: its rows, and how its columns are tagged.
+
+    The tags have the form that `Microdata` and a recipe take; `Hierarchy.from_nested` makes a hierarchy of a taxonomy.
+
+    Attributes
+    ----------
+    name : str
+        What `table` and the key `builtin` of a recipe call it.
+    title, description, source : str
+        A short title, what the table is about, and where it comes from, as people read them.
+    load : callable
+        Gives a fresh DataFrame with one row per person. The loader of a generated table also takes `n_rows` and
+        `seed`.
+    roles : mapping of str to str
+        The role of every column, in the order of the columns: `identifier`, `quasi-identifier`, `sensitive` or
+        `insensitive`.
+    kinds : mapping of str to str
+        `numeric`, `ordinal` or `nominal`, for the columns where it matters.
+    orders : mapping of str to sequence
+        All values of a column from first to last, for ordinal columns.
+    taxonomies : mapping of str to Taxonomy
+        The value hierarchy of a column.
+    sensitive_values : mapping of str to sequence
+        The values of a sensitive column that alone need protection; every value of the columns that are left out.
+    groups : tuple of int, shape (n_rows,)
+        The group of each row in the anonymization that the paper publishes; empty where there is none.
+    external : bool
+        Whether the rows come from a file of the user or from a download.
+
+    Raises
+    ------
+    DataError
+        For a role or kind that does not exist, and for a column that is described but has no role.
+
+    Examples
+    --------
+    >>> from anoncore.datasets import table
+    >>> patients = table("slicing-table-1")
+    >>> patients.load().shape
+    (8, 4)
+    >>> patients.roles["disease"]
+    'sensitive'
+    >>> patients.taxonomies["disease"]["respiratory"]
+    ['flu', 'bronchitis']
+    """
+
+    load: Callable[..., pd.DataFrame]
 
     @property
     def generated(self) -> bool:
@@ -83,26 +114,3 @@ def taxonomy_values(taxonomy: Taxonomy) -> Iterator[object]:
             yield from taxonomy_values(below)
         else:
             yield from below
-
-
-def check_size(n_rows: int) -> int:
-    """`n_rows` as a plain int; DataError unless it is a whole number of at least 1."""
-    return _whole_number(n_rows, 1, "number of rows")
-
-
-def check_seed(seed: int) -> int:
-    """`seed` as a plain int; DataError unless it is a whole number of at least 0."""
-    return _whole_number(seed, 0, "seed")
-
-
-def _whole_number(value: int, least: int, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise DataError(f"A generated table needs a whole {what} of at least {least}; {value!r} was given.")
-    return int(value)
-
-
-def value_column(values: Sequence[object], codes: NDArray[np.int64]) -> ColumnValues:
-    """The column that has `values[codes[i]]` in row i: text columns as pandas `str`, whole numbers as int64."""
-    if all(isinstance(value, str) for value in values):
-        return pd.array([str(value) for value in values], dtype="str").take(codes)
-    return np.asarray(values, dtype=np.int64)[codes]

@@ -3,7 +3,7 @@
     sex -> age -> education -> work class -> occupation -> hours per week -> income -> salary class
     sex, age -> marital status, diagnosis          race -> country
 
-The figures stand in `census_people` and `census_work`. No row describes a real person.
+The figures are data (see `census_figures`). No row describes a real person.
 """
 
 from __future__ import annotations
@@ -13,41 +13,16 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anoncore.datasets.attributes import EDUCATION, EDUCATION_ORDER, MARITAL_STATUS, OCCUPATION, WORKCLASS
-from anoncore.datasets.catalog import (
-    IDENTIFIER,
-    INSENSITIVE,
-    NOMINAL,
-    NUMERIC,
-    ORDINAL,
-    QUASI_IDENTIFIER,
-    SENSITIVE,
-    ColumnValues,
-    Table,
-    check_seed,
-    check_size,
-    value_column,
-)
-from anoncore.datasets.census_people import AGE_BANDS, COUNTRY, DIAGNOSIS, people_tables
-from anoncore.datasets.census_work import EDUCATION_LEVELS, draw_income, work_tables
+from anoncore.datasets.census_figures import census_file
+from anoncore.datasets.census_people import age_bands, people_tables
+from anoncore.datasets.census_work import draw_income, education_levels, work_tables
+from anoncore.datasets.data_files import read_toml
+from anoncore.datasets.generated import ColumnValues, check_seed, check_size, value_column
 from anoncore.datasets.network import Codes, draw_network
 
 DEFAULT_ROWS = 45_222
 SALARY_THRESHOLD = 50_000
 
-_FIRST_NAMES = (
-    "Adam Alan Anton Arthur Boris Carl Daniel David Edgar Emil Felix Frank George Henry Hugo Ivan Jacob James John "
-    "Karim Leo Louis Marco Martin Nils Oscar Paul Peter Ravi Robert Samuel Simon Stefan Thomas Victor Wei",
-    "Ada Agnes Alice Amara Anna Beatrice Carmen Clara Diana Edith Elena Emma Fatima Grace Hanna Helen Ida Irene Jane "
-    "Julia Karen Laura Lena Lucy Maria Martha Mei Nadia Nina Olga Paula Rosa Ruth Sara Sofia Vera",
-)
-_LAST_NAMES = (
-    "Abbot Adler Aldana Baker Barros Becker Bell Berg Bianco Bishop Brook Carter Castro Chen Clark Cole Costa Cruz "
-    "Dahl Diaz Duarte Evans Farmer Fischer Flores Ford Foster Garcia Gomez Grant Gray Hall Hansen Harper Hill Holm "
-    "Ibarra Jensen Kaur Keller Khan Kim King Klein Kovac Lang Lee Lima Lopez Marsh Meyer Mills Moreau Nguyen Novak "
-    "Okafor Olsen Ortiz Park Patel Perez Price Quinn Ramos Reed Rivera Rossi Ruiz Santos Sharma Silva Singh Stone "
-    "Tanaka Torres Turner Vega Wagner Walsh Wang Ward Weber West Wood Young Zhang"
-)
 _DRAWN = (
     "age",
     "workclass",
@@ -63,16 +38,37 @@ _DRAWN = (
 
 
 def load_census(n_rows: int = DEFAULT_ROWS, seed: int = 0) -> pd.DataFrame:
-    """A table of `n_rows` made-up people, one row each; the same size and seed give the same table.
+    """A table of made-up people, one row each.
 
-    Columns: person-id, name, age (years), workclass, education, marital-status, occupation, race, sex,
-    hours-per-week (hours), native-country, income (US dollars a year), salary-class (`>50K` exactly where income is
-    above 50,000), diagnosis. Raises DataError for fewer than one row and for a negative seed.
+    Parameters
+    ----------
+    n_rows : int
+        How many people, at least 1.
+    seed : int
+        At least 0; the same size and seed give the same table.
+
+    Returns
+    -------
+    DataFrame
+        The columns person-id, name, age (years), workclass, education, marital-status, occupation, race, sex,
+        hours-per-week (hours), native-country, income (US dollars a year), salary-class (`>50K` exactly where income is
+        above 50,000), diagnosis.
+
+    Raises
+    ------
+    DataError
+        For fewer than one row and for a negative seed.
+
+    Examples
+    --------
+    >>> from anoncore.datasets.census import load_census
+    >>> load_census(n_rows=3)["person-id"].tolist()
+    ['P000001', 'P000002', 'P000003']
     """
     n_rows = check_size(n_rows)
     rng = np.random.default_rng(check_seed(seed))
     tables = [*people_tables(), *work_tables()]
-    groups = {"age-band": ("age", AGE_BANDS), "education-level": ("education", EDUCATION_LEVELS)}
+    groups = {"age-band": ("age", age_bands()), "education-level": ("education", education_levels())}
     codes = draw_network(tables, groups, n_rows, rng)
     income = draw_income(codes, rng)
     drawn = {table.child: value_column(table.values, codes[table.child]) for table in tables if table.child in _DRAWN}
@@ -86,6 +82,7 @@ def load_census(n_rows: int = DEFAULT_ROWS, seed: int = 0) -> pd.DataFrame:
 
 
 def _person_ids(n_rows: int) -> ColumnValues:
+    """P000001, P000002 and so on, with more digits from a million people on."""
     width = max(6, len(str(n_rows)))
     numbers = pc.cast(pa.array(np.arange(1, n_rows + 1)), pa.string())
     identifiers: ColumnValues = pd.array(
@@ -95,59 +92,9 @@ def _person_ids(n_rows: int) -> ColumnValues:
 
 
 def _names(sex: Codes, rng: np.random.Generator) -> ColumnValues:
-    men, women = (names.split() for names in _FIRST_NAMES)
-    last_names = _LAST_NAMES.split()
+    """A first name that fits the sex and a last name, drawn independently of each other, in one text."""
+    names = read_toml(census_file("names.toml"))
+    men, women, last_names = names["men"], names["women"], names["last"]
     full_names = [f"{first} {last}" for first in men + women for last in last_names]
     first = np.where(sex == 0, rng.integers(0, len(men), len(sex)), len(men) + rng.integers(0, len(women), len(sex)))
     return value_column(full_names, first * len(last_names) + rng.integers(0, len(last_names), len(sex)))
-
-
-CENSUS = Table(
-    name="census",
-    title="Census-like table (made up)",
-    description=(
-        "Made-up people with the attributes of a census and a diagnosis, drawn from a seeded generator in any number. "
-        "Attributes depend on each other as in real tables; no row describes a real person."
-    ),
-    source="Generated by this program from figures of its own; attribute names and values follow the Adult data set.",
-    load=load_census,
-    roles={
-        "person-id": IDENTIFIER,
-        "name": IDENTIFIER,
-        "age": QUASI_IDENTIFIER,
-        "workclass": QUASI_IDENTIFIER,
-        "education": QUASI_IDENTIFIER,
-        "marital-status": QUASI_IDENTIFIER,
-        "occupation": QUASI_IDENTIFIER,
-        "race": QUASI_IDENTIFIER,
-        "sex": QUASI_IDENTIFIER,
-        "hours-per-week": INSENSITIVE,
-        "native-country": INSENSITIVE,
-        "income": INSENSITIVE,
-        "salary-class": INSENSITIVE,
-        "diagnosis": SENSITIVE,
-    },
-    kinds={
-        "age": NUMERIC,
-        "workclass": NOMINAL,
-        "education": ORDINAL,
-        "marital-status": NOMINAL,
-        "occupation": NOMINAL,
-        "race": NOMINAL,
-        "sex": NOMINAL,
-        "hours-per-week": NUMERIC,
-        "native-country": NOMINAL,
-        "income": NUMERIC,
-        "salary-class": ORDINAL,
-        "diagnosis": NOMINAL,
-    },
-    orders={"education": EDUCATION_ORDER, "salary-class": ("<=50K", ">50K")},
-    taxonomies={
-        "workclass": WORKCLASS,
-        "education": EDUCATION,
-        "marital-status": MARITAL_STATUS,
-        "occupation": OCCUPATION,
-        "native-country": COUNTRY,
-        "diagnosis": DIAGNOSIS,
-    },
-)

@@ -13,18 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anoncore.base.errors import DataError
-from anoncore.datasets.catalog import (
-    INSENSITIVE,
-    NOMINAL,
-    NUMERIC,
-    QUASI_IDENTIFIER,
-    SENSITIVE,
-    ColumnValues,
-    Table,
-    check_seed,
-    check_size,
-    value_column,
-)
+from anoncore.datasets.generated import ColumnValues, check_seed, check_size, value_column
 
 DEFAULT_ROWS = 100_000
 ATTRIBUTES = ("salary", "commission", "age", "elevel", "car", "zipcode", "hvalue", "hyears", "loan")
@@ -37,19 +26,65 @@ Columns = Mapping[str, NDArray[np.int32]]
 
 
 def load_rothko(n_rows: int = DEFAULT_ROWS, seed: int = 0, targets: Sequence[str] = TARGETS) -> pd.DataFrame:
-    """The nine attributes (int32) and the asked targets (C2, C7: `A` or `B`; R7, R10: float64), `n_rows` rows.
+    """The synthetic table of the Rothko paper.
 
-    The first rows are the same for every `n_rows` of one seed. Raises DataError for fewer than one row, a
-    negative seed and a target that does not exist.
+    Parameters
+    ----------
+    n_rows : int
+        How many rows, at least 1.
+    seed : int
+        At least 0. The first rows are the same for every `n_rows` of one seed.
+    targets : sequence of str
+        Which of the classes C2 and C7 and the numeric targets R7 and R10 to add as columns.
+
+    Returns
+    -------
+    DataFrame
+        The nine attributes (int32), then the targets (`A` or `B` for a class, float64 dollars for a numeric target).
+
+    Raises
+    ------
+    DataError
+        For fewer than one row, a negative seed and a target that does not exist.
+
+    References
+    ----------
+    LeFevre and DeWitt, Scalable Anonymization Algorithms for Large Data Sets, TR 1590, 2007, figure 7.
+
+    Examples
+    --------
+    >>> from anoncore.datasets.rothko_synthetic import load_rothko
+    >>> load_rothko(5, targets=["C7"]).shape
+    (5, 10)
     """
     return next(chunks(n_rows, n_rows, seed, targets))
 
 
 def chunks(n_rows: int, chunk_rows: int, seed: int = 0, targets: Sequence[str] = ()) -> Iterator[pd.DataFrame]:
-    """The rows of `load_rothko(n_rows, seed, targets)` in pieces of `chunk_rows` rows (the last may be shorter).
+    """The rows of `load_rothko(n_rows, seed, targets)` in pieces, of which only one is in memory at a time.
 
-    Only one chunk is in memory at a time, and its rows do not depend on `chunk_rows`. Raises DataError as
-    `load_rothko` does.
+    Parameters
+    ----------
+    n_rows, seed, targets
+        As in `load_rothko`, but without targets unless they are asked for.
+    chunk_rows : int
+        The rows of a piece, at least 1; the last piece may be shorter. The rows do not depend on it.
+
+    Yields
+    ------
+    DataFrame
+        The next rows; the index starts at 0 in every piece.
+
+    Raises
+    ------
+    DataError
+        As `load_rothko`, and for a piece of fewer than one row; at the call, not at the first piece.
+
+    Examples
+    --------
+    >>> from anoncore.datasets.rothko_synthetic import chunks
+    >>> [len(piece) for piece in chunks(n_rows=10, chunk_rows=4)]
+    [4, 4, 2]
     """
     n_rows, chunk_rows = check_size(n_rows), check_size(chunk_rows)
     _check_targets(targets)
@@ -148,23 +183,3 @@ def _block(number: int, seed: int) -> dict[str, NDArray[np.int32]]:
     hyears, loan = uniform(1, 30), uniform(0, 500_000)
     values = (salary, commission, age, elevel, car, zipcode, hvalue, hyears, loan)
     return dict(zip(ATTRIBUTES, values, strict=True))
-
-
-ROTHKO_SYNTHETIC = Table(
-    name="rothko-synthetic",
-    title="Synthetic numbers (Rothko)",
-    description=(
-        "Nine numeric attributes of made-up people, in any number, with the classes C2 and C7 and the numeric targets "
-        "R7 and R10. These four are exact functions of the attributes, there to measure how useful a release is."
-    ),
-    source="LeFevre and DeWitt, Scalable Anonymization Algorithms for Large Data Sets, TR 1590, 2007, figure 7.",
-    load=load_rothko,
-    roles={
-        **dict.fromkeys(ATTRIBUTES, QUASI_IDENTIFIER),
-        "C2": SENSITIVE,
-        "C7": INSENSITIVE,
-        "R7": INSENSITIVE,
-        "R10": INSENSITIVE,
-    },
-    kinds={**dict.fromkeys(ATTRIBUTES, NUMERIC), "C2": NOMINAL, "C7": NOMINAL, "R7": NUMERIC, "R10": NUMERIC},
-)

@@ -6,36 +6,41 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anoncore.datasets.catalog import (
-    IDENTIFIER,
-    NOMINAL,
-    NUMERIC,
-    QUASI_IDENTIFIER,
-    SENSITIVE,
-    Table,
-    check_seed,
-    check_size,
-    value_column,
-)
+from anoncore.datasets.data_files import number, read_csv, tables_folder
+from anoncore.datasets.generated import ColumnValues, check_seed, check_size, value_column
 
 DEFAULT_ROWS = 2_000
 BLOCKS = 20
 FEATURES = tuple(f"m{block + 1:02d}{letter}" for block in range(BLOCKS) for letter in "abc")
-DIAGNOSES = ("none", "anaemia", "gout", "goitre")
 CORRELATION = 0.8
-"""Of two measurements of one block."""
+"""The correlation of two measurements of one block."""
 
-# A diagnosis is drawn to the people in whom its two blocks are high; the offsets make it rarer from left to right.
-_BLOCKS_OF = ((0, 1), (2, 3), (4, 5))
-_OFFSETS = (-1.3, -1.8, -2.5)
+_HEALTHY = "none"
 _NOISE = 0.4
 
 
 def load_wide(n_rows: int = DEFAULT_ROWS, seed: int = 0) -> pd.DataFrame:
-    """`n_rows` people with an id, 60 measurements (whole numbers from 0 to 200) and a diagnosis.
+    """People with an id, 60 measurements (whole numbers from 0 to 200) and a diagnosis.
 
-    Measurements of a block, such as m01a, m01b, m01c, correlate with 0.8; blocks are independent, and six of the twenty
-    decide on the diagnosis, up to noise. Raises DataError for fewer than one row or a negative seed.
+    Two measurements of one block, such as m01a and m01b, correlate with 0.8; measurements of different blocks are
+    independent. Six of the twenty blocks decide on the diagnosis, up to noise.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many people, at least 1.
+    seed : int
+        At least 0; the same size and seed give the same table.
+
+    Returns
+    -------
+    DataFrame
+        The columns person-id, m01a, m01b, m01c, m02a and so on to m20c, and diagnosis.
+
+    Raises
+    ------
+    DataError
+        For fewer than one row and for a negative seed.
     """
     n_rows = check_size(n_rows)
     rng = np.random.default_rng(check_seed(seed))
@@ -45,27 +50,17 @@ def load_wide(n_rows: int = DEFAULT_ROWS, seed: int = 0) -> pd.DataFrame:
     numbers = np.clip(np.rint(100 + 25 * values.reshape(n_rows, -1)), 0, 200).astype(np.int64)
     frame = pd.DataFrame(numbers, columns=pd.Index(FEATURES))
     frame.insert(0, "person-id", rng.permutation(n_rows) + 1)
-    frame["diagnosis"] = value_column(DIAGNOSES, _diagnosis(blocks, rng))
+    frame["diagnosis"] = _diagnosis(blocks, rng)
     return frame
 
 
-def _diagnosis(blocks: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """The diagnosis with the highest score; none has score 0."""
-    scores = np.zeros((len(blocks), len(DIAGNOSES)))
-    for place, (pair, offset) in enumerate(zip(_BLOCKS_OF, _OFFSETS, strict=True), start=1):
-        scores[:, place] = blocks[:, pair].sum(axis=1) + offset + _NOISE * rng.standard_normal(len(blocks))
-    return np.argmax(scores, axis=1)
-
-
-WIDE = Table(
-    name="wide",
-    title="Measurements (2,000 rows, 60 features)",
-    description=(
-        "Made-up people with 60 laboratory measurements in 20 correlated blocks and a diagnosis that depends on six of "
-        "them: a table too wide to be generalized as a whole."
-    ),
-    source="Generated: normal numbers in blocks of three that correlate with 0.8.",
-    load=load_wide,
-    roles={"person-id": IDENTIFIER, **dict.fromkeys(FEATURES, QUASI_IDENTIFIER), "diagnosis": SENSITIVE},
-    kinds={**dict.fromkeys(FEATURES, NUMERIC), "diagnosis": NOMINAL},
-)
+def _diagnosis(blocks: NDArray[np.float64], rng: np.random.Generator) -> ColumnValues:
+    """The diagnosis with the highest score of each person: high blocks raise the score, and being healthy scores 0."""
+    path = tables_folder() / "generated" / "wide" / "diagnosis.csv"
+    lines = read_csv(path)[1:]
+    scores = np.zeros((len(blocks), 1 + len(lines)))
+    for column, (_, first, second, offset) in enumerate(lines, start=1):
+        pair = [int(number(path, block)) - 1 for block in (first, second)]
+        noise = _NOISE * rng.standard_normal(len(blocks))
+        scores[:, column] = blocks[:, pair].sum(axis=1) + number(path, offset) + noise
+    return value_column([_HEALTHY, *(diagnosis for diagnosis, *_ in lines)], np.argmax(scores, axis=1))

@@ -21,7 +21,7 @@ from anoncore import (
 )
 from anoncore.algorithms import Anatomy, Incognito
 from anoncore.base.errors import ParameterError
-from anoncore.datasets.papers import published_groups
+from anoncore.datasets import published_groups
 from anoncore.measures.evaluation import MEASURES
 from anoncore.requirements import TCloseness
 from anoncore.table.hierarchy_files import read_hierarchy

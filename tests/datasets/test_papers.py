@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from anoncore.base.errors import DataError
-from anoncore.datasets import table, tables
-from anoncore.datasets.papers import published_groups
+from anoncore.datasets import published_groups, table, tables
 
 
 def load(name):

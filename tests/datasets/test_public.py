@@ -15,11 +15,21 @@ from sklearn.utils import Bunch
 
 from anoncore.base.errors import DataError
 from anoncore.datasets import table
-from anoncore.datasets.adult import COLUMNS, load_adult
+from anoncore.datasets.adult import load_adult
 from anoncore.datasets.catalog import taxonomy_values
-from anoncore.datasets.measurements import HEART_COLUMNS, MUSK_COLUMNS, MUSK_FEATURES, load_heart, load_musk
+from anoncore.datasets.measurements import load_heart, load_musk
 from anoncore.datasets.public import data_folder
 
+COLUMNS = (
+    *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship"),
+    *("race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "salary-class"),
+)
+HEART_COLUMNS = (
+    *("age", "sex", "cp", "trestbps", "chol", "fbs", "restecg", "thalach", "exang", "oldpeak", "slope", "ca", "thal"),
+    "target",
+)
+MUSK_FEATURES = tuple(f"f{number}" for number in range(1, 167))
+MUSK_COLUMNS = ("molecule_name", "conformation_name", *MUSK_FEATURES, "class")
 DEFAULT_FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 

@@ -9,8 +9,7 @@ import pytest
 from anoncore import Hierarchy, Microdata, Partition
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.algorithms.base import generalized_release
-from anoncore.datasets import table
-from anoncore.datasets.papers import published_groups
+from anoncore.datasets import published_groups, table
 from anoncore.requirements import KAnonymity
 
 

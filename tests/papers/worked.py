@@ -10,8 +10,7 @@ import numpy as np
 from anoncore import Hierarchy, Partition, attacks
 from anoncore.algorithms import Anatomy, Mondrian, Slicing
 from anoncore.algorithms.base import generalized_release
-from anoncore.datasets import table
-from anoncore.datasets.papers import published_groups
+from anoncore.datasets import published_groups, table
 from anoncore.datasets.rothko_synthetic import load_rothko
 from anoncore.privacy.selectivity import versions
 from anoncore.requirements import KAnonymity

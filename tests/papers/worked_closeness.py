@@ -9,8 +9,7 @@ from anoncore import Hierarchy, Microdata, privacy
 from anoncore.algorithms import Anatomy, SensitiveSpaceFragmentation, StackAndDeal
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.algorithms.closeness.sensitive_fragmentation import SensitiveFragmentation
-from anoncore.datasets import table
-from anoncore.datasets.papers import published_groups
+from anoncore.datasets import published_groups, table
 from anoncore.kernels.sensitive_space import ORDERED, Cells, find_fragmentation
 from tests.papers.findings import Statements, listed
 from tests.privacy.releases import builtin, generalized

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import Exact, Fragment, Generalized, Microdata, Partition, Release, datasets
-from anoncore.datasets.papers import published_groups
+from anoncore.datasets import published_groups
 from dashboard import state
 from dashboard.charts.layout import faint
 from dashboard.palette import ORANGE, RunStyle, run_style
