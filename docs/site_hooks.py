@@ -1,0 +1,186 @@
+"""What the site reads off the program itself: methods, requirements, measures, commands, and the files at the root.
+
+A page asks for a piece by a comment of its own line, `<!-- methods -->` or `<!-- help: run -->`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import io
+import os
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import redirect_stdout
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from pydantic.fields import FieldInfo
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from docstring_facts import FACTS, listed  # noqa: E402
+
+from anoncore.algorithms import ALGORITHMS  # noqa: E402
+from anoncore.cli import main  # noqa: E402
+from anoncore.model import Model  # noqa: E402
+from anoncore.requirements import REQUIREMENTS  # noqa: E402
+
+AT_THE_ROOT = {"contributing.md": "CONTRIBUTING.md", "changes.md": "CHANGELOG.md"}
+"""Pages of the site that lie at the root of the repository, where its readers look for them."""
+_ASKED = re.compile(r"^<!-- ([a-z]+)(?:: ([a-z]+))? -->$", re.MULTILINE)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that lie at the root of the repository."""
+    for page, file in AT_THE_ROOT.items():
+        files.append(File.generated(config, page, content=(ROOT / file).read_text(encoding="utf-8")))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Put in what the page asks for."""
+    return _ASKED.sub(lambda asked: PIECES[asked[1]](asked[2]), markdown)
+
+
+def methods(_: str | None = None) -> str:
+    """Every algorithm by family: what it does, its facts and its fields."""
+    families: dict[str, list[type[Any]]] = {}
+    for model in ALGORITHMS.values():
+        families.setdefault(model.family, []).append(model)
+    lines: list[str] = []
+    for family, models in families.items():
+        lines.append(f"## {family.capitalize()}\n")
+        lines += [_section(model, "algorithms", "###") for model in models]
+    return "\n".join(lines)
+
+
+def requirements(_: str | None = None) -> str:
+    """Every requirement: what it demands, its facts and its fields."""
+    return "\n".join(_section(model, "requirements", "##") for model in REQUIREMENTS.values())
+
+
+def command_help(command: str | None) -> str:
+    """What `anoncore COMMAND --help` prints; without a command, `anoncore --help`."""
+    os.environ.update(COLUMNS="88", NO_COLOR="1")
+    printed = io.StringIO()
+    try:
+        with redirect_stdout(printed):
+            main([*([command] if command else []), "--help"])
+    except SystemExit as end:
+        if end.code:
+            raise
+    return f"```text\n{printed.getvalue().rstrip()}\n```"
+
+
+def api(package: str | None) -> str:
+    """The public names of a package from their docstrings: functions, then classes, then constants."""
+    module = importlib.import_module("anoncore" if package in (None, "anoncore") else f"anoncore.{package}")
+    names = [name for name in module.__all__ if name != "__version__"]
+    submodules = {one.name for one in pkgutil.iter_modules(module.__path__)}
+
+    def rank(name: str) -> tuple[int, str]:
+        value = getattr(module, name)
+        return (0 if inspect.isfunction(value) else 1 if inspect.isclass(value) else 2), name.lower()
+
+    def path(name: str) -> str:
+        # A function that is called like its own file is documented where it is defined: the shorter path is the file's.
+        home = getattr(module, name).__module__ if name in submodules else module.__name__
+        return f"{home}.{name}"
+
+    return "\n\n".join(f"::: {path(name)}" for name in sorted(names, key=rank))
+
+
+PIECES: Mapping[str, Callable[[str | None], str]] = {
+    "api": api,
+    "methods": methods,
+    "requirements": requirements,
+    "help": command_help,
+}
+
+
+def _section(model: type[Model], package: str, heading: str) -> str:
+    title = f"{model.title[0].upper()}{model.title[1:]}"
+    summary = getattr(model, "summary", "")
+    facts = [line for line in _facts(model) if not line.startswith("- **Parameters")]
+    about = [
+        f"{heading} {title} {{#{model.name}}}",
+        f"`{model.name}` in recipes and on the command line, "
+        f"[`{model.__name__}`][anoncore.{package}.{model.__name__}] in Python.",
+        summary or _first_paragraph(model),
+        "\n".join(facts),
+        _table(
+            ("Field", "Takes", "Default", "Meaning"),
+            [
+                (f"`{name}`", _takes(info), _default(info), info.description or "")
+                for name, info in model.model_fields.items()
+            ],
+        ),
+    ]
+    return "\n\n".join(part for part in about if part) + "\n"
+
+
+def _facts(model: type[Model]) -> list[str]:
+    text = listed(inspect.cleandoc(model.__doc__ or ""))
+    found = re.search(rf"^- \*\*({'|'.join(FACTS)}):", text, re.MULTILINE)
+    if found is None:
+        return [f"- **Source:** {model.source}."]
+    entries: list[str] = []
+    for line in text[found.start() :].splitlines():
+        if line.startswith("- "):
+            entries.append(line)
+        elif not line.strip():
+            break
+        else:
+            entries[-1] += f" {line}"
+    return entries
+
+
+def _first_paragraph(model: type[Model]) -> str:
+    return " ".join(inspect.cleandoc(model.__doc__ or "").split("\n\n")[0].split())
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    cells = [[cell.replace("|", "&#124;").replace("\n", " ") for cell in row] for row in (head, *rows)]
+    lines = [f"| {' | '.join(row)} |" for row in cells]
+    return "\n".join([lines[0], f"|{' --- |' * len(cells[0])}", *lines[1:]])
+
+
+def _takes(info: FieldInfo) -> str:
+    """What a field takes, e.g. `whole number, 1 or more`."""
+    annotation = info.annotation
+    if get_origin(annotation) in (Union, UnionType):
+        rest = [part for part in get_args(annotation) if part is not NoneType]
+        annotation = rest[0] if len(rest) == 1 else annotation
+    if get_origin(annotation) is Literal:
+        return " or ".join(f"`{choice}`" for choice in get_args(annotation))
+    names: dict[Any, str] = {int: "whole number", float: "number", str: "text", bool: "true or false"}
+    origin = get_origin(annotation) or annotation
+    kind = names.get(annotation) or ("list" if origin in (tuple, list) else "table" if origin is dict else "value")
+    words = {"ge": "{:g} or more", "gt": "above {:g}", "le": "at most {:g}", "lt": "below {:g}"}
+    bounds = [
+        text.format(bound)
+        for rule in info.metadata
+        for key, text in words.items()
+        if (bound := getattr(rule, key, None)) is not None
+    ]
+    return ", ".join([kind, *bounds])
+
+
+def _default(info: FieldInfo) -> str:
+    if info.is_required():
+        return "required"
+    value = info.get_default(call_default_factory=True)
+    if isinstance(value, tuple | list):
+        return ", ".join(one.label() if isinstance(one, Model) else str(one) for one in value) or "none"
+    return {None: "none", True: "`true`", False: "`false`"}.get(value) or f"`{value}`" if _is_plain(value) else "none"
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float)
