@@ -6,6 +6,7 @@ import doctest
 import io
 import re
 import shlex
+import tomllib
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,7 +94,9 @@ class PageRun:
         if block.language == "python":
             self._python(block)
         elif block.language == "toml":
-            Recipe.loads(block.code, folder=Path())
+            # A page may show a part of a recipe; the rest is the least there is.
+            least = {"source": {"builtin": "census"}, "algorithm": {"name": "mondrian"}}
+            Recipe.from_dict(least | tomllib.loads(block.code), folder=Path())
         elif block.language == "sh":
             self._shell(block)
 
