@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
-from types import NoneType, UnionType
+from types import ModuleType, NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -26,10 +26,14 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from docstring_facts import FACTS, listed  # noqa: E402
+from rooms import drawing  # noqa: E402
 
 from anoncore.algorithms import ALGORITHMS  # noqa: E402
 from anoncore.cli import main  # noqa: E402
-from anoncore.model import Model  # noqa: E402
+from anoncore.base.model import Model  # noqa: E402
+from anoncore.datasets import tables as built_in_tables  # noqa: E402
+from anoncore.measures.criteria import CRITERIA, FAMILIES  # noqa: E402
+from anoncore.measures.evaluation import MEASURES  # noqa: E402
 from anoncore.requirements import REQUIREMENTS  # noqa: E402
 
 AT_THE_ROOT = {"contributing.md": "CONTRIBUTING.md", "changes.md": "CHANGELOG.md"}
@@ -66,6 +70,34 @@ def requirements(_: str | None = None) -> str:
     return "\n".join(_section(model, "requirements", "##") for model in REQUIREMENTS.values())
 
 
+def measures(_: str | None = None) -> str:
+    """The numbers on one scale by family, then every measure with the first sentence of its docstring."""
+    lines = ["## Numbers on one scale\n", NUMBERS]
+    for family, title in FAMILIES.items():
+        rows = [
+            (f"`{one.name}`", one.title, "higher" if one.higher_is_better else "lower", one.meaning, one.source)
+            for one in CRITERIA.values()
+            if one.family == family
+        ]
+        lines += [f"\n### {title}\n", _table(("Name", "Title", "Better is", "What it says", "Source"), rows)]
+    rows = []
+    for name, function in MEASURES.items():
+        package, _dot, short = name.partition(".")
+        path = documented(importlib.import_module(f"anoncore.{package}"), short)
+        rows.append((f"[`{name}`][{path}]", _first_paragraph(function)))
+    lines += ["\n## Measures\n", FUNCTIONS, "", _table(("Name", "What it gives"), rows)]
+    return "\n".join(lines)
+
+
+NUMBERS = """\
+These names work in `anoncore evaluate --measure`, in sweeps and as targets. Those about a sensitive attribute take the
+first one unless `--attribute` names another."""
+
+FUNCTIONS = """\
+These names work in the `measures` of a recipe and in `anoncore evaluate --measure`. In Python each is a function of
+`anoncore.privacy`, `anoncore.attacks` or `anoncore.utility`; its page tells the arguments."""
+
+
 def command_help(command: str | None) -> str:
     """What `anoncore COMMAND --help` prints; without a command, `anoncore --help`."""
     os.environ.update(COLUMNS="88", NO_COLOR="1")
@@ -79,29 +111,42 @@ def command_help(command: str | None) -> str:
     return f"```text\n{printed.getvalue().rstrip()}\n```"
 
 
+def tables(_: str | None = None) -> str:
+    """The built-in tables."""
+    rows = [(f"`{name}`", one.title, one.description) for name, one in built_in_tables().items()]
+    return _table(("Name", "Title", "What it is"), rows)
+
+
 def api(package: str | None) -> str:
     """The public names of a package from their docstrings: functions, then classes, then constants."""
     module = importlib.import_module("anoncore" if package in (None, "anoncore") else f"anoncore.{package}")
     names = [name for name in module.__all__ if name != "__version__"]
-    submodules = {one.name for one in pkgutil.iter_modules(module.__path__)}
 
     def rank(name: str) -> tuple[int, str]:
         value = getattr(module, name)
         return (0 if inspect.isfunction(value) else 1 if inspect.isclass(value) else 2), name.lower()
 
-    def path(name: str) -> str:
-        # A function that is called like its own file is documented where it is defined: the shorter path is the file's.
-        home = getattr(module, name).__module__ if name in submodules else module.__name__
-        return f"{home}.{name}"
+    return "\n\n".join(f"::: {documented(module, name)}" for name in sorted(names, key=rank))
 
-    return "\n\n".join(f"::: {path(name)}" for name in sorted(names, key=rank))
+
+def documented(package: ModuleType, name: str) -> str:
+    """The path by which a public name of a package is documented.
+
+    A function that is called like its own file stands where it is defined, because the shorter path is the file's.
+    """
+    submodules = {one.name for one in pkgutil.iter_modules(package.__path__)}
+    home = getattr(package, name).__module__ if name in submodules else package.__name__
+    return f"{home}.{name}"
 
 
 PIECES: Mapping[str, Callable[[str | None], str]] = {
     "api": api,
+    "measures": measures,
     "methods": methods,
     "requirements": requirements,
     "help": command_help,
+    "tables": tables,
+    "rooms": lambda _: drawing(),
 }
 
 
@@ -142,8 +187,8 @@ def _facts(model: type[Model]) -> list[str]:
     return entries
 
 
-def _first_paragraph(model: type[Model]) -> str:
-    return " ".join(inspect.cleandoc(model.__doc__ or "").split("\n\n")[0].split())
+def _first_paragraph(described: object) -> str:
+    return " ".join(inspect.cleandoc(described.__doc__ or "").split("\n\n")[0].split())
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
