@@ -1,4 +1,4 @@
-"""A griffe extension: the facts at the end of a docstring (Assumes, Cost, Use, Avoid, Source) become a list."""
+"""A griffe extension: the facts of a docstring (Assumes, Cost, Use, Avoid, Source) become a list."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import griffe
 
-FACTS = ("Assumes", "Cost", "Use", "Avoid", "Source", "Parameters")
-_BEGIN = re.compile(rf"^({'|'.join(FACTS)}): ", re.MULTILINE)
+FACTS = ("Assumes", "Cost", "Use", "Avoid", "Source")
+_BEGIN = re.compile(rf"({'|'.join(FACTS)}): ")
 
 
 class DocstringFacts(griffe.Extension):
@@ -21,10 +21,18 @@ class DocstringFacts(griffe.Extension):
 
 
 def listed(text: str) -> str:
-    """The text with its facts as entries of a list, set off from the paragraph before by an empty line."""
-    first = _BEGIN.search(text)
-    if first is None:
-        return text
-    before, facts = text[: first.start()].rstrip(), text[first.start() :]
-    lines = [line.strip() if line.startswith("  ") else line for line in facts.splitlines()]
-    return f"{before}\n\n" + _BEGIN.sub(r"- **\1:** ", "\n".join(lines))
+    """The text with every fact as one line of a list, set off from a paragraph before it by an empty line."""
+    lines: list[str] = []
+    in_fact = False
+    for line in text.splitlines():
+        begin = _BEGIN.match(line)
+        if begin:
+            if lines and not in_fact and lines[-1].strip("- "):
+                lines.append("")
+            lines.append(f"- **{begin[1]}:** {line[begin.end() :]}")
+        elif in_fact and line.startswith("  "):
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+        in_fact = begin is not None or (in_fact and line.startswith("  "))
+    return "\n".join(lines)

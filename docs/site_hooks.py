@@ -29,12 +29,12 @@ from docstring_facts import FACTS, listed  # noqa: E402
 from rooms import drawing  # noqa: E402
 
 from anoncore.algorithms import ALGORITHMS  # noqa: E402
-from anoncore.cli import main  # noqa: E402
 from anoncore.base.model import Model  # noqa: E402
+from anoncore.cli import main  # noqa: E402
 from anoncore.datasets import tables as built_in_tables  # noqa: E402
 from anoncore.measures.criteria import CRITERIA, FAMILIES  # noqa: E402
 from anoncore.measures.evaluation import MEASURES  # noqa: E402
-from anoncore.requirements import REQUIREMENTS  # noqa: E402
+from anoncore.requirements import REQUIREMENTS, Requirement  # noqa: E402
 
 AT_THE_ROOT = {"contributing.md": "CONTRIBUTING.md", "changes.md": "CHANGELOG.md"}
 """Pages of the site that lie at the root of the repository, where its readers look for them."""
@@ -80,12 +80,12 @@ def measures(_: str | None = None) -> str:
             if one.family == family
         ]
         lines += [f"\n### {title}\n", _table(("Name", "Title", "Better is", "What it says", "Source"), rows)]
-    rows = []
+    functions = []
     for name, function in MEASURES.items():
         package, _dot, short = name.partition(".")
         path = documented(importlib.import_module(f"anoncore.{package}"), short)
-        rows.append((f"[`{name}`][{path}]", _first_paragraph(function)))
-    lines += ["\n## Measures\n", FUNCTIONS, "", _table(("Name", "What it gives"), rows)]
+        functions.append((f"[`{name}`][{path}]", _first_paragraph(function)))
+    lines += ["\n## Measures\n", FUNCTIONS, "", _table(("Name", "What it gives"), functions)]
     return "\n".join(lines)
 
 
@@ -153,13 +153,12 @@ PIECES: Mapping[str, Callable[[str | None], str]] = {
 def _section(model: type[Model], package: str, heading: str) -> str:
     title = f"{model.title[0].upper()}{model.title[1:]}"
     summary = getattr(model, "summary", "")
-    facts = [line for line in _facts(model) if not line.startswith("- **Parameters")]
     about = [
         f"{heading} {title} {{#{model.name}}}",
         f"`{model.name}` in recipes and on the command line, "
         f"[`{model.__name__}`][anoncore.{package}.{model.__name__}] in Python.",
         summary or _first_paragraph(model),
-        "\n".join(facts),
+        "\n".join(_facts(model)),
         _table(
             ("Field", "Takes", "Default", "Meaning"),
             [
@@ -172,19 +171,11 @@ def _section(model: type[Model], package: str, heading: str) -> str:
 
 
 def _facts(model: type[Model]) -> list[str]:
+    """The facts of the docstring as lines of a list; the source is that of the model."""
     text = listed(inspect.cleandoc(model.__doc__ or ""))
-    found = re.search(rf"^- \*\*({'|'.join(FACTS)}):", text, re.MULTILINE)
-    if found is None:
-        return [f"- **Source:** {model.source}."]
-    entries: list[str] = []
-    for line in text[found.start() :].splitlines():
-        if line.startswith("- "):
-            entries.append(line)
-        elif not line.strip():
-            break
-        else:
-            entries[-1] += f" {line}"
-    return entries
+    facts = [line for line in text.splitlines() if re.match(rf"- \*\*({'|'.join(FACTS)}):\*\*", line)]
+    told = [line for line in facts if not line.startswith("- **Source:")]
+    return [*told, f"- **Source:** {model.source}."]
 
 
 def _first_paragraph(described: object) -> str:
@@ -223,7 +214,7 @@ def _default(info: FieldInfo) -> str:
         return "required"
     value = info.get_default(call_default_factory=True)
     if isinstance(value, tuple | list):
-        return ", ".join(one.label() if isinstance(one, Model) else str(one) for one in value) or "none"
+        return ", ".join(one.label() if isinstance(one, Requirement) else str(one) for one in value) or "none"
     return {None: "none", True: "`true`", False: "`false`"}.get(value) or f"`{value}`" if _is_plain(value) else "none"
 
 

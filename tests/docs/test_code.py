@@ -33,7 +33,7 @@ def test_a_wrong_output_is_noticed():
     run = PageRun()
     run.run(block("python", "print(1 + 1)\n"))
     run.run(block("text", "2\n", follows=True))
-    with pytest.raises(AssertionError, match="README.md:1"):
+    with pytest.raises(AssertionError, match=r"README\.md:1"):
         run.run(block("text", "3\n", follows=True))
 
 
