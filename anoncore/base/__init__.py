@@ -1,1 +1,6 @@
 """What every room uses and what uses none: errors, checked models, progress, scores, texts of values, memory."""
+
+from anoncore.base.progress import Progress
+from anoncore.base.score import Score
+
+__all__ = ["Progress", "Score"]

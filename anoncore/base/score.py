@@ -6,11 +6,40 @@ from typing import Any, Self
 
 
 class Score(float):
-    """The value of a measure, usable as a float.
+    """The value of a measure: a float that says which measure it is, what it means and what it is to be compared with.
 
-    `name` and `title` say which measure it is, `unit` in what it counts, `higher_is_better` its direction for the one
-    who publishes (None: neither), `bounds` the smallest and largest possible value (None: open), `meaning` one sentence
-    for people, `baseline` what guessing gets or what the original data give, where the measure has one.
+    Parameters
+    ----------
+    value : float
+        The number itself.
+    name : str
+        Name of the measure in recipes and on the command line.
+    title : str
+        Name of the measure for people.
+    meaning : str
+        What the number says, in one sentence for people.
+    unit : str
+        What the number counts.
+    higher_is_better : bool or None
+        Its direction for the one who publishes; None for neither.
+    bounds : tuple of float or None
+        Smallest and largest possible value; None where it is open.
+    baseline : float or None
+        What guessing gets, or what the original data give, where the measure has one.
+    **details
+        Attributes of a subclass, such as a breakdown.
+
+    Attributes
+    ----------
+    name, title, meaning, unit, higher_is_better, bounds, baseline
+        As given.
+
+    Examples
+    --------
+    >>> from anoncore.base import Score
+    >>> share = Score(0.25, name="share", title="Share", meaning="A quarter of the people.", bounds=(0.0, 1.0))
+    >>> share + 0.5, share.title, share.bounds
+    (0.75, 'Share', (0.0, 1.0))
     """
 
     name: str

@@ -1,1 +1,23 @@
-"""What leaves the house: tables as files, certificates and their verification, reports, saved releases."""
+"""What leaves the house: tables as files, certificates and their verification, reports, saved releases.
+
+Reports are in `anoncore.publishing.report`, whose function has the name of the package.
+"""
+
+from anoncore.publishing.certification import Certificate, Finding, Verification, certify, input_hash, new_key, verify
+from anoncore.publishing.export import FileFormat, safe_cells, write_tables
+from anoncore.publishing.release_file import packed, unpacked
+
+__all__ = [
+    "Certificate",
+    "FileFormat",
+    "Finding",
+    "Verification",
+    "certify",
+    "input_hash",
+    "new_key",
+    "packed",
+    "safe_cells",
+    "unpacked",
+    "verify",
+    "write_tables",
+]

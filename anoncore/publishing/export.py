@@ -19,6 +19,7 @@ import pandas as pd
 from anoncore.base.errors import DataError, ParameterError
 
 FileFormat = Literal["csv", "parquet", "excel"]
+"""The formats in which tables are written."""
 
 # OWASP, "CSV Injection": = + - @ tab and line ends, their full-width forms, also behind spaces, quotes or unseen marks.
 # Apostrophes before them count too, so that no text looks like the guarded form of another one.
@@ -33,14 +34,39 @@ RESERVED_FILES = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])")
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], target: Path | BinaryIO, format: FileFormat) -> None:
-    """Write published tables (name -> frame; row labels are left out) to one file.
+    """Write published tables to one file; their row labels are left out.
 
     One CSV or Parquet table is that file, several are a zip with fixed times; Excel gets one sheet each. CSV is UTF-8
     with CRLF line ends (RFC 4180). Texts and column names in CSV and Excel are guarded by `safe_cells`; Parquet has no
     formulas and keeps texts as they are. Excel gets what it cannot hold exactly as text: whole numbers of more than 15
-    digits, infinities, dates before 1900 or with a time zone. A path is replaced only when the whole file is written.
+    digits, infinities, dates before 1900 or with a time zone. A file that exists is replaced only when the whole new
+    one is written.
 
-    Raises ParameterError for an unknown format, DataError for no tables and for a table that the format can't hold.
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        The tables by name, such as `Release.tables` gives them.
+    target : path or binary file
+        Where to write.
+    format : {"csv", "parquet", "excel"}
+        The format of the file.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown format.
+    DataError
+        For no tables, and for a table that the format cannot hold.
+
+    Examples
+    --------
+    >>> import io
+    >>> import pandas as pd
+    >>> from anoncore.publishing import write_tables
+    >>> file = io.BytesIO()
+    >>> write_tables({"people": pd.DataFrame({"age": ["20-29"], "note": ["=1+1"]})}, file, "csv")
+    >>> file.getvalue().decode().splitlines()
+    ['age,note', "20-29,'=1+1"]
     """
     writers: dict[str, Callable[[Mapping[str, pd.DataFrame]], bytes]] = {
         "csv": lambda all_tables: _one_or_zip(all_tables, "csv", _csv),
@@ -61,11 +87,34 @@ def write_tables(tables: Mapping[str, pd.DataFrame], target: Path | BinaryIO, fo
 
 
 def safe_cells(frame: pd.DataFrame) -> pd.DataFrame:
-    """A copy in which a spreadsheet runs no text as a formula: an apostrophe comes before it.
+    """A copy of a table in which a spreadsheet runs no text as a formula: an apostrophe comes before it.
 
     Guarded are texts, categories and column names whose first character is = + - @ tab or a line end, also behind
-    spaces and quotes (OWASP, "CSV Injection"). Different texts stay different. Numbers, dates and all else stay as they
-    are, negative numbers included; a negative number that is text is guarded.
+    spaces and quotes. Different texts stay different. Numbers, dates and all else stay as they are, negative numbers
+    included; a negative number that is text is guarded.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table, which is not changed.
+
+    Returns
+    -------
+    DataFrame
+        The guarded copy.
+
+    References
+    ----------
+    OWASP, "CSV Injection".
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore.publishing import safe_cells
+    >>> safe_cells(pd.DataFrame({"note": ["=1+1", "fine"], "change": [-1, 2]}))
+        note  change
+    0  '=1+1      -1
+    1   fine       2
     """
     safe = frame.copy()
     for position in range(frame.shape[1]):

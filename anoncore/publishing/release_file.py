@@ -33,9 +33,41 @@ BROKEN = "The saved release does not fit its table; the file was changed or is d
 
 
 def packed(release: Release) -> tuple[dict[str, Any], list[bytes]]:
-    """The release as a JSON-like description and the bytes of the arrays that it counts.
+    """Take a release apart into a description and bytes, so that it can be kept and come back exactly.
 
-    Data and algorithm are not in it. Raises DataError for a recoding of other values than the attribute's.
+    The parts are for the publisher, not for publication: they follow the original rows. Data and algorithm are not in
+    them.
+
+    Parameters
+    ----------
+    release : Release
+        The release.
+
+    Returns
+    -------
+    dict of str to object
+        The release as JSON can hold it; it counts the arrays.
+    list of bytes
+        The arrays.
+
+    Raises
+    ------
+    DataError
+        For a recoding of other values than the attribute's.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> from anoncore.publishing import packed
+    >>> description, arrays = packed(release)
+    >>> [fragment["name"] for fragment in description["fragments"]], len(arrays)
+    (['release'], 4)
     """
     arrays: list[bytes] = []
     partitions: list[Partition] = []
@@ -90,7 +122,43 @@ def packed(release: Release) -> tuple[dict[str, Any], list[bytes]]:
 def unpacked(
     description: Mapping[str, Any], arrays: list[bytes], data: Microdata, algorithm: Algorithm | None
 ) -> Release:
-    """The release that `packed` described, of the same table. Raises DataError for parts that do not fit together."""
+    """Put a release together again from the parts that `packed` made of it.
+
+    Parameters
+    ----------
+    description : mapping of str to object
+        What `packed` described.
+    arrays : list of bytes
+        The arrays that it counted.
+    data : Microdata
+        The same table.
+    algorithm : Algorithm or None
+        The algorithm that made the release.
+
+    Returns
+    -------
+    Release
+        The same release.
+
+    Raises
+    ------
+    DataError
+        For parts that do not fit together, or not this table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> from anoncore.publishing import packed, unpacked
+    >>> again = unpacked(*packed(release), data, release.algorithm)
+    >>> again.tables()["release"].equals(release.tables()["release"])
+    True
+    """
     try:
         return _Reader(arrays, data).release(description, algorithm)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):

@@ -1,1 +1,24 @@
 """Many releases at once: candidates, sweeps over parameters, the cheapest one that keeps targets, the choice of k."""
+
+from anoncore.search.candidates import Ranges, axes, candidates
+from anoncore.search.choosing import Choice, choose_k, largest_distance, largest_k, tried_values
+from anoncore.search.sweeping import Point, pareto, sweep
+from anoncore.search.targets import Search, Target, default_candidates, search
+
+__all__ = [
+    "Choice",
+    "Point",
+    "Ranges",
+    "Search",
+    "Target",
+    "axes",
+    "candidates",
+    "choose_k",
+    "default_candidates",
+    "largest_distance",
+    "largest_k",
+    "pareto",
+    "search",
+    "sweep",
+    "tried_values",
+]

@@ -23,7 +23,25 @@ Ranges = Mapping[str, Mapping[str, Sequence[float]]]
 
 
 def axes(kind: type[Algorithm]) -> tuple[str, ...]:
-    """What can be varied of a method: its numeric fields, and k, l and t where it takes requirements."""
+    """The parameters of a method that can be varied: its numeric fields, and k, l and t where it takes requirements.
+
+    Parameters
+    ----------
+    kind : type of Algorithm
+        The method.
+
+    Returns
+    -------
+    tuple of str
+        Names of the axes, without that of a seed.
+
+    Examples
+    --------
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.search import axes
+    >>> axes(Mondrian)[:3]
+    ('k', 'l', 't')
+    """
     fields = kind.model_fields
     found = list(LEVELS) if "requirements" in fields else []
     found += [name for name, info in fields.items() if name != "seed" and _is_number(info.annotation)]
@@ -74,9 +92,43 @@ def usual_ground(data: Microdata, attribute: str | None) -> Ground:
 
 
 def candidates(ranges: Ranges, data: Microdata, attribute: str | None = None) -> tuple[Algorithm, ...]:
-    """Every combination of the values of each method's axes, with a seed of its own where a method draws at random.
+    """Algorithms at every combination of the values that each method's axes are given.
 
-    A method without axes stands for itself. Raises ParameterError for an unknown method, axis or value.
+    A method without values stands for itself. A method that draws at random gets a seed of its own, so that its release
+    can be made again.
+
+    Parameters
+    ----------
+    ranges : mapping of str to mapping of str to sequence of float
+        By name of the method, the values of each of its axes.
+    data : Microdata
+        The table, whose kinds of attributes decide which ground distance t has.
+    attribute : str, optional
+        The sensitive attribute that l and t are about; by default every one.
+
+    Returns
+    -------
+    tuple of Algorithm
+        The combinations, method by method.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown method, axis or value.
+
+    Examples
+    --------
+    Two values of k with one of t make two candidates:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.search import candidates
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> for algorithm in candidates({"mondrian": {"k": [2, 3], "t": [0.5]}}, data):
+    ...     print([requirement.label() for requirement in algorithm.requirements])
+    ['k-anonymity (k = 2)', 't-closeness (t = 0.5, ground = equal)']
+    ['k-anonymity (k = 3)', 't-closeness (t = 0.5, ground = equal)']
     """
     return tuple(one for name, values in ranges.items() for one in _combinations(name, values, data, attribute))
 

@@ -28,10 +28,31 @@ MOST_TRIED = 30
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """Privacy loss t and information loss i of one release per k, and their mean C = alpha t + (1 - alpha) i.
+    """What one release for each k gives away and what it loses, and their mean C = alpha t + (1 - alpha) i.
 
-    `k`, `n_classes` int64 and `t`, `information_loss` float, all (number of k tried,); t is the largest EMD of any
-    class in any sensitive attribute. Both losses run from 0 to 1, lower is better.
+    Attributes
+    ----------
+    alpha : float
+        Weight of the privacy loss, from 0 to 1.
+    k : ndarray of int64, shape (n_tried,)
+        The values of k that were tried.
+    t : ndarray of float, shape (n_tried,)
+        Privacy loss: the largest EMD of any class in any sensitive attribute, from 0 to 1.
+    information_loss : ndarray of float, shape (n_tried,)
+        Information loss i, from 0 to 1.
+    n_classes : ndarray of int64, shape (n_tried,)
+        Classes of each release.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.search import choose_k
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> choice = choose_k(data, ks=[2, 6])
+    >>> choice.k.tolist(), choice.n_classes.tolist(), choice.cost.round(2).tolist(), choice.best
+    ([2, 6], [3, 1], [0.33, 0.5], 2)
     """
 
     alpha: float
@@ -51,7 +72,23 @@ class Choice:
         return int(self.k[int(np.argmin(self.cost))])
 
     def weighted(self, alpha: float) -> Choice:
-        """The same losses with another weight."""
+        """The same losses with another weight.
+
+        Parameters
+        ----------
+        alpha : float
+            Weight of the privacy loss, from 0 to 1.
+
+        Returns
+        -------
+        Choice
+            The losses with their new mean.
+
+        Raises
+        ------
+        ParameterError
+            For an alpha outside 0 to 1.
+        """
         return Choice(_share(alpha), self.k, self.t, self.information_loss, self.n_classes)
 
 
@@ -63,13 +100,53 @@ def choose_k(
     ground: Ground | None = None,
     progress: Progress | None = None,
 ) -> Choice:
-    """Release the table for each k and weigh what it gives away against what it loses.
+    """Release the table for each k, and weigh what each release gives away against what it loses.
 
-    `ks`: default 2 to l, the number of different sensitive values (or combinations of values) that occur, at most the
-    number of rows; 30 of them if there are more. `algorithm`: one with a field k, Stack & Deal if left out. `ground`:
-    distance of the sensitive values; if left out, ordered for numeric and ordinal attributes, equal for others. Raises
-    ParameterError for an alpha outside 0 to 1, a k below 1, or an algorithm without k; InfeasibleError where no k can
-    be tried. Source: t-closeness dissertation, chapter 6.
+    Parameters
+    ----------
+    data : Microdata
+        The table.
+    alpha : float
+        Weight of the privacy loss, from 0 to 1; the information loss has the rest.
+    ks : sequence of int, optional
+        The values of k that are tried. By default 2 to l, the number of different sensitive values (or combinations of
+        values) that occur, at most the number of rows; 30 of them if there are more.
+    algorithm : Algorithm, optional
+        A method with a field k; by default Stack & Deal.
+    ground : {"ordered", "equal", "hierarchical"}, optional
+        Distance of the sensitive values; by default ordered for numeric and ordinal attributes, equal for others.
+    progress : callable, optional
+        Called with the share done and a text; it may raise CancelledError to stop.
+
+    Returns
+    -------
+    Choice
+        Both losses and their mean for every k, and the k of least cost.
+
+    Raises
+    ------
+    ParameterError
+        For an alpha outside 0 to 1, a k below 1, or an algorithm without k.
+    InfeasibleError
+        Where no k can be tried.
+
+    References
+    ----------
+    T-closeness dissertation, chapter 6.
+
+    Examples
+    --------
+    With k = 2 the two people with the flu are dealt to two of three classes; the third, all colds, is 1/3 away from the
+    table. One class of six looks like the table but says nothing about age:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.search import choose_k
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> choice = choose_k(data, ks=[2, 6])
+    >>> choice.t.round(2).tolist(), choice.information_loss.round(2).tolist(), choice.best
+    ([0.33, 0.0], [0.33, 1.0], 2)
     """
     weight = _share(alpha)
     method = algorithm if algorithm is not None else StackAndDeal()
@@ -92,10 +169,41 @@ def _part_of(progress: Progress | None, place: int, count: int, k: int) -> Progr
 
 
 def largest_distance(release: Release, ground: Ground | None = None) -> float:
-    """The largest EMD of any class in any sensitive attribute, taken from the release's partition.
+    """The largest EMD of any class of a release in any sensitive attribute.
 
-    `ground`: if left out, ordered for numeric and ordinal attributes, equal for nominal ones. Raises ReleaseError where
-    fragments have partitions of their own.
+    Distances are those of the original values in the release's groups.
+
+    Parameters
+    ----------
+    release : Release
+        A release of one fragment or with a shared partition.
+    ground : {"ordered", "equal", "hierarchical"}, optional
+        How far apart two values are; by default ordered for numeric and ordinal attributes, equal for nominal ones.
+
+    Returns
+    -------
+    float
+        The distance, from 0 to 1.
+
+    Raises
+    ------
+    ReleaseError
+        Where fragments have partitions of their own.
+
+    Examples
+    --------
+    In the table 2 of 6 people have the flu, in the first class 2 of 3:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> from anoncore.search import largest_distance
+    >>> round(largest_distance(release), 3)
+    0.333
     """
     largest = 0.0
     for name in release.data.require_sensitive():
@@ -107,7 +215,31 @@ def largest_distance(release: Release, ground: Ground | None = None) -> float:
 
 
 def tried_values(least: int, most: int) -> list[int]:
-    """Every k from `least` to `most`, or `MOST_TRIED` of them spread in proportion. Raises ParameterError for none."""
+    """Every k from the least to the most, or 30 of them spread in proportion.
+
+    Parameters
+    ----------
+    least : int
+        The smallest k, at least 1.
+    most : int
+        The largest k.
+
+    Returns
+    -------
+    list of int
+        The values of k, ascending.
+
+    Raises
+    ------
+    ParameterError
+        For a range that is empty or begins below 1.
+
+    Examples
+    --------
+    >>> from anoncore.search import tried_values
+    >>> tried_values(2, 6)
+    [2, 3, 4, 5, 6]
+    """
     if not 1 <= least <= most:
         raise ParameterError(f"k should run from 1 or more upwards, not from {least} to {most}.")
     if most - least < MOST_TRIED:
@@ -116,9 +248,32 @@ def tried_values(least: int, most: int) -> list[int]:
 
 
 def largest_k(data: Microdata) -> int:
-    """The number l of different sensitive values (or combinations of values) that occur, at most the number of rows.
+    """The largest k that is worth a try: how many sensitive values (or combinations of values) occur.
 
-    Raises InfeasibleError where there is only one.
+    Parameters
+    ----------
+    data : Microdata
+        The table.
+
+    Returns
+    -------
+    int
+        The number of values, at most the number of rows.
+
+    Raises
+    ------
+    InfeasibleError
+        Where there is only one value.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.search import largest_k
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> largest_k(data)
+    2
     """
     most = min(len(Multiplicity.of(data).cells), data.n_rows)
     if most < 2:

@@ -22,9 +22,32 @@ Stop = Callable[[], bool]
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """One candidate of a sweep: its numbers by criterion, or the sentence why it made no release.
+    """One candidate of a sweep: its numbers, or the sentence why it made no release.
 
-    `missing` has the reason for each criterion that the release does not have. `seconds` is what the method took.
+    Attributes
+    ----------
+    algorithm : Algorithm
+        The candidate.
+    values : mapping of str to float
+        Its numbers by name of the criterion.
+    missing : mapping of str to str
+        For each criterion that the release does not have, why.
+    seconds : float
+        Time that the method took.
+    error : str
+        Why there is no release; empty where there is one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.search import candidates, sweep
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> tried = candidates({"mondrian": {"k": [3, 6]}}, data)
+    >>> points = sweep(data, tried, ["k", "information-loss"])
+    >>> points[0].values, points[0].made
+    ({'k': 3.0, 'information-loss': 0.08}, True)
     """
 
     algorithm: Algorithm
@@ -79,11 +102,50 @@ def sweep(
     stop: Stop | None = None,
     workers: int | None = None,
 ) -> tuple[Point | None, ...]:
-    """Measure every algorithm on the table, on all cores, in the order given.
+    """Make the release of every algorithm, measure each by the same criteria, and let it go again.
 
-    `take(place, point)` is called, in the calling thread, as soon as a point is there. After `stop` returns True no
-    further one is begun and those on their way end at their next step; their places stay None. Raises ParameterError
-    for an unknown criterion.
+    All cores are used; the points come in the order of the algorithms.
+
+    Parameters
+    ----------
+    data : Microdata
+        The table.
+    algorithms : sequence of Algorithm
+        The candidates, such as `candidates` gives them.
+    criteria : sequence of str
+        Names of the numbers that are taken.
+    attribute : str, optional
+        The sensitive attribute that criteria are about; by default the first.
+    take : callable, optional
+        Called with the position of a candidate and its point, in the calling thread, as soon as the point is there.
+    stop : callable, optional
+        Once it returns True no further candidate is begun, and those on their way end at their next step.
+    workers : int, optional
+        Releases that are made at a time; by default one per core.
+
+    Returns
+    -------
+    tuple of Point or None
+        A point per algorithm; None for those that were stopped.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown criterion.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.search import candidates, sweep
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> tried = candidates({"mondrian": {"k": [3, 6]}}, data)
+    >>> points = sweep(data, tried, ["k", "information-loss"])
+    >>> for point in points:
+    ...     print(point.values["k"], point.values["information-loss"])
+    3.0 0.08
+    6.0 1.0
     """
     chosen(criteria)
     ended = threading.Event()
@@ -118,9 +180,36 @@ def sweep(
 
 
 def pareto(points: Sequence[Point], one: str, other: str) -> npt.NDArray[np.bool_]:
-    """Whether no other point is at least as good in both criteria and better in one, bool (n_points,).
+    """Say of each point whether it is unbeaten: no other is at least as good in both criteria and better in one.
 
-    Points that lack one of the two are not on the front.
+    Parameters
+    ----------
+    points : sequence of Point
+        The points of a sweep.
+    one : str
+        Name of the first criterion.
+    other : str
+        Name of the second criterion.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_points,)
+        Whether each point is unbeaten; False for those that lack one of the two numbers.
+
+    Examples
+    --------
+    The first has less loss, the second larger groups:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.search import candidates, sweep
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> tried = candidates({"mondrian": {"k": [3, 6]}}, data)
+    >>> points = sweep(data, tried, ["k", "information-loss"])
+    >>> from anoncore.search import pareto
+    >>> pareto(points, "k", "information-loss").tolist()
+    [True, True]
     """
     first, second = CRITERIA[one], CRITERIA[other]
     front = np.zeros(len(points), dtype=np.bool_)

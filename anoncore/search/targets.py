@@ -36,7 +36,26 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Target:
-    """A criterion and the limit it must keep: at least where higher is better, else at most."""
+    """A criterion and the limit that a release must keep: at least where higher is better, else at most.
+
+    Attributes
+    ----------
+    criterion : str
+        Name of the criterion.
+    limit : float
+        The limit, in the unit of the criterion.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown criterion.
+
+    Examples
+    --------
+    >>> from anoncore.search import Target
+    >>> Target("k", 10).text, Target("k", 10).shortfall(5)
+    ('Smallest group at least 10', 0.5)
+    """
 
     criterion: str
     limit: float
@@ -56,7 +75,18 @@ class Target:
         return f"{self.of.title} {'at least' if self.of.higher_is_better else 'at most'} {self.of.text(self.limit)}"
 
     def shortfall(self, value: float | None) -> float:
-        """How far a number misses the limit, as a share of the limit; 0 where it keeps it, 1 where there is none."""
+        """How far a number misses the limit, as a share of the limit.
+
+        Parameters
+        ----------
+        value : float or None
+            The number, or None where there is none.
+
+        Returns
+        -------
+        float
+            0 where the limit is kept, 1 where there is no number.
+        """
         if value is None:
             return 1.0
         gap = self.limit - value if self.of.higher_is_better else value - self.limit
@@ -67,7 +97,31 @@ class Target:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What a search found. `points` are all candidates that were tried, those without a release included."""
+    """What a search found.
+
+    Attributes
+    ----------
+    targets : tuple of Target
+        What a release had to keep.
+    spare : str
+        Name of the criterion that should cost least.
+    points : tuple of Point
+        All candidates that were tried, those without a release included.
+    n_left : int
+        Candidates that were not tried, because the search was stopped.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.search import Target, candidates, search
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> tried = candidates({"mondrian": {"k": [2, 3, 6]}}, data)
+    >>> found = search(data, [Target("k", 4)], algorithms=tried)
+    >>> found.best.values, len(found.points)
+    ({'k': 6.0, 'information-loss': 1.0}, 3)
+    """
 
     targets: tuple[Target, ...]
     spare: str
@@ -111,13 +165,35 @@ class Search:
         return pick(freed, key=lambda one: one[1])[0]
 
     def missed(self, point: Point) -> tuple[Target, ...]:
-        """The targets that a point does not keep; all of them where there is no release or no cost."""
+        """The targets that a point does not keep.
+
+        Parameters
+        ----------
+        point : Point
+            A candidate that was tried.
+
+        Returns
+        -------
+        tuple of Target
+            The targets that are missed; all of them where there is no release or no cost.
+        """
         if self.spare not in point.values:
             return self.targets or (Target(self.spare, 0.0),)
         return tuple(one for one in self.targets if one.shortfall(point.values.get(one.criterion)) > 0)
 
     def shortfall(self, point: Point) -> float:
-        """Sum of what a point misses of its targets, each as a share of its limit."""
+        """How far a point misses its targets, all of them together.
+
+        Parameters
+        ----------
+        point : Point
+            A candidate that was tried.
+
+        Returns
+        -------
+        float
+            Sum of what it misses of each target, as shares of the limits.
+        """
         return sum(one.shortfall(point.values.get(one.criterion)) for one in self.targets)
 
     def _cheapest(self, points: Sequence[Point]) -> Point | None:
@@ -136,9 +212,48 @@ def search(
 ) -> Search:
     """Try algorithms and parameters, and tell which release keeps the targets and costs least.
 
-    `spare`: the criterion that should cost least. `algorithms`: what is tried; default: `default_candidates`. `take`
-    and `stop` are those of `sweep`. All candidates are tried, so the answer is the best of them. Raises ParameterError
-    for an unknown criterion.
+    All candidates are tried, so the answer is the best of them.
+
+    Parameters
+    ----------
+    data : Microdata
+        The table.
+    targets : sequence of Target
+        What a release must keep.
+    spare : str
+        Name of the criterion that should cost least.
+    algorithms : sequence of Algorithm, optional
+        What is tried; by default `default_candidates`.
+    attribute : str, optional
+        The sensitive attribute that criteria are about; by default the first.
+    take : callable, optional
+        Called with the position of a candidate and its point as soon as the point is there.
+    stop : callable, optional
+        Once it returns True no further candidate is begun.
+
+    Returns
+    -------
+    Search
+        All points, and the cheapest that keeps every target.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown criterion.
+
+    Examples
+    --------
+    Mondrian with k = 2 and 3 makes two classes of three rows, so a smallest group of 4 takes one class of all:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.search import Target, candidates, search
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> tried = candidates({"mondrian": {"k": [2, 3, 6]}}, data)
+    >>> found = search(data, [Target("k", 4)], algorithms=tried)
+    >>> found.best.algorithm.requirements[0].label(), found.best.values["information-loss"]
+    ('k-anonymity (k = 6)', 1.0)
     """
     if spare not in CRITERIA:
         raise ParameterError(f"There is no criterion '{spare}'; there is {listing(list(CRITERIA), 40)}.")
@@ -152,10 +267,37 @@ def search(
 def default_candidates(
     data: Microdata, targets: Sequence[Target], attribute: str | None = None, methods: Sequence[str] = SEARCHED
 ) -> tuple[Algorithm, ...]:
-    """Candidates for the targets: each method with the levels that the targets ask for, and up and down a ladder.
+    """Candidates for given targets: each method at the levels that these ask for, and up and down a ladder.
 
-    Levels read off the targets: k from the smallest group and the risk of being found, l from shares and beliefs, t
+    Levels are read off the targets: k from the smallest group and the risk of being found, l from shares and beliefs, t
     from the distance.
+
+    Parameters
+    ----------
+    data : Microdata
+        The table.
+    targets : sequence of Target
+        What a release must keep.
+    attribute : str, optional
+        The sensitive attribute that l and t are about; by default every one.
+    methods : sequence of str
+        Names of the methods.
+
+    Returns
+    -------
+    tuple of Algorithm
+        The candidates, without any that a method does not take.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.search import Target, default_candidates
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> tried = default_candidates(data, [Target("k", 4)], methods=["stack-and-deal"])
+    >>> [algorithm.k for algorithm in tried]
+    [2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100, 200]
     """
     asked = levels_of(targets)
     found: dict[str, Algorithm] = {}

@@ -33,6 +33,10 @@ ROOMS = (
     "anoncore.datasets",
     "anoncore.measures",
     "anoncore.sources",
+    "anoncore.search",
+    "anoncore.publishing",
+    "anoncore.publishing.report",
+    "anoncore.base",
 )
 """The packages whose `__all__` is what others call."""
 FROM_PAPERS = frozenset((*ALGORITHMS.values(), *REQUIREMENTS.values(), *MEASURES.values()))
@@ -108,7 +112,9 @@ def _of_class(kind: type, docstring: Docstring) -> list[str]:
     described = {one.name: one for title in ("Parameters", "Attributes") for one in docstring.described(title)}
     if issubclass(kind, BaseModel):
         lacks += [
-            f"Field(description=...) of {name}" for name, info in kind.model_fields.items() if not info.description
+            f"{name} under Attributes or in its Field(description=...)"
+            for name, info in kind.model_fields.items()
+            if not info.description and not _says(described.get(name))
         ]
     else:
         lacks += [f"{name} under Attributes" for name in _fields(kind) if not _says(described.get(name))]

@@ -61,7 +61,62 @@ UNSIGNED = "The certificate is not signed: it says what the files are and what t
 
 
 class Certificate(Entry):
-    """What a release is and what holds of it. All but the keyed hash of the input can be seen in the files."""
+    """What a release is and what holds of it. All of it can be seen in the files, except the keyed hash of the input.
+
+    Attributes
+    ----------
+    format : str
+        Says that the JSON is a certificate.
+    version : int
+        Version of the format.
+    made : str
+        When it was made, in UTC.
+    software : dict of str to str
+        Versions of anoncore and of what it runs on.
+    method : Method or None
+        The algorithm and its parameters, without a seed.
+    input : InputTable
+        Rows of the original table, and the keyed hash of its content without identifiers.
+    attributes : list of Attribute
+        Role and published form of every column of the original table.
+    tables : list of Table
+        Columns, rows, groups and hashes of each published table.
+    linked_by : str or None
+        The column that joins the tables.
+    sha256 : str
+        Hash of all tables together, whatever the order of rows and the file format.
+    requirements : list of Asked
+        What was asked for, and the level that the worst published group reaches.
+    people : list of Personal
+        What is promised of every person.
+    joins : Joins or None
+        The check of the joins of fragments with groups of their own.
+    files : list of File
+        Names, sizes and hashes of the written files.
+    not_checked : list of str
+        What the files alone do not show, in sentences.
+
+    Examples
+    --------
+    >>> import io
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.publishing import certify, new_key, verify, write_tables
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> file = io.BytesIO()
+    >>> write_tables(release.tables(), file, "csv")
+    >>> files = {"people.csv": file.getvalue()}
+    >>> certificate = certify(release, new_key(), files)
+    >>> Certificate = type(certificate)
+    >>> Certificate.loads(certificate.dumps()) == certificate
+    True
+    >>> certificate.requirements[0].label, certificate.requirements[0].reached
+    ('k-anonymity (k = 3)', 3.0)
+    """
 
     format: Literal["anoncore-release-certificate"] = "anoncore-release-certificate"
     version: Literal[1] = 1
@@ -100,7 +155,23 @@ class Certificate(Entry):
 
     @classmethod
     def loads(cls, text: str | bytes) -> Self:
-        """The certificate that `dumps` wrote. Raises DataError for a text that is none."""
+        """The certificate that `dumps` wrote.
+
+        Parameters
+        ----------
+        text : str or bytes
+            The JSON text.
+
+        Returns
+        -------
+        Certificate
+            The certificate, with every field checked.
+
+        Raises
+        ------
+        DataError
+            For a text that is no certificate.
+        """
         try:
             return cls.model_validate_json(text)
         except ValidationError as error:
@@ -111,7 +182,23 @@ class Certificate(Entry):
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The certificate in a file. Raises DataError for a file that cannot be read or is none."""
+        """The certificate in a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Certificate
+            The certificate, with every field checked.
+
+        Raises
+        ------
+        DataError
+            For a file that cannot be read or is no certificate.
+        """
         try:
             return cls.loads(Path(path).read_bytes())
         except OSError as error:
@@ -124,12 +211,48 @@ class Certificate(Entry):
 
 
 def new_key() -> str:
-    """A key for the hash of the input, 32 random bytes in hexadecimal."""
+    """A fresh random key for the hash of the original table.
+
+    Returns
+    -------
+    str
+        32 random bytes in hexadecimal. Keep it, and publish it never: with it a reader could test guesses of the table.
+
+    Examples
+    --------
+    >>> from anoncore.publishing import new_key
+    >>> len(new_key())
+    64
+    """
     return secrets.token_hex(32)
 
 
 def input_hash(data: Microdata, key: str) -> str:
-    """The keyed hash of a table's content without its identifiers, whatever the order of its rows."""
+    """The keyed hash of a table's content without its identifiers, whatever the order of its rows.
+
+    Parameters
+    ----------
+    data : Microdata
+        The original table.
+    key : str
+        The key, such as `new_key` gives one.
+
+    Returns
+    -------
+    str
+        HMAC-SHA-256 in hexadecimal.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.publishing import input_hash
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> turned = Microdata(people[::-1], roles=data.roles)
+    >>> input_hash(data, "key") == input_hash(turned, "key"), input_hash(data, "key") == input_hash(data, "other key")
+    (True, False)
+    """
     content = table_hash(PublishedTable.of("input", data.frame[list(data.attributes)]))
     return hmac.new(key.encode(), content.encode(), hashlib.sha256).hexdigest()
 
@@ -141,11 +264,50 @@ def certify(
     requirements: Sequence[Requirement] = (),
     tables: Mapping[str, pd.DataFrame] | None = None,
 ) -> Certificate:
-    """The certificate of a release: what its algorithm promises and the given requirements.
+    """State what holds of a release, what its algorithm promises and what else is asked for, with hashes of its files.
 
-    `key` (see `new_key`) is for the hash of the input and is not written. `files` are the written files by name, whose
-    hashes are taken; `tables` the published tables where `Release.tables` was called already. Raises ReleaseError where
-    something that was promised or asked for does not hold, DataError for a column name that files cannot keep apart.
+    Parameters
+    ----------
+    release : Release
+        The release.
+    key : str
+        For the hash of the original table, such as `new_key` gives one; it is not written.
+    files : mapping of str to bytes, optional
+        The written files by name, whose hashes are taken.
+    requirements : sequence of Requirement
+        Further conditions that the release has to keep.
+    tables : mapping of str to DataFrame, optional
+        The published tables, where `Release.tables` was called already.
+
+    Returns
+    -------
+    Certificate
+        What holds, by whose definition.
+
+    Raises
+    ------
+    ReleaseError
+        Where something that was promised or asked for does not hold.
+    DataError
+        For a column name that files cannot keep apart.
+
+    Examples
+    --------
+    >>> import io
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.publishing import certify, new_key, verify, write_tables
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> file = io.BytesIO()
+    >>> write_tables(release.tables(), file, "csv")
+    >>> files = {"people.csv": file.getvalue()}
+    >>> certificate = certify(release, new_key(), files)
+    >>> certificate.requirements[0].label, certificate.tables[0].group_sizes
+    ('k-anonymity (k = 3)', {'3': 2})
     """
     unclear = [name for name in release.attributes if cell_name(name) != name]
     if unclear:

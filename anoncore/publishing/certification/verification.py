@@ -23,7 +23,36 @@ Outcome = Literal["holds", "fails", "not checked"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One check of a verification: what was checked, how it came out, and why in a sentence."""
+    """One check of a verification.
+
+    Attributes
+    ----------
+    check : str
+        What was checked.
+    outcome : {"holds", "fails", "not checked"}
+        How it came out.
+    sentence : str
+        Why, in a sentence for people.
+
+    Examples
+    --------
+    >>> import io
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.publishing import certify, new_key, verify, write_tables
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> file = io.BytesIO()
+    >>> write_tables(release.tables(), file, "csv")
+    >>> files = {"people.csv": file.getvalue()}
+    >>> certificate = certify(release, new_key(), files)
+    >>> finding = verify(certificate, files).findings[0]
+    >>> finding.outcome, finding.sentence
+    ('holds', "'release' has the 6 rows that were certified.")
+    """
 
     check: str
     outcome: Outcome
@@ -32,7 +61,32 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verification:
-    """All checks of a certificate against files."""
+    """All checks of a certificate against files.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        The checks in their order.
+
+    Examples
+    --------
+    >>> import io
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.publishing import certify, new_key, verify, write_tables
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> file = io.BytesIO()
+    >>> write_tables(release.tables(), file, "csv")
+    >>> files = {"people.csv": file.getvalue()}
+    >>> certificate = certify(release, new_key(), files)
+    >>> verification = verify(certificate, files)
+    >>> verification.holds, len(verification.findings)
+    (True, 5)
+    """
 
     findings: tuple[Finding, ...]
 
@@ -49,11 +103,55 @@ def verify(
     data: Microdata | None = None,
     key: str | None = None,
 ) -> Verification:
-    """Re-check a certificate from the published files (name -> bytes), in any of the formats that are written.
+    """Re-check a certificate from the published files alone, in any of the formats that are written.
 
-    Groups, levels and joins are worked out anew from the tables; with `hashes`, contents must be those certified too.
-    With the original table and the key of its hash, the input is compared as well. Raises DataError for a file that is
-    not readable as a table.
+    Groups, levels and joins are worked out anew from the tables. With the original table and the key of its hash, the
+    input is compared as well.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        What the files should be and show.
+    files : mapping of str to bytes
+        The published files by name.
+    hashes : bool
+        Whether the contents must also be those that were certified.
+    data : Microdata, optional
+        The original table.
+    key : str, optional
+        The key with which the original table was hashed.
+
+    Returns
+    -------
+    Verification
+        Every check and how it came out.
+
+    Raises
+    ------
+    DataError
+        For a file that cannot be read as a table.
+
+    Examples
+    --------
+    A file in which someone changed a value is not the one that was certified:
+
+    >>> import io
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.publishing import certify, new_key, verify, write_tables
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> file = io.BytesIO()
+    >>> write_tables(release.tables(), file, "csv")
+    >>> files = {"people.csv": file.getvalue()}
+    >>> certificate = certify(release, new_key(), files)
+    >>> verify(certificate, files).holds
+    True
+    >>> verify(certificate, {"people.csv": files["people.csv"].replace(b"flu", b"gout")}).holds
+    False
     """
     tables = [table for name, content in files.items() for table in read_published(name, content)]
     matched, problems = _matched(certificate, tables)

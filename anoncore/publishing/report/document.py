@@ -17,15 +17,49 @@ from anoncore.publishing.report.subject import Subject
 from anoncore.publishing.report.treatments import method, published
 
 MOST = 6
+"""The most releases that one report sets side by side."""
 INVISIBLE = dict.fromkeys((*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), *range(0xD800, 0xE000)), "\ufffd")
 """What HTML cannot hold, and what stands for it."""
 
 
 def report(subjects: Sequence[Subject], attribute: str | None = None, progress: Progress | None = None) -> str:
-    """The report of one release, or the comparison of two to six of them, as an HTML text.
+    """The report of one release, or the comparison of two to six of them, as one HTML text.
 
-    `attribute` is the sensitive attribute that is looked at (default: the first that is published). Everything that
-    comes from a table is escaped. Raises DataError without a release or for more than six.
+    The text needs no script and no request, and reads well on screen and on paper. Everything that comes from a table
+    is escaped.
+
+    Parameters
+    ----------
+    subjects : sequence of Subject
+        The releases, one to six; the first is the baseline of a comparison.
+    attribute : str, optional
+        The sensitive attribute that is looked at; by default the first that is published.
+    progress : callable, optional
+        Called with the share done and a text; it may raise CancelledError to stop.
+
+    Returns
+    -------
+    str
+        The HTML document.
+
+    Raises
+    ------
+    DataError
+        Without a release, or for more than six.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> from anoncore.publishing.report import Subject, report
+    >>> text = report([Subject("Mondrian, k = 3", release)])
+    >>> text.splitlines()[0], "Mondrian, k = 3" in text
+    ('<!DOCTYPE html>', True)
     """
     if not 1 <= len(subjects) <= MOST:
         raise DataError(f"A report takes 1 to {MOST} releases, not {len(subjects)}.")

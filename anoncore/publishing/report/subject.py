@@ -14,11 +14,34 @@ from anoncore.release.release import Release
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """One release of a report.
+    """One release of a report, and every measure of it, computed once.
 
-    `label` and `table` are how people call the release and its table, `style` is the number of its colour (default: its
-    place in the report). `cache(name, function, *arguments)` may keep
-    measures that were computed before.
+    Attributes
+    ----------
+    label : str
+        How people call the release.
+    release : Release
+        The release.
+    table : str
+        How people call its table.
+    cache : callable or None
+        `cache(name, function, *arguments)` may keep measures that were computed before.
+    style : int or None
+        Number of its colour; by default its position in the report.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> from anoncore.publishing.report import Subject
+    >>> subject = Subject("Mondrian, k = 3", release, table="people")
+    >>> subject.attribute, float(subject.numbers("disease")["k"])
+    ('disease', 3.0)
     """
 
     label: str
@@ -29,7 +52,22 @@ class Subject:
     _kept: dict[tuple[Hashable, ...], Any] = field(default_factory=dict, repr=False)
 
     def measure(self, name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:
-        """`function(release, *arguments)`, computed once. Raises what the function raises."""
+        """What a measure gives for the release, computed once.
+
+        Parameters
+        ----------
+        name : str
+            Name of the measure.
+        function : callable
+            The measure: `function(release, *arguments)`.
+        *arguments : hashable
+            What the measure takes beside the release.
+
+        Returns
+        -------
+        object
+            The result of the measure.
+        """
         if self.cache is not None:
             return self.cache(name, function, *arguments)
         key = (name, *arguments)
@@ -43,7 +81,18 @@ class Subject:
         return next((name for name in self.release.data.sensitive if name in self.release.attributes), None)
 
     def numbers(self, attribute: str | None) -> dict[str, float | AnonymizationError]:
-        """Every criterion by name: its number, or the error that says why there is none."""
+        """Every criterion of the release, by name.
+
+        Parameters
+        ----------
+        attribute : str or None
+            The sensitive attribute that criteria are about.
+
+        Returns
+        -------
+        dict of str to float or AnonymizationError
+            The number, or the error that says why there is none.
+        """
         found: dict[str, float | AnonymizationError] = {}
         for one in CRITERIA.values():
             try:
