@@ -9,6 +9,8 @@ import logging
 import traceback
 from typing import Any
 
+from streamlit import config
+
 
 def failure_text(error: BaseException) -> str:
     """The kind of error and the lines of code it came through, without its message or values of variables."""
@@ -33,7 +35,12 @@ class _Factory:
 
 
 def install() -> None:
-    """Keep messages of errors out of all logs of this process; once is enough."""
+    """Keep messages of errors out of all logs of this process, and off its output; once is enough.
+
+    Where the package rich is installed beside us, Streamlit prints failures of a page with their messages straight to
+    the standard output, past every log.
+    """
+    config.set_option("logger.enableRich", False)
     make = logging.getLogRecordFactory()
     if not isinstance(make, _Factory):
         logging.setLogRecordFactory(_Factory(make))

@@ -6,9 +6,11 @@ import contextlib
 import http.client
 import logging
 import socket
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pandas as pd
@@ -122,6 +124,26 @@ def test_the_log_says_where_a_page_failed_but_nothing_of_the_table(
         visitor.open("anonymize")
     assert "ValueError" in caplog.text
     assert SECRET not in caplog.text
+
+
+def test_a_page_that_fails_prints_nothing_of_the_table(
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Streamlit would print the failure past the log as soon as it finds the package rich, here an empty stand-in."""
+
+    def fail() -> None:
+        raise ValueError(f"no {SECRET} here")
+
+    printed: list[BaseException] = []
+    monkeypatch.setitem(sys.modules, "rich", ModuleType("rich"))
+    monkeypatch.setattr("streamlit.error_util._print_rich_exception", printed.append)
+    monkeypatch.setattr(attributes, "render", fail)
+    visitor.upload("people.csv", pd.DataFrame({"name": [SECRET] * 4, "age": range(4)}).to_csv(index=False).encode())
+    with pytest.raises(AssertionError):
+        visitor.open("attributes")
+    assert printed == []
+    told = capfd.readouterr()
+    assert SECRET not in told.out + told.err
 
 
 def test_the_record_factory_is_installed_once() -> None:
