@@ -37,3 +37,10 @@ def test_skipped_browser_tests_fail_only_where_a_browser_is_promised(tmp_path: P
     assert strict.returncode == 1
     assert "1 failed, 1 skipped" in strict.stdout
     assert "no browser here" in strict.stdout
+
+
+def test_skipped_tests_are_counted_by_reason(tmp_path: Path) -> None:
+    told = outcome(tmp_path).stdout
+    assert "skipped, by reason" in told
+    assert "    1  no browser here" in told
+    assert "    1  not here" in told

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,9 +17,10 @@ from anoncore.requirements import CheckSet, DistinctDiversity, FrequencyDiversit
 from anoncore.table.hierarchy_files import read_hierarchy
 from anoncore.utility import discernibility, information_loss
 from tests.requirements.tables import misleading_index
+from tests.shared_data import FOLDER, needs
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
-needs_data = pytest.mark.skipif(not (DATA / "hierarchies").exists(), reason="../shared/data/hierarchies is absent")
+DATA = FOLDER
+needs_data = needs("hierarchies", "adult.csv")
 
 TREE = {"low": ["a", "b"], "high": {"odd": ["c"], "even": ["d", "e"]}}
 HIERARCHIES = {"tree": Hierarchy.from_nested(TREE), "age": Hierarchy.by_width(range(8), 2)}

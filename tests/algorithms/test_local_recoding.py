@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,12 +15,13 @@ from anoncore.algorithms import LocalRecoding
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, DistinctDiversity, KAnonymity, TCloseness
 from anoncore.utility import information_loss
+from tests.shared_data import FOLDER, needs
 
 from .plain_local_recoding import PlainLocalRecoding, Row
 from .test_mondrian import QUASI, REQUIREMENTS, classes, content, feasible, people
 
-ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult.csv"
-needs_adult = pytest.mark.skipif(not ADULT.exists(), reason="../shared/data/adult.csv is absent")
+ADULT = FOLDER / "adult.csv"
+needs_adult = needs("adult.csv")
 
 
 def plain_groups(model: LocalRecoding, data: Microdata) -> list[list[Row]]:

@@ -15,17 +15,17 @@ from anoncore.algorithms import Microaggregation
 from anoncore.algorithms.closeness.locality import QuasiSpace, sensitive_columns
 from anoncore.algorithms.closeness.strata import Strata, worst_distance
 from anoncore.datasets import table
-from anoncore.datasets.public import data_folder
 from anoncore.kernels.merging import merge_until_close
 from anoncore.kernels.nearest import centers, distance, draw_strata, mdav, points
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, TCloseness
 from anoncore.requirements.t_closeness import ground_reference
+from tests.shared_data import needs
 
 from .close_tables import close_tables, contents, plain_ordered, shuffled
 from .plain_microaggregation import PlainClusters
 
-needs_adult = pytest.mark.skipif(not (data_folder() / "adult.csv").exists(), reason="../shared/data is absent")
+needs_adult = needs("adult.csv")
 VARIANTS = ["merge", "swap", "t-first"]
 CLUSTERINGS = ["halving", "nearest"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -25,11 +24,12 @@ from anoncore.requirements import (
     TCloseness,
     VarianceDiversity,
 )
+from tests.shared_data import FOLDER, needs
 
 from .plain_mondrian import PlainMondrian, Row
 
-ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult.csv"
-needs_adult = pytest.mark.skipif(not ADULT.exists(), reason="../shared/data/adult.csv is absent")
+ADULT = FOLDER / "adult.csv"
+needs_adult = needs("adult.csv")
 
 QUASI = ["age", "town", "job"]
 REQUIREMENTS: list[tuple[Requirement, ...]] = [

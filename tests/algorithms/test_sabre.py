@@ -14,13 +14,13 @@ from anoncore import CancelledError, DataError, Microdata, privacy
 from anoncore.algorithms import Sabre
 from anoncore.algorithms.closeness.buckets import Buckets
 from anoncore.datasets import table
-from anoncore.datasets.public import data_folder
 from anoncore.kernels.proportions import halve
 from anoncore.requirements import TCloseness
+from tests.shared_data import needs
 
 from .close_tables import ILLNESSES, close_tables, contents, shuffled
 
-needs_adult = pytest.mark.skipif(not (data_folder() / "adult.csv").exists(), reason="../shared/data is absent")
+needs_adult = needs("adult.csv")
 GROUNDS = ["ordered", "equal", "hierarchical"]
 
 

@@ -15,13 +15,13 @@ from anoncore.algorithms import SensitiveSpaceFragmentation
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.algorithms.closeness.sensitive_fragmentation import SensitiveFragmentation
 from anoncore.datasets import table
-from anoncore.datasets.public import data_folder
 from anoncore.kernels.sensitive_space import EQUAL, ORDERED, Cells, farthest, find_fragmentation
 from tests.privacy.releases import generalized
+from tests.shared_data import needs
 
 from .close_tables import close_tables, contents, plain_ordered, shuffled
 
-needs_heart = pytest.mark.skipif(not (data_folder() / "heart.csv").exists(), reason="../shared/data is absent")
+needs_heart = needs("heart.csv")
 
 
 def cells_of(matrix, ground=(ORDERED, ORDERED)) -> Cells:

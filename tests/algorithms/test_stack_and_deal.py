@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from anoncore import CancelledError, DataError, InfeasibleError, Microdata, ParameterError, privacy
 from anoncore.algorithms import StackAndDeal
 from anoncore.datasets import Table, table
-from anoncore.datasets.public import data_folder
 from anoncore.utility import information_loss
+from tests.shared_data import needs
 
 from .close_tables import close_tables, contents, plain_ordered, shuffled
 
-needs_adult = pytest.mark.skipif(not (data_folder() / "adult.csv").exists(), reason="../shared/data is absent")
+needs_adult = needs("adult.csv")
 
 # Table 3.3, one row per class; columns 70K, 75K, 85K, 55K, 50K, 65K, 80K, 60K, 90K, 95K.
 TABLE_3_3 = [

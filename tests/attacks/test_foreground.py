@@ -26,8 +26,9 @@ from anoncore.measures.evaluation import MEASURES
 from anoncore.requirements import TCloseness
 from anoncore.table.hierarchy_files import read_hierarchy
 from tests.attacks.naive_worlds import float_worlds, updated
-from tests.privacy.releases import DATA, adult, builtin, sliced
+from tests.privacy.releases import adult, builtin, sliced
 from tests.requirements.tables import misleading_index
+from tests.shared_data import require
 
 LOW = {"Preschool", "1st-4th", "5th-6th", "7th-8th"}
 FEW_ROWS = 0.6
@@ -281,9 +282,7 @@ def test_anatomy_on_adult(l, reading, recall, flagged, mean):
 
 def test_large_mixed_groups_have_one_solution():
     """t-closeness makes groups of hundreds. There an iteration that jumps too boldly ends where nothing solves."""
-    folder = DATA / "hierarchies"
-    if not folder.exists():
-        pytest.skip("the hierarchies of Adult are not beside the repository")
+    folder = require("hierarchies")
     names = ["age", "workclass", "marital-status", "occupation", "race", "sex"]
     plain = adult(names, "education")
     data = Microdata(

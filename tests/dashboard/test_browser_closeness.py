@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from anoncore.datasets.public import data_folder
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
+from tests.shared_data import FOLDER, needs
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(bool(browser.missing()), reason=f"no browser test here: {browser.missing()}"),
 ]
-ADULT = data_folder() / "adult.csv"
+ADULT = FOLDER / "adult.csv"
 
 
 def _no_problem(visitor: Visitor) -> None:
@@ -95,7 +95,7 @@ def test_two_sensitive_attributes_and_their_boxes(browse: Any) -> None:
     visitor.see("'Y' in equivalence class")
 
 
-@pytest.mark.skipif(not ADULT.exists(), reason="../shared/data is absent")
+@needs("adult.csv")
 def test_the_views_of_adult(browse: Any) -> None:
     visitor = browse(height=1200)
     visitor.open()

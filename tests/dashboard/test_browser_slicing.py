@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
+from tests.shared_data import FOLDER
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(bool(browser.missing()), reason=f"no browser test here: {browser.missing()}"),
 ]
 
-ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult.csv"
+ADULT = FOLDER / "adult.csv"
 """Where the file is absent the made-up table, which is the first one anyway, is sliced."""
 
 

@@ -19,6 +19,7 @@ from anoncore.datasets.adult import load_adult
 from anoncore.datasets.catalog import taxonomy_values
 from anoncore.datasets.measurements import load_heart, load_musk
 from anoncore.datasets.public import data_folder
+from tests.shared_data import require
 
 COLUMNS = (
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship"),
@@ -36,8 +37,7 @@ DEFAULT_FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data"
 @pytest.fixture
 def local(monkeypatch) -> None:
     monkeypatch.delenv("ANONCORE_DATA", raising=False)
-    if not (DEFAULT_FOLDER / "adult.csv").is_file():
-        pytest.skip("the public data files are not beside the repository")
+    require("adult.csv")
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ import plotly.graph_objects as go
 from anoncore import InfeasibleError, Microdata, Release, attacks
 from anoncore.algorithms import Algorithm, Anatomy, ForegroundSafe, Incognito, Injector, Mask
 from anoncore.attacks import ForegroundKnowledge
+from anoncore.datasets.public import data_folder
 from anoncore.requirements import TCloseness
 from anoncore.table.hierarchy_files import read_hierarchy
 from anoncore.utility import query_error
@@ -26,7 +27,7 @@ from tests.papers.command import command
 from tests.papers.findings import Findings, Statements, curve, curves
 from tests.papers.foreground_statements import NUMBERS, PAPER, judge
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = data_folder()
 QUASI = ["age", "workclass", "marital-status", "occupation", "race", "sex", "native-country", "salary-class"]
 SENSITIVE = "education"
 LOW = {"Preschool", "1st-4th", "5th-6th", "7th-8th"}

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from anoncore.datasets.public import data_folder
 from dashboard import reproduction
 from dashboard.reproduction import DIFFERENT, NOT_APPLICABLE, NOT_REPRODUCED, REPRODUCED, Result, Statement
 from tests.papers.book import reproduce
 from tests.papers.contents import PAPERS
+from tests.shared_data import require
 
 NEEDED = {
     "slicing": ("adult.csv",),
@@ -30,9 +30,8 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Book:
     made: dict[str, Result] = {}
 
     def result(name: str) -> Result:
-        absent = [one for one in NEEDED[name] if not (data_folder() / one).exists()]
-        if absent:
-            pytest.skip(f"../shared/data/{absent[0]} is absent")
+        if NEEDED[name]:
+            require(*NEEDED[name])
         if name not in made:
             folder = tmp_path_factory.mktemp(name)
             paper = next(one for one in PAPERS if one.name == name)

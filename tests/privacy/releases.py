@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from anoncore import Exact, Fragment, Generalized, GroupValues, Hierarchy, Microdata, Partition, Release
 from anoncore.datasets import table
-
-DATA = Path(__file__).parents[3] / "shared" / "data"
+from tests.shared_data import require
 
 
 def builtin(name: str, **changes: Any) -> Microdata:
@@ -31,10 +28,7 @@ def builtin(name: str, **changes: Any) -> Microdata:
 
 def adult(quasi_identifiers: Sequence[str], sensitive: str) -> Microdata:
     """The Adult table with these roles; the test is skipped where the file is absent."""
-    path = DATA / "adult.csv"
-    if not path.exists():
-        pytest.skip("the Adult table is not beside the repository")
-    frame = pd.read_csv(path)
+    frame = pd.read_csv(require("adult.csv"))
     columns = [*quasi_identifiers, sensitive]
     roles = dict.fromkeys(quasi_identifiers, "quasi-identifier") | {sensitive: "sensitive"}
     return Microdata(frame[columns], roles=roles)

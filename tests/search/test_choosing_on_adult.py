@@ -8,10 +8,10 @@ import pytest
 
 from anoncore import Microdata, datasets
 from anoncore.algorithms import Algorithm
-from anoncore.datasets.public import data_folder
 from anoncore.search.candidates import candidates
 from anoncore.search.sweeping import Point, sweep
 from anoncore.search.targets import Target, default_candidates, search
+from tests.shared_data import needs
 
 METHODS = ("mondrian", "anatomy", "slicing", "stack-and-deal")
 KNOWN = ("age", "workclass", "education", "marital-status", "race", "sex")
@@ -28,7 +28,7 @@ def _same_draw(algorithms: Sequence[Algorithm]) -> list[Algorithm]:
     return [one.replace(seed=0) if "seed" in type(one).model_fields else one for one in algorithms]
 
 
-pytestmark = pytest.mark.skipif(not (data_folder() / "adult.csv").exists(), reason="../shared/data is absent")
+pytestmark = needs("adult.csv")
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from anoncore.base.errors import DataError
 from anoncore.sources import TableSource, read_table
+from tests.shared_data import require
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 TINY = b"age,sex\n39,M\n50,F\n"
 PACKED = gzip.compress(TINY, mtime=0)
 
@@ -250,10 +250,9 @@ def test_rows_without_any_value_are_counted() -> None:
 
 @pytest.mark.parametrize("name", ["adult.csv", "heart.csv", "heart_cleveland.csv", "census.csv.gz", "musk.csv.gz"])
 def test_real_tables_like_pandas(name: str) -> None:
-    if not (DATA / name).exists():
-        pytest.skip(f"{name} is not there")
-    table = read_table(DATA / name)
-    pd.testing.assert_frame_equal(table.frame, pd.read_csv(DATA / name, na_values=["?"], low_memory=False))
+    path = require(name)
+    table = read_table(path)
+    pd.testing.assert_frame_equal(table.frame, pd.read_csv(path, na_values=["?"], low_memory=False))
 
 
 def test_many_rows_like_pandas() -> None:

@@ -1,12 +1,11 @@
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from anoncore import DataError, Hierarchy, Microdata
+from tests.shared_data import FOLDER, require
 
-ARX = Path(__file__).parents[3] / "shared" / "data" / "hierarchies"
+ARX = FOLDER / "hierarchies"
 
 
 def tree_of(hierarchy, values, **settings):
@@ -128,9 +127,7 @@ def test_numbers_of_a_hierarchy_match_text_values():
 
 
 def test_ages_of_arx_cover_numbers():
-    path = ARX / "adult_hierarchy_age.csv"
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
+    path = require("hierarchies/adult_hierarchy_age.csv")
     hierarchy = Hierarchy.from_table(pd.read_csv(path, header=None, dtype=str))
     tree = tree_of(hierarchy, [17, 18, 19, 23, 24, 90])
     assert tree.labels[tree.common_ancestor(np.array([0]), np.array([2]))[0]] == "15-19"
@@ -139,8 +136,7 @@ def test_ages_of_arx_cover_numbers():
 
 @pytest.mark.parametrize("path", sorted(ARX.glob("*.csv")) or [None], ids=lambda path: path.stem if path else "none")
 def test_every_arx_hierarchy_is_a_tree_of_nested_intervals(path):
-    if path is None:
-        pytest.skip(f"{ARX} is not there")
+    require("hierarchies")
     hierarchy = Hierarchy.from_table(pd.read_csv(path, header=None, dtype=str, keep_default_na=False))
     tree = tree_of(hierarchy, list(hierarchy.paths))
     for node in range(1, len(tree.labels)):

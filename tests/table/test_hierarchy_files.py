@@ -10,8 +10,7 @@ import pytest
 from anoncore import Microdata
 from anoncore.base.errors import DataError
 from anoncore.table.hierarchy_files import read_hierarchy
-
-SHARED = Path(__file__).parents[3] / "shared" / "data"
+from tests.shared_data import FOLDER, needs
 
 
 @pytest.mark.parametrize(
@@ -57,11 +56,11 @@ def test_a_missing_file_is_named_without_its_folder(tmp_path: Path) -> None:
         read_hierarchy(tmp_path / "gone.csv")
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the reference tables are not on this machine")
+@needs("hierarchies", "adult.csv")
 @pytest.mark.parametrize("name", ["education", "age", "workclass"])
 def test_hierarchies_of_a_public_table_fit_it(name: str) -> None:
-    hierarchy = read_hierarchy(SHARED / "hierarchies" / f"adult_hierarchy_{name}.csv")
-    column = pd.read_csv(SHARED / "adult.csv", usecols=[name])
+    hierarchy = read_hierarchy(FOLDER / "hierarchies" / f"adult_hierarchy_{name}.csv")
+    column = pd.read_csv(FOLDER / "adult.csv", usecols=[name])
     data = Microdata(column, roles={name: "quasi-identifier"}, hierarchies={name: hierarchy})
     assert data.domain[name].tree is not None
     assert {path[-1] for path in hierarchy.paths.values()} == {"*"}
