@@ -1,6 +1,6 @@
 """Whose turn it is to compute: a few places for all visitors, handed out in turn to visitors, not to jobs.
 
-Somebody who starts ten jobs waits behind his own ones only. A job that can pause gives its place back after a while
+Somebody who starts ten jobs waits behind their own jobs only. A job that can pause gives its place back after a while
 when others wait, so that a sweep of minutes does not hold up a run of a second.
 """
 
@@ -25,7 +25,7 @@ class Ticket:
 
 
 class JobQueue:
-    """At most `places` tickets have their turn at a time; the others wait, each owner in a line of his own."""
+    """At most `places` tickets have their turn at a time; the others wait, each owner in a line of their own."""
 
     def __init__(self, places: int, slice_seconds: float) -> None:
         self.places, self.slice_seconds = places, slice_seconds

@@ -28,7 +28,7 @@ def is_sliced(release: Release) -> bool:
 
 
 def render(run: Run, group: int) -> None:
-    """Draw the bucket; from its list of people one is taken to the attack on him."""
+    """Draw the bucket; a click on a person in its list opens the attack on that person."""
     release = run.release
     size = int(release.partition.sizes[group])
     cut = f" The first {MOST_ROWS:,} are shown." if size > MOST_ROWS else ""

@@ -217,7 +217,7 @@ def _beliefs(run: Run, attribute: str) -> None:
         belief_histogram(found.belief, guess, run_style(run.color_index)),
         key="privacy-beliefs",
         caption="The adversary knows everyone's quasi-identifiers and takes the likeliest "
-        f"'{parts.escaped(attribute)}' of each. For {above:.0%} of the people he is surer than by guessing the most "
+        f"'{parts.escaped(attribute)}' of each. For {above:.0%} of the people they are surer than by guessing the most "
         f"frequent value of the table ({guess:.1%}).",
         alt=f"Histogram of the adversary's largest belief about {attribute} for each row, up to {found.largest:.0%}; "
         f"guessing has {guess:.0%}.",

@@ -40,7 +40,7 @@ def render(run: Run) -> None:
         )
         return
     st.markdown(
-        "The adversary knows everybody's quasi-identifiers and group. He learns from **all** groups together how "
+        "The adversary knows everybody's quasi-identifiers and group. They learn from **all** groups together how "
         "likely people of one kind (a signature: the values of some attributes) have a sensitive value, and then "
         "weighs, inside each group, the possible worlds: which of its people may have which of its values."
     )

@@ -48,8 +48,8 @@ def render(run: Run, adversary: Adversary) -> None:
     parts.chart(
         _figure(shown, found),
         key="foreground-runs",
-        caption="The same adversary, the same r. Grey: what he has without the attack, when all possible worlds of a "
-        "group are as likely.",
+        caption="The same adversary, the same r. Grey: what they have without the attack, when all possible worlds of "
+        "a group are as likely.",
         alt="; ".join(f"{one.label}: {float(found[one.id].recall):.1%} breached" for one in shown),
     )
     st.dataframe(

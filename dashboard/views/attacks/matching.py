@@ -1,4 +1,4 @@
-"""The tab Matching buckets: one person, the buckets he may be in, and what each says about the sensitive value."""
+"""The tab Matching buckets: one person, the buckets they may be in, and what each says about the sensitive value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def render(run: Run) -> None:
         st.info(
             "Matching buckets are those that a person may be in where several columns share their buckets, as in "
             f"slicing and bucketization. This release publishes {form}, so everyone's group is known to who knows "
-            "his quasi-identifiers; what is believed of him then is on the page Privacy."
+            "their quasi-identifiers; what is believed of them then is on the page Privacy."
         )
         return
     names = [name for name in run.data.sensitive if name in release.attributes]
@@ -100,7 +100,7 @@ def _worst(run: Run, attribute: str) -> None:
 
 
 def _known(run: Run, attribute: str, row: int) -> str:
-    """What the adversary knows of the person and what he is after."""
+    """What the adversary knows of the person and what they are after."""
     line = {name: run.data.domain[name].text(int(run.data.codes[name][row])) for name in run.data.attributes}
     known = ", ".join(
         f"{parts.escaped(name)} **{parts.escaped(line[name])}**" for name in run.data.quasi_identifiers if name in line
@@ -156,7 +156,7 @@ def _belief(run: Run, found: MatchingBuckets) -> None:
         belief_bars(belief_shares(domain, belief, table), run_style(run.color_index)),
         key="matching-belief",
         caption=f"p(t,s): what the adversary believes of this person's '{parts.escaped(found.attribute)}', beside the "
-        "whole table, which is what guessing has. The closer the pairs, the less the release tells of him.",
+        "whole table, which is what guessing has. The closer the pairs, the less the release tells of this person.",
         alt=f"Bar chart of the probabilities of {found.attribute} for row {found.row + 1:,}: the likeliest is "
         f"{domain.text(likeliest)} with {belief[likeliest]:.0%}; in the table it has {table[likeliest]:.0%}.",
     )
@@ -194,7 +194,7 @@ def _buckets(run: Run, found: MatchingBuckets) -> None:
     st.caption(
         f"f of a column: share of the {run.release.group_word}'s rows that show this person's values in it; f(t,B) is "
         "their product (over what columns share, where they overlap), p(t,B) its share among the matching "
-        f"{words}. D(t,B): '{parts.escaped(found.attribute)}' beside his values{most}. "
+        f"{words}. D(t,B): '{parts.escaped(found.attribute)}' beside the person's values{most}. "
         f"p(t,s) is the sum of p(t,B) times D(t,B).{cut}"
     )
 

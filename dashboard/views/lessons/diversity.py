@@ -90,7 +90,8 @@ def with_background(chance: float, other: float) -> np.ndarray:
 def _background() -> None:
     st.markdown(
         "Class 3 is mixed: one heart disease, two fevers. But the attacker may **know something about the person**: "
-        "say that heart disease is very rare where she comes from. Set what he knows before he sees the release."
+        "say that heart disease is very rare where she comes from. Set what the attacker knows before they see the "
+        "release."
     )
     rare = slider("Chance that she has heart disease", 0.0, 1.0, 0.02, "rare", "What is known of her group.", 0.01)
     usual = slider("Chance of each of the other two", 0.05, 0.95, 0.3, "usual", "What is known of others.")
@@ -113,8 +114,8 @@ def _background() -> None:
     with right:
         parts.tiles([Tile("She has fever", f"{1 - found[0]:.1%}", "The attacker's belief after reading class 3.")])
     ask(
-        "how sure is the attacker of fever, and what if he knew nothing?",
-        f"With what he knows: {1 - found[0]:.1%}. If all three were alike to him it would be "
+        "how sure is the attacker of fever, and what if they knew nothing?",
+        f"With what they know: {1 - found[0]:.1%}. If all three were alike to them it would be "
         f"{1 - with_background(0.3, 0.3)[0]:.0%}. This is the **background knowledge attack**: ruling out one value "
         "leaves the others. The fewer values a class has, the fewer must be ruled out.",
     )

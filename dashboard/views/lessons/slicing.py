@@ -31,7 +31,7 @@ def _cut(key: str) -> str:
 def _person(key: str) -> int:
     frame = datasets.table(TABLE).load()
     texts = [f"{age} {sex} {code}" for age, sex, code in zip(frame.age, frame.sex, frame.zipcode, strict=True)]
-    return texts.index(pick("Person", texts, key, "Whom the attacker looks for; he knows age, sex and zip code."))
+    return texts.index(pick("Person", texts, key, "Whom the attacker looks for; they know age, sex and zip code."))
 
 
 def _columns() -> None:
@@ -87,7 +87,7 @@ def _buckets() -> None:
     first = attacks.matching_buckets(release, SENSITIVE, 0)
     ask(
         "which diseases can the first person (22, M, 47906) have?",
-        f"He matches {len(first.buckets)} bucket. There his zip code goes with "
+        f"This person matches {len(first.buckets)} bucket. There their zip code goes with "
         + " and ".join(f"{name} ({share:.0%})" for name, share in first.probability.items() if share > 0)
         + ". Age and sex say no more: they are in another column.",
     )
@@ -113,7 +113,7 @@ def _belief() -> None:
         parts.chart(
             bars,
             key="lesson-belief",
-            caption="Blue: what the attacker believes of this person. Grey: what he would guess from the whole table.",
+            caption="Blue: what the attacker believes of this person. Grey: what they would guess from the table.",
             alt=f"Bars of the belief in each disease, at most {belief.max():.0%}.",
         )
     with right:

@@ -136,7 +136,7 @@ def _weighed() -> None:
         parts.chart(
             share_bars(list(frame.columns[:4]), worlds.probability, STYLE, "chance of x"),
             key="lesson-worlds",
-            caption="Of each person: the chances of the worlds in which he has x, added up.",
+            caption="Of each person: the chances of the worlds in which they have x, added up.",
             alt=f"Bars of the chance of x of four people; t1 {worlds.probability[0]:.1%}.",
         )
     ask(
