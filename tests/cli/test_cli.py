@@ -181,9 +181,26 @@ def test_dashboard_is_started_with_the_options_asked_for(
     arguments: list[str], options: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[list[str]] = []
-    monkeypatch.setattr("dashboard.launch.launch", lambda argv: given.append(argv) or 7)
+    started: list[Path] = []
+
+    def run_path(path: str) -> dict[str, object]:
+        started.append(Path(path))
+        return {"launch": lambda argv: given.append(argv) or 7}
+
+    monkeypatch.setattr("anoncore.cli.page.runpy.run_path", run_path)
     assert main(["dashboard", *arguments]) == 7
     assert given == [options]
+    assert [(path.parent.name, path.name) for path in started] == [("dashboard", "launch.py")]
+    assert "def launch(" in started[0].read_text("utf-8")
+
+
+@pytest.mark.parametrize("absent", ["streamlit", "plotly"])
+def test_without_the_extra_the_dashboard_says_what_to_install(
+    absent: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("anoncore.cli.page.find_spec", lambda name: None if name == absent else object())
+    assert main(["dashboard"]) == 1
+    assert "pip install 'anoncore[dashboard]'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
