@@ -46,10 +46,6 @@ class Tags:
         parts += [(name, hierarchy_digest(self.hierarchies[name])) for name in sorted(self.hierarchies)]
         return sha256(repr(parts).encode()).hexdigest()
 
-    def with_role(self, name: str, role: Role | str) -> Tags:
-        """The tags with another role of one attribute."""
-        return replace(self, roles={**self.roles, name: str(role)})
-
     def changed(self, part: str, name: str, value: Any) -> Tags:
         """The tags with one entry of `part` (a field name) set, or removed where the value is None."""
         entries = {key: kept for key, kept in getattr(self, part).items() if key != name}

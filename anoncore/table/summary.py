@@ -55,9 +55,9 @@ class ColumnSummary:
         return sum(self.bin_counts)
 
 
-def summarize(frame: pd.DataFrame, bins: int = BINS) -> tuple[ColumnSummary, ...]:
+def summarize(frame: pd.DataFrame) -> tuple[ColumnSummary, ...]:
     """One summary per column, in column order. Column names need not be unique."""
-    return tuple(summarize_column(frame.iloc[:, place], bins) for place in range(frame.shape[1]))
+    return tuple(summarize_column(frame.iloc[:, place]) for place in range(frame.shape[1]))
 
 
 def summarize_column(column: pd.Series[Any], bins: int = BINS) -> ColumnSummary:

@@ -23,19 +23,19 @@ MOST_CHARACTERS = 48
 """Of all labels below a map, up to which they stand beside each other without being turned."""
 
 
-def size_bins(sizes: Ints, most: int = MOST_BARS) -> Ints:
+def size_bins(sizes: Ints) -> Ints:
     """Lower ends of the bars of a size histogram, then one past the largest size, int64 (bars + 1,).
 
     One bar per size where they are few, bars of one width where sizes lie close, else bars that grow by a factor.
     """
     low, high = int(sizes.min()), int(sizes.max())
-    if high - low < most:
+    if high - low < MOST_BARS:
         return np.arange(low, high + 2)
     if high <= 20 * float(np.median(sizes)):
-        width = -(-(high - low + 1) // most)
+        width = -(-(high - low + 1) // MOST_BARS)
         edges = np.arange(low, high + width, width)
     else:
-        edges = np.unique(np.round(np.geomspace(low, high + 1, most // 2 + 1)).astype(np.int64))
+        edges = np.unique(np.round(np.geomspace(low, high + 1, MOST_BARS // 2 + 1)).astype(np.int64))
     edges[-1] = high + 1
     return np.unique(edges)
 

@@ -102,15 +102,15 @@ class Rows:
     row_of: Ints
 
 
-def widest_rows(plan: Transport, most: int = MOST_ROWS) -> Rows:
+def widest_rows(plan: Transport) -> Rows:
     """A row per value; of many, one for each whose share differs most from the table's, and one for all others."""
     size = len(plan.values)
-    if size <= most:
+    if size <= MOST_ROWS:
         return Rows(plan.values, np.arange(size))
-    kept = np.sort(np.argsort(-np.abs(plan.surplus), kind="stable")[: most - 1])
-    row_of = np.full(size, most - 1)
-    row_of[kept] = np.arange(most - 1)
-    return Rows((*(plan.values[code] for code in kept), f"{size - most + 1:,} other values"), row_of)
+    kept = np.sort(np.argsort(-np.abs(plan.surplus), kind="stable")[: MOST_ROWS - 1])
+    row_of = np.full(size, MOST_ROWS - 1)
+    row_of[kept] = np.arange(MOST_ROWS - 1)
+    return Rows((*(plan.values[code] for code in kept), f"{size - MOST_ROWS + 1:,} other values"), row_of)
 
 
 def from_surplus_to_lack(plan: Transport, style: RunStyle, name: str) -> go.Figure:

@@ -15,6 +15,7 @@ from dashboard.palette import BLUE, ORIGINAL, VERMILLION, RunStyle
 
 NOTHING, SAFE, UNSAFE = 0, 1, 2
 LIKELIHOOD_BARS = 30
+MOST_TICKS = 9
 CELL = 8
 GREY = "#8C8C8C"
 
@@ -156,12 +157,12 @@ def likelihood_histogram(found: JoinLikelihood, style: RunStyle) -> go.Figure:
     return result
 
 
-def _power_ticks(low: float, high: float, most: int = 9) -> list[float]:
+def _power_ticks(low: float, high: float) -> list[float]:
     """Round numbers between two powers of ten: 1, 2, 5 times each power where few powers are spanned."""
     powers = range(int(np.floor(low)), int(np.ceil(high)) + 1)
     for steps in ((1, 2, 5), (1,)):
         ticks = [step * 10.0**power for power in powers for step in steps]
         ticks = [tick for tick in ticks if low - 1e-9 <= np.log10(tick) <= high + 1e-9]
-        if len(ticks) <= most:
+        if len(ticks) <= MOST_TICKS:
             return ticks
-    return ticks[:: -(-len(ticks) // most)]
+    return ticks[:: -(-len(ticks) // MOST_TICKS)]

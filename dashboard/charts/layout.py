@@ -17,6 +17,7 @@ Floats = npt.NDArray[np.float64]
 
 LABEL_CHARACTERS = 26
 MOST_TICKS = 24
+WANTED_TICKS = 6
 PIXELS_PER_CHARACTER = 6.6
 
 
@@ -200,10 +201,10 @@ def _bin_text(domain: Domain, codes: npt.NDArray[np.int64]) -> str:
     return first if len(codes) == 1 else f"{first} to {last}"
 
 
-def _tick_codes(positions: Floats, wanted: int = 6) -> npt.NDArray[np.int64]:
+def _tick_codes(positions: Floats) -> npt.NDArray[np.int64]:
     """Codes whose values lie closest to evenly spaced round numbers."""
     span = float(positions[-1] - positions[0])
-    rough = span / wanted
+    rough = span / WANTED_TICKS
     power = 10 ** np.floor(np.log10(rough))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
     goals = np.arange(np.ceil(positions[0] / step) * step, positions[-1] + step / 2, step)

@@ -12,13 +12,13 @@ from dashboard.palette import ORIGINAL, RunStyle
 MOST_POINTS = 200
 
 
-def ranked(values: Floats, most: int = MOST_POINTS) -> tuple[Floats, Floats]:
-    """Values in ascending order at no more than `most` places: the share of values up to each, and the value there.
+def ranked(values: Floats) -> tuple[Floats, Floats]:
+    """Values in ascending order at no more than 200 places: the share of values up to each, and the value there.
 
     The smallest and the largest are always among them.
     """
     ordered = np.sort(values)
-    places = np.unique(np.linspace(0, len(ordered) - 1, min(most, len(ordered))).round().astype(np.int64))
+    places = np.unique(np.linspace(0, len(ordered) - 1, min(MOST_POINTS, len(ordered))).round().astype(np.int64))
     return (places + 1) / len(ordered), ordered[places]
 
 

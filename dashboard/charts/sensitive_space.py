@@ -18,6 +18,7 @@ Ints = npt.NDArray[np.int64]
 
 MOST_BINS = 120
 MOST_TEXTS = 60
+MOST_TICKS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,8 +205,8 @@ def _range(labels: Sequence[str], first: int, last: int) -> str:
     return labels[first] if first == last else f"{labels[first]} to {labels[last]}"
 
 
-def _ticks(labels: Sequence[str], most: int = 12) -> tuple[Ints, list[str]]:
-    places = np.arange(0, len(labels), -(-len(labels) // most))
+def _ticks(labels: Sequence[str]) -> tuple[Ints, list[str]]:
+    places = np.arange(0, len(labels), -(-len(labels) // MOST_TICKS))
     return places, distinct_labels([shortened(labels[int(place)], 14) for place in places])
 
 

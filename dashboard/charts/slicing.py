@@ -13,6 +13,8 @@ from dashboard.charts.classes import MOST_VALUES, Shares, sensitive_shares
 from dashboard.charts.layout import Axis, Floats, figure, marker
 from dashboard.palette import ORIGINAL, OUTLINE, RunStyle
 
+LIKELIHOOD_BARS = 24
+
 
 def belief_shares(domain: Domain, belief: Floats, table: Floats) -> Shares:
     """Probabilities of an attribute's values beside the table's, many numbers in bins, many categories cut."""
@@ -63,7 +65,7 @@ def tuple_bars(counts: pd.DataFrame, style: RunStyle) -> go.Figure:
     return result
 
 
-def likelihood_histogram(values: Floats, baseline: float, style: RunStyle, x: str, bins: int = 24) -> go.Figure:
+def likelihood_histogram(values: Floats, baseline: float, style: RunStyle, x: str) -> go.Figure:
     """People by a probability on a logarithmic axis, with guessing as a line; people with none are left out."""
     known = np.log10(values[values > 0])
     guess = np.log10(baseline) if baseline > 0 else None
@@ -72,12 +74,12 @@ def likelihood_histogram(values: Floats, baseline: float, style: RunStyle, x: st
         (float(np.floor(among.min())), min(float(np.ceil(among.max() + 1e-9)), 0.0)) if len(among) else (-1.0, 0.0)
     )
     low = min(low, high - 1)
-    counts, edges = np.histogram(np.clip(known, low, high), bins=bins, range=(low, high))
+    counts, edges = np.histogram(np.clip(known, low, high), bins=LIKELIHOOD_BARS, range=(low, high))
     shares = counts / max(len(values), 1)
     bars = go.Bar(
         x=(edges[:-1] + edges[1:]) / 2,
         y=shares,
-        width=np.full(bins, 0.92 * (high - low) / bins),
+        width=np.full(LIKELIHOOD_BARS, 0.92 * (high - low) / LIKELIHOOD_BARS),
         marker=marker(style),
         customdata=10 ** np.column_stack([edges[:-1], edges[1:]]),
         hovertemplate="%{y:.1%} of the people<br>%{customdata[0]:.2g} to %{customdata[1]:.2g}<extra></extra>",

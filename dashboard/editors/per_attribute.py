@@ -9,6 +9,8 @@ import streamlit as st
 
 from dashboard.fields import FieldForm
 
+IN_A_LINE = 3
+
 Seed = Callable[[str, Any], None]
 
 
@@ -37,8 +39,8 @@ def draw(field: FieldForm, key: str, value: Mapping[str, float] | None, names: S
     return entered
 
 
-def _places(count: int, most: int = 3) -> list[Any]:
+def _places(count: int) -> list[Any]:
     places: list[Any] = []
-    for start in range(0, count, most):
-        places += st.columns(most if count > most else count)[: count - start]
+    for start in range(0, count, IN_A_LINE):
+        places += st.columns(min(count, IN_A_LINE))[: count - start]
     return places

@@ -37,6 +37,7 @@ __all__ = [
 
 POLL_SECONDS = 0.5
 PATIENCE = 0.4
+IN_A_LINE = 4
 CHART_CONFIG = {"displayModeBar": False, "doubleClick": False}
 T = TypeVar("T")
 
@@ -109,11 +110,11 @@ def tiles(row: Sequence[Tile], columns: int | None = None) -> None:
         )
 
 
-def side_by_side(widths: Sequence[int], most: int = 4) -> list[Any]:
-    """Places beside each other, as wide as given, with at most `most` in a line."""
+def side_by_side(widths: Sequence[int]) -> list[Any]:
+    """Places beside each other, as wide as given, with at most four in a line."""
     places: list[Any] = []
-    for start in range(0, len(widths), most):
-        places += st.columns(list(widths[start : start + most]))
+    for start in range(0, len(widths), IN_A_LINE):
+        places += st.columns(list(widths[start : start + IN_A_LINE]))
     return places
 
 

@@ -11,7 +11,9 @@ from scipy.stats import norm
 
 from anoncore import Microdata
 from anoncore.algorithms import RothkoSampling, RothkoTree
-from anoncore.algorithms.rothko.io_model import (
+from anoncore.datasets.rothko_synthetic import load_rothko
+from anoncore.requirements import KAnonymity
+from tests.papers.rothko_io import (
     confident_levels,
     sampling_io,
     sampling_repartitions,
@@ -19,8 +21,6 @@ from anoncore.algorithms.rothko.io_model import (
     tree_io,
     tree_repartitions,
 )
-from anoncore.datasets.rothko_synthetic import load_rothko
-from anoncore.requirements import KAnonymity
 
 
 def test_the_papers_table():

@@ -79,7 +79,7 @@ class Visitor:
         here = state._workspaces.get(self.workspace)
         names = {name.replace("-", "_").replace(" ", "_"): name for name in here.tags.roles}
         for name, role in roles.items():
-            here.tags = here.tags.with_role(names[name], role)
+            here.tags = here.tags.changed("roles", names[name], role)
         return self.run()
 
     def texts(self) -> str:

@@ -43,7 +43,7 @@ def tagged(frame: pd.DataFrame, roles: dict[str, str]) -> Tags:
     """The tags of a table with these roles."""
     tags = untagged(frame)
     for name, role in roles.items():
-        tags = tags.with_role(name, role)
+        tags = tags.changed("roles", name, role)
     return tags
 
 

@@ -89,7 +89,7 @@ def test_the_editor_has_a_stable_base_until_the_page_is_left(visitor: Visitor) -
     visitor.run()
     assert visitor.at.session_state["_editor_base"][1] == key
     here = _here(visitor)
-    here.tags = here.tags.with_role("race", "sensitive")
+    here.tags = here.tags.changed("roles", "race", "sensitive")
     visitor.open("data").open("attributes")
     _, fresh, base = visitor.at.session_state["_editor_base"]
     assert fresh != key

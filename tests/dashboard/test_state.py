@@ -27,7 +27,7 @@ def _table(frame: pd.DataFrame = FRAME, digest: str = "d") -> LoadedTable:
 def _tags(**changes: str) -> Tags:
     tags = untagged(FRAME)
     for name, role in {"age": "quasi-identifier", "illness": "sensitive", **changes}.items():
-        tags = tags.with_role(name, role)
+        tags = tags.changed("roles", name, role)
     return tags
 
 
@@ -129,7 +129,7 @@ def test_digests_of_tags_tell_every_part_apart() -> None:
     hierarchy = Hierarchy.from_nested({"any": ["flu", "cold", "ulcer"]})
     base = _tags()
     others = [
-        base.with_role("age", "insensitive"),
+        base.changed("roles", "age", "insensitive"),
         base.changed("kinds", "age", "nominal"),
         base.changed("orders", "illness", ("flu", "cold", "ulcer")),
         base.changed("orders", "illness", ("cold", "flu", "ulcer")),
@@ -164,7 +164,7 @@ def test_tags_that_do_not_fit_raise_every_time() -> None:
 def test_protected_values_count_only_while_the_attribute_is_sensitive() -> None:
     tags = _tags().changed("sensitive_values", "illness", ("flu",))
     assert MicrodataStore().get(_table(), tags).sensitive_values == {"illness": ("flu",)}
-    assert MicrodataStore().get(_table(), tags.with_role("illness", "identifier")).sensitive_values == {}
+    assert MicrodataStore().get(_table(), tags.changed("roles", "illness", "identifier")).sensitive_values == {}
 
 
 def test_titles_name_what_tells_runs_apart() -> None:

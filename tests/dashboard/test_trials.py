@@ -119,7 +119,7 @@ def test_another_table_lets_the_trial_go(visitor: Visitor) -> None:
     trial = _trial(visitor, "sweep")
     visitor.open("attributes")
     here = state._workspaces.get(visitor.workspace)
-    here.tags = here.tags.with_role("sex", "insensitive")
+    here.tags = here.tags.changed("roles", "sex", "insensitive")
     visitor.open("sweep")
     assert "sweep" not in here.jobs
     assert not trial.running

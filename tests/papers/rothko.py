@@ -22,9 +22,9 @@ import pandas as pd
 import plotly.express as px
 
 from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
-from anoncore.algorithms.rothko.io_model import sampling_io, tree_io
 from anoncore.datasets.rothko_synthetic import ATTRIBUTES, load_rothko
 from anoncore.requirements import KAnonymity
+from tests.papers.rothko_io import sampling_io, tree_io
 from tests.papers.rothko_quality import classification_and_regression, pruning
 from tests.papers.rothko_runs import Report, sampling_run, synthetic, tree_run
 

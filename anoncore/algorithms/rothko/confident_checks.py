@@ -38,7 +38,11 @@ def _size_margin(counts: Any, length: int, size: int, unique: int, reference: An
 
 @level_function
 def _recursive_margin(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
-    """c p2 - p1 less z standard deviations (Rothko, section 3.1.2)."""
+    """c p2 - p1 less z standard deviations (Rothko, section 3.1.2).
+
+    p1 is the share of the most frequent value, p2 that of the l-th and all later ones, and the variance
+    (c^2 p2 (1 - p2) + p1 (1 - p1)) / (n_i - 1) * (N - n) / N. (c, 1) always holds.
+    """
     values, numbers = carray(counts, length), carray(reference, 4)
     z, correction, c, l = numbers[0], numbers[1], numbers[2], int(numbers[3])
     if l <= 1:

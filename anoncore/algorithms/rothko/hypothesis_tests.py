@@ -7,9 +7,7 @@ section 3.1; the tests for entropy and frequency l-diversity and t-closeness are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import ceil, sqrt
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,14 +25,9 @@ def critical_value(alpha: float, n_sides: int) -> float:
 
 def critical_variances(alpha: float, n_sides: int, most_rows: int) -> Floats:
     """Chi-square with the area alpha / m to its right for 1, 2, ..., most_rows - 1 degrees of freedom."""
-    return np.asarray(_critical_variance(alpha, n_sides, np.arange(1, max(most_rows, 2))), dtype=np.float64)
-
-
-def _critical_variance(alpha: float, n_sides: int, freedom: Any) -> Any:
-    """Chi-square with the area alpha / m to its right, for one number of degrees of freedom or an array of them."""
     from scipy.special import chdtri
 
-    return chdtri(freedom, alpha / n_sides)
+    return np.asarray(chdtri(np.arange(1, max(most_rows, 2)), alpha / n_sides), dtype=np.float64)
 
 
 def rows_needed(k: int, n: int, population: int, alpha: float, n_sides: int) -> int:
@@ -46,39 +39,3 @@ def rows_needed(k: int, n: int, population: int, alpha: float, n_sides: int) -> 
     correction = (population - n) / (population - 1) if population > 1 else 0.0
     deviation = sqrt(share * (1 - share) / n * correction)
     return max(ceil(n * (share + critical_value(alpha, n_sides) * deviation) - 1e-9), 1)
-
-
-def recursive_is_confident(
-    counts: Sequence[int], c: float, l: int, n: int, population: int, alpha: float, n_sides: int
-) -> bool:
-    """Whether a side with these counts of sensitive values passes the test for recursive (c, l)-diversity (3.1.2).
-
-    (c p2 - p1) / sqrt((c^2 p2 (1 - p2) + p1 (1 - p1)) / (n_i - 1) * (N - n) / N) > z with p1 the share of the most
-    frequent value and p2 that of the l-th and all later ones. (c, 1) always holds.
-    """
-    if l <= 1:
-        return True
-    falling = sorted(counts, reverse=True)
-    size = sum(falling)
-    if size < 2:
-        return False
-    p1, p2 = falling[0] / size, sum(falling[l - 1 :]) / size
-    variance = (c * c * p2 * (1 - p2) + p1 * (1 - p1)) / (size - 1) * (population - n) / population
-    return c * p2 - p1 > critical_value(alpha, n_sides) * sqrt(variance)
-
-
-def variance_is_confident(
-    values: Sequence[float], v: float, n: int, population: int, alpha: float, n_sides: int
-) -> bool:
-    """Whether a side with these sensitive numbers passes the test for variance diversity (section 3.1.3).
-
-    (n_i - 1) Var / v >= chi2 of n_i - 1 degrees of freedom, Var the sample variance; when the sample is the population
-    simply (population variance) >= v.
-    """
-    numbers = np.asarray(values, dtype=np.float64)
-    if n == population or v == 0:
-        return bool(numbers.var() >= v)
-    if len(numbers) < 2:
-        return False
-    squares = float(((numbers - numbers.mean()) ** 2).sum())
-    return squares / v >= float(_critical_variance(alpha, n_sides, len(numbers) - 1))

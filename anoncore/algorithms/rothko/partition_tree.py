@@ -78,9 +78,9 @@ class PartitionTree:
         self._route_start[node] = -1
         self.children[node] = range(0)
 
-    def leaves(self, below: int = 0) -> Iterator[int]:
-        """The leaves below a node, from left to right."""
-        stack = [below]
+    def leaves(self) -> Iterator[int]:
+        """The leaves of the tree, from left to right."""
+        stack = [0]
         while stack:
             node = stack.pop()
             if not self.children[node]:

@@ -16,7 +16,6 @@ from anoncore.kernels.tree_scans import Requests, add_frequencies
 Int32 = npt.NDArray[np.int32]
 
 COUNT_BYTES = 4
-LARGEST_TABLE = np.iinfo(np.uint32).max
 
 
 def tree_parts(setting: Setting, rows: Rows, region: Int32, known: Node | None = None) -> Iterator[Part]:

@@ -108,7 +108,6 @@ def sliced_release(
     columns: Sequence[Sequence[str]],
     algorithm: Algorithm | None = None,
     classes: Mapping[str, Generalized] | None = None,
-    notes: tuple[str, ...] = (),
 ) -> Release:
     """The sliced table of an attribute partition and a tuple partition.
 
@@ -125,4 +124,4 @@ def sliced_release(
             else:
                 recodings[name] = Exact(data.domain[name], partition, data.codes[name])
         fragments.append(Fragment(f"column {number}", partition, recodings))
-    return Release(data, tuple(fragments), algorithm, notes)
+    return Release(data, tuple(fragments), algorithm)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -16,16 +14,16 @@ from anoncore.table.microdata import Codes, Microdata
 BINS = 10
 
 
-def mutual_information(data: Microdata, attributes: Sequence[str] | None = None, bins: int = BINS) -> pd.DataFrame:
+def mutual_information(data: Microdata, bins: int = BINS) -> pd.DataFrame:
     """Mutual information I(x; y) of every pair of attributes, in nats, a symmetric frame of attributes by attributes.
 
     I(x; x) is the entropy of x. Numbers are cut into `bins` of about equal frequency, missing values are a category of
-    their own; other attributes count value by value. `attributes`: all that may be published. Raises ParameterError for
-    fewer than 2 bins. Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 3.2.
+    their own; other attributes count value by value. Raises ParameterError for fewer than 2 bins.
+    Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 3.2.
     """
     if bins < 2:
         raise ParameterError(f"Numbers are cut into at least 2 bins of equal frequency, not {bins}.")
-    names = list(data.attributes if attributes is None else attributes)
+    names = list(data.attributes)
     cells = np.stack([equal_frequency(data.codes[name], data.domain[name], bins) for name in names])
     sizes = cells.max(axis=1).astype(np.int64) + 1
     return pd.DataFrame(pair_information(cells, sizes, xlogx(data.n_rows)), index=names, columns=names)

@@ -20,6 +20,7 @@ from dashboard.views.attacks.foreground_adversary import Adversary
 from dashboard.views.parts import Tile
 
 NAME = "attacks.foreground_knowledge"
+USUAL_SIGMA = 0.9
 LEAST_SIGNATURES = 8
 """A table counts as small where not even so many signatures of the paper's least size would fit into it."""
 READINGS = {"overall": "the overall share", "uniform": "one half"}
@@ -86,7 +87,13 @@ def _controls(run: Run, names: list[str]) -> Adversary:
         )
     with boxes[3]:
         sigma = _number(
-            "sigma", "foreground-sigma", 0.9, 0.01, 0.05, "How often it may lie farther. The paper takes 0.9.", high=1.0
+            "sigma",
+            "foreground-sigma",
+            USUAL_SIGMA,
+            0.01,
+            0.05,
+            "How often it may lie farther. The paper takes 0.9.",
+            high=1.0,
         )
     with boxes[4]:
         unreliable = parts.choice(
@@ -120,9 +127,9 @@ def usual_r(run: Run) -> float:
     return float(asked) if isinstance(asked, int | float) and asked > 1 else 2.0
 
 
-def usual_epsilon(n_rows: int, sigma: float = 0.9) -> float:
+def usual_epsilon(n_rows: int) -> float:
     """The paper's 0.01, or what lets a small table have a few signatures to learn from."""
-    wanted = sqrt(log(2 / sigma) / (2 * max(n_rows / LEAST_SIGNATURES, 2)))
+    wanted = sqrt(log(2 / USUAL_SIGMA) / (2 * max(n_rows / LEAST_SIGNATURES, 2)))
     return 0.01 if wanted <= 0.01 else round(wanted + 0.0005, 3)
 
 

@@ -85,11 +85,11 @@ def in_columns(data: Microdata, partition: Partition, columns: Sequence[Sequence
     )
 
 
-def as_published(release: Release, group: str = "class") -> pd.DataFrame:
-    """A generalized release as people read it: the group of each row, from 1, then the published cells."""
+def as_published(release: Release) -> pd.DataFrame:
+    """A generalized release as people read it: the class of each row, from 1, then the published cells."""
     partition = release.partition
     frame = pd.DataFrame({name: release.recoding(name).texts() for name in release.attributes})
-    frame.insert(0, group, partition.group + 1)
+    frame.insert(0, "class", partition.group + 1)
     return frame.iloc[partition.order].reset_index(drop=True)
 
 

@@ -37,15 +37,15 @@ def paper() -> Release:
     return generalized(data_of(TABLE), published(TABLE))
 
 
-def class_chart(release: Release, group: int, key: str, attribute: str = SENSITIVE) -> None:
+def class_chart(release: Release, group: int, key: str) -> None:
     """What one class has of the sensitive attribute, beside the whole table."""
-    view = release.data.sensitive_view(attribute)
+    view = release.data.sensitive_view(SENSITIVE)
     inside = np.bincount(view.codes[release.partition.rows(group)], minlength=view.size)
     shares = Shares.of(inside, view.counts, view.labels)
     parts.chart(
         sensitive_shares(shares, STYLE, f"class {group + 1}"),
         key=key,
-        caption=f"Shares of each {attribute} in class {group + 1} and in the whole table (grey).",
+        caption=f"Shares of each {SENSITIVE} in class {group + 1} and in the whole table (grey).",
         alt=f"Bars of the shares in class {group + 1}; the largest is {shares.group.max():.0%}.",
     )
 
