@@ -12,8 +12,9 @@ from typing import Any
 
 from anoncore.algorithms import ALGORITHMS
 from anoncore.base.model import Model
+from anoncore.base.number import EVERY_FORM
 from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
-from anoncore.measures.evaluation import MEASURES
+from anoncore.measures.evaluation import MEASURES, title_of
 from anoncore.requirements import REQUIREMENTS
 from dashboard.docstrings import Described, Docstring
 from dashboard.fields import FieldForm, field_forms
@@ -40,47 +41,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
     }
 )
 """What there is, by the first part of an entry's key."""
-READ_FROM: Mapping[str, str] = MappingProxyType(
-    {
-        "k": "requirement:k-anonymity",
-        "distinct-l": "requirement:distinct-diversity",
-        "max-share": "requirement:frequency-diversity",
-        "t": "requirement:t-closeness",
-        "largest-belief": "attack:attribute_disclosure",
-        "belief-in-truth": "attack:attribute_disclosure",
-        "believed-above-half": "attack:attribute_disclosure",
-        "foreground-breach": "attack:foreground_knowledge",
-        "reidentified-mean": "attack:reidentification",
-        "reidentified-largest": "attack:reidentification",
-        "membership-belief": "attack:membership",
-        "information-loss": "measure:information_loss",
-        "query-error": "measure:query_error",
-        "association-error": "measure:association_error",
-        "average-group-size": "measure:average_group_size",
-        "discernibility": "measure:discernibility",
-    }
-)
-"""The requirement, attack or measure that a criterion is read from, whose assumptions it shares."""
 _NOT_ASKED = ("release", "progress")
-_TITLES = {
-    "check": "Violations",
-    "emd": "Earth mover's distance",
-    "guarantees": "Promised and reached",
-    "joins": "Joins of fragments",
-    "pair_levels": "Joins of all pairs of classes",
-    "personal_guarantees": "Promises about people",
-    "posterior_emd": "Distance of beliefs",
-    "profile": "Levels of all groups",
-    "region_membership": "Membership by regions",
-    "reidentification": "Re-identification",
-    "require_safe_joins": "Safe joins or an error",
-    "rmse": "Root mean squared error",
-    "sensitive_posterior": "Beliefs about people",
-    "transport": "Mass that moves",
-    "unsafe_pairs": "Unsafe pairs of classes",
-    "worst_joins": "Classes with the worst joins",
-}
-"""Of functions whose name says little to people who do not program."""
 _SHAPE = re.compile(r",? (float|bool|int\d*) \([^()]*\)")
 
 
@@ -172,6 +133,14 @@ def key_of(kind: type[Model]) -> str:
     return f"{'algorithm' if kind.name in ALGORITHMS else 'requirement'}:{kind.name}"
 
 
+def _key_of_name(name: str) -> str:
+    """The key of a requirement, method or measure by its name in recipes."""
+    package, _, short = name.partition(".")
+    if not short:
+        return f"{'algorithm' if name in ALGORITHMS else 'requirement'}:{name}"
+    return f"{'attack' if package == 'attacks' else 'measure'}:{short}"
+
+
 def _of_model(kind: str, model: type[Model]) -> Entry:
     definition, facts = parsed(model.__doc__ or "")
     summary = getattr(model, "summary", "")
@@ -207,7 +176,6 @@ def _parameter(field: FieldForm) -> Parameter:
 
 
 def _of_measure(name: str, function: Callable[..., object]) -> Entry:
-    package, _, short = name.partition(".")
     definition, facts = parsed(function.__doc__ or "")
     meanings = {one.name: one.meaning for one in Docstring.of(function.__doc__).described(PARAMETERS)}
     given = re.findall(r"`(\w+)` (.*?)(?:; (?=`\w+` )|\.?$)", facts.get(PARAMETERS, ""))
@@ -222,20 +190,21 @@ def _of_measure(name: str, function: Callable[..., object]) -> Entry:
         for one in inspect.signature(function).parameters.values()
         if one.name not in _NOT_ASKED
     )
-    kind = "attack" if package == "attacks" else "measure"
-    title = _TITLES.get(short, short.replace("_", " ").capitalize())
     texts = {word: text for word, text in facts.items() if word in FACTS}
-    return Entry(f"{kind}:{short}", name, title, definition, parameters, texts, **_sections(function))
+    return Entry(_key_of_name(name), name, title_of(name), definition, parameters, texts, **_sections(function))
 
 
 def _of_criterion(one: Criterion, others: Mapping[str, Entry]) -> Entry:
-    base = others[READ_FROM[one.name]]
+    base = others.get(_key_of_name(one.documented_by or one.measured_by))
     direction = "Higher" if one.higher_is_better else "Lower"
     about = " It is about one sensitive attribute." if one.of_attribute else ""
     slow = " On a large table it takes seconds." if one.is_slow else ""
     text = f"{one.meaning}\n\n{direction} is better for the one who publishes. It says {FAMILIES[one.family].lower()}."
-    facts = {**base.facts, "Source": f"{one.source}."}
-    return Entry(f"criterion:{one.name}", one.name, one.title, text + about + slow, (), facts, related=base.key)
+    compared = f" It is compared with a baseline. {one.baseline}" if one.baseline else ""
+    forms = "" if one.release_forms == EVERY_FORM else f" Releases that have it: {', '.join(one.release_forms)}."
+    text += about + slow + compared + forms
+    facts = {**(base.facts if base else {}), "Source": f"{one.source}."}
+    return Entry(f"criterion:{one.name}", one.name, one.title, text, (), facts, related=base.key if base else "")
 
 
 def _text(value: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +10,44 @@ import numpy.typing as npt
 from anoncore.attacks.posterior import signature_posterior, table_distribution
 from anoncore.attacks.published_keys import Floats
 from anoncore.base.errors import ParameterError
+from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 
 TOLERANCE = 1e-9
+
+LARGEST_BELIEF = Number(
+    name="largest-belief",
+    title="Largest belief",
+    template="How sure an adversary who knows the quasi-identifiers is at most of anyone's value of {attribute}.",
+    family="adversary",
+    source="Li et al., Slicing, 2009, section 4",
+    measured_by="attacks.attribute_disclosure",
+    form="share",
+    unit="probability",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="The share of the most frequent value in the table: what guessing without the release gets.",
+    of_attribute=True,
+)
+BELIEF_IN_TRUTH = Number(
+    name="belief-in-truth",
+    title="Belief in the truth",
+    template=(
+        "Probability that an adversary who knows the quasi-identifiers gives to people's true value of {attribute}, on "
+        "average."
+    ),
+    family="adversary",
+    source="Li et al., Slicing, 2009, section 4",
+    measured_by="attacks.attribute_disclosure",
+    form="share",
+    unit="probability",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="The share of people's true value in the table, on average: what guessing without the release gets.",
+    of_attribute=True,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,23 +175,10 @@ def attribute_disclosure(release: Release, attribute: str) -> AttributeDisclosur
     confidence = np.full(release.data.n_rows, np.nan)
     confidence[needs] = probability[found.signature[needs], true[needs]]
     belief = probability.max(axis=1)[found.signature]
-    common: dict[str, Any] = {"unit": "probability", "higher_is_better": False, "bounds": (0.0, 1.0)}
-    largest = Score(
-        belief.max(),
-        name="largest-belief",
-        title="Largest belief",
-        meaning=f"How sure the adversary is at most of anyone's value of '{attribute}'.",
-        baseline=float(table.max()),
-        **common,
-    )
-    truth = Score(
-        confidence[needs].mean(),
-        name="belief-in-truth",
-        title="Mean belief in the truth",
-        meaning=f"How strongly the adversary believes in people's true value of '{attribute}', on average.",
-        baseline=float(table[true[needs]].mean()),
-        **common,
-    )
+    words = {"attribute": f"'{attribute}'"}
+    largest = Score(belief.max(), LARGEST_BELIEF, baseline=float(table.max()), words=words)
+    mean_guess = float(table[true[needs]].mean())
+    truth = Score(confidence[needs].mean(), BELIEF_IN_TRUTH, baseline=mean_guess, words=words)
     return AttributeDisclosure(attribute, belief, confidence, baseline, largest, truth)
 
 

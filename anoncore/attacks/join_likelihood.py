@@ -2,17 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.privacy.common_attribute import common_attribute, expected_counts
 from anoncore.release.release import Release
 
 Floats = npt.NDArray[np.float64]
+
+LIKELIHOOD_LARGEST = Number(
+    name="membership-likelihood-largest",
+    title="Largest likelihood of membership",
+    template="Share of the joined rows that fit a person, of the person for whom it is largest.",
+    family="adversary",
+    source="Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 5.1",
+    measured_by="attacks.join_likelihood",
+    form="share",
+    unit="probability",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="1 / combinations of classes: a class of each fragment that is drawn at random.",
+    release_forms=("own partitions",),
+    short="Largest likelihood",
+)
+LIKELIHOOD_MEAN = replace(
+    LIKELIHOOD_LARGEST,
+    name="membership-likelihood-mean",
+    title="Mean likelihood of membership",
+    template="Share of the joined rows that fit a person, on average over all people of the table.",
+    short="Mean likelihood",
+)
+UNMATCHED = Number(
+    name="unmatched",
+    title="People without a match",
+    template="Share of the people whose classes join to no row, as class values were changed.",
+    family="adversary",
+    source="Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 5.1",
+    measured_by="attacks.join_likelihood",
+    form="share",
+    unit="share of people",
+    bounds=(0.0, 1.0),
+    baseline="0: the join of the original class values, where everyone has a row.",
+    release_forms=("own partitions",),
+    short="Without a match",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,28 +161,7 @@ def join_likelihood(release: Release) -> JoinLikelihood:
         likelihood=likelihood,
         joined=joined,
         total=total,
-        largest=_likelihood("largest", likelihood.max(), baseline, "of the person for whom it is largest"),
-        mean=_likelihood("mean", likelihood.mean(), baseline, "on average over all people of the table"),
-        unmatched=Score(
-            float((joined == 0).mean()),
-            name="unmatched",
-            title="People without a match",
-            unit="share of people",
-            bounds=(0.0, 1.0),
-            baseline=0.0,
-            meaning="Share of the people whose classes join to no row, as class values were changed.",
-        ),
-    )
-
-
-def _likelihood(which: str, value: float, baseline: float, whose: str) -> Score:
-    return Score(
-        value,
-        name=f"membership-likelihood-{which}",
-        title=f"{which.capitalize()} likelihood of membership",
-        unit="probability",
-        higher_is_better=False,
-        bounds=(0.0, 1.0),
-        baseline=baseline,
-        meaning=f"Share of the joined rows that fit a person, {whose}.",
+        largest=Score(likelihood.max(), LIKELIHOOD_LARGEST, baseline=baseline),
+        mean=Score(likelihood.mean(), LIKELIHOOD_MEAN, baseline=baseline),
+        unmatched=Score((joined == 0).mean(), UNMATCHED, baseline=0.0),
     )

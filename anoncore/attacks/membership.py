@@ -13,13 +13,44 @@ import pandas as pd
 from anoncore.attacks.join_likelihood import JoinLikelihood, join_likelihood
 from anoncore.attacks.published_keys import Cells, Floats, Int64, published_key
 from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.base.number import BUCKETS, Number
 from anoncore.base.score import Score
 from anoncore.base.texts import listing
 from anoncore.kernels.membership import ColumnValues, count_pairs, count_tuples, draw_tuples, matching_buckets
+from anoncore.release.form import form_of
 from anoncore.release.overlap import links
 from anoncore.release.recoding import Generalized, GroupValues
 from anoncore.release.release import Release
 
+FAKE_TUPLES = Number(
+    name="fake-tuples",
+    title="Fake tuples",
+    template="Tuples that match a bucket although they are not in the table; they hide those that are.",
+    family="adversary",
+    source="Li et al., Slicing, 2009, section 5",
+    measured_by="attacks.membership",
+    form="count",
+    unit="tuples",
+    higher_is_better=True,
+    bounds=(0.0, None),
+    baseline="0: the original table, where only members match.",
+    release_forms=BUCKETS,
+)
+MEMBERSHIP_BELIEF = Number(
+    name="membership-belief",
+    title="Belief in membership",
+    template="Share of the different tuples matching a bucket that are in the table: how sure a match makes.",
+    family="adversary",
+    source="Li et al., Slicing, 2009, section 5",
+    measured_by="attacks.membership",
+    form="share",
+    unit="share of tuples",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="The share of all combinations of values that are in the table: a combination taken blindly.",
+    release_forms=BUCKETS,
+    is_slow=True,
+)
 CLASSES = ("at most 10", "11 to 20", "more than 20")
 UP_TO = (10, 20)
 FINER_CLASSES = ("1", "2", "3 to 5", "6 to 10", "11 to 20", "21 to 50", "51 to 100", "more than 100")
@@ -162,7 +193,7 @@ def membership(
     (2.0, 0.5)
     """
     _check_parameters(draws, confidence)
-    if not release.is_shared or _is_generalized_by_fragment(release):
+    if form_of(release) == "own partitions":
         return join_likelihood(release)
     table = _Table.of(release, attributes)
     if exact is None:
@@ -180,7 +211,7 @@ def membership(
     total = (float(middle[3]), float(low[3]), float(high[3]))
     return Membership(
         attributes=table.attributes,
-        fake=_fake_score(total[0]),
+        fake=Score(total[0], FAKE_TUPLES, baseline=0.0),
         belief=_belief_score(table, release, total[0]),
         exact=exact,
         confidence=1.0 if exact else confidence,
@@ -299,11 +330,6 @@ class _Table:
         return bounds, products.sum() * finer
 
 
-def _is_generalized_by_fragment(release: Release) -> bool:
-    regional = [any(isinstance(one, Generalized) for one in part.recodings.values()) for part in release.fragments]
-    return len(regional) > 1 and all(regional)
-
-
 def _wanted(release: Release, attributes: Collection[str] | None) -> set[str]:
     wanted = set(release.attributes if attributes is None else attributes)
     unknown = sorted(wanted - set(release.attributes))
@@ -382,29 +408,8 @@ def _by_class(counts: Int64, up_to: tuple[int, ...] = UP_TO) -> Int64:
     return np.add.reduceat(padded, [0, *(one + 1 for one in up_to)])
 
 
-def _fake_score(fake: float) -> Score:
-    return Score(
-        fake,
-        name="fake-tuples",
-        title="Fake tuples",
-        unit="tuples",
-        higher_is_better=True,
-        bounds=(0.0, None),
-        baseline=0.0,
-        meaning="Tuples that match a bucket although they are not in the table; they hide those that are.",
-    )
-
-
 def _belief_score(table: _Table, release: Release, fake: float) -> Score:
     n_original = len(table.originals)
     possible = prod(len(release.data.domain[name]) for name in table.attributes)
-    return Score(
-        n_original / (n_original + fake),
-        name="belief-in-membership",
-        title="Belief in membership",
-        unit="share of tuples",
-        higher_is_better=False,
-        bounds=(0.0, 1.0),
-        baseline=n_original / max(possible, n_original),
-        meaning="Share of the different tuples matching a bucket that are in the table: how sure a match makes.",
-    )
+    baseline = n_original / max(possible, n_original)
+    return Score(n_original / (n_original + fake), MEMBERSHIP_BELIEF, baseline=baseline)

@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
 
 from anoncore.attacks.published_keys import Floats, Int64
 from anoncore.base.errors import ReleaseError
+from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.release.recoding import Generalized, GroupValues
 from anoncore.release.release import Release
 from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Codes
+
+REGION_BELIEF_LARGEST = Number(
+    name="membership-belief-largest",
+    title="Largest belief in membership by regions",
+    template=(
+        "Share of the value combinations fitting a class that someone in it has, for the person for whom it is largest."
+    ),
+    family="adversary",
+    source="the analogue for regions of Li et al., Slicing, 2009, section 5",
+    measured_by="attacks.region_membership",
+    form="share",
+    unit="share of combinations",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="The share of all combinations of values that occur in the table: a combination taken blindly.",
+    release_forms=("generalization",),
+    short="Largest belief",
+)
+REGION_BELIEF_MEAN = replace(
+    REGION_BELIEF_LARGEST,
+    name="membership-belief-mean",
+    title="Mean belief in membership by regions",
+    template="Share of the value combinations fitting a class that someone in it has, on average over all people.",
+    short="Mean belief",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,19 +155,6 @@ def region_membership(release: Release) -> RegionMembership:
         attributes=names,
         belief=belief,
         fitting=np.maximum(fitting, present),
-        largest=_score("largest", float(belief.max()), baseline, "for the person for whom it is largest"),
-        mean=_score("mean", float(belief.mean()), baseline, "on average over all people of the table"),
-    )
-
-
-def _score(which: str, value: float, baseline: float, whose: str) -> Score:
-    return Score(
-        value,
-        name=f"membership-belief-{which}",
-        title=f"{which.capitalize()} belief in membership",
-        unit="share of combinations",
-        higher_is_better=False,
-        bounds=(0.0, 1.0),
-        baseline=baseline,
-        meaning=f"Share of the value combinations fitting a class that someone in it has, {whose}.",
+        largest=Score(belief.max(), REGION_BELIEF_LARGEST, baseline=baseline),
+        mean=Score(belief.mean(), REGION_BELIEF_MEAN, baseline=baseline),
     )

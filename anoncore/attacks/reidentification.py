@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +10,96 @@ import numpy.typing as npt
 from anoncore.attacks.population import population_sizes
 from anoncore.attacks.published_keys import Floats, Int64, published_key
 from anoncore.base.errors import ParameterError
+from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.release.release import Fragment, Release
 from anoncore.table.microdata import Microdata
 
 TOLERANCE = 1e-9
+
+REIDENTIFIED_LARGEST = Number(
+    name="reidentified-largest",
+    title="Most findable person",
+    template="Probability with which the person at most risk is found by the quasi-identifiers (prosecutor's risk).",
+    family="adversary",
+    source="El Emam, 2013",
+    measured_by="attacks.reidentification",
+    form="share",
+    unit="probability",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="1 / rows: a record that is picked at random.",
+)
+REIDENTIFIED_MEAN = Number(
+    name="reidentified-mean",
+    title="Records found",
+    template="Share of the people looked for whose record is found by the quasi-identifiers (prosecutor's risk).",
+    family="adversary",
+    source="El Emam, 2013",
+    measured_by="attacks.reidentification",
+    form="share",
+    unit="probability",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="1 / rows: a record that is picked at random.",
+)
+PROSECUTOR_AT_RISK = Number(
+    name="prosecutor-at-risk",
+    title="Records at prosecutor risk",
+    template="Share of the records that the prosecutor finds with a probability above {threshold}.",
+    family="adversary",
+    source="El Emam, 2013",
+    measured_by="attacks.reidentification",
+    form="share",
+    unit="share of records",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="1 where picking a record at random exceeds the threshold, else 0.",
+)
+JOURNALIST_LARGEST = replace(
+    REIDENTIFIED_LARGEST,
+    name="journalist-largest",
+    title="Largest journalist risk",
+    template="How likely the journalist finds the person at most risk, not knowing who is in the table.",
+    baseline="1 / people of the population: one who is picked at random.",
+)
+JOURNALIST_MEAN = replace(
+    JOURNALIST_LARGEST,
+    name="journalist-mean",
+    title="Mean journalist risk",
+    template="How likely the journalist is right about a record, on average, not knowing who is in the table.",
+)
+JOURNALIST_AT_RISK = replace(
+    PROSECUTOR_AT_RISK,
+    name="journalist-at-risk",
+    title="Records at journalist risk",
+    template="Share of the records that the journalist finds with a probability above {threshold}.",
+    baseline="1 where picking one of the population at random exceeds the threshold, else 0.",
+)
+MARKETER_LARGEST = replace(
+    JOURNALIST_LARGEST,
+    name="marketer-largest",
+    title="Largest marketer risk",
+    template="How likely the marketer links the person at most risk rightly with a list of the population.",
+)
+MARKETER_MEAN = replace(
+    JOURNALIST_LARGEST,
+    name="marketer-mean",
+    title="Mean marketer risk",
+    template="Share of the records that the marketer is expected to link rightly with a list of the population.",
+)
+MARKETER_AT_RISK = replace(
+    JOURNALIST_AT_RISK,
+    name="marketer-at-risk",
+    title="Records at marketer risk",
+    template="Share of the records that the marketer links rightly with a probability above {threshold}.",
+)
+_NUMBERS = {
+    "prosecutor": (REIDENTIFIED_LARGEST, REIDENTIFIED_MEAN, PROSECUTOR_AT_RISK),
+    "journalist": (JOURNALIST_LARGEST, JOURNALIST_MEAN, JOURNALIST_AT_RISK),
+    "marketer": (MARKETER_LARGEST, MARKETER_MEAN, MARKETER_AT_RISK),
+}
+"""The largest, mean and at-risk figures of each adversary."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,36 +334,15 @@ _DEFINITIONS = {
 
 
 def _risk(model: str, risk: Floats, mean: float, baseline: float, threshold: float) -> Risk:
-    common: dict[str, Any] = {"unit": "probability", "higher_is_better": False, "bounds": (0.0, 1.0)}
-
     def above(values: npt.NDArray[np.float64]) -> float:
         return float((values > threshold + TOLERANCE).mean())
 
+    largest_risk, mean_risk, at_risk = _NUMBERS[model]
+    chance_above, words = above(np.array([baseline])), {"threshold": f"{threshold:g}"}
     return Risk(
         model=model,
         definition=_DEFINITIONS[model],
-        largest=Score(
-            risk.max(),
-            name=f"{model}-largest",
-            title=f"Largest {model} risk",
-            meaning=f"How likely the {model} finds the person at most risk.",
-            baseline=baseline,
-            **common,
-        ),
-        mean=Score(
-            mean,
-            name=f"{model}-mean",
-            title=f"Mean {model} risk",
-            meaning=f"How likely the {model} is right about a record, on average.",
-            baseline=baseline,
-            **common,
-        ),
-        at_risk=Score(
-            above(risk),
-            name=f"{model}-at-risk",
-            title=f"Records at {model} risk",
-            meaning=f"Share of records with a {model} risk above {threshold:g}.",
-            baseline=above(np.array([baseline])),
-            **(common | {"unit": "share of records"}),
-        ),
+        largest=Score(risk.max(), largest_risk, baseline=baseline),
+        mean=Score(mean, mean_risk, baseline=baseline),
+        at_risk=Score(above(risk), at_risk, baseline=chance_above, words=words),
     )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
+
+from anoncore.base.number import Bounds, Number
 
 
 class Score(float):
@@ -12,65 +15,92 @@ class Score(float):
     ----------
     value : float
         The number itself.
-    name : str
-        Name of the measure in recipes and on the command line.
-    title : str
-        Name of the measure for people.
-    meaning : str
-        What the number says, in one sentence for people.
-    unit : str
-        What the number counts.
-    higher_is_better : bool or None
-        Its direction for the one who publishes; None for neither.
-    bounds : tuple of float or None
-        Smallest and largest possible value; None where it is open.
+    entry : Number
+        What the number is, of any release.
     baseline : float or None
         What guessing gets, or what the original data give, where the measure has one.
+    bounds : tuple of float or None
+        Smallest and largest value possible for this release; by default those of the entry. None where it is open.
+    unit : str
+        What the number counts; by default the unit of the entry.
+    words : mapping of str to str
+        What stands in the meaning for this release, such as the name of the attribute.
     **details
         Attributes of a subclass, such as a breakdown.
 
     Attributes
     ----------
-    name, title, meaning, unit, higher_is_better, bounds, baseline
+    entry, baseline, bounds, unit
         As given.
+    meaning : str
+        What the number says, in one sentence for people.
 
     Examples
     --------
-    >>> from anoncore.base import Score
-    >>> share = Score(0.25, name="share", title="Share", meaning="A quarter of the people.", bounds=(0.0, 1.0))
-    >>> share + 0.5, share.title, share.bounds
-    (0.75, 'Share', (0.0, 1.0))
+    >>> from anoncore.base import Number, Score
+    >>> share = Number(
+    ...     name="known-share",
+    ...     title="Known share",
+    ...     template="Share of the people whose value of {attribute} is known.",
+    ...     family="adversary",
+    ...     source="Nobody, 2000",
+    ...     measured_by="attacks.known_share",
+    ...     bounds=(0.0, 1.0),
+    ... )
+    >>> score = Score(0.25, share, words={"attribute": "'disease'"})
+    >>> score + 0.5, score.title, score.bounds
+    (0.75, 'Known share', (0.0, 1.0))
+    >>> score.meaning
+    "Share of the people whose value of 'disease' is known."
     """
 
-    name: str
-    title: str
-    unit: str
-    higher_is_better: bool | None
-    bounds: tuple[float | None, float | None]
-    meaning: str
+    entry: Number
     baseline: float | None
+    bounds: Bounds
+    unit: str
+    meaning: str
 
     def __new__(
         cls,
         value: float,
+        entry: Number,
         *,
-        name: str,
-        title: str,
-        meaning: str,
-        unit: str = "",
-        higher_is_better: bool | None = None,
-        bounds: tuple[float | None, float | None] = (None, None),
         baseline: float | None = None,
+        bounds: Bounds | None = None,
+        unit: str | None = None,
+        words: Mapping[str, str] | None = None,
         **details: Any,
     ) -> Self:
-        """Make the number; further keywords are attributes of a subclass, such as a breakdown."""
+        """Make the score; further keywords are attributes of a subclass, such as a breakdown."""
         score = super().__new__(cls, value)
-        score.name, score.title, score.meaning, score.unit = name, title, meaning, unit
-        score.higher_is_better, score.bounds, score.baseline = higher_is_better, bounds, baseline
+        score.entry, score.baseline = entry, baseline
+        score.bounds = entry.bounds if bounds is None else bounds
+        score.unit = entry.unit if unit is None else unit
+        score.meaning = entry.meaning_of(words or {})
         for key, detail in details.items():
             setattr(score, key, detail)
         return score
 
-    def __getnewargs_ex__(self) -> tuple[tuple[float], dict[str, Any]]:
-        """What makes a copy, so that caches and processes can pass the number on."""
-        return (float(self),), dict(self.__dict__)
+    def __getnewargs__(self) -> tuple[float, Number]:  # type: ignore[override]
+        """What makes a copy, so that caches and processes can pass it on; the attributes follow as its state."""
+        return float(self), self.entry
+
+    @property
+    def name(self) -> str:
+        """The name of the number, such as `information-loss`."""
+        return self.entry.name
+
+    @property
+    def title(self) -> str:
+        """The name of the number for people."""
+        return self.entry.title
+
+    @property
+    def label(self) -> str:
+        """The title, or a shorter one for narrow columns."""
+        return self.entry.label
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """The direction for the one who publishes; None where neither is better."""
+        return self.entry.higher_is_better

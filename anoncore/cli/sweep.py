@@ -17,10 +17,9 @@ from anoncore.cli.text import ProgressLine
 from anoncore.measures.criteria import CRITERIA, chosen
 from anoncore.recipes.recipe import Recipe
 from anoncore.search.candidates import axes, candidates
-from anoncore.search.sweeping import Point, pareto, sweep
+from anoncore.search.sweeping import FIRST_CRITERIA, Point, pareto, sweep
 from anoncore.search.targets import Search, Target, default_candidates
 
-FIRST_CRITERIA = ("information-loss", "t", "believed-above-half")
 WIDTH = 100
 
 

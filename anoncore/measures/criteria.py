@@ -2,55 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from anoncore import attacks, privacy, utility
+from anoncore import attacks, privacy
+from anoncore.attacks.disclosure import BELIEF_IN_TRUTH, LARGEST_BELIEF
+from anoncore.attacks.foreground.attack import FOREGROUND_BREACH
+from anoncore.attacks.membership import MEMBERSHIP_BELIEF
+from anoncore.attacks.reidentification import REIDENTIFIED_LARGEST, REIDENTIFIED_MEAN
 from anoncore.base.errors import AnonymizationError, DataError, ParameterError, ReleaseError
+from anoncore.base.number import BUCKETS, Family, Number
+from anoncore.base.score import Score
 from anoncore.base.texts import listing
+from anoncore.measures.evaluation import MEASURES
 from anoncore.privacy import Profile
+from anoncore.privacy.levels import DISTINCT_VALUES, LARGEST_SHARE, SMALLEST_GROUP
+from anoncore.release.form import form_of
 from anoncore.release.release import Release
 from anoncore.table.domain import Kind
+from anoncore.utility.associations import ASSOCIATION_ERROR
+from anoncore.utility.groups import AVERAGE_GROUP_SIZE, DISCERNIBILITY
+from anoncore.utility.loss import INFORMATION_LOSS
+from anoncore.utility.queries import MEDIAN_QUERY_ERROR, QUERY_ERROR
 
-Family = Literal["protection", "adversary", "cost"]
-Form = Literal["share", "count", "number"]
 Cache = Callable[..., Any]
 """`cache(name, function, *arguments)` gives `function(release, *arguments)`, so that one result serves many numbers."""
+Reading = Callable[[Release, str | None, Cache], float]
+"""`reading(release, attribute, cache)` gives the number of a release."""
 FAMILIES: Mapping[Family, str] = MappingProxyType(
     {"protection": "What it protects", "adversary": "What an adversary gets", "cost": "What it costs"}
 )
 BREACH_R = 2.0
+N_QUERIES = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Criterion:
-    """One number about a release.
+class Criterion(Number):
+    """A number that can be asked of any release, so that releases of all forms stand on one scale.
 
-    `family` says what it is about, `form` how it is read (a share of 1, a count, a plain number), `higher_is_better`
-    its direction for the one who publishes, `is_slow` whether it may take seconds on a large table, and `of_attribute`
-    whether it is about one sensitive attribute.
+    Attributes
+    ----------
+    read : callable or None
+        `read(release, attribute, cache)` gives the number; by default it is the score of this name in the result of the
+        function that tells it, asked with `arguments`.
+    arguments : tuple
+        What that function is asked with besides the release and, for a number of one attribute, the attribute.
+    first_limit : float
+        The limit with which a target for this number begins on the page Choose.
     """
 
-    name: str
-    title: str
-    family: Family
-    form: Form
-    higher_is_better: bool
-    meaning: str
-    source: str
-    function: Callable[[Release, str | None, Cache], float]
-    of_attribute: bool = False
-    is_slow: bool = False
+    read: Reading | None = None
+    arguments: tuple[Hashable, ...] = ()
+    first_limit: float = 0.0
 
     def evaluate(self, release: Release, attribute: str | None = None, cache: Cache | None = None) -> float:
-        """The number of a release; `attribute` is the sensitive attribute that is looked at (default: the first).
+        """Measure a release.
 
-        `cache` may keep what several numbers are read from. Raises ReleaseError, DataError or ParameterError, with the
-        reason, where the release has no such number.
+        Parameters
+        ----------
+        release : Release
+            What is measured.
+        attribute : str, optional
+            The sensitive attribute that is looked at, where the number is about one; by default the first.
+        cache : callable, optional
+            `cache(name, function, *arguments)` gives `function(release, *arguments)` and may keep it, as several
+            numbers are read from one result.
+
+        Returns
+        -------
+        float
+            The number.
+
+        Raises
+        ------
+        AnonymizationError
+            A ReleaseError, DataError or ParameterError that says why the release has no such number.
         """
         if self.of_attribute and attribute is None:
             attribute = release.data.require_sensitive()[0]
@@ -58,20 +88,29 @@ class Criterion:
         def direct(_name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:
             return function(release, *arguments)
 
-        found = float(self.function(release, attribute, direct if cache is None else cache))
-        if np.isnan(found):
+        read = self._score if self.read is None else self.read
+        value = float(read(release, attribute, direct if cache is None else cache))
+        if np.isnan(value):
             raise DataError(f"{self.title} is not defined for this release.")
-        return found
+        return value
 
-    def better(self, one: float, other: float) -> bool:
-        """Whether `one` is better than `other` for the publisher."""
-        return one > other if self.higher_is_better else one < other
+    def _score(self, _release: Release, attribute: str | None, cache: Cache) -> float:
+        """The score of this name in the result of the function that tells it."""
+        about = (attribute,) if self.of_attribute else ()
+        result = cache(self.measured_by, MEASURES[self.measured_by], *about, *self.arguments)
+        return next(one for one in scores_in(result) if one.name == self.name)
 
-    def text(self, value: float) -> str:
-        """The number as people read it."""
-        if self.form == "share":
-            return f"{value:.1%}"
-        return f"{value:,.0f}" if self.form == "count" else f"{value:,.3f}"
+
+def scores_in(result: object) -> Iterator[Score]:
+    """Every score in the result of a measure: itself, those that it holds, and those of what it holds."""
+    if isinstance(result, Score):
+        yield result
+        yield from scores_in(tuple(vars(result).values()))
+    elif isinstance(result, tuple):
+        for one in result:
+            yield from scores_in(one)
+    elif is_dataclass(result) and not isinstance(result, type | Number):
+        yield from scores_in(tuple(getattr(result, field.name) for field in fields(result)))
 
 
 def evaluate(
@@ -117,235 +156,88 @@ def _profile(cache: Cache) -> Profile:
     return found
 
 
-def _level(name: str) -> Callable[[Release, str | None, Cache], float]:
+def _level(name: str) -> Reading:
     return lambda release, attribute, cache: _profile(cache).score(name, attribute)
 
 
-def _k(_release: Release, _attribute: str | None, cache: Cache) -> float:
-    return _profile(cache).k
-
-
-def _t(release: Release, attribute: str | None, cache: Cache) -> float:
+def _distance(release: Release, attribute: str | None, cache: Cache) -> float:
     return _profile(cache).score(f"t-{usual_distance(release, str(attribute))}", attribute)
 
 
-def _belief(release: Release, attribute: str | None, cache: Cache) -> float:
-    return float(cache("attacks.attribute_disclosure", attacks.attribute_disclosure, attribute).largest)
-
-
-def _truth(release: Release, attribute: str | None, cache: Cache) -> float:
-    return float(cache("attacks.attribute_disclosure", attacks.attribute_disclosure, attribute).truth)
-
-
-def _breached(release: Release, attribute: str | None, cache: Cache) -> float:
+def _breached(_release: Release, attribute: str | None, cache: Cache) -> float:
     disclosure = cache("attacks.attribute_disclosure", attacks.attribute_disclosure, attribute)
     return float(disclosure.breached(BREACH_R).mean())
 
 
 def _foreground(release: Release, attribute: str | None, cache: Cache) -> float:
-    _ = release.partition
+    _ = release.partition  # which fragments with partitions of their own have not, and say so
     return float(cache("attacks.foreground_knowledge", attacks.foreground_knowledge, attribute, BREACH_R).recall)
 
 
-def _found(part: str) -> Callable[[Release, str | None, Cache], float]:
-    def figure(_release: Release, _attribute: str | None, cache: Cache) -> float:
-        return float(getattr(cache("attacks.reidentification", attacks.reidentification).prosecutor, part))
-
-    return figure
-
-
-def _members(release: Release, _attribute: str | None, cache: Cache) -> float:
-    several = release.is_shared and len(release.fragments) > 1
-    found = cache("attacks.membership", attacks.membership) if several else None
-    if not isinstance(found, attacks.Membership):  # fragments of their own may happen to have the same classes
+def _membership(release: Release, _attribute: str | None, cache: Cache) -> float:
+    if form_of(release) not in BUCKETS:
         raise ReleaseError("Fake tuples exist only where columns are permuted against each other inside a bucket.")
-    return float(found.belief)
+    return float(cache("attacks.membership", attacks.membership).belief)
 
 
-def _measure(name: str, function: Callable[..., Any], *arguments: Hashable) -> Callable[..., float]:
-    return lambda _release, _attribute, cache: float(cache(name, function, *arguments))
+DISTANCE = Number(
+    name="t",
+    title="Distance (t)",
+    template="Largest earth mover's distance of any {group} from the table: ordered for numbers, equal for categories.",
+    family="protection",
+    source="Li, Li and Venkatasubramanian, ICDE 2007",
+    measured_by="privacy.profile",
+    unit="EMD",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="0: the original table as one group.",
+    documented_by="t-closeness",
+    of_attribute=True,
+)
+BELIEVED_ABOVE_HALF = Number(
+    name="believed-above-half",
+    title="Believed above 1/2",
+    template=(
+        "Share of people of whom an adversary who knows the quasi-identifiers believes one value with more than one "
+        "half."
+    ),
+    family="adversary",
+    source="Li et al., Slicing, 2009, section 4",
+    measured_by="attacks.attribute_disclosure",
+    form="share",
+    unit="share of people",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="1 where one value has more than half of the table, else 0: what guessing without the release gets.",
+    of_attribute=True,
+)
 
 
-def _average_size(_release: Release, _attribute: str | None, cache: Cache) -> float:
-    return float(cache("utility.average_group_size", utility.average_group_size))
-
-
-def _queries(_release: Release, _attribute: str | None, cache: Cache) -> float:
-    return float(cache("utility.query_error", utility.query_error, 10_000).median)
+def _criterion(
+    number: Number, first_limit: float, read: Reading | None = None, arguments: tuple[Hashable, ...] = ()
+) -> Criterion:
+    words = {field.name: getattr(number, field.name) for field in fields(number)}
+    return Criterion(**words, read=read, arguments=arguments, first_limit=first_limit)
 
 
 _ALL = (
-    Criterion(
-        "k",
-        "Smallest group",
-        "protection",
-        "count",
-        True,
-        "Rows of the smallest group: every person hides among at least so many.",
-        "Samarati and Sweeney, 1998",
-        _k,
-    ),
-    Criterion(
-        "distinct-l",
-        "Different values",
-        "protection",
-        "count",
-        True,
-        "Fewest different sensitive values in any group.",
-        "Machanavajjhala et al., ICDE 2006",
-        _level("distinct-l"),
-        of_attribute=True,
-    ),
-    Criterion(
-        "max-share",
-        "Top share",
-        "protection",
-        "share",
-        False,
-        "Largest share that one sensitive value has in any group.",
-        "Wong et al., KDD 2006",
-        _level("max-share"),
-        of_attribute=True,
-    ),
-    Criterion(
-        "t",
-        "Distance (t)",
-        "protection",
-        "number",
-        False,
-        "Largest earth mover's distance of any group from the table: ordered for numbers, equal for categories.",
-        "Li, Li and Venkatasubramanian, ICDE 2007",
-        _t,
-        of_attribute=True,
-    ),
-    Criterion(
-        "largest-belief",
-        "Largest belief",
-        "adversary",
-        "share",
-        False,
-        "How sure an adversary who knows the quasi-identifiers is at most of anyone's sensitive value.",
-        "Li et al., Slicing, 2009, section 4",
-        _belief,
-        of_attribute=True,
-    ),
-    Criterion(
-        "belief-in-truth",
-        "Belief in the truth",
-        "adversary",
-        "share",
-        False,
-        "Probability that this adversary gives to people's true value, on average.",
-        "Li et al., Slicing, 2009, section 4",
-        _truth,
-        of_attribute=True,
-    ),
-    Criterion(
-        "believed-above-half",
-        "Believed above 1/2",
-        "adversary",
-        "share",
-        False,
-        "Share of people of whom this adversary believes one value with more than one half.",
-        "Li et al., Slicing, 2009, section 4",
-        _breached,
-        of_attribute=True,
-    ),
-    Criterion(
-        "foreground-breach",
-        "Foreground breach",
-        "adversary",
-        "share",
-        False,
-        "Share of sensitive people whose value the foreground-knowledge attack believes with more than one half.",
-        "Wong et al., 2009",
-        _foreground,
-        of_attribute=True,
-        is_slow=True,
-    ),
-    Criterion(
-        "reidentified-mean",
-        "Records found",
-        "adversary",
-        "share",
-        False,
-        "Share of the people looked for whose record is found by their quasi-identifiers.",
-        "El Emam, 2013",
-        _found("mean"),
-    ),
-    Criterion(
-        "reidentified-largest",
-        "Most findable person",
-        "adversary",
-        "share",
-        False,
-        "Probability with which the person at most risk is found.",
-        "El Emam, 2013",
-        _found("largest"),
-    ),
-    Criterion(
-        "membership-belief",
-        "Members recognized",
-        "adversary",
-        "share",
-        False,
-        "Share of original tuples among all that match a bucket: how sure a match makes of membership.",
-        "Li et al., Slicing, 2009, section 5",
-        _members,
-        is_slow=True,
-    ),
-    Criterion(
-        "information-loss",
-        "Information loss",
-        "cost",
-        "share",
-        False,
-        "Share of its domain that a quasi-identifier's cell covers, on average.",
-        "Xu et al., KDD 2006",
-        _measure("utility.information_loss", utility.information_loss),
-    ),
-    Criterion(
-        "query-error",
-        "Query error",
-        "cost",
-        "share",
-        False,
-        "Median relative error of 10,000 random counting queries.",
-        "Xiao and Tao, VLDB 2006",
-        _queries,
-        is_slow=True,
-    ),
-    Criterion(
-        "association-error",
-        "Association error",
-        "cost",
-        "number",
-        False,
-        "Mean change of the association (phi squared) of two attributes.",
-        "Cramer, 1946",
-        _measure("utility.association_error", utility.association_error),
-        is_slow=True,
-    ),
-    Criterion(
-        "average-group-size",
-        "Average group",
-        "cost",
-        "number",
-        False,
-        "Rows of a group on average.",
-        "LeFevre et al., ICDE 2006",
-        _average_size,
-    ),
-    Criterion(
-        "discernibility",
-        "Discernibility",
-        "cost",
-        "count",
-        False,
-        "Sum of squared group sizes: rows that cannot be told apart, counted per row.",
-        "Bayardo and Agrawal, ICDE 2005",
-        _measure("utility.discernibility", utility.discernibility),
-    ),
+    _criterion(SMALLEST_GROUP, 10.0),
+    _criterion(DISTINCT_VALUES, 3.0, _level("distinct-l")),
+    _criterion(LARGEST_SHARE, 0.5, _level("max-share")),
+    _criterion(DISTANCE, 0.3, _distance),
+    _criterion(LARGEST_BELIEF, 0.5),
+    _criterion(BELIEF_IN_TRUTH, 0.4),
+    _criterion(BELIEVED_ABOVE_HALF, 0.05, _breached),
+    _criterion(FOREGROUND_BREACH, 0.05, _foreground),
+    _criterion(REIDENTIFIED_MEAN, 0.1),
+    _criterion(REIDENTIFIED_LARGEST, 0.1),
+    _criterion(MEMBERSHIP_BELIEF, 0.5, _membership),
+    _criterion(INFORMATION_LOSS, 0.3),
+    _criterion(QUERY_ERROR, 0.2, arguments=(N_QUERIES,)),
+    _criterion(MEDIAN_QUERY_ERROR, 0.2, arguments=(N_QUERIES,)),
+    _criterion(ASSOCIATION_ERROR, 0.05),
+    _criterion(AVERAGE_GROUP_SIZE, 30.0),
+    _criterion(DISCERNIBILITY, 1_000_000.0),
 )
 CRITERIA: Mapping[str, Criterion] = MappingProxyType({one.name: one for one in _ALL})
-"""All criteria by name, in the order in which they are shown."""
+"""All criteria by name, in the order in which they are shown. A new one is a line above."""

@@ -35,6 +35,43 @@ def _collected() -> dict[str, Function]:
 
 MEASURES: Mapping[str, Function] = MappingProxyType(_collected())
 """All measures by the name of their package and function, e.g. `utility.information_loss`."""
+_TITLES: Mapping[str, str] = MappingProxyType(
+    {
+        "attacks.posterior_emd": "Distance of beliefs",
+        "attacks.region_membership": "Membership by regions",
+        "attacks.reidentification": "Re-identification",
+        "attacks.sensitive_posterior": "Beliefs about people",
+        "privacy.check": "Violations",
+        "privacy.emd": "Earth mover's distance",
+        "privacy.guarantees": "Promised and reached",
+        "privacy.joins": "Joins of fragments",
+        "privacy.pair_levels": "Joins of all pairs of classes",
+        "privacy.personal_guarantees": "Promises about people",
+        "privacy.profile": "Levels of all groups",
+        "privacy.require_safe_joins": "Safe joins or an error",
+        "privacy.transport": "Mass that moves",
+        "privacy.unsafe_pairs": "Unsafe pairs of classes",
+        "privacy.worst_joins": "Classes with the worst joins",
+        "utility.rmse": "Root mean squared error",
+    }
+)
+"""Titles of measures whose name says little to people who do not program."""
+
+
+def title_of(name: str) -> str:
+    """Tell how people call a measure.
+
+    Parameters
+    ----------
+    name : str
+        A name of `MEASURES`, such as `privacy.emd`.
+
+    Returns
+    -------
+    str
+        Its title, such as `Earth mover's distance`.
+    """
+    return _TITLES.get(name, name.partition(".")[2].replace("_", " ").capitalize())
 
 
 @dataclass(frozen=True)

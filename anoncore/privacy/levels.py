@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
+from anoncore.base.number import Number
 from anoncore.privacy.check import published_levels
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements import (
@@ -21,28 +23,124 @@ from anoncore.requirements.requirement import Check, Floats
 from anoncore.requirements.t_closeness import Ground
 from anoncore.table.domain import Kind
 
-
-class Level(NamedTuple):
-    """A kind of level: how it is called, which direction protects, and what its worst value means."""
-
-    title: str
-    unit: str
-    higher_is_better: bool
-    meaning: str
-
-
-LEVELS = {
-    "distinct-l": Level("distinct l", "values", True, "Every {group} has at least this many different values."),
-    "entropy-l": Level(
-        "entropy l", "values", True, "Every {group} is as diverse as this many equally frequent values, or more so."
-    ),
-    "frequency-l": Level("frequency l", "", True, "No value has more than 1 / this of the rows of any {group}."),
-    "max-share": Level("largest share", "share", False, "The largest share that one value has in any {group}."),
-    "recursive-c": Level("recursive c", "", False, "Recursive (c, {l})-diversity holds for every c above this."),
-    "t-ordered": Level("t (ordered)", "EMD", False, "No {group} is farther from the table, in steps along the order."),
-    "t-equal": Level("t (equal)", "EMD", False, "No {group} is farther from the table, any two values being 1 apart."),
-    "t-hierarchical": Level("t (hierarchical)", "EMD", False, "No {group} is farther from the table, by hierarchy."),
-}
+_OF_TABLE = "The level of the original table as one group, which no worst group can better."
+SMALLEST_GROUP = Number(
+    name="k",
+    title="Smallest group",
+    template="Rows of the smallest {group}: every person hides among at least so many.",
+    family="protection",
+    source="Samarati and Sweeney, 1998",
+    measured_by="privacy.profile",
+    form="count",
+    unit="rows",
+    higher_is_better=True,
+    bounds=(1.0, None),
+    baseline="The rows of the original table: all of them as one group.",
+    documented_by="k-anonymity",
+    short="k",
+)
+DISTINCT_VALUES = Number(
+    name="distinct-l",
+    title="Different values",
+    template="Fewest different values of {attribute} in any {group}.",
+    family="protection",
+    source="Machanavajjhala et al., ICDE 2006",
+    measured_by="privacy.profile",
+    form="count",
+    unit="values",
+    higher_is_better=True,
+    bounds=(1.0, None),
+    baseline=_OF_TABLE,
+    documented_by="distinct-diversity",
+    of_attribute=True,
+    short="distinct l",
+)
+ENTROPY_LEVEL = replace(
+    DISTINCT_VALUES,
+    name="entropy-l",
+    title="Entropy l",
+    template="Every {group} is as diverse in {attribute} as this many equally frequent values, or more so.",
+    form="number",
+    documented_by="entropy-diversity",
+    short="entropy l",
+)
+FREQUENCY_LEVEL = replace(
+    ENTROPY_LEVEL,
+    name="frequency-l",
+    title="Frequency l",
+    template="No value of {attribute} has more than 1 / this of the rows of any {group}.",
+    source="Wong et al., KDD 2006",
+    unit="",
+    documented_by="frequency-diversity",
+    short="frequency l",
+)
+LARGEST_SHARE = replace(
+    DISTINCT_VALUES,
+    name="max-share",
+    title="Largest share",
+    template="Largest share that one value of {attribute} has in any {group}.",
+    source="Wong et al., KDD 2006",
+    form="share",
+    unit="share",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    documented_by="frequency-diversity",
+    short="largest share",
+)
+RECURSIVE_LEVEL = replace(
+    DISTINCT_VALUES,
+    name="recursive-c",
+    title="Recursive c",
+    template="Every {group} is recursively (c, {l})-diverse in {attribute} for every c above this.",
+    form="number",
+    unit="",
+    higher_is_better=False,
+    bounds=(0.0, None),
+    documented_by="recursive-diversity",
+    short="recursive c",
+)
+ORDERED_DISTANCE = Number(
+    name="t-ordered",
+    title="t (ordered)",
+    template="Largest distance of any {group} from the table in {attribute}, in steps along the order of its values.",
+    family="protection",
+    source="Li, Li and Venkatasubramanian, ICDE 2007",
+    measured_by="privacy.profile",
+    unit="EMD",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="0: the original table as one group.",
+    documented_by="t-closeness",
+    of_attribute=True,
+)
+EQUAL_DISTANCE = replace(
+    ORDERED_DISTANCE,
+    name="t-equal",
+    title="t (equal)",
+    template="Largest distance of any {group} from the table in {attribute}, any two values being 1 apart.",
+)
+HIERARCHICAL_DISTANCE = replace(
+    ORDERED_DISTANCE,
+    name="t-hierarchical",
+    title="t (hierarchical)",
+    template="Largest distance of any {group} from the table in {attribute}, by the hierarchy of its values.",
+)
+LEVELS: Mapping[str, Number] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            DISTINCT_VALUES,
+            ENTROPY_LEVEL,
+            FREQUENCY_LEVEL,
+            LARGEST_SHARE,
+            RECURSIVE_LEVEL,
+            ORDERED_DISTANCE,
+            EQUAL_DISTANCE,
+            HIERARCHICAL_DISTANCE,
+        )
+    }
+)
+"""The levels of a sensitive attribute by name, in the order in which they are reported."""
 
 
 def grounds(release: Release, attribute: str) -> tuple[Ground, ...]:

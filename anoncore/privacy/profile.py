@@ -12,7 +12,7 @@ import pandas as pd
 from anoncore.base.errors import ReleaseError
 from anoncore.base.score import Score
 from anoncore.base.texts import listing
-from anoncore.privacy.levels import LEVELS, group_levels, table_levels
+from anoncore.privacy.levels import LEVELS, SMALLEST_GROUP, group_levels, table_levels
 from anoncore.privacy.published import has_single_values
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements.requirement import Floats
@@ -237,7 +237,7 @@ class Profile:
         columns: dict[str, object] = {"fragment": part.fragment} if len(self.fragments) > 1 else {}
         columns |= {"group": np.arange(len(part.size)), "size": part.size}
         for name, one in part.attributes.items():
-            columns |= {f"{name}: {LEVELS[level].title}": values for level, values in one.levels.items()}
+            columns |= {f"{name}: {LEVELS[level].label}": values for level, values in one.levels.items()}
         return pd.DataFrame(columns, index=range(len(part.size)))
 
 
@@ -317,13 +317,10 @@ def _smallest_group(release: Release, profiles: tuple[FragmentProfile, ...]) -> 
     group = int(part.size.argmin())
     return WorstLevel(
         part.size[group],
-        name="k",
-        title="k",
-        unit="rows",
-        higher_is_better=True,
+        SMALLEST_GROUP,
         bounds=(1, release.data.n_rows),
         baseline=float(release.data.n_rows),
-        meaning=f"Every {release.group_word} has at least this many rows.",
+        words={"group": release.group_word},
         attribute=None,
         fragment=part.fragment,
         group=group,
@@ -342,22 +339,12 @@ def _worst_levels(release: Release, holding: list[FragmentProfile], attribute: s
         scores.append(
             WorstLevel(
                 levels[fragment][group],
-                name=name,
-                title=kind.title,
-                unit=kind.unit,
-                higher_is_better=kind.higher_is_better,
-                bounds=_bounds(name),
+                kind,
                 baseline=table[name],
-                meaning=f"'{attribute}': {kind.meaning.format(group=release.group_word, l=l)}",
+                words={"attribute": f"'{attribute}'", "group": release.group_word, "l": str(l)},
                 attribute=attribute,
                 fragment=fragment,
                 group=group,
             )
         )
     return scores
-
-
-def _bounds(name: str) -> tuple[float | None, float | None]:
-    if name == "max-share" or name.startswith("t-"):
-        return (0.0, 1.0)
-    return (0.0, None) if name == "recursive-c" else (1.0, None)

@@ -17,6 +17,8 @@ from anoncore.base.errors import AnonymizationError, CancelledError
 from anoncore.measures.criteria import CRITERIA, chosen, evaluate
 from anoncore.table.microdata import Microdata
 
+FIRST_CRITERIA = ("information-loss", "t", "believed-above-half")
+"""The criteria of a sweep for which none are named."""
 Stop = Callable[[], bool]
 
 

@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.errors import DataError, ParameterError, ReleaseError
+from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
@@ -14,6 +15,20 @@ from anoncore.utility.bins import cut
 from anoncore.utility.contingency import PairTable, original_counts, released_counts
 
 INTERVALS = 10
+
+ASSOCIATION_ERROR = Number(
+    name="association-error",
+    title="Association error",
+    template="How far the association (phi squared) of two attributes is from that in the original, on average.",
+    family="cost",
+    source="Cramer, 1946",
+    measured_by="utility.association_error",
+    unit="phi squared",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="0: the original table.",
+    is_slow=True,
+)
 
 
 class AssociationError(Score):
@@ -161,13 +176,8 @@ def association_error(release: Release, intervals: int = INTERVALS) -> Associati
     pairs = np.abs(difference.to_numpy())[np.triu_indices(len(names), 1)]
     return AssociationError(
         float(pairs.mean()),
-        name="association-error",
-        title="Association error",
-        unit="phi squared",
-        higher_is_better=False,
-        bounds=(0.0, 1.0),
+        ASSOCIATION_ERROR,
         baseline=0.0,
-        meaning="How far the association of two attributes in the release is from that in the original, on average.",
         original=original,
         released=released,
         difference=difference,

@@ -7,10 +7,38 @@ from collections.abc import Callable
 import numpy as np
 
 from anoncore.base.errors import ParameterError
+from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity
+
+DISCERNIBILITY = Number(
+    name="discernibility",
+    title="Discernibility",
+    template="Sum of the squared sizes of the groups: how many pairs of rows can no longer be told apart.",
+    family="cost",
+    source="Bayardo and Agrawal, ICDE 2005",
+    measured_by="utility.discernibility",
+    form="count",
+    unit="pairs of rows",
+    higher_is_better=False,
+    bounds=(1.0, None),
+    baseline="The number of rows: the original table, where every row is a group of its own.",
+)
+AVERAGE_GROUP_SIZE = Number(
+    name="average-group-size",
+    title="Average group size",
+    template="Rows of a {group} on average.",
+    family="cost",
+    source="LeFevre et al., ICDE 2006",
+    measured_by="utility.average_group_size",
+    unit="rows",
+    higher_is_better=False,
+    bounds=(1.0, None),
+    baseline="1: the original table, where every row is a group of its own.",
+    short="Average size",
+)
 
 
 class GroupScore(Score):
@@ -109,13 +137,9 @@ def discernibility(release: Release) -> GroupScore:
     per_fragment = _per_fragment(release, lambda partition: float(np.square(partition.sizes).sum()))
     return GroupScore(
         float(np.mean(list(per_fragment.values()))),
-        name="discernibility",
-        title="Discernibility",
-        unit="pairs of rows",
-        higher_is_better=False,
+        DISCERNIBILITY,
         bounds=(float(n), float(n) ** 2),
         baseline=float(n),
-        meaning="Sum of the squared group sizes: how many pairs of rows can no longer be told apart.",
         per_fragment=per_fragment,
     )
 
@@ -173,13 +197,10 @@ def average_group_size(release: Release, k: int | None = None) -> AverageGroupSi
     mean = float(np.mean(list(per_fragment.values())))
     return AverageGroupSize(
         mean,
-        name="average-group-size",
-        title="Average group size",
-        unit="rows",
-        higher_is_better=False,
+        AVERAGE_GROUP_SIZE,
         bounds=(1.0, float(release.data.n_rows)),
         baseline=1.0,
-        meaning=f"Rows per {release.group_word} on average.",
+        words={"group": release.group_word},
         per_fragment=per_fragment,
         k=k,
         normalised=mean / k if k is not None else None,

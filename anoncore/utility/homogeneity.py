@@ -8,12 +8,39 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.errors import DataError
+from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Release
 from anoncore.table.domain import Kind
 from anoncore.table.microdata import Codes
+
+CONDITIONAL_ENTROPY = Number(
+    name="conditional-entropy",
+    title="Conditional entropy",
+    template="Uncertainty about {target} that is left when the {group} is known, in bits.",
+    family="cost",
+    source="LeFevre and DeWitt, Rothko (TR 1590)",
+    measured_by="utility.conditional_entropy",
+    unit="bits",
+    higher_is_better=False,
+    bounds=(0.0, None),
+    baseline="The entropy of the target in the whole table, when no group is known.",
+)
+RMSE = Number(
+    name="rmse",
+    title="Root mean squared error",
+    template="Error when the value of {target} in a row is predicted by the mean of its {group}.",
+    family="cost",
+    source="LeFevre and DeWitt, Rothko (TR 1590)",
+    measured_by="utility.rmse",
+    unit="unit of the target",
+    higher_is_better=False,
+    bounds=(0.0, None),
+    baseline="The target's standard deviation in the whole table: the error of its mean.",
+    short="RMSE",
+)
 
 
 class TargetScore(Score):
@@ -99,13 +126,10 @@ def conditional_entropy(release: Release, target: str) -> TargetScore:
     whole = Partition(np.zeros(release.data.n_rows, dtype=np.int32))
     return TargetScore(
         float(np.mean(list(per_fragment.values()))),
-        name="conditional-entropy",
-        title=f"Conditional entropy of {target}",
-        unit="bits",
-        higher_is_better=False,
+        CONDITIONAL_ENTROPY,
         bounds=(0.0, float(np.log2(size))),
         baseline=_entropy(whole, release.data.codes[target], size),
-        meaning=f"Uncertainty about '{target}' that is left when the {release.group_word} is known.",
+        words={"target": f"'{target}'", "group": release.group_word},
         target=target,
         per_fragment=per_fragment,
     )
@@ -173,13 +197,11 @@ def rmse(release: Release, target: str) -> TargetScore:
     whole = Partition(np.zeros(release.data.n_rows, dtype=np.int32))
     return TargetScore(
         float(np.mean(list(per_fragment.values()))),
-        name="rmse",
-        title=f"RMSE of {target}",
+        RMSE,
         unit="days" if domain.is_date else f"unit of {target}",
-        higher_is_better=False,
         bounds=(0.0, domain.span),
         baseline=_rmse(whole, numbers[release.data.codes[target]]),
-        meaning=f"Error when '{target}' of a row is predicted by the mean of its {release.group_word}.",
+        words={"target": f"'{target}'", "group": release.group_word},
         target=target,
         per_fragment=per_fragment,
     )

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.errors import ParameterError
+from anoncore.base.number import Number
 from anoncore.base.progress import Progress
 from anoncore.base.score import Score
 from anoncore.base.texts import listing
@@ -21,6 +22,21 @@ from anoncore.utility.outcome import Outcome, judge
 from anoncore.utility.training import TrainingTable, is_random, original_table, released_tables
 
 MOST_CLASSES = 100
+
+CLASSIFICATION = Number(
+    name="classification",
+    title="Classification accuracy",
+    template="Share of held-out original rows whose value of {target} a {classifier} from the release predicts right.",
+    family="cost",
+    source="Li et al., Slicing, 2009, section 6.2",
+    measured_by="utility.classification",
+    form="share",
+    unit="share of rows",
+    higher_is_better=True,
+    bounds=(0.0, 1.0),
+    baseline="The accuracy of the same classifier trained on the original table.",
+    is_slow=True,
+)
 
 
 class Classification(Score):
@@ -258,13 +274,9 @@ def _score(
     right = np.stack([np.bincount(fold, weights=run == truth) for run in learned])
     return Classification(
         released.accuracy,
-        name="classification",
-        title=f"Accuracy for {target} ({method.title})",
-        unit="share of rows",
-        higher_is_better=True,
-        bounds=(0.0, 1.0),
+        CLASSIFICATION,
         baseline=from_original.accuracy,
-        meaning=f"Share of held-out original rows whose '{target}' a {method.title} from the release predicts right.",
+        words={"target": f"'{target}'", "classifier": method.title},
         target=target,
         accuracy=released.accuracy,
         weighted_f=released.weighted_f,

@@ -5,10 +5,25 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.release.release import Fragment, Release
 
 Floats = npt.NDArray[np.float64]
+
+INFORMATION_LOSS = Number(
+    name="information-loss",
+    title="Information loss",
+    template="Share of its domain that a published quasi-identifier's cell covers, on average.",
+    family="cost",
+    source="Xu et al., KDD 2006",
+    measured_by="utility.information_loss",
+    form="share",
+    unit="share of the domain",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="0: the original table, where every cell is exact.",
+)
 
 
 class InformationLoss(Score):
@@ -99,13 +114,8 @@ def information_loss(release: Release) -> InformationLoss:
     total = float(np.mean([loss for losses in cells.values() for loss in losses]))
     return InformationLoss(
         total,
-        name="information-loss",
-        title="Information loss",
-        unit="share of the domain",
-        higher_is_better=False,
-        bounds=(0.0, 1.0),
+        INFORMATION_LOSS,
         baseline=0.0,
-        meaning="How much of its domain a published quasi-identifier cell covers on average: 0 exact, 1 nothing left.",
         per_attribute={name: float(np.mean(losses)) for name, losses in cells.items()},
         per_class=_per_class(release, names),
     )

@@ -9,12 +9,44 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.errors import DataError, ReleaseError
+from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.release.release import Release
 from anoncore.utility.answers import count_original, estimator, original_places
 from anoncore.utility.workload import QueryWorkload
 
 Floats = npt.NDArray[np.float64]
+
+QUERY_ERROR = Number(
+    name="query-error",
+    title="Query error",
+    template="How far counts from the release are from the true ones on average, over {queries}.",
+    family="cost",
+    source="Xiao and Tao, VLDB 2006",
+    measured_by="utility.query_error",
+    form="share",
+    unit="share of the true count",
+    higher_is_better=False,
+    bounds=(0.0, None),
+    baseline="0: counts from the original table.",
+    is_slow=True,
+    short="Mean error",
+)
+MEDIAN_QUERY_ERROR = Number(
+    name="median-query-error",
+    title="Median query error",
+    template="Half of the counts from the release are off by at most this share of the true count, over {queries}.",
+    family="cost",
+    source="Xiao and Tao, VLDB 2006",
+    measured_by="utility.query_error",
+    form="share",
+    unit="share of the true count",
+    higher_is_better=False,
+    bounds=(0.0, None),
+    baseline="0: counts from the original table.",
+    is_slow=True,
+    short="Median error",
+)
 
 
 class QueryError(Score):
@@ -24,8 +56,8 @@ class QueryError(Score):
     ----------
     mean : float
         The mean relative error.
-    median : float
-        The median of the relative errors.
+    median : Score
+        The median of the relative errors, which few large ones do not move.
     actual : ndarray of int64, shape (n_queries,)
         Rows of the original table that match each query of the workload.
     estimate : ndarray of float, shape (n_queries,)
@@ -53,7 +85,7 @@ class QueryError(Score):
     """
 
     mean: float
-    median: float
+    median: Score
     actual: npt.NDArray[np.int64]
     estimate: Floats
     relative_error: Floats
@@ -166,20 +198,15 @@ def _score(actual: npt.NDArray[np.int64], estimate: Floats, workload: QueryWorkl
         raise DataError("None of the queries matches a row of the table; raise the selectivity or ask more queries.")
     error = np.divide(np.abs(actual - estimate), actual, out=np.full(len(actual), np.nan), where=answered)
     mean = float(error[answered].mean())
+    about = f"{workload.dimensions} quasi-identifiers and '{workload.sensitive}'"
+    words = {"queries": f"{int(answered.sum()):,} random queries about {about}"}
     return QueryError(
         mean,
-        name="query-error",
-        title="Query error",
-        unit="share of the true count",
-        higher_is_better=False,
-        bounds=(0.0, None),
+        QUERY_ERROR,
         baseline=0.0,
-        meaning=(
-            f"How far counts from the release are from the true ones on average, over {int(answered.sum()):,} random "
-            f"queries about {workload.dimensions} quasi-identifiers and '{workload.sensitive}'."
-        ),
+        words=words,
         mean=mean,
-        median=float(np.median(error[answered])),
+        median=Score(float(np.median(error[answered])), MEDIAN_QUERY_ERROR, baseline=0.0, words=words),
         actual=actual,
         estimate=estimate,
         relative_error=error,

@@ -17,20 +17,22 @@ MOST_VALUES = 20
 def share_bars(
     titles: Sequence[str], values: Sequence[Sequence[float | None]], labels: Sequence[str], styles: Sequence[RunStyle]
 ) -> go.Figure:
-    """Numbers from 0 to 1 of several runs: `values[run][number]`; a number that a run has not is left out."""
+    """Shares of several runs: `values[run][number]`; one above 1 is drawn at 1, one that a run has not is left out."""
+    shown = [np.array([np.nan if one is None else one for one in row], dtype=float) for row in values]
     traces = [
         go.Bar(
             y=list(titles),
-            x=np.array([np.nan if one is None else one for one in row], dtype=float),
+            x=np.minimum(row, 1.0),
             orientation="h",
             name=shortened(label),
             marker=marker(style),
-            texttemplate="%{x:.1%}",
+            customdata=row,
+            texttemplate="%{customdata:.1%}",
             textposition="outside",
             cliponaxis=False,
-            hovertemplate="%{y}: %{x:.2%}<extra>%{fullData.name}</extra>",
+            hovertemplate="%{y}: %{customdata:.2%}<extra>%{fullData.name}</extra>",
         )
-        for label, style, row in zip(labels, styles, values, strict=True)
+        for label, style, row in zip(labels, styles, shown, strict=True)
     ]
     height = 90 + len(titles) * (18 * len(labels) + 14)
     result = figure(*traces, x="lower is better", height=height, labels=titles, legend=True)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from anoncore import AnonymizationError, privacy, utility
 from anoncore.base.score import Score
+from anoncore.utility.loss import INFORMATION_LOSS
 from dashboard import compute, routes, state
 from dashboard.markdown import escaped
 from dashboard.state import Run
@@ -69,7 +70,7 @@ def render() -> None:
         _score(first[1], "k", found.k, "{:,.0f}")
         _score(first[2], "l", found.l, "{:,.0f}")
         _score(second[0], "t", found.t, "{:.3f}")
-        _score(second[1], "Information loss", found.loss, "{:.3f}")
+        _score(second[1], INFORMATION_LOSS.title, found.loss, "{:.3f}")
         second[2].metric("Time", _seconds(run.seconds), help="What the method took, without these measures.")
         st.caption(_in_words(found, run))
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):

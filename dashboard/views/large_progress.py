@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import streamlit as st
 
 from anoncore.engines.large_run import SUMMARY, LargeRun
+from anoncore.utility.loss import INFORMATION_LOSS
 from dashboard import large_runs
 from dashboard.large_runs import FullRun
 from dashboard.markdown import escaped
@@ -63,7 +64,11 @@ def result() -> None:
     first = [
         Tile("Smallest class", f"{found.smallest:,} rows", "The class that hides its people least."),
         Tile("Largest class", f"{found.largest:,} rows", "The class that lost most detail."),
-        Tile("Information loss", f"{found.information_loss:.3f}", "0: all exact, 1: nothing left; lower is better."),
+        Tile(
+            INFORMATION_LOSS.title,
+            f"{found.information_loss:.3f}",
+            f"{INFORMATION_LOSS.meaning} 0: all exact, 1: nothing left; lower is better.",
+        ),
     ]
     took = [
         Tile("Time", parts.duration(run.job.seconds), "From the start to the complete release."),

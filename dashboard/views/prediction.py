@@ -46,7 +46,7 @@ def _homogeneity(run: Run, target: str) -> None:
     if entropy is not None:
         row.append(
             Tile(
-                "Conditional entropy",
+                entropy.title,
                 f"{entropy:.3f} bits",
                 f"{parts.escaped(entropy.meaning)} 0: the {run.release.group_word} tells it.",
                 f"whole table: {entropy.baseline:.3f} bits",
@@ -56,7 +56,7 @@ def _homogeneity(run: Run, target: str) -> None:
         error = parts.attempt("utility.rmse", run, utility.rmse, target)
         if error is not None:
             row.append(
-                Tile("RMSE", f"{error:,.4g}", parts.escaped(error.meaning), f"whole table: {error.baseline:,.4g}")
+                Tile(error.label, f"{error:,.4g}", parts.escaped(error.meaning), f"whole table: {error.baseline:,.4g}")
             )
     if row:
         parts.tiles(row, 3)

@@ -139,7 +139,7 @@ def _reached(run: Run, profile: Profile, attribute: str, asked: tuple[Guarantee,
 def _tile(score: WorstLevel, value: str, word: str, asked: Sequence[Guarantee]) -> Tile:
     """A level with what was asked for, or without that what the whole table has."""
     meaning = f"{parts.escaped(score.meaning)} Reached by {word} {score.group}."
-    title = score.title if score.title[:2].strip() in ("k", "t") else score.title[0].upper() + score.title[1:]
+    title = score.label if score.label[:2].strip() in ("k", "t") else score.label[0].upper() + score.label[1:]
     wanted = [one for one in asked if one.attribute == score.attribute and _measured_by(one) == score.name]
     if wanted:
         holds = all(one.holds for one in wanted)
@@ -203,9 +203,9 @@ def _beliefs(run: Run, attribute: str) -> None:
     guess = float(found.largest.baseline or 0)
     parts.tiles(
         [
-            Tile("Largest belief", f"{found.largest:.1%}", found.largest.meaning, f"guessing: {guess:.1%}"),
+            Tile(found.largest.title, f"{found.largest:.1%}", found.largest.meaning, f"guessing: {guess:.1%}"),
             Tile(
-                "Belief in the truth",
+                found.truth.title,
                 f"{found.truth:.1%}",
                 found.truth.meaning,
                 f"guessing: {found.truth.baseline:.1%}",

@@ -12,7 +12,7 @@ from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.number_lists import numbers_from_text
 from anoncore.measures.criteria import CRITERIA
 from anoncore.search.candidates import Ranges, axes, candidates
-from anoncore.search.sweeping import Point, pareto
+from anoncore.search.sweeping import FIRST_CRITERIA, Point, pareto
 from dashboard import about, routes, runner, state, trials
 from dashboard.charts.trials import trade_off
 from dashboard.markdown import escaped
@@ -31,7 +31,6 @@ FIRST_VALUES = {
     "size": "10, 20, 50",
     "columns": "",
 }
-FIRST_CRITERIA = ("information-loss", "t", "believed-above-half")
 X, Y = "sweep-x", "sweep-y"
 
 

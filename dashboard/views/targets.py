@@ -21,25 +21,7 @@ from dashboard.workspace import run_title
 NAME = "targets"
 POLL = 1.0
 MOST_TARGETS = 5
-FIRST: tuple[tuple[str, float], ...] = (("k", 10.0), ("t", 0.3))
-LIMITS = {
-    "k": 10.0,
-    "distinct-l": 3.0,
-    "max-share": 0.5,
-    "t": 0.3,
-    "largest-belief": 0.5,
-    "belief-in-truth": 0.4,
-    "believed-above-half": 0.05,
-    "foreground-breach": 0.05,
-    "reidentified-mean": 0.1,
-    "reidentified-largest": 0.1,
-    "membership-belief": 0.5,
-    "information-loss": 0.3,
-    "query-error": 0.2,
-    "association-error": 0.05,
-    "average-group-size": 30.0,
-    "discernibility": 1_000_000.0,
-}
+FIRST = ("k", "t")
 _ENTRIES = "targets"
 
 
@@ -75,7 +57,11 @@ def _form(data: Microdata) -> tuple[list[Target], str, str | None]:
     known = [one for one in CRITERIA.values() if data.sensitive or not one.of_attribute]
     entries: list[dict[str, Any]] = state.forms().setdefault(
         _ENTRIES,
-        [{"id": i, "name": name, "limit": limit} for i, (name, limit) in enumerate(FIRST) if CRITERIA[name] in known],
+        [
+            {"id": i, "name": name, "limit": CRITERIA[name].first_limit}
+            for i, name in enumerate(FIRST)
+            if CRITERIA[name] in known
+        ],
     )
     st.markdown("**The release must have**")
     targets = [_target(entry, known) for entry in entries]
@@ -112,11 +98,11 @@ def _target(entry: dict[str, Any], known: list[Criterion]) -> Target:
             limit = st.number_input(
                 f"{one.title} {'at least' if one.higher_is_better else 'at most'}",
                 min_value=0.0,
-                max_value=1.0 if one.form == "share" else None,
+                max_value=one.bounds[1] if one.form == "share" else None,
                 step=0.05 if one.form != "count" else 1.0,
                 format="%g",
                 key=key,
-                help=f"{one.meaning} As a number from 0 to 1." if one.form == "share" else one.meaning,
+                help=f"{one.meaning} As a number, 1 being 100%." if one.form == "share" else one.meaning,
                 persist_state="session",
             )
         with button:
@@ -136,7 +122,7 @@ def _add(entries: list[dict[str, Any]]) -> None:
     name = state.widget_value("targets-add")
     if name is not None:
         number = max((entry["id"] for entry in entries), default=-1) + 1
-        entries.append({"id": number, "name": name, "limit": LIMITS[name]})
+        entries.append({"id": number, "name": name, "limit": CRITERIA[name].first_limit})
         state.set_widget_values({"targets-add": None})
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from anoncore import utility
+from anoncore.measures.criteria import N_QUERIES
 from anoncore.utility import InformationLoss
 from dashboard import about, compute
 from dashboard.charts.layout import Axis
@@ -22,7 +23,6 @@ from dashboard.state import Run
 from dashboard.views import parts, prediction
 from dashboard.views.parts import Tile
 
-N_QUERIES = 10_000
 MOST_BINS = 30
 EXPLAINED = (
     "measure:information_loss",
@@ -63,12 +63,12 @@ def _headline(run: Run, loss: InformationLoss | None) -> None:
     n, word = run.data.n_rows, run.release.group_word
     row = []
     if loss is not None:
-        row.append(Tile("Information loss", f"{loss:.1%}", loss.meaning, "0%: exact, 100%: nothing left"))
+        row.append(Tile(loss.title, f"{loss:.1%}", loss.meaning, "0%: exact, 100%: nothing left"))
     smallest = f"{size.normalised:.2f} times the k asked for" if size.normalised is not None else f"rows per {word}"
     row += [
-        Tile("Average size", f"{size:,.1f} rows", f"{size.meaning} Best is the k that was asked for.", smallest),
+        Tile(size.label, f"{size:,.1f} rows", f"{size.meaning} Best is the k that was asked for.", smallest),
         Tile(
-            "Discernibility",
+            pairs.title,
             compact(float(pairs)),
             f"{pairs.meaning} Here {pairs:,.0f}, from {n:,} (every row alone) to {compact(float(n) ** 2)} (one group).",
             f"{pairs / n:,.1f} alike per row",
@@ -155,7 +155,7 @@ def _associations(run: Run) -> None:
     maps = {"Difference": error.difference, "Original": error.original, "Release": error.released}
     left, right = st.columns([1, 3], gap="medium")
     with left:
-        parts.tiles([Tile("Association error", f"{error:.4f}", f"{error.meaning} 0: all kept, 1: all lost.")])
+        parts.tiles([Tile(error.title, f"{error:.4f}", f"{error.meaning} 0: all kept, 1: all lost.")])
         shown = parts.choice("Shown", list(maps), "utility-map", "Association before, after, or how it changed.")
         lost = error.difference.stack()
         pair = lost.index[int(np.argmin(lost.to_numpy()))]
@@ -187,8 +187,8 @@ def _queries(run: Run) -> None:
     left, right = st.columns([1, 3], gap="medium")
     known = error.relative_error[~np.isnan(error.relative_error)]
     with left:
-        parts.tiles([Tile("Median error", f"{error.median:.1%}", "Half of the counts are off by at most this share.")])
-        parts.tiles([Tile("Mean error", f"{error.mean:.1%}", error.meaning)])
+        parts.tiles([Tile(error.median.label, f"{error.median:.1%}", error.median.meaning)])
+        parts.tiles([Tile(error.label, f"{error.mean:.1%}", error.meaning)])
     with right:
         parts.chart(
             error_curve(known, run_style(run.color_index)),

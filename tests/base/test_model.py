@@ -1,5 +1,6 @@
 import copy
 import pickle
+from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 import pytest
@@ -9,6 +10,7 @@ from anoncore import ParameterError
 from anoncore.algorithms import ALGORITHMS, Anatomy
 from anoncore.algorithms.base import Algorithm, Requirements
 from anoncore.base.model import Model, Registry
+from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.requirements import REQUIREMENTS, FrequencyDiversity, KAnonymity, TCloseness, VarianceDiversity
 
@@ -124,10 +126,35 @@ def test_a_registry_knows_its_models_by_name():
     assert REQUIREMENTS["k-anonymity"] is KAnonymity
 
 
+LOSS = Number(
+    name="loss",
+    title="Loss",
+    template="How much of a {group} is lost.",
+    family="cost",
+    source="made up",
+    measured_by="utility.loss",
+    unit="share",
+    higher_is_better=False,
+    bounds=(0, 1),
+)
+
+
 def test_a_score_is_a_number_that_knows_what_it_means():
-    score = Score(0.25, name="loss", title="Loss", meaning="How much.", bounds=(0, 1), higher_is_better=False)
+    score = Score(0.25, LOSS)
     assert score + 1 == 1.25
-    assert (score.name, score.unit, score.bounds, score.baseline) == ("loss", "", (0, 1), None)
+    assert (score.name, score.title, score.unit, score.bounds) == ("loss", "Loss", "share", (0, 1))
+    assert (score.higher_is_better, score.baseline, score.meaning) == (False, None, "How much of a group is lost.")
+
+
+def test_a_release_narrows_what_a_score_says():
+    score = Score(4.0, LOSS, bounds=(1, 9), unit="rows", words={"group": "bucket {l}"})
+    assert (score.bounds, score.unit, score.meaning) == ((1, 9), "rows", "How much of a bucket {l} is lost.")
+    assert LOSS.meaning == "How much of a group is lost."
+
+
+def test_a_meaning_has_only_words_that_are_known_without_a_release():
+    with pytest.raises(ValueError, match=r"loss has no usual word for beauty"):
+        replace(LOSS, template="How much {beauty} a {group} has.")
 
 
 class Breakdown(Score):
@@ -137,7 +164,7 @@ class Breakdown(Score):
 
 
 def test_a_score_survives_copies_and_caches():
-    score = Breakdown(0.5, name="loss", title="Loss", meaning="How much.", baseline=0.75, parts={"a": 0.5})
+    score = Breakdown(0.5, LOSS, baseline=0.75, words={"group": "bucket"}, parts={"a": 0.5})
     for again in (copy.copy(score), copy.deepcopy(score), pickle.loads(pickle.dumps(score))):
         assert again == score
         assert type(again) is Breakdown

@@ -227,7 +227,7 @@ def test_the_numbers_of_a_comparison_open_too(visitor: Visitor):
         if any(str(one.key).startswith("about-compare") for one in visitor.at.button):
             break
         visitor.run()
-    assert looked_up(press(visitor, "criterion:max-share")) == "Top share"
+    assert looked_up(press(visitor, "criterion:max-share")) == "Largest share"
 
 
 def test_every_tab_of_the_attacks_and_every_number_of_utility_has_an_entry():

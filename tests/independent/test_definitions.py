@@ -31,6 +31,7 @@ TESTS = Path(__file__).parents[1]
 ELSEWHERE = {
     "foreground-breach": "attacks/test_foreground.py",
     "membership-belief": "attacks/test_membership.py",
+    "median-query-error": "utility/test_queries.py",
     "query-error": "utility/test_queries.py",
     "association-error": "utility/test_associations.py",
     "attacks.foreground_knowledge": "attacks/test_foreground.py",
@@ -158,6 +159,11 @@ def test_everything_registered_has_a_second_definition():
 @pytest.mark.parametrize("name", ELSEWHERE)
 def test_what_is_defined_elsewhere_is_tested_there(name):
     text = (TESTS / ELSEWHERE[name]).read_text(encoding="utf-8")
-    source = {"foreground-breach": "foreground_knowledge", "membership-belief": "membership"}.get(name, name)
+    sources = {
+        "foreground-breach": "foreground_knowledge",
+        "median-query-error": "query_error",
+        "membership-belief": "membership",
+    }
+    source = sources.get(name, name)
     word = source.rpartition(".")[2].replace("-", "_")
     assert re.search(rf"\b{word}\(", text), f"{ELSEWHERE[name]} does not call {word}"

@@ -121,7 +121,7 @@ def test_a_comparison_sets_differences_to_the_first() -> None:
     # A range of all eight ages loses everything, one of two neighbours 1/7 of the domain.
     assert "Information loss 100.0% 14.3% −85.7%, better" in words
     assert "Different values 2 2 equal" in words
-    assert "Members recognized of Coarse: Fake tuples" in words
+    assert "Belief in membership of Coarse: Fake tuples" in words
 
 
 def test_values_changed_are_told_for_each_fragment() -> None:

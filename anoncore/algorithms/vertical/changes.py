@@ -5,10 +5,27 @@ from __future__ import annotations
 import numpy as np
 
 from anoncore.algorithms.vertical.strategies import STRATEGIES, enforced_counts
+from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.privacy.common_attribute import common_attribute, original_counts
 from anoncore.release.recoding import Distorted, Exact, GroupValues
 from anoncore.release.release import Release
+
+CLASS_CHANGES = Number(
+    name="class-changes",
+    title="Class values changed",
+    template="Share of the values of {common} in all fragments that are not published as they were.",
+    family="cost",
+    source="Zakerzadeh, Aggarwal and Barker, vertical fragmentation, appendix D.I",
+    measured_by="algorithms.vertical.changes.class_changes",
+    form="share",
+    unit="share of class values",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="0: fragments whose class values are all published as they were.",
+    release_forms=("own partitions",),
+    documented_by="vertical-fragmentation",
+)
 
 
 class ClassChanges(Score):
@@ -76,13 +93,9 @@ def _changes(release: Release, common: str, per_fragment: dict[str, int]) -> Cla
     number, total = sum(per_fragment.values()), release.data.n_rows * len(release.fragments)
     return ClassChanges(
         number / total,
-        name="class-changes",
-        title="Class values changed",
-        unit="share of class values",
-        higher_is_better=False,
-        bounds=(0.0, 1.0),
+        CLASS_CHANGES,
         baseline=0.0,
-        meaning=f"Share of the values of '{common}' in all fragments that are not published as they were.",
+        words={"common": f"'{common}'"},
         number=number,
         total=total,
         per_fragment=per_fragment,

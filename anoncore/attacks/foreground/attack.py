@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 from os import cpu_count
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +17,75 @@ from anoncore.attacks.foreground.result import ForegroundKnowledge
 from anoncore.attacks.foreground.sets import SetLeak, levels
 from anoncore.attacks.foreground.solver import Solver
 from anoncore.base.errors import ParameterError
+from anoncore.base.number import ONE_PARTITION, Number
 from anoncore.base.score import Score
 from anoncore.release.release import Release
 
 Progress = Callable[[float, str], None]
+
+FOREGROUND_BREACH = Number(
+    name="foreground-breach",
+    title="Foreground breach",
+    template=(
+        "Share of the people with a protected value of {attribute} to whom the foreground-knowledge attack ascribes it "
+        "with a probability p(t:x) above 1/{r}."
+    ),
+    family="adversary",
+    source="Wong et al., 2009",
+    measured_by="attacks.foreground_knowledge",
+    form="share",
+    unit="share of people",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="The same share for an adversary who takes every possible world for equally likely.",
+    release_forms=ONE_PARTITION,
+    of_attribute=True,
+    is_slow=True,
+    short="Breached",
+)
+FOREGROUND_FLAGGED = replace(
+    FOREGROUND_BREACH,
+    name="foreground-flagged",
+    title="People falsely flagged",
+    template="Share of people with a p(t:x) above 1/{r} for a protected value of {attribute} that they lack.",
+    short="Falsely flagged",
+)
+FOREGROUND_PROBABILITY = replace(
+    FOREGROUND_BREACH,
+    name="foreground-mean-probability",
+    title="Mean probability of the true value",
+    template="How strongly the attack believes in the true protected value of {attribute}, on average.",
+    unit="probability",
+    baseline="The same mean for an adversary who takes every possible world for equally likely.",
+    short="Mean p(t:x)",
+)
+FOREGROUND_ERROR = Number(
+    name="foreground-error",
+    title="Error of what was learned",
+    template="Mean relative error of the learned p(s:x); without the attack: that of the overall share.",
+    family="adversary",
+    source="Wong et al., 2009",
+    measured_by="attacks.foreground_knowledge",
+    form="share",
+    unit="share of the true probability",
+    higher_is_better=True,
+    bounds=(0.0, None),
+    baseline="The error of the overall share of x, taken for everybody.",
+    release_forms=ONE_PARTITION,
+    of_attribute=True,
+    is_slow=True,
+    short="Learning error",
+)
+FOREGROUND_RANGE = replace(
+    FOREGROUND_BREACH,
+    name="foreground-range",
+    title="Mean difference inside a group",
+    template="Largest minus smallest p(s:x) among the people of a group, over groups and attribute sets.",
+    form="number",
+    unit="probability",
+    baseline="0: an adversary to whom the people of a group are alike.",
+    short="",
+)
 
 
 def foreground_knowledge(
@@ -225,36 +289,16 @@ def _scores_of_people(
     target: Target, r: float, believed: tuple[Floats, Floats], guessed: tuple[Floats, Floats]
 ) -> dict[str, Score]:
     """Who is breached, falsely flagged and believed how strongly, each against guessing."""
-    persons: dict[str, Any] = {"unit": "share of people", "higher_is_better": False, "bounds": (0.0, 1.0)}
     attack, guess = target.figures(*believed, r), target.figures(*guessed, r)
-    what = f"'{target.attribute}'"
+    words = {"attribute": f"'{target.attribute}'", "r": f"{r:g}"}
+    numbers = {
+        "recall": FOREGROUND_BREACH,
+        "flagged": FOREGROUND_FLAGGED,
+        "mean_probability": FOREGROUND_PROBABILITY,
+    }
     return {
-        "recall": Score(
-            attack[0],
-            name="foreground-recall",
-            title="Sensitive people breached",
-            meaning=f"Share of the people with a protected value of {what} whose p(t:x) exceeds 1/{r:g}.",
-            baseline=guess[0],
-            **persons,
-        ),
-        "flagged": Score(
-            attack[1],
-            name="foreground-flagged",
-            title="People falsely flagged",
-            meaning=f"Share of people with a p(t:x) above 1/{r:g} for a protected value of {what} that they lack.",
-            baseline=guess[1],
-            **persons,
-        ),
-        "mean_probability": Score(
-            attack[2],
-            name="foreground-mean-probability",
-            title="Mean probability of the true value",
-            meaning=f"How strongly the attack believes in the true protected value of {what}, on average.",
-            baseline=guess[2],
-            unit="probability",
-            higher_is_better=False,
-            bounds=(0.0, 1.0),
-        ),
+        name: Score(value, number, baseline=guessing, words=words)
+        for (name, number), value, guessing in zip(numbers.items(), attack, guess, strict=True)
     }
 
 
@@ -263,24 +307,10 @@ def _scores_of_learning(leaks: list[SetLeak]) -> dict[str, Score]:
     return {
         "error": Score(
             _mean_of([one.relative_error for one in leaks]),
-            name="foreground-error",
-            title="Error of what was learned",
-            meaning="Mean relative error of the learned p(s:x); without the attack: that of the overall share.",
+            FOREGROUND_ERROR,
             baseline=_mean_of([one.guessing_error for one in leaks]),
-            unit="share of the true probability",
-            higher_is_better=True,
-            bounds=(0.0, None),
         ),
-        "mean_range": Score(
-            _mean_of([one.mean_range for one in leaks]),
-            name="foreground-range",
-            title="Mean difference inside a group",
-            meaning="Largest minus smallest p(s:x) among the people of a group, over groups and attribute sets.",
-            baseline=0.0,
-            unit="probability",
-            higher_is_better=False,
-            bounds=(0.0, 1.0),
-        ),
+        "mean_range": Score(_mean_of([one.mean_range for one in leaks]), FOREGROUND_RANGE, baseline=0.0),
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from anoncore import attacks, utility
 from anoncore.base.errors import AnonymizationError
-from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
+from anoncore.measures.criteria import CRITERIA, FAMILIES, N_QUERIES, Criterion
 from anoncore.publishing.report.drawing import Floats, Series, bars, curves
 from anoncore.publishing.report.rendering import Figure, Section, section
 from anoncore.publishing.report.single import Numbers, statements
@@ -138,7 +138,7 @@ def _curves(subjects: Sequence[Subject], attribute: str | None) -> Iterator[Figu
         return found
 
     def errors(one: Subject) -> Floats:
-        found: Floats = one.measure("utility.query_error", utility.query_error, 10_000).relative_error
+        found: Floats = one.measure("utility.query_error", utility.query_error, N_QUERIES).relative_error
         return np.minimum(found[~np.isnan(found)], 1.0)
 
     if attribute is not None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from anoncore import attacks, privacy, utility
 from anoncore.base.errors import AnonymizationError
-from anoncore.measures.criteria import CRITERIA, FAMILIES, usual_distance
+from anoncore.measures.criteria import CRITERIA, FAMILIES, N_QUERIES, usual_distance
 from anoncore.publishing.report.drawing import Floats, Series, bars, histogram
 from anoncore.publishing.report.rendering import Figure, Section, section
 from anoncore.publishing.report.subject import Subject
@@ -190,7 +190,7 @@ def _alt(names: list[str], values: Floats) -> str:
 
 
 def _queries(subject: Subject) -> Figure:
-    found: Any = subject.measure("utility.query_error", utility.query_error, 10_000)
+    found: Any = subject.measure("utility.query_error", utility.query_error, N_QUERIES)
     errors = np.minimum(found.relative_error[~np.isnan(found.relative_error)], 1.0)
     drawing = histogram(
         errors,

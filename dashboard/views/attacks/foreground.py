@@ -134,20 +134,19 @@ def usual_epsilon(n_rows: int) -> float:
 
 
 def _tiles(found: ForegroundKnowledge) -> None:
-    scores = {"Breached": found.recall, "Falsely flagged": found.flagged, "Mean p(t:x)": found.mean_probability}
     row = [
         Tile(
-            title,
+            one.label,
             f"{float(one):.1%}",
             f"{parts.escaped(one.meaning)} Guessing takes all possible worlds of a group as equally likely.",
             f"guessing: {_share(one.baseline)}",
         )
-        for title, one in scores.items()
+        for one in (found.recall, found.flagged, found.mean_probability)
     ]
     error, guess = float(found.error), found.error.baseline
     row.append(
         Tile(
-            "Learning error",
+            found.error.label,
             "none" if np.isnan(error) else f"{error:.0%}",
             parts.escaped(found.error.meaning),
             f"guessing: {_share(guess)}",

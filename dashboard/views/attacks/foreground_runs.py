@@ -8,15 +8,18 @@ import streamlit as st
 
 from anoncore import ReleaseError, attacks, utility
 from anoncore.attacks import ForegroundKnowledge
+from anoncore.attacks.foreground.attack import FOREGROUND_BREACH, FOREGROUND_FLAGGED, FOREGROUND_PROBABILITY
+from anoncore.measures.criteria import N_QUERIES
+from anoncore.utility.queries import QUERY_ERROR
 from dashboard import state
 from dashboard.charts.foreground import runs_compared
 from dashboard.palette import run_style
 from dashboard.state import Run
 from dashboard.views import parts
 from dashboard.views.attacks.foreground_adversary import Adversary
-from dashboard.views.utility import N_QUERIES
 
 MOST_RUNS = 6
+ATTACK_NUMBERS = (FOREGROUND_BREACH, FOREGROUND_FLAGGED, FOREGROUND_PROBABILITY)
 
 
 def render(run: Run, adversary: Adversary) -> None:
@@ -59,10 +62,8 @@ def render(run: Run, adversary: Adversary) -> None:
         column_config={
             name: st.column_config.NumberColumn(name, help=help, format="percent")
             for name, help in {
-                "Breached": "Share of people with a protected value whose p(t:x) exceeds 1/r.",
-                "Falsely flagged": "Share of people with p(t:x) above 1/r for a value that they lack.",
-                "Mean p(t:x)": "Of the true protected value.",
-                "Query error": "Mean relative error of 10,000 random counting queries: what the protection costs.",
+                **{one.label: one.meaning_of({"r": "r"}) for one in ATTACK_NUMBERS},
+                QUERY_ERROR.title: f"{QUERY_ERROR.meaning} It is what the protection costs.",
             }.items()
         },
         alt="The runs with the figures of the attack, their mean group size and query error.",
@@ -91,10 +92,10 @@ def _table(runs: list[Run], found: dict[str, ForegroundKnowledge], errors: dict[
     return pd.DataFrame(
         {
             "Run": [one.label for one in runs],
-            "Breached": [float(found[one.id].recall) for one in runs],
-            "Falsely flagged": [float(found[one.id].flagged) for one in runs],
-            "Mean p(t:x)": [float(found[one.id].mean_probability) for one in runs],
+            FOREGROUND_BREACH.label: [float(found[one.id].recall) for one in runs],
+            FOREGROUND_FLAGGED.label: [float(found[one.id].flagged) for one in runs],
+            FOREGROUND_PROBABILITY.label: [float(found[one.id].mean_probability) for one in runs],
             "Mean group size": [one.data.n_rows / one.release.partition.n_groups for one in runs],
-            "Query error": [float(errors[one.id]) if errors[one.id] is not None else None for one in runs],  # type: ignore[arg-type]
+            QUERY_ERROR.title: [float(errors[one.id]) if errors[one.id] is not None else None for one in runs],  # type: ignore[arg-type]
         }
     )

@@ -8,6 +8,7 @@ import streamlit as st
 
 from anoncore import AnonymizationError, attacks
 from anoncore.attacks import MatchingBuckets
+from anoncore.attacks.disclosure import BELIEF_IN_TRUTH, LARGEST_BELIEF
 from anoncore.attacks.posterior import table_distribution
 from dashboard import state
 from dashboard.charts.slicing import belief_bars, belief_shares
@@ -132,13 +133,13 @@ def _figures(run: Run, found: MatchingBuckets) -> None:
                 f"{word} {found.own}",
             ),
             Tile(
-                "Largest belief",
+                LARGEST_BELIEF.title,
                 f"{found.probability.iloc[likeliest]:.1%}",
                 f"Largest p(t,s): '{parts.escaped(domain.text(likeliest))}'.",
                 f"guessing: {table.max():.1%}",
             ),
             Tile(
-                "Belief in the truth",
+                BELIEF_IN_TRUTH.title,
                 f"{found.probability.iloc[true]:.1%}",
                 f"p(t,s) of the true value '{parts.escaped(domain.text(true))}'.",
                 f"guessing: {table[true]:.1%}",

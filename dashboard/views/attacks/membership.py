@@ -55,9 +55,9 @@ def _tuples(run: Run, found: Membership) -> None:
     many = found.histogram.iloc[2]
     parts.tiles(
         [
-            Tile("Fake tuples", f"{found.fake:,.0f}", found.fake.meaning, bounds),
+            Tile(found.fake.title, f"{found.fake:,.0f}", found.fake.meaning, bounds),
             Tile(
-                "Belief in membership",
+                found.belief.title,
                 f"{found.belief:.1%}",
                 found.belief.meaning,
                 f"guessing: {_share(float(found.belief.baseline or 0))}",
@@ -123,12 +123,12 @@ def _meaning(found: Membership, words: str) -> str:
 def _joins(run: Run, found: JoinLikelihood) -> None:
     parts.tiles(
         [
-            _likelihood("Largest likelihood", found.largest),
-            _likelihood("Mean likelihood", found.mean),
+            _likelihood(found.largest),
+            _likelihood(found.mean),
             Tile(
                 "Joined rows", f"{found.total:,.0f}", f"Rows of the fragments' join on '{parts.escaped(found.common)}'."
             ),
-            Tile("Without a match", f"{found.unmatched:.1%}", found.unmatched.meaning),
+            Tile(found.unmatched.label, f"{found.unmatched:.1%}", found.unmatched.meaning),
         ]
     )
     st.markdown(
@@ -154,8 +154,8 @@ def _regions(run: Run, found: RegionMembership) -> None:
     one = f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
     parts.tiles(
         [
-            _likelihood("Mean belief", found.mean),
-            _likelihood("Largest belief", found.largest),
+            _likelihood(found.mean),
+            _likelihood(found.largest),
             Tile(
                 "Certain members",
                 f"{certain:.1%}",
@@ -184,8 +184,8 @@ def _regions(run: Run, found: RegionMembership) -> None:
     )
 
 
-def _likelihood(label: str, score: Score) -> Tile:
-    return Tile(label, _share(float(score)), score.meaning, f"guessing: {_share(float(score.baseline or 0))}")
+def _likelihood(score: Score) -> Tile:
+    return Tile(score.label, _share(float(score)), score.meaning, f"guessing: {_share(float(score.baseline or 0))}")
 
 
 def _share(value: float) -> str:

@@ -121,8 +121,8 @@ def _bars(runs: list[Run], found: dict[str, Numbers]) -> None:
             [run_style(run.color_index) for run in runs],
         ),
         key="compare-shares",
-        caption="All that is a share, on one scale; for each of them less is better. What a release of a form does not "
-        "have is left out.",
+        caption="All that is a share, on one scale; for each of them less is better. An error above 100% is drawn at "
+        "100%. What a release of a form does not have is left out.",
         alt="; ".join(f"{run.label}: " + ", ".join(_texts(found[run.id], criteria)) for run in runs),
     )
 

@@ -88,13 +88,13 @@ def membership(run: Run) -> None:
     parts.tiles(
         [
             Tile(
-                title,
+                one.label,
                 f"{float(one):.2g}",
                 f"{parts.escaped(one.meaning)} The adversary knows the person's class in every fragment. Random "
                 "classes: the same for a class of each fragment that is drawn at random.",
                 f"random classes: {one.baseline:.1g}",
             )
-            for title, one in (("Largest likelihood", found.largest), ("Mean likelihood", found.mean))
+            for one in (found.largest, found.mean)
         ]
         + [
             Tile(
@@ -104,7 +104,7 @@ def membership(run: Run) -> None:
                 f"{n:,} in the table",
             ),
             Tile(
-                "Without a match",
+                found.unmatched.label,
                 f"{float(found.unmatched):.1%}",
                 parts.escaped(found.unmatched.meaning),
                 f"{round(float(found.unmatched) * n):,} people",

@@ -1,0 +1,157 @@
+"""What a number about a release is: its name, title, unit, direction, bounds and meaning, said once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from string import Formatter
+from types import MappingProxyType
+from typing import Literal
+
+Family = Literal["protection", "adversary", "cost"]
+Form = Literal["share", "count", "number"]
+ReleaseForm = Literal["generalization", "bucketization", "slicing", "own partitions"]
+Bounds = tuple[float | None, float | None]
+
+EVERY_FORM: tuple[ReleaseForm, ...] = ("generalization", "bucketization", "slicing", "own partitions")
+ONE_PARTITION: tuple[ReleaseForm, ...] = ("generalization", "bucketization", "slicing")
+BUCKETS: tuple[ReleaseForm, ...] = ("bucketization", "slicing")
+USUAL_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "attribute": "the sensitive attribute",
+        "classifier": "classifier",
+        "common": "the common attribute",
+        "group": "group",
+        "l": "2",
+        "queries": "10,000 random queries",
+        "r": "2",
+        "target": "the target",
+        "threshold": "0.2",
+    }
+)
+"""What stands in a meaning where no release is at hand: general words, and the defaults of parameters."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """All that is said of a number about a release, whatever its value is.
+
+    A function that measures a release makes its scores of such an entry, and `anoncore.measures` registers it; pages,
+    commands and reports read the words from there.
+
+    Parameters
+    ----------
+    name : str
+        The name in commands, recipes and files, such as `information-loss`.
+    title : str
+        The name for people, such as `Information loss`.
+    template : str
+        One sentence that says what the number is. Words in braces are filled in for a release; in general they are
+        those of `USUAL_WORDS`.
+    family : {"protection", "adversary", "cost"}
+        Whether it says what the release protects, what an adversary gets, or what the release costs.
+    source : str
+        Who defined it.
+    measured_by : str
+        The public function that tells it, such as `utility.information_loss`.
+    form : {"share", "count", "number"}
+        How it is written: as a percentage, as a whole number, or with decimals.
+    unit : str
+        What it counts; empty for a plain number.
+    higher_is_better : bool or None
+        The direction for the one who publishes; None where neither is better.
+    bounds : tuple of float or None
+        The smallest and largest value there can be; None where there is no bound.
+    baseline : str
+        What the value is compared with and how that is obtained; empty where there is no such value.
+    release_forms : tuple of str
+        The forms of a release that can have the number, see `anoncore.release.form.form_of`.
+    documented_by : str
+        The requirement or measure under which the reference explains it; by default the function that tells it.
+    of_attribute : bool
+        Whether it is about one sensitive attribute.
+    is_slow : bool
+        Whether it may take seconds on a large table.
+    short : str
+        A shorter title for narrow columns; by default the title.
+
+    Attributes
+    ----------
+    name, title, template, family, source, measured_by, form, unit, higher_is_better, bounds, baseline, release_forms, \
+    documented_by, of_attribute, is_slow, short
+        As given.
+
+    Raises
+    ------
+    ValueError
+        If the template has a word in braces that `USUAL_WORDS` does not have.
+
+    Examples
+    --------
+    >>> from anoncore.base import Number
+    >>> share = Number(
+    ...     name="known-share",
+    ...     title="Known share",
+    ...     template="Share of the people whose value of {attribute} is known.",
+    ...     family="adversary",
+    ...     source="Nobody, 2000",
+    ...     measured_by="attacks.known_share",
+    ...     form="share",
+    ...     higher_is_better=False,
+    ... )
+    >>> share.meaning
+    'Share of the people whose value of the sensitive attribute is known.'
+    >>> share.text(0.25), share.better(0.25, 0.5)
+    ('25.0%', True)
+    """
+
+    name: str
+    title: str
+    template: str
+    family: Family
+    source: str
+    measured_by: str
+    form: Form = "number"
+    unit: str = ""
+    higher_is_better: bool | None = None
+    bounds: Bounds = (None, None)
+    baseline: str = ""
+    release_forms: tuple[ReleaseForm, ...] = EVERY_FORM
+    documented_by: str = ""
+    of_attribute: bool = False
+    is_slow: bool = False
+    short: str = ""
+
+    def __post_init__(self) -> None:
+        unknown = {word for _, word, _, _ in Formatter().parse(self.template) if word} - set(USUAL_WORDS)
+        if unknown:
+            raise ValueError(f"The meaning of {self.name} has no usual word for {', '.join(sorted(unknown))}.")
+
+    @property
+    def label(self) -> str:
+        """The title, or the shorter one where there is one."""
+        return self.short or self.title
+
+    @property
+    def meaning(self) -> str:
+        """The sentence that says what the number is, of any release."""
+        return self.meaning_of({})
+
+    def meaning_of(self, words: Mapping[str, str]) -> str:
+        """The sentence with the words of one release in it."""
+        return self.template.format_map({**USUAL_WORDS, **words})
+
+    @property
+    def is_part_of_a_whole(self) -> bool:
+        """Whether it is a share that lies between 0 and 1 for every release."""
+        return self.form == "share" and self.bounds == (0.0, 1.0)
+
+    def better(self, value: float, other: float) -> bool:
+        """Whether `value` is better than `other` for the one who publishes."""
+        return value > other if self.higher_is_better else value < other
+
+    def text(self, value: float) -> str:
+        """The number as people read it."""
+        if self.form == "share":
+            return f"{value:.1%}"
+        return f"{value:,.0f}" if self.form == "count" else f"{value:,.3f}"
