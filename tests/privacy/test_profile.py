@@ -110,7 +110,7 @@ def test_scores_know_where_the_worst_is_and_what_they_mean():
     worst = profile.score("distinct-l")
     assert (worst, worst.attribute, worst.fragment, worst.group) == (1.0, "disease", "release", 0)
     assert (worst.baseline, worst.higher_is_better, worst.bounds) == (3.0, True, (1.0, None))
-    assert worst.meaning == "Fewest different values of 'disease' in any equivalence class."
+    assert worst.meaning == "Fewest different values of 'disease' in any group."
     assert profile.score("max-share").baseline == pytest.approx(5 / 9)
     assert all(one.meaning and one.title for one in profile.scores)
     assert set(profile["disease"].distance) == {"equal", "hierarchical"}
