@@ -39,7 +39,7 @@ class Number:
     A function that measures a release makes its scores of such an entry, and `anoncore.measures` registers it; pages,
     commands and reports read the words from there.
 
-    Parameters
+    Attributes
     ----------
     name : str
         The name in commands, recipes and files, such as `information-loss`.
@@ -74,12 +74,6 @@ class Number:
         Whether it may take seconds on a large table.
     short : str
         A shorter title for narrow columns; by default the title.
-
-    Attributes
-    ----------
-    name, title, template, family, source, measured_by, form, unit, higher_is_better, bounds, baseline, release_forms, \
-    documented_by, of_attribute, is_slow, short
-        As given.
 
     Raises
     ------
@@ -138,7 +132,24 @@ class Number:
         return self.meaning_of({})
 
     def meaning_of(self, words: Mapping[str, str]) -> str:
-        """The sentence with the words of one release in it."""
+        """Fill words of one release into the sentence that says what the number is.
+
+        Parameters
+        ----------
+        words : mapping of str to str
+            What stands for the words in braces; for those that are left out, the usual ones do.
+
+        Returns
+        -------
+        str
+            The sentence.
+
+        Examples
+        --------
+        >>> from anoncore.measures.registry import NUMBERS
+        >>> NUMBERS["average-group-size"].meaning_of({"group": "bucket"})
+        'Rows of a bucket on average.'
+        """
         return self.template.format_map({**USUAL_WORDS, **words})
 
     @property
@@ -147,11 +158,35 @@ class Number:
         return self.form == "share" and self.bounds == (0.0, 1.0)
 
     def better(self, value: float, other: float) -> bool:
-        """Whether `value` is better than `other` for the one who publishes."""
+        """Tell whether one value is better than another for the one who publishes.
+
+        Parameters
+        ----------
+        value : float
+            The number of one release.
+        other : float
+            The same number of another release.
+
+        Returns
+        -------
+        bool
+            Whether `value` is better; equal values are not.
+        """
         return value > other if self.higher_is_better else value < other
 
     def text(self, value: float) -> str:
-        """The number as people read it."""
+        """Write a value of the number as people read it.
+
+        Parameters
+        ----------
+        value : float
+            The number of a release.
+
+        Returns
+        -------
+        str
+            A percentage, a whole number, or a number with three decimals, by `form`.
+        """
         if self.form == "share":
             return f"{value:.1%}"
         return f"{value:,.0f}" if self.form == "count" else f"{value:,.3f}"
