@@ -16,6 +16,7 @@ BETWEEN_OWN_PROCESSES = {"anoncore/engines/spark_run.py", "anoncore/engines/spar
 """Spark moves the counters of this very run between its processes; no file or text of a user is unpickled."""
 OWN_MODULES = {
     "anoncore/__init__.py",
+    "anoncore/datasets/__init__.py",
     "anoncore/cli/command.py",
     "anoncore/cli/page.py",
     "dashboard/warmup.py",
