@@ -7,7 +7,9 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 import tomllib
+import venv
 import zipfile
 from email.parser import HeaderParser
 from pathlib import Path
@@ -137,6 +139,71 @@ def test_wheel_has_every_built_in_table_without_the_source_tree(wheel: Path, tmp
     assert source[0] == str(ROOT / "datasets")
     assert installed[1:] == source[1:]
     assert len(source) == 1 + len(tables())
+
+
+@pytest.fixture(scope="module")
+def namesake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of another project whose packages are called `datasets`, as Hugging Face's is, and `dashboard`."""
+    file = tmp_path_factory.mktemp("namesake") / "namesake-1.0-py3-none-any.whl"
+    content = {
+        "datasets/__init__.py": "from datasets.reading import load_dataset\n",
+        "datasets/reading.py": "def load_dataset(): return 'theirs'\n",
+        "dashboard/__init__.py": "",
+        "dashboard/app.py": "TITLE = 'theirs'\n",
+        "namesake-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: namesake\nVersion: 1.0\n",
+        "namesake-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = "namesake-1.0.dist-info/RECORD"
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, text in content.items():
+            archive.writestr(name, text)
+        archive.writestr(record, "".join(f"{name},,\n" for name in [*content, record]))
+    return file
+
+
+USE = {
+    "anoncore": (
+        "from anoncore.cli.page import page_folder\n"
+        "from anoncore.datasets import table\n"
+        "import anoncore, sys\n"
+        "assert anoncore.__file__.startswith(sys.prefix), anoncore.__file__\n"
+        "assert len(table('slicing-table-1').load()) == 8\n"
+        "assert (page_folder() / 'app.py').is_file()\n"
+    ),
+    "namesake": (
+        "import dashboard.app, datasets\n"
+        "assert datasets.load_dataset() == 'theirs'\n"
+        "assert dashboard.app.TITLE == 'theirs'\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("order", [("anoncore", "namesake"), ("namesake", "anoncore")], ids=" then ".join)
+def test_packages_called_datasets_and_dashboard_stand_beside_it(
+    wheel: Path, namesake: Path, tmp_path: Path, order: tuple[str, str]
+) -> None:
+    if importlib.util.find_spec("pip") is None:
+        pytest.skip("pip, which installs the wheels, is not installed")
+    venv.create(tmp_path, with_pip=False)
+    (python,) = [path for path in (tmp_path / "bin" / "python", tmp_path / "Scripts" / "python.exe") if path.is_file()]
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(python)]
+    wheels = {"anoncore": wheel, "namesake": namesake}
+    # What anoncore needs comes from the environment of the tests, after everything that is installed here.
+    libraries = f"import sys\nsys.path.append({sysconfig.get_path('purelib')!r})\n"
+    for name in order:
+        run([*pip, "install", "--no-index", "--no-deps", "--no-compile", "--quiet", str(wheels[name])], tmp_path)
+    for code in USE.values():
+        run([str(python), "-c", libraries + code], tmp_path)
+    removed, kept = order
+    run([*pip, "uninstall", "--yes", "--quiet", removed], tmp_path)
+    run([str(python), "-c", libraries + USE[kept]], tmp_path)
+
+
+def run(command: list[str], folder: Path) -> None:
+    """Run a command that must succeed, with nothing of the source tree on the path of Python."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_version_stands_in_one_way_everywhere() -> None:
