@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
 from anoncore.kernels.compiler import kernel
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 
 @kernel
@@ -43,7 +40,7 @@ def _before(a: int, b: int, left: Int64, tie: Int64) -> bool:
 
 
 @kernel
-def deal(by_value: Int64, counts: Int64, l: int, tie: Int64, chance: npt.NDArray[np.float64]) -> Int32:
+def deal(by_value: Int64, counts: Int64, l: int, tie: Int64, chance: Floats) -> Int32:
     """Bucket of every row, (n,).
 
     `by_value` lists the rows value by value, each value's in random order; `counts` rows per value; `tie` ranks values
@@ -93,7 +90,7 @@ def _place_leftovers(
     counts: Int64,
     left: Int64,
     n_buckets: int,
-    chance: npt.NDArray[np.float64],
+    chance: Floats,
 ) -> None:
     """Each leftover row joins a random bucket that lacks its value, one without a leftover row where that can be."""
     n_leftovers = left.sum()
@@ -120,7 +117,7 @@ def _place_leftovers(
 
 
 @kernel
-def _random_choice(candidates: npt.NDArray[np.bool_], chance: float) -> int:
+def _random_choice(candidates: Bools, chance: float) -> int:
     """One of the candidates, all equally likely for a chance that is uniform in [0, 1)."""
     pick = int(chance * candidates.sum())
     for candidate in range(candidates.shape[0]):
@@ -132,7 +129,7 @@ def _random_choice(candidates: npt.NDArray[np.bool_], chance: float) -> int:
 
 
 @kernel
-def _make_room(leftover: int, lacks: npt.NDArray[np.bool_], owner: Int64, place_of: Int64) -> bool:
+def _make_room(leftover: int, lacks: Bools, owner: Int64, place_of: Int64) -> bool:
     """Find a bucket for the row by moving other leftover rows along a shortest augmenting path, if there is one."""
     n_leftovers, n_buckets = lacks.shape
     asked_by = np.full(n_buckets, -1, np.int64)

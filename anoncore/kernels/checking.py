@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
 from anoncore.kernels.compiler import call_level, inner_kernel, kernel
-
-Floats = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
-Int32 = npt.NDArray[np.int32]
 
 TOLERANCE = 1e-9
 
@@ -46,7 +42,7 @@ def meets(level: float, threshold: float, comparison: int) -> bool:
 
 
 @kernel
-def holds(levels: Floats, threshold: float, comparison: int) -> npt.NDArray[np.bool_]:
+def holds(levels: Floats, threshold: float, comparison: int) -> Bools:
     """Compare an array of levels."""
     result = np.empty(levels.shape[0], np.bool_)
     for i in range(levels.shape[0]):

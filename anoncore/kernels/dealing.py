@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY, NUMBER, Attributes
 from anoncore.kernels.compiler import kernel
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 SAMPLE = 512
 """Rows on which a large node compares the attributes it may be split by."""

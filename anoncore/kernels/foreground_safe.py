@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import kernel
 from anoncore.kernels.foreground_worlds import expected_counts
-
-Floats = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 
 class Knowledge(NamedTuple):

@@ -7,15 +7,11 @@ counted column (sensitive attributes, class) stands beside it (LeFevre and DeWit
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Counts, Int32, Int64
 from anoncore.kernels.checking import KernelChecks, all_hold, side_holds
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.sweep import TIE
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-Counts = npt.NDArray[np.uint32]
 
 NONE = -1
 

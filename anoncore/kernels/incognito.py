@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Bools, Int32, Int64
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.compiler import kernel
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 
 @kernel
@@ -49,9 +46,7 @@ def roll_up(
 
 
 @kernel
-def holding(
-    checks: KernelChecks, combinations: Int32, sensitive: Int32, weight: Int64, starts: Int64
-) -> npt.NDArray[np.bool_]:
+def holding(checks: KernelChecks, combinations: Int32, sensitive: Int32, weight: Int64, starts: Int64) -> Bools:
     """Whether each group of entries satisfies every check, (n_groups,).
 
     `combinations` (n_combinations, n_columns) has the sensitive codes of each combination.

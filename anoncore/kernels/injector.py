@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Bools, Int32, Int64, Words
 from anoncore.kernels.compiler import inner_kernel, kernel
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
 
 
 @inner_kernel
@@ -141,7 +137,7 @@ def _rank(ranked: Int64, left: Int64, tie: Int64, unique: int) -> None:
 
 
 @inner_kernel
-def _match(allowed: npt.NDArray[np.bool_], row: int, owner: Int64, seen: npt.NDArray[np.bool_]) -> bool:
+def _match(allowed: Bools, row: int, owner: Int64, seen: Bools) -> bool:
     """Find the row a value along an augmenting path, moving others."""
     for value in range(allowed.shape[1]):
         if allowed[row, value] and not seen[value]:

@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Bools, Int32, Int64, Words
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.compiler import inner_kernel, kernel
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
 
 
 class LatticeRows(NamedTuple):
@@ -55,7 +51,7 @@ def _number_groups(rows: LatticeRows, left: Int64, node: Int64, number: Int64, s
 
 
 @inner_kernel
-def _judge(rows: LatticeRows, left: Int64, number: Int64, sizes: Int64, checks: KernelChecks) -> npt.NDArray[np.bool_]:
+def _judge(rows: LatticeRows, left: Int64, number: Int64, sizes: Int64, checks: KernelChecks) -> Bools:
     """Whether each group satisfies every check."""
     verdict = np.zeros(sizes.shape[0], np.bool_)
     counts = np.zeros(checks.count_start[-1], np.int64)

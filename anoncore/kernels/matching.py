@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
-
-Floats = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 
 
 class Columns(NamedTuple):

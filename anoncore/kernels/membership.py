@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Bools, Floats, Int64, Words
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.matching import find_value
-
-Floats = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 
 
 class ColumnValues(NamedTuple):
@@ -33,7 +30,7 @@ class ColumnValues(NamedTuple):
     own: Int64
     asked_first: Int64
     asked: Int64
-    shown: npt.NDArray[np.uint64]
+    shown: Words
 
 
 @inner_kernel
@@ -200,9 +197,7 @@ def _is_listed(tuples: Int64, one: Int64) -> bool:
 
 
 @kernel
-def draw_tuples(
-    columns: ColumnValues, up_to: Floats, chance: Floats, originals: Int64
-) -> tuple[Int64, npt.NDArray[np.bool_]]:
+def draw_tuples(columns: ColumnValues, up_to: Floats, chance: Floats, originals: Int64) -> tuple[Int64, Bools]:
     """Random tuples: a bucket by the size of the product of its columns, then a value of each column.
 
     `up_to` float (n_buckets,) is the cumulative share of the buckets' products, `chance` float (n_draws, n_columns + 1)

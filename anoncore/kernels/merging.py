@@ -5,17 +5,13 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.attributes import NUMBER, Attributes
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.compiler import kernel
 from anoncore.kernels.nearest import distance
 from anoncore.kernels.swapping import worst_excess
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @kernel

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Bytes, Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY, Attributes, common_node, width
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.code_sweep import best_code, gather, has_few_codes, loss_costs
@@ -34,9 +34,6 @@ from anoncore.kernels.sweep import (
     sort_rows,
     threshold_costs,
 )
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 
 @inner_kernel
@@ -287,7 +284,7 @@ def grow(
     hi: int,
     small: int,
     regions: Int32,
-    starts: npt.NDArray[np.uint8],
+    starts: Bytes,
     attributes: Attributes,
     search: Search,
     checks: KernelChecks,

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY, NUMBER, Attributes, width
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.compiler import kernel
 from anoncore.kernels.swapping import worst_excess
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 CANDIDATES = 1_000
 """Nearest rows that are tried as replacements in one cluster; the paper tries all that are left."""

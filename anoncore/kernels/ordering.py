@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Int64
 from anoncore.kernels.compiler import kernel
-
-Int64 = npt.NDArray[np.int64]
 
 DIGIT_BITS = 11
 """Bits of a digit: its 2,048 counters stay in the fastest memory."""

@@ -10,14 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Bools, Bytes, Floats, Int32, Int64
 from anoncore.kernels.compiler import kernel
-
-Bytes = npt.NDArray[np.uint8]
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 class ExactRows(NamedTuple):
@@ -57,7 +52,7 @@ class LinkRows(NamedTuple):
 
 
 @kernel
-def draw_accepted(chosen: npt.NDArray[np.bool_], starts: Int64, wanted: Int64, chance: Floats) -> Bytes:
+def draw_accepted(chosen: Bools, starts: Int64, wanted: Int64, chance: Floats) -> Bytes:
     """A block of random predicates, (n_places, n_queries).
 
     `chosen` (n_queries, n_attributes) says which attributes a query constrains; it accepts `wanted[a]` different values

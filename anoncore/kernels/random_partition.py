@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.kernels.compiler import kernel
-
-Int64 = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @kernel
@@ -60,7 +57,7 @@ def random_sizes(log_count: Floats, log_factorial: Floats, least: int, chance: F
 
 
 @kernel
-def mix(table: npt.NDArray[np.bool_], trials: int, seed: int) -> None:
+def mix(table: Bools, trials: int, seed: int) -> None:
     """Exchange random 2 x 2 checkerboards of the table in place: row and column sums stay."""
     np.random.seed(seed)  # noqa: NPY002  (the compiled generator, which has no other form)
     n_rows, n_columns = table.shape

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Int32
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.compiler import kernel
 from anoncore.kernels.mondrian import choose_split
 from anoncore.kernels.splitting import NO_SPLIT, NODE_CHILDREN, child_sizes, extent, split_rows
 from anoncore.kernels.sweep import Search, new_workspace
-
-Int32 = npt.NDArray[np.int32]
 
 
 @kernel

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Floats
 from anoncore.kernels.compiler import kernel
-
-Floats = npt.NDArray[np.float64]
 
 
 @kernel

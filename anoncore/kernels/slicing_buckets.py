@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Bytes, Int32, Int64
 from anoncore.kernels.attributes import Attributes, width
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.mondrian import median_code
@@ -25,10 +25,6 @@ from anoncore.kernels.slicing import (
     touch,
 )
 from anoncore.kernels.splitting import SHARED_MEDIAN, THRESHOLD, Split, extent, goes_left, make_split, split_rows
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-Bytes = npt.NDArray[np.uint8]
 
 HEAD, TAIL, DONE = 0, 1, 2
 STALE = 1e-15

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Bools, Int32, Int64
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.compiler import inner_kernel
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 NO_SPLIT, THRESHOLD, SHARED_MEDIAN, NODE_CHILDREN = 0, 1, 2, 3
 
@@ -55,7 +52,7 @@ def _copy_rows(source: Int32, begin: int, target: Int32, to: int, n: int) -> Non
 
 
 @inner_kernel
-def goes_left(rows: Int32, lo: int, hi: int, split: Split, content: Int64) -> npt.NDArray[np.bool_]:
+def goes_left(rows: Int32, lo: int, hi: int, split: Split, content: Int64) -> Bools:
     """Which rows lo..hi-1 a binary split sends left.
 
     Rows at a shared median go left in order of their content, so that the order of the input decides nothing; rows

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.attributes import CATEGORY, Attributes, width
 from anoncore.kernels.checking import TOLERANCE, KernelChecks
 from anoncore.kernels.compiler import call_level, kernel
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 PENALTY = 1e6
 """Weight of an excess over the threshold against information loss: closeness comes first."""

@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Counts, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-Counts = npt.NDArray[np.uint32]
 
 
 class TreeArrays(NamedTuple):

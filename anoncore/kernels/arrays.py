@@ -1,0 +1,21 @@
+"""Types of NumPy arrays by short names, for every signature of the package.
+
+An annotation names the type of an array's numbers; the docstring of the function or class says its shape and what the
+numbers mean.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Bools = npt.NDArray[np.bool_]
+Bytes = npt.NDArray[np.uint8]
+"""Flags of 0 and 1 where loops add or multiply them: eight bits each, like Bools, but numbers."""
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+Counts = npt.NDArray[np.uint32]
+"""Numbers of rows in tables that are so large that half the memory matters."""
+Words = npt.NDArray[np.uint64]
+"""Words of 64 bits: sets with one bit per member, or hashes."""
+Floats = npt.NDArray[np.float64]
