@@ -17,7 +17,7 @@ from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
-from anoncore.kernels.mondrian import grow
+from anoncore.kernels.mondrian import Partitioning, grow
 from anoncore.kernels.sweep import INFOGAIN, LOSS, MEDIAN, REGRESSION, Search
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
@@ -214,18 +214,8 @@ class _Growth:
 
     def _task(self, lo: int, hi: int) -> list[tuple[int, int]]:
         """Nodes that remain, as (lo, hi); a finished run of rows comes back as (hi, lo)."""
-        ends = grow(
-            self.rows,
-            self.spare,
-            lo,
-            hi,
-            SMALL_TASK,
-            self.regions,
-            self.starts,
-            self.attributes,
-            self.search,
-            self.checks,
-        ).tolist()
+        table = Partitioning(self.rows, self.spare, self.regions, self.starts)
+        ends = grow(table, lo, hi, SMALL_TASK, self.attributes, self.search, self.checks).tolist()
         return list(zip([lo, *ends[:-1]], ends, strict=True)) if ends else [(hi, lo)]
 
     def groups(self) -> npt.NDArray[np.int32]:

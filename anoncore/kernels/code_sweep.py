@@ -1,8 +1,12 @@
-"""Scoring the thresholds of an attribute that has few codes in a large node: from what lies at each code.
+"""The information loss of every threshold of an attribute that has few codes in a large node.
 
-The information loss of both sides changes only between codes. So the node's rows are read once, in their place, instead
-of twice per attribute in the order of the attribute that is cut, which jumps through memory. Costs are the same numbers
-as those of `sweep.threshold_costs`, added in the same order.
+`sweep.threshold_costs` reads the node's rows twice per attribute, in the order of the attribute that is cut, which jumps
+through memory. The loss of both sides changes only between codes, though. So here the rows are read once, where they
+stand, into a table with one line per code (`AtCodes`), and the sweep runs over the lines. Costs are the same numbers as
+those of `sweep.threshold_costs`, added in the same order, so that both always choose the same threshold.
+
+- `rows` int32 (n_rows, n_columns): as in `splitting`; a node is the run of rows lo..hi-1.
+- `costs` float (n_codes,): entry c is the loss, times rows, of the threshold behind the c-th code of the node's range.
 """
 
 from __future__ import annotations
@@ -15,12 +19,16 @@ from anoncore.kernels.arrays import Bytes, Floats, Int32, Int64
 from anoncore.kernels.attributes import CATEGORY, HIERARCHY, Attributes, common_node
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.compiler import inner_kernel
+from anoncore.kernels.splitting import Node
 
 
 class AtCodes(NamedTuple):
-    """What lies at each code of the attribute that is cut, from its lowest on: `size` rows, their smallest and largest
-    code of every attribute (n_codes, n_attributes), which categories they have (a column per category of attribute a
-    from `start[a]` on), and their `counts` of sensitive values.
+    """What the node's rows with each code of the attribute that is cut have, one line per code from the lowest on.
+
+    `size` int64 (n_codes,): number of rows. `low`, `high` int32 (n_codes, n_attributes): their smallest and largest
+    code of every attribute that has an order. `has` uint8 (n_codes, n_categories): 1 for the categories that occur;
+    those of attribute a are the columns `start[a]:start[a + 1]`. `counts` int64 (n_codes, n_counts): rows with each
+    sensitive value, laid out as in `KernelChecks`.
     """
 
     size: Int64
@@ -33,7 +41,7 @@ class AtCodes(NamedTuple):
 
 @inner_kernel
 def has_few_codes(n: int, n_codes: int, n_counts: int, attributes: Attributes) -> bool:
-    """Whether tables by code are small beside the rows of the node."""
+    """Whether a table with a line per code has at most as many cells as the node has rows."""
     cells = 2 * attributes.form.shape[0] + n_counts
     for a in range(attributes.form.shape[0]):
         if attributes.form[a] == CATEGORY:
@@ -42,10 +50,9 @@ def has_few_codes(n: int, n_codes: int, n_counts: int, attributes: Attributes) -
 
 
 @inner_kernel
-def gather(
-    rows: Int32, lo: int, hi: int, cut: int, low: Int32, high: Int32, attributes: Attributes, checks: KernelChecks
-) -> AtCodes:
-    """Read the rows lo..hi-1, whose codes lie between `low` and `high` (n_attributes,), by their code of `cut`."""
+def gather(rows: Int32, node: Node, cut: int, attributes: Attributes, checks: KernelChecks) -> AtCodes:
+    """Read the node's rows by their code of attribute `cut`."""
+    low, high = node.low, node.high
     n_attributes, n_codes = low.shape[0], high[cut] - low[cut] + 1
     start = np.zeros(n_attributes + 1, np.int64)
     for a in range(n_attributes):
@@ -58,24 +65,24 @@ def gather(
     has = np.zeros((n_codes, start[n_attributes]), np.uint8)
     counts = np.zeros((n_codes, checks.count_start[-1]), np.int64)
     n_sensitive = checks.count_start.shape[0] - 1
-    for row in range(lo, hi):
-        at = rows[row, cut] - low[cut]
-        size[at] += 1
+    for row in range(node.lo, node.hi):
+        line = rows[row, cut] - low[cut]
+        size[line] += 1
         for a in range(n_attributes):
             code = rows[row, a]
             if attributes.form[a] == CATEGORY:
-                has[at, start[a] + code - low[a]] = 1
+                has[line, start[a] + code - low[a]] = 1
             else:
-                lowest[at, a] = min(lowest[at, a], code)
-                highest[at, a] = max(highest[at, a], code)
+                lowest[line, a] = min(lowest[line, a], code)
+                highest[line, a] = max(highest[line, a], code)
         for s in range(n_sensitive):
-            counts[at, checks.count_start[s] + rows[row, n_attributes + s]] += 1
+            counts[line, checks.count_start[s] + rows[row, n_attributes + s]] += 1
     return AtCodes(size, lowest, highest, has, start, counts)
 
 
 @inner_kernel
 def loss_costs(at_codes: AtCodes, attributes: Attributes) -> Floats:
-    """Loss of both sides of a cut after each code, times rows: float (n_codes,)."""
+    """Information loss of both sides of a cut behind each code, summed over their rows: float (n_codes,)."""
     costs = np.zeros(at_codes.size.shape[0], np.float64)
     _add_side(at_codes, attributes, costs, True)
     _add_side(at_codes, attributes, costs, False)
@@ -84,6 +91,11 @@ def loss_costs(at_codes: AtCodes, attributes: Attributes) -> Floats:
 
 @inner_kernel
 def _add_side(at_codes: AtCodes, attributes: Attributes, costs: Floats, forward: bool) -> None:
+    """Add the loss of one side at every cut, growing that side code by code.
+
+    A side's extent can be updated when it gains rows, but not when it loses them. So the left sides grow from the
+    lowest code up, and the right sides, in a pass of their own (not `forward`), from the highest code down.
+    """
     n_codes = costs.shape[0]
     for a in range(attributes.form.shape[0]):
         span = attributes.span[a]
@@ -125,22 +137,22 @@ def _add_side(at_codes: AtCodes, attributes: Attributes, costs: Floats, forward:
 
 @inner_kernel
 def best_code(at_codes: AtCodes, costs: Floats, bound: float, tie: float, checks: KernelChecks) -> tuple[float, int]:
-    """Cheapest allowable cut below cost `bound`: its cost and how far its code lies above the lowest, -1 if none."""
+    """Cheapest allowable cut below cost `bound`: its cost and its code, counted from the node's lowest; -1 if none."""
     n_codes, n_counts = at_codes.counts.shape
     left, right = np.zeros(n_counts, np.int64), np.zeros(n_counts, np.int64)
     n, n_left, least = 0, 0, checks.minimum_rows
     for code in range(n_codes):
         n += at_codes.size[code]
-        for place in range(n_counts):
-            right[place] += at_codes.counts[code, place]
+        for cell in range(n_counts):
+            right[cell] += at_codes.counts[code, cell]
     best, value = bound, -1
     for code in range(n_codes):
         n_left += at_codes.size[code]
         if at_codes.size[code] == 0 or n_left == n:
             continue
-        for place in range(n_counts):
-            left[place] += at_codes.counts[code, place]
-            right[place] -= at_codes.counts[code, place]
+        for cell in range(n_counts):
+            left[cell] += at_codes.counts[code, cell]
+            right[cell] -= at_codes.counts[code, cell]
         if n_left < least or n - n_left < least or costs[code] >= best - tie:
             continue
         if all_hold(checks, left, n_left) and all_hold(checks, right, n - n_left):

@@ -1,6 +1,18 @@
-"""Mondrian: recursive greedy partitioning of coded rows, moved physically so that a node is a run of rows."""
+"""Mondrian: greedy recursive partitioning of coded rows into the leaves of a tree.
+
+A node of the tree is a run of rows lo..hi-1 of the matrix `rows`. A split moves the node's rows so that each side is a
+run again; what remains in memory of the tree is the order of the rows and where the leaves begin.
+
+- `rows` int32 (n_rows, n_columns): as in `splitting`, with the row's number in the input table in the last column.
+- `low`, `high` int32 (n_attributes,): smallest and largest code of a node's rows.
+- counts int64 (n_counts,): rows with each sensitive value, laid out as in `KernelChecks`.
+- `regions` int32 (n_rows, n_attributes, 2), or no rows where nobody asks for them: the box of a node as lowest and
+  highest code per attribute, in the line of the node's first row. Boxes cover the domain, also where no row lies.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +26,7 @@ from anoncore.kernels.splitting import (
     NODE_CHILDREN,
     SHARED_MEDIAN,
     THRESHOLD,
+    Node,
     Split,
     extent,
     goes_left,
@@ -36,20 +49,42 @@ from anoncore.kernels.sweep import (
 )
 
 
+class Partitioning(NamedTuple):
+    """The rows of a table while they are cut into leaves.
+
+    `rows` int32 (n_rows, n_columns) and `regions` as above, `spare` memory of the shape of `rows`, `starts` uint8
+    (n_rows,): 1 at the first row of each leaf that is final.
+    """
+
+    rows: Int32
+    spare: Int32
+    regions: Int32
+    starts: Bytes
+
+
 @inner_kernel
-def _count(rows: Int32, lo: int, hi: int, search: Search, checks: KernelChecks) -> Int64:
+def _node(rows: Int32, lo: int, hi: int, search: Search, checks: KernelChecks) -> Node:
+    """The node of rows lo..hi-1, with its extent and its counts of sensitive values."""
+    low = np.empty(search.n_attributes, np.int32)
+    high = np.empty(search.n_attributes, np.int32)
+    extent(rows, lo, hi, low, high)
     counts = np.zeros(checks.count_start[-1], np.int64)
     for row in range(lo, hi):
         for s in range(search.n_sensitive):
             counts[checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
-    return counts
+    return Node(lo, hi, low, high, counts)
 
 
 @inner_kernel
 def median_code(rows: Int32, lo: int, hi: int, a: int, low: int, high: int) -> tuple[int, int, int]:
-    """Code of the middle row in the attribute's order, rows below it, rows up to it."""
+    """Code of the middle row in the order of attribute a, whose codes lie in low..high; rows below it, rows up to it.
+
+    The middle row is number n // 2, counted from 0: of an even number of rows the first of the upper half.
+    """
     n = hi - lo
     middle = n // 2
+    # Sorting codes costs O(n log n); counting them costs O(n + n_codes), because the codes are small integers. Counting
+    # loses only where a node's codes spread over a range that is wide beside its number of rows.
     if high - low + 1 > 4 * n + 1024:
         codes = rows[lo:hi, a].copy()
         codes.sort()
@@ -67,36 +102,30 @@ def median_code(rows: Int32, lo: int, hi: int, a: int, low: int, high: int) -> t
 
 
 @inner_kernel
-def _sides_allowed(
-    rows: Int32, lo: int, hi: int, split: Split, counts: Int64, search: Search, checks: KernelChecks
-) -> bool:
-    """Whether both sides of a binary split satisfy the checks."""
-    n_left = split.left
-    if n_left < checks.minimum_rows or hi - lo - n_left < checks.minimum_rows:
+def _sides_allowed(rows: Int32, node: Node, split: Split, search: Search, checks: KernelChecks) -> bool:
+    """Whether both sides of a binary split satisfy the checks; the left side has `split.left` rows."""
+    n_left, n_right = split.left, node.hi - node.lo - split.left
+    if n_left < checks.minimum_rows or n_right < checks.minimum_rows:
         return False
-    left = np.zeros(counts.shape[0], np.int64)
+    left = np.zeros(node.counts.shape[0], np.int64)
     if search.n_sensitive > 0:
-        inside = goes_left(rows, lo, hi, split, search.content)
-        for row in range(lo, hi):
-            if inside[row - lo]:
+        is_left = goes_left(rows, node.lo, node.hi, split, search.content)
+        for row in range(node.lo, node.hi):
+            if is_left[row - node.lo]:
                 for s in range(search.n_sensitive):
                     left[checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
-    return all_hold(checks, left, n_left) and all_hold(checks, counts - left, hi - lo - n_left)
+    # The right side has what the node has and the left side has not, so its rows need no count of their own.
+    return all_hold(checks, left, n_left) and all_hold(checks, node.counts - left, n_right)
 
 
 @inner_kernel
-def _median_split(
-    rows: Int32,
-    lo: int,
-    hi: int,
-    low: Int32,
-    high: Int32,
-    counts: Int64,
-    attributes: Attributes,
-    search: Search,
-    checks: KernelChecks,
-) -> Split:
-    """The median split of the widest attribute that has an allowable one."""
+def _median_split(rows: Int32, node: Node, attributes: Attributes, search: Search, checks: KernelChecks) -> Split:
+    """The median split of the widest attribute that has an allowable one.
+
+    A clean threshold lies below or above the rows that share the median value, whichever is more balanced. Where it is
+    not allowable, rows that share the median are divided between the sides, unless the search is strict.
+    """
+    lo, hi, low, high = node.lo, node.hi, node.low, node.high
     n = hi - lo
     widths = np.empty(low.shape[0], np.float64)
     for a in range(low.shape[0]):
@@ -107,8 +136,8 @@ def _median_split(
             break
         widths[a] = -1.0
         if attributes.form[a] == HIERARCHY:
-            node = common_node(attributes, a, attributes.leaf[attributes.code_start[a] + low[a]], low[a], high[a])
-            split = make_split(NODE_CHILDREN, a, node, 0)
+            ancestor = common_node(attributes, a, attributes.leaf[attributes.code_start[a] + low[a]], low[a], high[a])
+            split = make_split(NODE_CHILDREN, a, ancestor, 0)
             if children_allowed(rows, lo, hi, split, attributes, search, checks):
                 return split
             continue
@@ -116,11 +145,11 @@ def _median_split(
         split = make_split(THRESHOLD, a, value, up_to)
         if min(below, n - below) > min(up_to, n - up_to):
             split = make_split(THRESHOLD, a, value - 1, below)
-        if _sides_allowed(rows, lo, hi, split, counts, search, checks):
+        if _sides_allowed(rows, node, split, search, checks):
             return split
         if not search.strict and below < n // 2:
             split = make_split(SHARED_MEDIAN, a, value, n // 2)
-            if _sides_allowed(rows, lo, hi, split, counts, search, checks):
+            if _sides_allowed(rows, node, split, search, checks):
                 return split
     return make_split(NO_SPLIT, 0, 0, 0)
 
@@ -128,11 +157,7 @@ def _median_split(
 @inner_kernel
 def _best_split(
     rows: Int32,
-    lo: int,
-    hi: int,
-    low: Int32,
-    high: Int32,
-    counts: Int64,
+    node: Node,
     criterion: int,
     attributes: Attributes,
     search: Search,
@@ -143,30 +168,31 @@ def _best_split(
 
     With the median criterion costs of different attributes do not compare: the first attribute with a split wins.
     """
+    n, low, high = node.hi - node.lo, node.low, node.high
     best, split = np.inf, make_split(NO_SPLIT, 0, 0, 0)
     for a in range(low.shape[0]):
         if low[a] == high[a]:
             continue
-        few = criterion == LOSS and has_few_codes(hi - lo, high[a] - low[a] + 1, counts.shape[0], attributes)
+        few = criterion == LOSS and has_few_codes(n, high[a] - low[a] + 1, node.counts.shape[0], attributes)
         if attributes.form[a] != HIERARCHY and few:
-            at_codes = gather(rows, lo, hi, a, low, high, attributes, checks)
-            cost, place = best_code(at_codes, loss_costs(at_codes, attributes), best, TIE * (hi - lo), checks)
-            if place >= 0:
-                best, split = cost, make_split(THRESHOLD, a, low[a] + place, 0)
+            at_codes = gather(rows, node, a, attributes, checks)
+            cost, code = best_code(at_codes, loss_costs(at_codes, attributes), best, TIE * n, checks)
+            if code >= 0:
+                best, split = cost, make_split(THRESHOLD, a, low[a] + code, 0)
         elif attributes.form[a] != HIERARCHY:
-            sort_rows(rows, lo, hi, a, low[a], high[a], work)
-            threshold_costs(rows, lo, hi - lo, criterion, search, attributes, work)
-            cost, value = best_threshold(rows, lo, hi, a, counts, best, search, checks, work)
+            sort_rows(rows, node, a, work)
+            threshold_costs(rows, n, criterion, search, attributes, work)
+            cost, value = best_threshold(rows, node, a, best, search, checks, work)
             if value >= 0:
                 best, split = cost, make_split(THRESHOLD, a, value, 0)
         elif criterion != MEDIAN:
-            node = common_node(attributes, a, attributes.leaf[attributes.code_start[a] + low[a]], low[a], high[a])
-            candidate = make_split(NODE_CHILDREN, a, node, 0)
-            if not children_allowed(rows, lo, hi, candidate, attributes, search, checks):
+            ancestor = common_node(attributes, a, attributes.leaf[attributes.code_start[a] + low[a]], low[a], high[a])
+            candidate = make_split(NODE_CHILDREN, a, ancestor, 0)
+            if not children_allowed(rows, node.lo, node.hi, candidate, attributes, search, checks):
                 continue
-            sort_rows(rows, lo, hi, a, low[a], high[a], work)
-            cost = children_cost(hi - lo, a, rows, criterion, candidate, attributes, search, work)
-            if cost < best - TIE * (hi - lo):
+            sort_rows(rows, node, a, work)
+            cost = children_cost(rows, n, criterion, candidate, search, attributes, work)
+            if cost < best - TIE * n:
                 best, split = cost, candidate
         if criterion == MEDIAN and split.kind != NO_SPLIT:
             break
@@ -178,29 +204,30 @@ def choose_split(
     rows: Int32,
     lo: int,
     hi: int,
-    low: Int32,
-    high: Int32,
     attributes: Attributes,
     search: Search,
     checks: KernelChecks,
     work: Workspace,
 ) -> Split:
-    """The split of a node by the search's criterion, or NO_SPLIT if no split is allowable."""
-    none = make_split(NO_SPLIT, 0, 0, 0)
+    """The split of the node of rows lo..hi-1 by the search's criterion, or NO_SPLIT if no split is allowable.
+
+    Where the criterion finds no split, or too small a gain, the median decides; and where the sensitive values allow no
+    median split, the most balanced threshold that they do allow.
+    """
     if hi - lo < 2 * checks.minimum_rows or hi - lo < 2:
-        return none
-    counts = _count(rows, lo, hi, search, checks)
+        return make_split(NO_SPLIT, 0, 0, 0)
+    node = _node(rows, lo, hi, search, checks)
     if search.criterion != MEDIAN:
-        cost, split = _best_split(rows, lo, hi, low, high, counts, search.criterion, attributes, search, checks, work)
+        cost, split = _best_split(rows, node, search.criterion, attributes, search, checks, work)
         enough = split.kind != NO_SPLIT
         if search.criterion == INFOGAIN and enough:
             enough = _class_entropy(rows, lo, hi, search) - cost >= search.min_gain * (hi - lo)
         if enough:
             return split
-    split = _median_split(rows, lo, hi, low, high, counts, attributes, search, checks)
+    split = _median_split(rows, node, attributes, search, checks)
     if split.kind == NO_SPLIT and search.n_sensitive > 0:
         balance = search.criterion * 0 + MEDIAN  # a variable: a constant would compile everything below twice
-        _, split = _best_split(rows, lo, hi, low, high, counts, balance, attributes, search, checks, work)
+        _, split = _best_split(rows, node, balance, attributes, search, checks, work)
     return split
 
 
@@ -218,12 +245,12 @@ def _class_entropy(rows: Int32, lo: int, hi: int, search: Search) -> float:
 
 
 @inner_kernel
-def narrow_regions(
-    regions: Int32, rows: Int32, lo: int, ends: Int64, n_sides: int, split: Split, attributes: Attributes
-) -> None:
-    """Hand a node's region (stored at its first row as [low, high] per attribute) down to its sides."""
-    a = split.attribute
+def narrow_regions(regions: Int32, rows: Int32, lo: int, ends: Int64, split: Split, attributes: Attributes) -> None:
+    """Hand the region of the node that begins at row lo down to its sides, narrowed to what each side covers."""
+    a, n_sides = split.attribute, ends.shape[0]
     start = lo
+    # All sides get the node's region before the first one is narrowed: the first side begins where the node does, so
+    # narrowing it overwrites the region of the node.
     for side in range(n_sides):
         if side > 0:
             for column in range(regions.shape[1]):
@@ -233,75 +260,65 @@ def narrow_regions(
     start = lo
     for side in range(n_sides):
         if split.kind == NODE_CHILDREN:
+            # Children without rows have no side, so which child a side is shows only in a code of its rows.
             base = attributes.node_start[a]
-            node = attributes.leaf[attributes.code_start[a] + rows[start, a]]
-            while attributes.parent[base + node] != split.value:
-                node = attributes.parent[base + node]
-            regions[start, a, 0] = attributes.first[base + node]
-            regions[start, a, 1] = attributes.last[base + node]
+            child = attributes.leaf[attributes.code_start[a] + rows[start, a]]
+            while attributes.parent[base + child] != split.value:
+                child = attributes.parent[base + child]
+            regions[start, a, 0] = attributes.first[base + child]
+            regions[start, a, 1] = attributes.last[base + child]
         elif side == 0:
             regions[start, a, 1] = split.value
         else:
+            # Rows with the shared median value lie on both sides, so both regions include it.
             regions[start, a, 0] = split.value + (1 if split.kind == THRESHOLD else 0)
         start = ends[side]
 
 
 @inner_kernel
 def _split_once(
-    rows: Int32,
-    spare: Int32,
+    table: Partitioning,
     lo: int,
     hi: int,
-    regions: Int32,
     attributes: Attributes,
     search: Search,
     checks: KernelChecks,
     work: Workspace,
 ) -> Int64:
-    """Split one node; returns the ends of its sides (one end: it is a leaf)."""
-    low = np.empty(search.n_attributes, np.int32)
-    high = np.empty(search.n_attributes, np.int32)
-    extent(rows, lo, hi, low, high)
-    split = choose_split(rows, lo, hi, low, high, attributes, search, checks, work)
+    """Split the node of rows lo..hi-1; returns the ends of its sides, `hi` alone if it is a leaf."""
+    split = choose_split(table.rows, lo, hi, attributes, search, checks, work)
     if split.kind == NO_SPLIT:
         return np.full(1, hi, np.int64)
-    n_sides = 2
-    if split.kind == NODE_CHILDREN:
-        node = attributes.node_start[split.attribute] + split.value
-        n_sides = attributes.last[node] - attributes.first[node] + 1
-    ends = np.empty(n_sides, np.int64)
-    n_sides = split_rows(rows, spare, lo, hi, split, search.content, attributes, ends)
-    if regions.shape[0] > 0:
-        narrow_regions(regions, rows, lo, ends, n_sides, split, attributes)
-    return ends[:n_sides]
+    ends = split_rows(table.rows, table.spare, lo, hi, split, search.content, attributes)
+    if table.regions.shape[0] > 0:
+        narrow_regions(table.regions, table.rows, lo, ends, split, attributes)
+    return ends
 
 
 @kernel
 def grow(
-    rows: Int32,
-    spare: Int32,
+    table: Partitioning,
     lo: int,
     hi: int,
     small: int,
-    regions: Int32,
-    starts: Bytes,
     attributes: Attributes,
     search: Search,
     checks: KernelChecks,
 ) -> Int64:
-    """Partition rows lo..hi-1 to the leaves if they are at most `small`, else cut them once; `starts` marks leaves.
+    """Partition rows lo..hi-1 to the leaves if they are at most `small`, else cut them once.
 
-    Returns the ends of the sides that remain to be grown, none if all is done. `starts` becomes 1 at the first row of
-    each leaf. Columns of `rows`: quasi-identifiers, sensitive attributes, target, row number. `spare` has its shape.
+    Returns the ends of the sides that remain to be grown, none if all is done. `table.starts` becomes 1 at the first
+    row of each leaf.
     """
     work = new_workspace(hi - lo, attributes.position.shape[0])
     once = hi - lo > small
+    # Nodes wait on a stack: depth first keeps it short, and the rows of the node that is cut next are still in cache.
     open_lo, open_hi = [lo], [hi]
     while len(open_lo) > 0:
         begin, end = open_lo.pop(), open_hi.pop()
-        ends = _split_once(rows, spare, begin, end, regions, attributes, search, checks, work)
+        ends = _split_once(table, begin, end, attributes, search, checks, work)
         if ends.shape[0] == 1:
-            starts[begin] = 1
+            table.starts[begin] = 1
             continue
         if once:
             return ends

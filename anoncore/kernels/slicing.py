@@ -2,6 +2,13 @@
 
 For a tuple t and a bucket B, w(t, s, B) = f(t, B) D(t, B)[s] is the expected share of B's rows, linked at random, that
 show t's quasi-identifiers and value s; p(t, s) = sum_B w(t, s, B) / sum_B sum_s' w(t, s', B). Only these sums are kept.
+f is the degree of the match and D the distribution of the sensitive value in it (Li et al., Slicing, section 3).
+
+- `rows` int32 (n_rows, n_columns): codes of the quasi-identifiers, then from column `Signatures.first_factor` on the
+  cells of every row: a code per factor, then a code per sensitive factor. A bucket is the run of rows lo..hi-1.
+- `Masses.counts`, `Masses.pair_counts` int32 (3, n_codes): the bucket's rows with each cell, one line each for the
+  bucket (WHOLE) and for the sides of a split that is tried (LEFT, RIGHT). Between two buckets all are 0.
+- n, n_left, n_right: rows of the bucket and of its sides. `side` is one of WHOLE, LEFT, RIGHT.
 """
 
 from __future__ import annotations
@@ -32,10 +39,10 @@ class Signatures(NamedTuple):
     value. A sensitive factor is such a pair of cells and sensitive value; its `pair_power` is 1 or -1.
 
     `codes` int32 (n_signatures, n_factors). The sensitive values that a signature may have are its entries
-    `entry_start[t]:entry_start[t + 1]`, with a pair per sensitive factor in `pairs` (n_entries, n_sensitive_factors)
-    and whether the value needs protection in `protected`. Counts of factor f begin at `factor_start[f]`, those of
-    sensitive factor j at `pair_start[j]`; the signatures with a factor's code v are
-    `with_code[code_start[factor_start[f] + v]:code_start[factor_start[f] + v + 1]]`.
+    `entry_start[t]:entry_start[t + 1]`, with a pair per sensitive factor in `pairs` int32 (n_entries,
+    n_sensitive_factors) and whether the value needs protection in `protected` bool (n_entries,). Counts of factor f
+    begin at `factor_start[f]`, those of sensitive factor j at `pair_start[j]`; the signatures with a factor's code v
+    are `with_code[code_start[factor_start[f] + v]:code_start[factor_start[f] + v + 1]]`.
     """
 
     first_factor: int
@@ -52,12 +59,15 @@ class Signatures(NamedTuple):
 
 
 class Masses(NamedTuple):
-    """Per entry the sum of w over all buckets, in double-double precision (`high` + `low`), so that taking a bucket's
-    part away again leaves no trace; for the distinct check the number of buckets where the entry's value is possible.
+    """The sums that are kept, and memory for the bucket at hand.
 
-    `peak` is the largest total a signature had since the sums were made anew. Buffers: `rest` is an entry's mass
-    without the bucket at hand, `counts` and `pair_counts` (3, n_codes) are rows of the bucket and its sides, `touched`
-    lists the signatures that match the bucket.
+    `high` + `low` float (n_entries,): the sum of w over all buckets for each entry, as the sum of a large and a small
+    number (double-double precision), so that adding a bucket's part and taking it away again leaves no trace. For the
+    distinct check: the number of buckets where the entry's value is possible. `peak` float (n_signatures,): the largest
+    total that a signature had since the sums were made anew.
+
+    Memory: `rest` float (n_entries,) is an entry's mass without the bucket at hand, `counts` and `pair_counts` are as
+    above, `touched` int32 (n_signatures,) lists the signatures that match the bucket.
     """
 
     high: Floats
@@ -111,11 +121,12 @@ def _leading_factor(rows: Int32, lo: int, hi: int, table: Signatures, masses: Ma
     best, fewest = 0, -1
     for f in range(table.power.shape[0]):
         listed = 0
+        # The counts of the left side are free until a split is tried; here they mark the codes that were met.
         for row in range(lo, hi):
-            place = table.factor_start[f] + rows[row, table.first_factor + f]
-            if masses.counts[LEFT, place] == 0:
-                masses.counts[LEFT, place] = 1
-                listed += table.code_start[place + 1] - table.code_start[place]
+            cell = table.factor_start[f] + rows[row, table.first_factor + f]
+            if masses.counts[LEFT, cell] == 0:
+                masses.counts[LEFT, cell] = 1
+                listed += table.code_start[cell + 1] - table.code_start[cell]
         for row in range(lo, hi):
             masses.counts[LEFT, table.factor_start[f] + rows[row, table.first_factor + f]] = 0
         if fewest < 0 or listed < fewest:
@@ -125,7 +136,7 @@ def _leading_factor(rows: Int32, lo: int, hi: int, table: Signatures, masses: Ma
 
 @inner_kernel
 def degree(table: Signatures, masses: Masses, t: int, side: int, n: int, distinct: bool) -> float:
-    """The factors' part of w(t, s, B) for the n rows of a side; 0 if it does not match."""
+    """The factors' part of w(t, s, B) for the n rows of a side; 0 if signature t does not match it."""
     product = 1.0
     for f in range(table.power.shape[0]):
         count = masses.counts[side, table.factor_start[f] + table.codes[t, f]]
@@ -143,14 +154,16 @@ def touch(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses) -> i
     """Count the bucket's rows and list the signatures that match it, in `masses.touched`; returns their number."""
     for row in range(lo, hi):
         count_row(rows, row, WHOLE, table, masses, ONE)
+    # A signature matches only if the bucket shows its code of every factor. So it is enough to look at the signatures
+    # that share a code of one factor with the bucket, and the leading factor has the fewest of them.
     lead = _leading_factor(rows, lo, hi, table, masses)
     n_touched = 0
     for row in range(lo, hi):
-        place = table.factor_start[lead] + rows[row, table.first_factor + lead]
-        if masses.counts[LEFT, place] != 0:
+        cell = table.factor_start[lead] + rows[row, table.first_factor + lead]
+        if masses.counts[LEFT, cell] != 0:
             continue
-        masses.counts[LEFT, place] = 1
-        for listed in range(table.code_start[place], table.code_start[place + 1]):
+        masses.counts[LEFT, cell] = 1
+        for listed in range(table.code_start[cell], table.code_start[cell + 1]):
             t = table.with_code[listed]
             if degree(table, masses, t, WHOLE, hi - lo, hi > lo) > 0.0:
                 masses.touched[n_touched] = t
@@ -178,6 +191,7 @@ def weight(table: Signatures, masses: Masses, entry: int, side: int, n: int, pro
 @inner_kernel
 def _add(high: float, low: float, term: float) -> tuple[float, float]:
     """Double-double plus double (Knuth's exact sum of two doubles, then renormalized)."""
+    # In exact arithmetic `error` would be `low`; in doubles it also has the digits of `term` that `total` rounded away.
     total = high + term
     virtual = total - high
     error = (high - (total - virtual)) + (term - virtual) + low
@@ -187,13 +201,13 @@ def _add(high: float, low: float, term: float) -> tuple[float, float]:
 
 @inner_kernel
 def take_away(n_touched: int, n: int, table: Signatures, masses: Masses, distinct: bool) -> None:
-    """Masses of the touched signatures without the bucket at hand, in `masses.rest`."""
+    """Write the masses of the touched signatures without the bucket at hand into `masses.rest`."""
     for i in range(n_touched):
         t = masses.touched[i]
         product = degree(table, masses, t, WHOLE, n, distinct)
         for entry in range(table.entry_start[t], table.entry_start[t + 1]):
-            part = weight(table, masses, entry, WHOLE, n, product, distinct)
-            high, low = _add(masses.high[entry], masses.low[entry], -part)
+            mass = weight(table, masses, entry, WHOLE, n, product, distinct)
+            high, low = _add(masses.high[entry], masses.low[entry], -mass)
             masses.rest[entry] = max(high + low, 0.0)
 
 
@@ -229,7 +243,8 @@ def replace(
 ) -> float:
     """Put the sides in the bucket's place; returns the smallest total of a signature relative to its peak.
 
-    With n = 0 the bucket is new and only its left side, all of it, is added.
+    The peak tells how many digits of a total may be lost to rounding. With n = 0 the bucket is new and only its left
+    side, all of it, is added.
     """
     smallest = 1.0
     for i in range(n_touched):

@@ -1,4 +1,12 @@
-"""Tuple partitioning of slicing: buckets split one after another, first in first out, as Mondrian would."""
+"""Tuple partitioning of slicing: buckets split one after another, first in first out, as Mondrian would.
+
+A bucket is a run of rows lo..hi-1 of `Buckets.rows` int32 (n_rows, n_columns). Its columns are the codes of the
+quasi-identifiers, then the cells that `slicing.Signatures` describes, last the row's number in the input table. A split
+moves the bucket's rows so that each side is a run again. `l` is met by the whole table or not at all, so every split is
+tried on the sums of `slicing.Masses` before a row is moved.
+
+Source: Li et al., Slicing, TKDE 2012, section 4.3.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +40,11 @@ STALE = 1e-15
 
 
 class Wanted(NamedTuple):
-    """The diversity to keep (`distinct`: number of possible values, else 1 / largest probability), and whether other
-    splits are tried after the first. `content` (n_words, n_rows) orders rows by their content.
+    """What every split must keep, and how far a split is looked for.
+
+    `l`: the diversity of every signature, that is its number of possible values (`distinct`), or else 1 / its largest
+    probability. `retry`: further attributes are tried where the widest one has no allowable split. `content` int64
+    (n_words, n_rows) orders rows by their content.
     """
 
     l: float
@@ -43,8 +54,12 @@ class Wanted(NamedTuple):
 
 
 class Buckets(NamedTuple):
-    """Rows moved so that each bucket is a run, `begins` 1 at the first row of each; `queue` (2, 2 n_rows) holds the
-    first row and the end of the buckets that wait, `places` the queue's head and tail and the rows in final buckets.
+    """The rows of a table while they are cut into buckets.
+
+    `rows` int32 (n_rows, n_columns): moved so that each bucket is a run; `spare` is memory of its shape. `begins` uint8
+    (n_rows,): 1 at the first row of each bucket. `queue` int64 (2, 2 n_rows): first row and end of the buckets that
+    wait to be split. `places` int64 (3,): the queue's HEAD and TAIL, and the number of rows that are DONE, in buckets
+    that are final.
     """
 
     rows: Int32
@@ -52,6 +67,14 @@ class Buckets(NamedTuple):
     begins: Bytes
     queue: Int64
     places: Int64
+
+
+class Bucket(NamedTuple):
+    """The bucket at hand: its rows `lo`..`hi` - 1, and how many signatures match it (listed in `Masses.touched`)."""
+
+    lo: int
+    hi: int
+    n_touched: int
 
 
 @inner_kernel
@@ -70,37 +93,30 @@ def _median_cut(rows: Int32, lo: int, hi: int, a: int, low: int, high: int, shar
 
 
 @inner_kernel
-def _kept(
-    buckets: Buckets, lo: int, hi: int, split: Split, n_touched: int, table: Signatures, masses: Masses, wanted: Wanted
-) -> bool:
-    """Count the sides of a split; if the check holds, put them in the bucket's place."""
-    inside = goes_left(buckets.rows, lo, hi, split, wanted.content)
+def _is_allowed(rows: Int32, bucket: Bucket, split: Split, table: Signatures, masses: Masses, wanted: Wanted) -> bool:
+    """Whether everyone stays diverse after a split; if so, the counts of its sides are left in `masses`."""
+    lo, hi = bucket.lo, bucket.hi
+    is_left = goes_left(rows, lo, hi, split, wanted.content)
     for row in range(lo, hi):
-        count_row(buckets.rows, row, LEFT if inside[row - lo] else RIGHT, table, masses, ONE)
+        count_row(rows, row, LEFT if is_left[row - lo] else RIGHT, table, masses, ONE)
     n_left, n_right = split.left, hi - lo - split.left
-    if split_holds(n_touched, n_left, n_right, table, masses, wanted.l, wanted.distinct):
+    if split_holds(bucket.n_touched, n_left, n_right, table, masses, wanted.l, wanted.distinct):
         return True
+    # Counted back, not set to zero: the rows of the bucket are few beside the cells of the table.
     for row in range(lo, hi):
-        count_row(buckets.rows, row, LEFT if inside[row - lo] else RIGHT, table, masses, -ONE)
+        count_row(rows, row, LEFT if is_left[row - lo] else RIGHT, table, masses, -ONE)
     return False
 
 
 @inner_kernel
 def _find_split(
-    buckets: Buckets,
-    lo: int,
-    hi: int,
-    n_touched: int,
-    table: Signatures,
-    masses: Masses,
-    attributes: Attributes,
-    wanted: Wanted,
+    rows: Int32, bucket: Bucket, table: Signatures, masses: Masses, attributes: Attributes, wanted: Wanted
 ) -> Split:
-    """The first split that holds, widest attribute first; its left size is 0 if none does."""
+    """The first allowable split, widest attribute first; its left size is 0 if there is none."""
     n_attributes = attributes.form.shape[0]
     low = np.empty(n_attributes, np.int32)
     high = np.empty(n_attributes, np.int32)
-    extent(buckets.rows, lo, hi, low, high)
+    extent(rows, bucket.lo, bucket.hi, low, high)
     widths = np.empty(n_attributes, np.float64)
     for a in range(n_attributes):
         widths[a] = width(attributes, a, low[a], high[a])
@@ -110,8 +126,8 @@ def _find_split(
             break
         widths[a] = -1.0
         for shared in range(2):
-            split = _median_cut(buckets.rows, lo, hi, a, low[a], high[a], shared == 1)
-            if split.left > 0 and _kept(buckets, lo, hi, split, n_touched, table, masses, wanted):
+            split = _median_cut(rows, bucket.lo, bucket.hi, a, low[a], high[a], shared == 1)
+            if split.left > 0 and _is_allowed(rows, bucket, split, table, masses, wanted):
                 return split
             if not wanted.retry:
                 return make_split(THRESHOLD, 0, 0, 0)
@@ -120,7 +136,8 @@ def _find_split(
 
 @inner_kernel
 def _add_bucket(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses, distinct: bool) -> None:
-    """Add one bucket's part to the masses."""
+    """Add one bucket's rows to the masses."""
+    # The bucket counts as the left side of a split of nothing.
     n_touched = touch(rows, lo, hi, table, masses)
     for row in range(lo, hi):
         count_row(rows, row, LEFT, table, masses, ONE)
@@ -154,9 +171,9 @@ def split_buckets(
     With `anew` the masses are first summed over all buckets.
     """
     rows, places = buckets.rows, buckets.places
-    ends = np.empty(2, np.int64)
     work = 0
     stale = anew
+    # One loop with one call of `_sum_masses`: every call is compiled into the caller, and it is a large function.
     while places[HEAD] < places[TAIL] or stale:
         if stale:
             _sum_masses(buckets, table, masses, wanted.distinct)
@@ -169,7 +186,7 @@ def split_buckets(
         n_touched = touch(rows, lo, hi, table, masses)
         work += hi - lo + n_touched
         take_away(n_touched, hi - lo, table, masses, wanted.distinct)
-        split = _find_split(buckets, lo, hi, n_touched, table, masses, attributes, wanted)
+        split = _find_split(rows, Bucket(lo, hi, n_touched), table, masses, attributes, wanted)
         lowest = 1.0
         if split.left > 0:
             lowest = replace(n_touched, hi - lo, split.left, hi - lo - split.left, table, masses, wanted.distinct)
@@ -177,7 +194,7 @@ def split_buckets(
         if split.left == 0:
             places[DONE] += hi - lo
             continue
-        split_rows(rows, buckets.spare, lo, hi, split, wanted.content, attributes, ends)
+        ends = split_rows(rows, buckets.spare, lo, hi, split, wanted.content, attributes)
         buckets.begins[ends[0]] = 1
         for begin, end in ((lo, ends[0]), (ends[0], hi)):
             buckets.queue[0, places[TAIL]], buckets.queue[1, places[TAIL]] = begin, end

@@ -1,4 +1,10 @@
-"""Grouping rows so that equal column values fall into different buckets."""
+"""Grouping rows into buckets at random so that equal column values fall into different buckets.
+
+- `values` int64 (n_rows, n_columns): the column values of each row, numbered 0..n_values-1 over all columns together.
+- `shown` uint64 (n_values, WINDOW / 64): bit b of a value's words says whether the open bucket in slot b shows it.
+- Slots 0..WINDOW-1 hold the buckets that are open: `bucket_of` int64 (WINDOW,) is their number (-1: none), `members`
+  int64 (WINDOW, size) their rows, `filled` int64 (WINDOW,) how many rows they have.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +14,15 @@ from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.compiler import kernel
 
 WINDOW = 1024
-"""Buckets that are open at the same time."""
+"""Buckets that are open at the same time: every row is compared with all of them, so time grows with the window."""
 
 
 @kernel
 def spread(values: Int64, n_values: int, order: Int64, size: int) -> Int32:
     """Bucket of every row, int32 (n_rows,): `size` rows each, the last may have fewer.
 
-    `values` (n_rows, n_columns) numbers the column values of each row, 0..n_values-1 over all columns. Rows come in the
-    given order; each goes to the open bucket that already shows the fewest of its column values, of several to the
-    first. A full bucket makes room for the next one.
+    Rows come in the given order; each goes to the open bucket that already shows the fewest of its column values, of
+    several to the first. A full bucket makes room for the next one.
     """
     n_rows, n_columns = values.shape
     n_buckets = (n_rows + size - 1) // size
@@ -46,6 +51,7 @@ def spread(values: Int64, n_values: int, order: Int64, size: int) -> Int32:
         for column in range(n_columns):
             shown[values[row, column], word] |= mark
         if filled[best] == (size if first < n_buckets - 1 else n_rows - size * (n_buckets - 1)):
+            # Only the members' values can have this slot's bit, so only theirs are cleared.
             for member in range(filled[best]):
                 for column in range(n_columns):
                     shown[values[members[best, member], column], word] &= ~mark

@@ -1,4 +1,15 @@
-"""Moving a node's rows to the sides of a split, and the extents of a node."""
+"""The splits of a node of the partition tree: moving the node's rows to the sides, and the size of each side.
+
+A node is a run of rows lo..hi-1 of the matrix `rows`. Arrays that all functions share:
+
+- `rows` int32 (n_rows, n_columns): codes of the quasi-identifiers (one column per attribute), then codes of the
+  sensitive attributes, then the code of the target where there is one, last the row's number in the input table. Rows
+  are moved physically, so that the rows of every node stand side by side in memory.
+- `spare` int32 (n_rows, n_columns): memory for rows on their way; what it holds before and after means nothing.
+- `content` int64 (n_words, n_rows), indexed by the row's number in the input table: words whose lexicographic order
+  sorts rows by everything that the table says about them.
+- `ends` int64 (n_sides,): the row behind the last row of each side; the first side begins at lo.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +24,26 @@ from anoncore.kernels.compiler import inner_kernel
 NO_SPLIT, THRESHOLD, SHARED_MEDIAN, NODE_CHILDREN = 0, 1, 2, 3
 
 
+class Node(NamedTuple):
+    """One node as the search for its split sees it.
+
+    Its rows are `lo`..`hi` - 1; `low` and `high` int32 (n_attributes,) are its smallest and largest code of every
+    attribute; `counts` int64 (n_counts,) are its rows with each sensitive value, laid out as in `KernelChecks`.
+    """
+
+    lo: int
+    hi: int
+    low: Int32
+    high: Int32
+    counts: Int64
+
+
 class Split(NamedTuple):
-    """How a node is cut: THRESHOLD (codes up to `value` left), SHARED_MEDIAN (codes below `value` left, rows at it
-    fill the left side up to `left` rows), NODE_CHILDREN (one side for each child of hierarchy node `value`).
+    """How a node is cut.
+
+    `kind` THRESHOLD: rows whose code of `attribute` is at most `value` go left. SHARED_MEDIAN: rows below `value` go
+    left, and rows at it fill the left side up to `left` rows. NODE_CHILDREN: each child of the hierarchy node `value`
+    gets a side. NO_SPLIT: the node is a leaf.
     """
 
     kind: int
@@ -32,10 +60,11 @@ def make_split(kind: int, attribute: int, value: int, left: int) -> Split:
 
 @inner_kernel
 def extent(rows: Int32, lo: int, hi: int, low: Int32, high: Int32) -> None:
-    """Smallest and largest code of rows lo..hi-1 in each of the first len(low) columns."""
+    """Write the smallest and the largest code of rows lo..hi-1 in the first len(low) columns into `low` and `high`."""
     for a in range(low.shape[0]):
         low[a] = rows[lo, a]
         high[a] = rows[lo, a]
+    # Row by row, not attribute by attribute: a row's codes lie side by side, so every row is fetched from memory once.
     for row in range(lo + 1, hi):
         for a in range(low.shape[0]):
             code = rows[row, a]
@@ -45,6 +74,7 @@ def extent(rows: Int32, lo: int, hi: int, low: Int32, high: Int32) -> None:
 
 @inner_kernel
 def _copy_rows(source: Int32, begin: int, target: Int32, to: int, n: int) -> None:
+    """Copy n rows, from `begin` in the source to `to` in the target."""
     # A loop, because the checks of a slice assignment take seconds to compile.
     for i in range(n):
         for column in range(source.shape[1]):
@@ -53,7 +83,7 @@ def _copy_rows(source: Int32, begin: int, target: Int32, to: int, n: int) -> Non
 
 @inner_kernel
 def goes_left(rows: Int32, lo: int, hi: int, split: Split, content: Int64) -> Bools:
-    """Which rows lo..hi-1 a binary split sends left.
+    """Which of the rows lo..hi-1 a binary split sends left.
 
     Rows at a shared median go left in order of their content, so that the order of the input decides nothing; rows
     that are equal in all of it are interchangeable.
@@ -64,94 +94,103 @@ def goes_left(rows: Int32, lo: int, hi: int, split: Split, content: Int64) -> Bo
         for row in range(lo, hi):
             left[row - lo] = rows[row, a] <= value
         return left
-    below, at = 0, 0
+    n_below, n_shared = 0, 0
     for row in range(lo, hi):
         left[row - lo] = rows[row, a] < value
-        below += rows[row, a] < value
-        at += rows[row, a] == value
-    shared = np.empty(at, np.int64)
+        n_below += rows[row, a] < value
+        n_shared += rows[row, a] == value
+    shared = np.empty(n_shared, np.int64)
     filled = 0
     for row in range(lo, hi):
         if rows[row, a] == value:
             shared[filled] = row
             filled += 1
-    identity = rows.shape[1] - 1
+    number = rows.shape[1] - 1
+    # The last word first: each stable sort keeps the order of the words that it does not look at, so after the first
+    # word the rows are in lexicographic order of all words.
     for word in range(content.shape[0] - 1, -1, -1):
-        keys = np.empty(at, np.int64)
-        for i in range(at):
-            keys[i] = content[word, rows[shared[i], identity]]
+        keys = np.empty(n_shared, np.int64)
+        for i in range(n_shared):
+            keys[i] = content[word, rows[shared[i], number]]
         shared = shared[np.argsort(keys, kind="mergesort")]
-    for i in range(split.left - below):
+    for i in range(split.left - n_below):
         left[shared[i] - lo] = True
     return left
 
 
 @inner_kernel
 def split_rows(
-    rows: Int32, spare: Int32, lo: int, hi: int, split: Split, content: Int64, attributes: Attributes, ends: Int64
-) -> int:
-    """Move rows lo..hi-1 so that sides follow each other, order kept; writes the sides' ends, returns their number."""
+    rows: Int32, spare: Int32, lo: int, hi: int, split: Split, content: Int64, attributes: Attributes
+) -> Int64:
+    """Move rows lo..hi-1 so that the sides follow each other, the order within a side kept; the `ends` of the sides."""
     if split.kind == NODE_CHILDREN:
-        return _split_children(rows, spare, lo, hi, split, attributes, ends)
-    kept, moved = lo, 0
+        return _split_children(rows, spare, lo, hi, split, attributes)
+    n_kept, n_moved = 0, 0
     a, value = split.attribute, split.value
     shared = np.empty(0, np.bool_)
     if split.kind == SHARED_MEDIAN:
         shared = goes_left(rows, lo, hi, split, content)
     for row in range(lo, hi):
         left = shared[row - lo] if split.kind == SHARED_MEDIAN else rows[row, a] <= value
-        # To both sides, of which one is written over: cheaper than a branch that nobody can foresee.
+        # Every row is written to both sides, and the next row overwrites the copy that does not belong there. That is
+        # cheaper than a branch that the processor cannot foresee. No row is lost: lo + n_kept is at most `row`.
         for column in range(rows.shape[1]):
             code = rows[row, column]
-            rows[kept, column] = code
-            spare[lo + moved, column] = code
-        kept += left
-        moved += not left
-    _copy_rows(spare, lo, rows, kept, moved)
-    ends[0], ends[1] = kept, hi
-    return 2
+            rows[lo + n_kept, column] = code
+            spare[lo + n_moved, column] = code
+        n_kept += left
+        n_moved += not left
+    _copy_rows(spare, lo, rows, lo + n_kept, n_moved)
+    ends = np.empty(2, np.int64)
+    ends[0], ends[1] = lo + n_kept, hi
+    return ends
 
 
 @inner_kernel
-def child_sizes(rows: Int32, lo: int, hi: int, split: Split, attributes: Attributes, side: Int32) -> Int64:
-    """Rows of each child of a hierarchy node; `side` gets the child of each code, from the node's first code on."""
+def child_sizes(rows: Int32, lo: int, hi: int, split: Split, attributes: Attributes, child_of: Int32) -> Int64:
+    """Number of rows of each child of the split's hierarchy node, int64 (n_children,).
+
+    `child_of` int32 (codes below the node,) gets the child of each code, counted from the node's first code on.
+    """
     a = split.attribute
     base = attributes.node_start[a]
+    # An attribute's lists of children have one entry more than it has nodes, so those of the earlier attributes take
+    # `a` entries more than their nodes do.
     begin = attributes.child_start[base + a + split.value]
     n_children = attributes.child_start[base + a + split.value + 1] - begin
     offset = attributes.first[base + split.value]
     for child in range(n_children):
         node = base + attributes.children[begin + child]
         for code in range(attributes.first[node], attributes.last[node] + 1):
-            side[code - offset] = child
+            child_of[code - offset] = child
     sizes = np.zeros(n_children, np.int64)
     for row in range(lo, hi):
-        sizes[side[rows[row, a] - offset]] += 1
+        sizes[child_of[rows[row, a] - offset]] += 1
     return sizes
 
 
 @inner_kernel
-def _split_children(
-    rows: Int32, spare: Int32, lo: int, hi: int, split: Split, attributes: Attributes, ends: Int64
-) -> int:
+def _split_children(rows: Int32, spare: Int32, lo: int, hi: int, split: Split, attributes: Attributes) -> Int64:
+    """`split_rows` for the children of a hierarchy node; children without rows get no side."""
     a = split.attribute
     node = attributes.node_start[a] + split.value
     offset = attributes.first[node]
-    side = np.empty(attributes.last[node] - offset + 1, np.int32)
-    sizes = child_sizes(rows, lo, hi, split, attributes, side)
-    place = np.empty(sizes.shape[0], np.int64)
-    at = lo
+    child_of = np.empty(attributes.last[node] - offset + 1, np.int32)
+    sizes = child_sizes(rows, lo, hi, split, attributes, child_of)
+    next_row = np.empty(sizes.shape[0], np.int64)
+    ends = np.empty(sizes.shape[0], np.int64)
+    end = lo
     n_sides = 0
     for child in range(sizes.shape[0]):
-        place[child] = at
-        at += sizes[child]
+        next_row[child] = end
+        end += sizes[child]
         if sizes[child] > 0:
-            ends[n_sides] = at
+            ends[n_sides] = end
             n_sides += 1
     for row in range(lo, hi):
-        child = side[rows[row, a] - offset]
+        child = child_of[rows[row, a] - offset]
         for column in range(rows.shape[1]):
-            spare[place[child], column] = rows[row, column]
-        place[child] += 1
+            spare[next_row[child], column] = rows[row, column]
+        next_row[child] += 1
     _copy_rows(spare, lo, rows, lo, hi - lo)
-    return n_sides
+    return ends[:n_sides]

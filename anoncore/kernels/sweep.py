@@ -1,4 +1,14 @@
-"""Scoring every threshold of an attribute in one sweep over the node's rows in the attribute's order."""
+"""The cost of every threshold of an attribute, from one sweep over a node's rows in the attribute's order.
+
+A threshold can only lie between two rows that differ in the attribute. The sweep visits the n - 1 boundaries between
+neighbouring rows in order and updates what it knows of the two sides by one row each time, so all thresholds of an
+attribute cost O(n) instead of O(n) each. Beside the arrays of `splitting` the functions share:
+
+- `work.order` int64 (n_rows,): the row numbers lo..hi-1 of the node, sorted by the attribute, in the first n entries.
+- `work.cost` float (n_rows + 1,): entry i is the cost of the threshold that puts the first i rows of the order on the
+  left. Lower is better; in units per node, not per row.
+- counts int64 (n_counts,): rows with each sensitive value, laid out as in `KernelChecks`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +20,7 @@ from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.attributes import CATEGORY, HIERARCHY, Attributes, common_node
 from anoncore.kernels.checking import KernelChecks, all_hold, side_holds
 from anoncore.kernels.compiler import inner_kernel
-from anoncore.kernels.splitting import Split, child_sizes
+from anoncore.kernels.splitting import Node, Split, child_sizes
 
 MEDIAN, INFOGAIN, REGRESSION, LOSS = 0, 1, 2, 3
 
@@ -19,8 +29,13 @@ TIE = 1e-10
 
 
 class Search(NamedTuple):
-    """What a search optimizes. `target` holds a number per code of the target column (regression); `n_classes` counts
-    its codes (information gain); `xlogx[c]` is c log2 c. `content` (n_words, n_rows) orders rows by their content.
+    """What a search optimizes.
+
+    `criterion` is MEDIAN, INFOGAIN, REGRESSION or LOSS. `strict`: rows with the median value stay together. `min_gain`:
+    the least gain of information (bits per row) for which a split is made by INFOGAIN. The columns of `rows` are
+    `n_attributes` quasi-identifiers, then `n_sensitive` sensitive attributes, then the target where there is one.
+    `n_classes` counts the target's codes (INFOGAIN), `target` float (n_codes,) has a number for each (REGRESSION).
+    `xlogx[c]` is c log2 c for the counts that occur. `content` int64 (n_words, n_rows) orders rows by their content.
     """
 
     criterion: int
@@ -35,7 +50,12 @@ class Search(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Buffers of one task: a node's rows in an attribute's order, a cost per boundary, stamps per code."""
+    """Memory that one task uses for all its nodes: `order` and `cost` as above, and which codes were met.
+
+    `stamp` int64 (n_codes,), with the codes of all attributes one after the other, holds the time at which a code was
+    last met; `clock` int64 (1,) is the time now. A new sweep sets the clock forward: then no code counts as met, and
+    no stamp has to be cleared.
+    """
 
     order: Int64
     cost: Floats
@@ -55,34 +75,37 @@ def new_workspace(n_rows: int, n_codes: int) -> Workspace:
 
 
 @inner_kernel
-def sort_rows(rows: Int32, lo: int, hi: int, a: int, low: int, high: int, work: Workspace) -> None:
-    """Row numbers lo..hi-1 by their code in column a, into `work.order[:hi - lo]`, stable."""
-    n = hi - lo
-    n_codes = high - low + 1
+def sort_rows(rows: Int32, node: Node, a: int, work: Workspace) -> None:
+    """Write the node's row numbers, sorted by their code of attribute a, into `work.order`; equal ones keep order."""
+    n, low = node.hi - node.lo, node.low[a]
+    n_codes = node.high[a] - low + 1
+    # Sorting codes costs O(n log n); counting them costs O(n + n_codes), because the codes are small integers. Counting
+    # loses only where a node's codes spread over a range that is wide beside its number of rows.
     if n_codes > 2 * n + 64:
-        codes = np.empty(n, np.int64)
+        # The position in the low half of each key keeps equal codes in order, though the sort itself is not stable.
+        keys = np.empty(n, np.int64)
         for i in range(n):
-            codes[i] = (np.int64(rows[lo + i, a]) << 32) | i
-        codes.sort()
+            keys[i] = (np.int64(rows[node.lo + i, a]) << 32) | i
+        keys.sort()
         for i in range(n):
-            work.order[i] = lo + (codes[i] & 0xFFFFFFFF)
+            work.order[i] = node.lo + (keys[i] & 0xFFFFFFFF)
         return
-    place = np.zeros(n_codes + 1, np.int64)
-    for row in range(lo, hi):
-        place[rows[row, a] - low + 1] += 1
+    begin = np.zeros(n_codes + 1, np.int64)
+    for row in range(node.lo, node.hi):
+        begin[rows[row, a] - low + 1] += 1
     for code in range(n_codes):
-        place[code + 1] += place[code]
-    for row in range(lo, hi):
+        begin[code + 1] += begin[code]
+    for row in range(node.lo, node.hi):
         code = rows[row, a] - low
-        work.order[place[code]] = row
-        place[code] += 1
+        work.order[begin[code]] = row
+        begin[code] += 1
 
 
 @inner_kernel
 def threshold_costs(
-    rows: Int32, lo: int, n: int, criterion: int, search: Search, attributes: Attributes, work: Workspace
+    rows: Int32, n: int, criterion: int, search: Search, attributes: Attributes, work: Workspace
 ) -> None:
-    """Cost of cutting after the first i rows of the order, into `work.cost[i]`, i = 1..n-1 (lower is better)."""
+    """Write the cost of cutting after the first i rows of the order into `work.cost[i]`, i = 1..n-1."""
     if criterion == INFOGAIN:
         _entropy_costs(rows, n, search, work)
     elif criterion == REGRESSION:
@@ -92,12 +115,16 @@ def threshold_costs(
         _add_losses(rows, n, attributes, work, True)
         _add_losses(rows, n, attributes, work, False)
     else:
+        # How unequal the sides are: the rows of the one less the rows of the other.
         for i in range(n + 1):
             work.cost[i] = abs(2 * i - n)
 
 
 @inner_kernel
 def _entropy_costs(rows: Int32, n: int, search: Search, work: Workspace) -> None:
+    """Write the entropy of the class on both sides, in bits times rows, for every boundary."""
+    # A side of c rows with c_v of class v has c H = c log2 c - sum of c_v log2 c_v. Moving one row changes one summand
+    # of each side, so a boundary costs O(1) whatever the number of classes.
     column = search.n_attributes + search.n_sensitive
     left = np.zeros(search.n_classes, np.int64)
     right = np.zeros(search.n_classes, np.int64)
@@ -117,6 +144,9 @@ def _entropy_costs(rows: Int32, n: int, search: Search, work: Workspace) -> None
 
 @inner_kernel
 def _squared_error_costs(rows: Int32, n: int, search: Search, work: Workspace) -> None:
+    """Write the squared error of the target around the mean of its side, summed over both, for every boundary."""
+    # Sum of squares less (sum of values)^2 / rows, for each side. Values are taken relative to the node's mean first:
+    # else two large numbers would be subtracted that agree in most of their digits.
     column = search.n_attributes + search.n_sensitive
     mean = 0.0
     for i in range(n):
@@ -135,7 +165,11 @@ def _squared_error_costs(rows: Int32, n: int, search: Search, work: Workspace) -
 
 @inner_kernel
 def _add_losses(rows: Int32, n: int, attributes: Attributes, work: Workspace, forward: bool) -> None:
-    """Add rows * summed width of one side at every boundary, growing that side row by row."""
+    """Add rows * summed width of one side at every boundary, growing that side row by row.
+
+    A side's extent can be updated when it gains a row, but not when it loses one. So the left sides grow from the first
+    row on, and the right sides, in a pass of their own (not `forward`), from the last row back.
+    """
     for a in range(attributes.form.shape[0]):
         span = attributes.span[a]
         if span == 0.0:
@@ -167,29 +201,22 @@ def _add_losses(rows: Int32, n: int, attributes: Attributes, work: Workspace, fo
 
 @inner_kernel
 def best_threshold(
-    rows: Int32,
-    lo: int,
-    hi: int,
-    a: int,
-    counts: Int64,
-    bound: float,
-    search: Search,
-    checks: KernelChecks,
-    work: Workspace,
+    rows: Int32, node: Node, a: int, bound: float, search: Search, checks: KernelChecks, work: Workspace
 ) -> tuple[float, int]:
-    """Cheapest allowable cut below cost `bound` in `work.cost`: its cost and its code (left: up to it), -1 if none."""
-    n = hi - lo
-    left = np.zeros(counts.shape[0], np.int64)
-    right = counts.copy()
+    """Cost of the cheapest allowable cut below cost `bound`, and the last code on its left; -1 if there is none."""
+    n = node.hi - node.lo
+    left = np.zeros(node.counts.shape[0], np.int64)
+    right = node.counts.copy()
     best, value = bound, -1
     tie = TIE * n
     least = checks.minimum_rows
     for i in range(1, n):
         row = work.order[i - 1]
         for s in range(search.n_sensitive):
-            place = checks.count_start[s] + rows[row, search.n_attributes + s]
-            left[place] += 1
-            right[place] -= 1
+            cell = checks.count_start[s] + rows[row, search.n_attributes + s]
+            left[cell] += 1
+            right[cell] -= 1
+        # The checks come last: they are the dearest, and few boundaries are cheaper than the best one so far.
         if i < least or n - i < least or work.cost[i] >= best - tie:
             continue
         code = rows[row, a]
@@ -207,14 +234,15 @@ def children_allowed(
     """Whether every non-empty child of the split's hierarchy node satisfies the checks."""
     node = attributes.node_start[split.attribute] + split.value
     offset = attributes.first[node]
-    side = np.empty(attributes.last[node] - offset + 1, np.int32)
-    sizes = child_sizes(rows, lo, hi, split, attributes, side)
+    child_of = np.empty(attributes.last[node] - offset + 1, np.int32)
+    sizes = child_sizes(rows, lo, hi, split, attributes, child_of)
+    # Sizes first: a child that is too small refuses the split before its sensitive values are counted.
     for child in range(sizes.shape[0]):
         if 0 < sizes[child] < checks.minimum_rows:
             return False
     counts = np.zeros((sizes.shape[0], checks.count_start[-1]), np.int64)
     for row in range(lo, hi):
-        child = side[rows[row, split.attribute] - offset]
+        child = child_of[rows[row, split.attribute] - offset]
         for s in range(search.n_sensitive):
             counts[child, checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
     n_sides = max(int((sizes > 0).sum()), 2)
@@ -226,40 +254,42 @@ def children_allowed(
 
 @inner_kernel
 def children_cost(
-    n: int, a: int, rows: Int32, criterion: int, split: Split, attributes: Attributes, search: Search, work: Workspace
+    rows: Int32, n: int, criterion: int, split: Split, search: Search, attributes: Attributes, work: Workspace
 ) -> float:
-    """Cost of cutting into the children of a hierarchy node, from the rows in order of the attribute."""
+    """Cost of cutting n rows, which stand in `work.order`, into the children of the split's hierarchy node."""
+    a = split.attribute
     base = attributes.node_start[a]
     begin = attributes.child_start[base + a + split.value]
     end = attributes.child_start[base + a + split.value + 1]
     total = 0.0
-    at = 0
-    for place in range(begin, end):
-        last = attributes.last[base + attributes.children[place]]
-        start = at
-        while at < n and rows[work.order[at], a] <= last:
-            at += 1
-        if at > start:
-            part = Workspace(work.order[start:at], work.cost[: at - start + 1], work.stamp, work.clock)
-            total += _side_cost(rows, at - start, criterion, search, attributes, part)
+    row = 0
+    # A node's codes are a run, and children follow each other in order of code: so each has a run of the sorted rows.
+    for child in range(begin, end):
+        last = attributes.last[base + attributes.children[child]]
+        first = row
+        while row < n and rows[work.order[row], a] <= last:
+            row += 1
+        if row > first:
+            side = Workspace(work.order[first:row], work.cost[: row - first + 1], work.stamp, work.clock)
+            total += _side_cost(rows, row - first, criterion, search, attributes, side)
     return total
 
 
 @inner_kernel
-def _side_cost(rows: Int32, n: int, criterion: int, search: Search, attributes: Attributes, part: Workspace) -> float:
-    """Cost of one side alone: that of a cut with everything on the left."""
+def _side_cost(rows: Int32, n: int, criterion: int, search: Search, attributes: Attributes, side: Workspace) -> float:
+    """Cost of one side alone, n rows: that of a threshold which puts everything on the left."""
     if criterion == REGRESSION:
         column = search.n_attributes + search.n_sensitive
         mean = 0.0
         for i in range(n):
-            mean += search.target[rows[part.order[i], column]] / n
+            mean += search.target[rows[side.order[i], column]] / n
         cost = 0.0
         for i in range(n):
-            cost += (search.target[rows[part.order[i], column]] - mean) ** 2
+            cost += (search.target[rows[side.order[i], column]] - mean) ** 2
         return cost
     if criterion == INFOGAIN:
-        _entropy_costs(rows, n, search, part)
+        _entropy_costs(rows, n, search, side)
     else:
-        part.cost[: n + 1] = 0.0
-        _add_losses(rows, n, attributes, part, True)
-    return part.cost[n]
+        side.cost[: n + 1] = 0.0
+        _add_losses(rows, n, attributes, side, True)
+    return side.cost[n]

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.algorithms.rothko.setting import Setting
-from anoncore.kernels.mondrian import grow
+from anoncore.kernels.mondrian import Partitioning, grow
 
 Int32 = npt.NDArray[np.int32]
 
@@ -25,7 +25,7 @@ def finish_rows(setting: Setting, rows: Int32, region: Int32, is_class: bool) ->
     if is_class:
         starts[0] = 1
     else:
-        spare = np.empty_like(rows)
-        grow(rows, spare, 0, n, n, boxes, starts, setting.attributes, setting.search, setting.kernel_checks)
+        table = Partitioning(rows, np.empty_like(rows), boxes, starts)
+        grow(table, 0, n, n, setting.attributes, setting.search, setting.kernel_checks)
     group = np.cumsum(starts, dtype=np.int32) - 1
     return group, boxes[np.flatnonzero(starts)] if wants_boxes else boxes
