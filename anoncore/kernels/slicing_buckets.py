@@ -173,7 +173,8 @@ def split_buckets(
     rows, places = buckets.rows, buckets.places
     work = 0
     stale = anew
-    # One loop with one call of `_sum_masses`: every call is compiled into the caller, and it is a large function.
+    # Stale sums are made anew before the next bucket is judged by them, also where the queue has just become empty:
+    # whoever reads the masses afterwards finds them exact.
     while places[HEAD] < places[TAIL] or stale:
         if stale:
             _sum_masses(buckets, table, masses, wanted.distinct)

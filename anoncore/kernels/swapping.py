@@ -1,6 +1,17 @@
-"""Exchanging rows of one bucket between classes to make the classes closer and smaller."""
+"""Exchanging rows between classes to make the classes closer to the table and smaller.
+
+An exchange swaps two rows of one bucket between their classes, so that no class changes its count of any bucket.
+
+- `codes` int32 (n_rows, n_attributes): codes of the quasi-identifiers.
+- `sensitive` int32 (n_rows, n_sensitive): codes of the sensitive attributes that the checks count.
+- `members` int64 (n_members,): row numbers of the class at hand.
+- `counts` int64 (n_counts,): memory for counts of sensitive values, laid out as in `KernelChecks`.
+- `seen` int64 (n_codes,): memory for `class_loss`, all attributes' codes one after the other.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +22,44 @@ from anoncore.kernels.compiler import call_level, kernel
 
 PENALTY = 1e6
 """Weight of an excess over the threshold against information loss: closeness comes first."""
+
+
+class Classes(NamedTuple):
+    """Rows by class; exchanges change `group` and `members`.
+
+    `group` int32 (n_rows,): class of every row. `members` int64 (n_rows,): rows class by class, those of class c at
+    `starts[c]:starts[c + 1]`.
+    """
+
+    group: Int32
+    members: Int64
+    starts: Int64
+
+
+class ClassesByBucket(NamedTuple):
+    """Rows by bucket, and inside a bucket by the class that they had at first.
+
+    `bucket` int32 (n_rows,): bucket of every row. `rows` int64 (n_rows,): those of bucket b are at
+    `starts[b]:starts[b + 1]`; rows that stand near each other are of classes that lie near each other.
+    """
+
+    bucket: Int32
+    rows: Int64
+    starts: Int64
+
+
+class Trials(NamedTuple):
+    """Which exchanges are tried.
+
+    `per_row`: how many for every row. `window`: how many places away in its bucket a row's partner is looked for; for
+    a row of a class in excess also anywhere in the bucket. `only_excess`: only rows of classes in excess look for a
+    partner. `seed` of the random choice of partners.
+    """
+
+    per_row: int
+    window: int
+    only_excess: bool
+    seed: int
 
 
 @kernel
@@ -28,29 +77,26 @@ def worst_excess(checks: KernelChecks, counts: Int64, size: int) -> float:
 
 
 @kernel
-def class_excess(
-    checks: KernelChecks, sensitive: Int32, members: Int64, lo: int, hi: int, out: int, into: int, counts: Int64
-) -> float:
-    """Excess of the class members[lo:hi] with row `out` exchanged for row `into` (-1, -1: as it is)."""
+def class_excess(sensitive: Int32, checks: KernelChecks, members: Int64, out: int, into: int, counts: Int64) -> float:
+    """Excess of a class with row `out` exchanged for row `into` (-1, -1: as it is)."""
     if checks.address.shape[0] == 0:
         return 0.0
     counts[:] = 0
-    for i in range(lo, hi):
-        row = members[i]
-        if row == out:
-            row = into
+    for member in members:
+        row = into if member == out else member
         for column in range(sensitive.shape[1]):
             counts[checks.count_start[column] + sensitive[row, column]] += 1
-    return worst_excess(checks, counts, hi - lo)
+    return worst_excess(checks, counts, members.shape[0])
 
 
 @kernel
 def class_loss(
-    attributes: Attributes, codes: Int32, members: Int64, lo: int, hi: int, out: int, into: int, seen: Int64, stamp: int
+    codes: Int32, attributes: Attributes, members: Int64, out: int, into: int, seen: Int64, stamp: int
 ) -> float:
     """Information loss of a class, summed over rows and attributes, with row `out` exchanged for row `into`.
 
-    `seen` has one entry per code and none above `stamp`; afterwards it may hold stamp + 1 .. stamp + attributes.
+    `seen` has no entry above `stamp`; afterwards it may hold stamp + 1 .. stamp + attributes. Marks that rise from call
+    to call tell which categories this call has met, so that nobody has to clear `seen`.
     """
     total = 0.0
     for a in range(attributes.form.shape[0]):
@@ -59,10 +105,8 @@ def class_loss(
             continue
         mark = stamp + 1 + a
         distinct, low, high = 0, np.int64(1) << 40, np.int64(-1)
-        for i in range(lo, hi):
-            row = members[i]
-            if row == out:
-                row = into
+        for member in members:
+            row = into if member == out else member
             code = np.int64(codes[row, a])
             if attributes.form[a] == CATEGORY:
                 if seen[begin + code] != mark:
@@ -74,87 +118,85 @@ def class_loss(
             total += (distinct - 1) / attributes.span[a]
         else:
             total += width(attributes, a, int(low), int(high))
-    return total * (hi - lo)
+    return total * members.shape[0]
 
 
 @kernel
 def exchange(
-    group: Int32,
-    members: Int64,
-    starts: Int64,
-    bucket: Int32,
-    bucket_start: Int64,
-    by_bucket: Int64,
+    classes: Classes,
+    by_bucket: ClassesByBucket,
     codes: Int32,
     attributes: Attributes,
     sensitive: Int32,
     checks: KernelChecks,
-    trials: int,
-    window: int,
-    needy: bool,
-    seed: int,
+    trials: Trials,
 ) -> float:
-    """Try exchanges for every row, `trials` times, and keep those that help; the excess that is left in all classes.
+    """Try exchanges for every row and keep those that help; the excess that is left in all classes.
 
-    An exchange swaps two rows of one bucket between their classes, so that no class changes its count of any bucket.
-    It helps if it lowers the excess of the two classes or, at the same excess, their information loss. Partners are up
-    to `window` places away in `by_bucket` (rows by bucket, then class); for a class in excess also any. If `needy`,
-    only rows of classes in excess look for a partner.
+    An exchange helps if it lowers the excess of the two classes or, at the same excess, their information loss.
     """
-    np.random.seed(seed)  # noqa: NPY002  (the compiled generator, which has no other form)
+    np.random.seed(trials.seed)  # noqa: NPY002  (the compiled generator, which has no other form)
+    group, members, starts = classes.group, classes.members, classes.starts
     n, n_classes = group.shape[0], starts.shape[0] - 1
-    where, place = np.empty(n, np.int64), np.empty(n, np.int64)
+    # Where each row stands in `members`, and where in `by_bucket.rows`: the inverses of both lists.
+    in_class, in_bucket = np.empty(n, np.int64), np.empty(n, np.int64)
     for i in range(n):
-        where[members[i]] = i
-        place[by_bucket[i]] = i
+        in_class[members[i]] = i
+        in_bucket[by_bucket.rows[i]] = i
     seen = np.zeros(attributes.code_start[-1], np.int64)
     counts = np.zeros(checks.count_start[-1], np.int64)
-    stamp, step = 0, attributes.form.shape[0]
+    stamp, n_attributes = 0, attributes.form.shape[0]
     loss, excess = np.empty(n_classes), np.empty(n_classes)
     for c in range(n_classes):
-        loss[c] = class_loss(attributes, codes, members, starts[c], starts[c + 1], -1, -1, seen, stamp)
-        excess[c] = class_excess(checks, sensitive, members, starts[c], starts[c + 1], -1, -1, counts)
-        stamp += step
-    for trial in range(trials):
+        mine = members[starts[c] : starts[c + 1]]
+        loss[c] = class_loss(codes, attributes, mine, -1, -1, seen, stamp)
+        excess[c] = class_excess(sensitive, checks, mine, -1, -1, counts)
+        stamp += n_attributes
+    for trial in range(trials.per_row):
         for row in range(n):
-            if needy and excess[group[row]] == 0:
+            c = group[row]
+            if trials.only_excess and excess[c] == 0:
                 continue
-            first, end = bucket_start[bucket[row]], bucket_start[bucket[row] + 1]
-            partner = _partner(row, place[row], first, end, excess[group[row]] > 0 and trial % 2 == 0, window)
+            bucket = by_bucket.bucket[row]
+            first, end = by_bucket.starts[bucket], by_bucket.starts[bucket + 1]
+            anywhere = excess[c] > 0 and trial % 2 == 0
+            partner = _partner(in_bucket[row], first, end, anywhere, trials.window)
             if partner < 0:
                 continue
-            other = by_bucket[partner]
-            c, d = group[row], group[other]
+            other = by_bucket.rows[partner]
+            d = group[other]
             if c == d:
                 continue
+            # The parts of the new cost are computed one after the other, the cheap and telling ones first, and the
+            # exchange is given up as soon as they exceed the present cost: most exchanges do not help.
             now = loss[c] + loss[d] + PENALTY * (excess[c] + excess[d])
-            lo, hi, to, up = starts[c], starts[c + 1], starts[d], starts[d + 1]
-            new_c = class_loss(attributes, codes, members, lo, hi, row, other, seen, stamp)
-            stamp += step
-            if new_c >= now:
+            members_c, members_d = members[starts[c] : starts[c + 1]], members[starts[d] : starts[d + 1]]
+            loss_c = class_loss(codes, attributes, members_c, row, other, seen, stamp)
+            stamp += n_attributes
+            if loss_c >= now:
                 continue
-            new_d = class_loss(attributes, codes, members, to, up, other, row, seen, stamp)
-            stamp += step
-            if new_c + new_d >= now - TOLERANCE:
+            loss_d = class_loss(codes, attributes, members_d, other, row, seen, stamp)
+            stamp += n_attributes
+            if loss_c + loss_d >= now - TOLERANCE:
                 continue
-            over_c = class_excess(checks, sensitive, members, lo, hi, row, other, counts)
-            over_d = class_excess(checks, sensitive, members, to, up, other, row, counts)
-            if new_c + new_d + PENALTY * (over_c + over_d) >= now - TOLERANCE:
+            excess_c = class_excess(sensitive, checks, members_c, row, other, counts)
+            excess_d = class_excess(sensitive, checks, members_d, other, row, counts)
+            if loss_c + loss_d + PENALTY * (excess_c + excess_d) >= now - TOLERANCE:
                 continue
-            loss[c], loss[d], excess[c], excess[d] = new_c, new_d, over_c, over_d
-            members[where[row]], members[where[other]] = other, row
-            where[row], where[other] = where[other], where[row]
+            loss[c], loss[d], excess[c], excess[d] = loss_c, loss_d, excess_c, excess_d
+            members[in_class[row]], members[in_class[other]] = other, row
+            in_class[row], in_class[other] = in_class[other], in_class[row]
             group[row], group[other] = d, c
     return excess.sum()
 
 
 @kernel
-def _partner(row: int, place: int, first: int, end: int, anywhere: bool, window: int) -> int:
-    """A random place of the row's bucket within reach, -1 if it is outside the bucket."""
+def _partner(position: int, first: int, end: int, anywhere: bool, window: int) -> int:
+    """A random position of the bucket first..end-1 within reach of a row's `position`, -1 if it is outside the bucket."""
     if end - first < 2:
         return -1
     if anywhere or end - first <= window:
         return first + np.random.randint(0, end - first)  # noqa: NPY002
     step = np.random.randint(1, window + 1)  # noqa: NPY002
-    partner = place + step if np.random.random() < 0.5 else place - step  # noqa: NPY002
+    partner = position + step if np.random.random() < 0.5 else position - step  # noqa: NPY002
     return partner if first <= partner < end else -1

@@ -1,4 +1,12 @@
-"""Sending rows down a partition tree, and what one scan counts about its leaves."""
+"""Sending rows down a partition tree, and what one scan of the rows counts about its leaves.
+
+- `rows` int32 (n_rows, n_columns): codes of the `n_attributes` quasi-identifiers, then of the counted columns (the
+  sensitive attributes, then the class where the search has one). A scan gives them chunk by chunk, so everything that is
+  counted is added to what earlier chunks had.
+- `leaf` int32 (n_rows,): number of the leaf, as a node of the tree, in which each row ends.
+- `slot` int32 (n_nodes,): the line of a leaf in the results that are asked for; -1 where it has none.
+- `count_start` int64 (n_counted + 1,): where the values of each counted column begin among all counted values.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +19,7 @@ from anoncore.kernels.compiler import inner_kernel, kernel
 
 
 class TreeArrays(NamedTuple):
-    """A partition tree, one entry per node: `attribute` is -1 at a leaf.
+    """A partition tree, one entry per node: `attribute` is the column of `rows` that decides, -1 at a leaf.
 
     A node with `route_start` -1 sends codes up to `value` to its first child and all others to the next one; else code
     c goes to child `route[route_start + c]`. The children of a node have consecutive numbers from `first_child` on.
@@ -24,11 +32,25 @@ class TreeArrays(NamedTuple):
     route: Int32
 
 
+class LeafStatistics(NamedTuple):
+    """What is counted about some leaves, one line for each: its rows, their extents, their counted values.
+
+    `slot` as above; `sizes` int64 (n_slots,); `low`, `high` int32 (n_slots, n_attributes); `totals` int64 (n_slots,
+    n_counted_values).
+    """
+
+    slot: Int32
+    sizes: Int64
+    low: Int32
+    high: Int32
+    totals: Int64
+
+
 class Requests(NamedTuple):
     """Frequency sets to be counted in one scan, those of node v at `node_start[v]:node_start[v + 1]`.
 
     Set r counts the codes of `attribute[r]` from `low[r]` on, from `base[r]` of the flat counts on; `width` numbers
-    per code: rows, then one for each value of each counted column.
+    per code: rows, then one for each value of each counted column. A frequency set is thus a matrix (n_codes, width).
     """
 
     node_start: Int64
@@ -40,15 +62,16 @@ class Requests(NamedTuple):
 
 @inner_kernel
 def _leaf(rows: Int32, row: int, tree: TreeArrays) -> int:
+    """The leaf in which one row ends."""
     node = 0
     while tree.attribute[node] >= 0:
         code = rows[row, tree.attribute[node]]
-        side = 0
+        child = 0
         if tree.route_start[node] >= 0:
-            side = tree.route[tree.route_start[node] + code]
+            child = tree.route[tree.route_start[node] + code]
         elif code > tree.value[node]:
-            side = 1
-        node = tree.first_child[node] + side
+            child = 1
+        node = tree.first_child[node] + child
     return node
 
 
@@ -63,66 +86,59 @@ def leaves_of(rows: Int32, tree: TreeArrays) -> Int32:
 
 @kernel
 def order_by_leaf(leaf: Int32, slot: Int32, n_slots: int) -> tuple[Int64, Int64]:
-    """Rows sorted by the slot of their leaf, stable, and where each slot begins, (n_slots + 1,)."""
+    """Rows sorted by the slot of their leaf, stable, and where each slot begins, int64 (n_slots + 1,)."""
+    # Sorting costs O(n log n); counting the rows of each slot costs O(n), because slots are small integers.
     starts = np.zeros(n_slots + 1, np.int64)
     for row in range(leaf.shape[0]):
         starts[slot[leaf[row]] + 1] += 1
-    for place in range(n_slots):
-        starts[place + 1] += starts[place]
-    at = starts[:-1].copy()
+    for line in range(n_slots):
+        starts[line + 1] += starts[line]
+    filled = starts[:-1].copy()
     order = np.empty(leaf.shape[0], np.int64)
     for row in range(leaf.shape[0]):
-        place = slot[leaf[row]]
-        order[at[place]] = row
-        at[place] += 1
+        line = slot[leaf[row]]
+        order[filled[line]] = row
+        filled[line] += 1
     return order, starts
 
 
 @kernel
 def rows_in_order(rows: Int32, order: Int64) -> Int32:
-    """The rows in another order."""
+    """The rows in the given order, int32 (n_rows, n_columns)."""
     moved = np.empty_like(rows)
-    for place in range(order.shape[0]):
+    for i in range(order.shape[0]):
         for column in range(rows.shape[1]):
-            moved[place, column] = rows[order[place], column]
+            moved[i, column] = rows[order[i], column]
     return moved
 
 
 @kernel
-def add_statistics(
-    rows: Int32,
-    tree: TreeArrays,
-    slot: Int32,
-    sizes: Int64,
-    low: Int32,
-    high: Int32,
-    totals: Int64,
-    count_start: Int64,
-    n_attributes: int,
-) -> None:
-    """Add rows to the size, extents and counted values of their leaf's slot; a leaf with slot -1 is left out."""
+def add_statistics(rows: Int32, tree: TreeArrays, statistics: LeafStatistics, count_start: Int64) -> None:
+    """Add rows to the statistics of their leaves."""
+    low, high, totals = statistics.low, statistics.high, statistics.totals
+    n_attributes = low.shape[1]
     for row in range(rows.shape[0]):
-        place = slot[_leaf(rows, row, tree)]
-        if place < 0:
+        line = statistics.slot[_leaf(rows, row, tree)]
+        if line < 0:
             continue
-        sizes[place] += 1
+        statistics.sizes[line] += 1
         for a in range(n_attributes):
             code = rows[row, a]
-            low[place, a] = min(low[place, a], code)
-            high[place, a] = max(high[place, a], code)
+            low[line, a] = min(low[line, a], code)
+            high[line, a] = max(high[line, a], code)
         for column in range(count_start.shape[0] - 1):
-            totals[place, count_start[column] + rows[row, n_attributes + column]] += 1
+            totals[line, count_start[column] + rows[row, n_attributes + column]] += 1
 
 
 @kernel
 def add_frequencies(
     rows: Int32, tree: TreeArrays, requests: Requests, counts: Counts, count_start: Int64, n_attributes: int
 ) -> None:
-    """Add rows to the frequency sets that are asked for their leaf."""
+    """Add rows to the frequency sets that are asked for their leaf; `counts` uint32 has all sets one after the other."""
     for row in range(rows.shape[0]):
         node = _leaf(rows, row, tree)
         for r in range(requests.node_start[node], requests.node_start[node + 1]):
-            place = requests.base[r] + np.int64(rows[row, requests.attribute[r]] - requests.low[r]) * requests.width
-            counts[place] += np.uint32(1)
+            line = requests.base[r] + np.int64(rows[row, requests.attribute[r]] - requests.low[r]) * requests.width
+            counts[line] += np.uint32(1)
             for column in range(count_start.shape[0] - 1):
-                counts[place + 1 + count_start[column] + rows[row, n_attributes + column]] += np.uint32(1)
+                counts[line + 1 + count_start[column] + rows[row, n_attributes + column]] += np.uint32(1)

@@ -94,7 +94,7 @@ def test_the_width_of_all_rows_is_the_loss_of_one_class(data):
     codes = np.column_stack([data.codes[name] for name in QUASI])
     rows = np.arange(data.n_rows)
     tally, keys = np.zeros(largest_domain(attributes), dtype=np.int64), np.zeros(data.n_rows, dtype=np.int64)
-    found = node_spread(attributes, codes, rows, data.n_rows, 0, tally, keys)
+    found = node_spread(attributes, codes, rows, 0, tally, keys)
     assert found / len(QUASI) == pytest.approx(loss_of(data, np.zeros(data.n_rows, dtype=int)))
     assert not tally.any()
 
@@ -142,7 +142,7 @@ def test_a_node_is_divided_by_the_lowest_rows_of_every_bucket(n, seed):
         quota[np.flatnonzero(bucket[rows] == value)[0]] = taken
         expected += sorted(codes[mine, 1].tolist())[:taken]
     left, right = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    n_left = divide(rows.copy(), bucket, quota, 0, n, codes, 1, left, right)
+    n_left = divide(rows.copy(), quota, bucket, codes, 1, left, right)
     assert sorted(codes[left[:n_left], 1].tolist()) == sorted(expected)
     assert sorted([*left[:n_left], *right[: n - n_left]]) == list(range(n))
 
@@ -157,7 +157,7 @@ def test_the_attribute_that_leaves_least_width_is_chosen():
     rows, bucket, quota = np.arange(40), np.zeros(40, dtype=np.int32), np.zeros(40, dtype=np.int64)
     quota[0] = 20
     tally = np.zeros(largest_domain(space.attributes), dtype=np.int64)
-    chosen = best_attribute(rows, bucket, quota, 40, space.codes, space.attributes, (5, 5), tally)
+    chosen = best_attribute(rows, quota, bucket, space.codes, space.attributes, (5, 5), tally)
     assert data.quasi_identifiers[chosen] == "first"
 
 
@@ -165,9 +165,8 @@ def test_a_sample_keeps_the_quotas_in_proportion():
     bucket = np.repeat([0, 1, 2], [50, 30, 20]).astype(np.int32)
     quota = np.zeros(100, dtype=np.int64)
     quota[[0, 50, 80]] = 25, 0, 20
-    sample, taken = np.empty(21, dtype=np.int64), np.zeros(21, dtype=np.int64)
-    n = sample_node(np.arange(100), bucket, quota, 0, 100, 5, sample, taken)
-    assert np.bincount(bucket[sample[:n]]).tolist() == [10, 6, 4]
+    sample, taken = sample_node(np.arange(100), quota, bucket, 5)
+    assert np.bincount(bucket[sample]).tolist() == [10, 6, 4]
     assert [taken[:10].sum(), taken[10:16].sum(), taken[16:20].sum()] == [5, 0, 4]
 
 
@@ -180,8 +179,8 @@ def test_the_loss_of_classes_adds_up_to_the_information_loss(data, n_classes, se
     seen = np.zeros(space.attributes.code_start[-1], dtype=np.int64)
     total, stamp = 0.0, 0
     for number in range(partition.n_groups):
-        bounds = partition.starts[number], partition.starts[number + 1]
-        total += class_loss(space.attributes, space.codes, partition.order, *bounds, -1, -1, seen, stamp)
+        members = partition.order[partition.starts[number] : partition.starts[number + 1]]
+        total += class_loss(space.codes, space.attributes, members, -1, -1, seen, stamp)
         stamp += len(QUASI)
     assert total / data.n_rows / len(QUASI) == pytest.approx(loss_of(data, group))
 

@@ -37,7 +37,7 @@ def cells_of(matrix, ground=(ORDERED, ORDERED)) -> Cells:
 
 def bound(cells: Cells, members, axis: int) -> float:
     members = np.array(members, dtype=np.int64)
-    return farthest(cells, members, 0, len(members), axis, np.zeros(int(cells.size.max())))
+    return farthest(cells, members, axis, np.zeros(int(cells.size.max())))
 
 
 def distance(p, q, ground: int) -> float:

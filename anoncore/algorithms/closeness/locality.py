@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.kernels.attributes import Attributes
-from anoncore.kernels.dealing import hand_out, largest_domain, split_classes
-from anoncore.kernels.swapping import exchange
+from anoncore.kernels.dealing import Deal, hand_out, largest_domain, split_classes
+from anoncore.kernels.swapping import Classes, ClassesByBucket, Trials, exchange
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, Requirement
 from anoncore.table.kernel_attributes import kernel_attributes
@@ -127,13 +127,10 @@ class QuasiSpace:
             if turn >= rounds and (excess == 0 or (turn > rounds and excess >= before)):
                 break
             before = excess
-            line = np.lexsort((rank[moved], mine))
-            members = np.argsort(moved, kind="stable")
-            seed = int(self.rng.integers(2**31))
-            excess = exchange(
-                moved, members, starts, mine, bucket_start, line, codes, self.attributes, sensitive, checks.kernel,
-                trials, WINDOW, turn >= rounds, seed,
-            )  # fmt: skip
+            classes = Classes(moved, np.argsort(moved, kind="stable"), starts)
+            by_bucket = ClassesByBucket(mine, np.lexsort((rank[moved], mine)), bucket_start)
+            wanted = Trials(trials, WINDOW, turn >= rounds, seed=int(self.rng.integers(2**31)))
+            excess = exchange(classes, by_bucket, codes, self.attributes, sensitive, checks.kernel, wanted)
             if report is not None:
                 report(min((turn + 1) / rounds, 1.0))
         new = np.empty_like(moved)
@@ -145,7 +142,7 @@ def _fill(
     rows: Rows, bucket: Codes, slot: Codes, n_classes: int, space: QuasiSpace, group: Codes, report: Report | None
 ) -> None:
     """Split the large nodes level by level, then finish the rest as tasks; on all cores."""
-    codes, attributes = space.codes, space.attributes
+    deal, attributes = Deal(rows, slot, bucket, space.codes), space.attributes
     nodes = [(0, len(rows), 0, n_classes)]
 
     def halves(node: tuple[int, int, int, int]) -> list[tuple[int, int, int, int]]:
@@ -153,12 +150,12 @@ def _fill(
         if end - first == 1 or hi - lo <= SMALL_TASK:
             return [node]
         tally = np.zeros(largest_domain(attributes), dtype=np.int64)
-        cut = split_classes(rows, bucket, slot, lo, hi, first, end, codes, attributes, tally)
+        cut = split_classes(deal, lo, hi, first, end, attributes, tally)
         middle = (first + end) // 2
         return [(lo, cut, first, middle), (cut, hi, middle, end)]
 
     def finish(node: tuple[int, int, int, int]) -> int:
-        hand_out(rows, bucket, slot, *node, codes, attributes, group)
+        hand_out(deal, *node, attributes, group)
         return node[1] - node[0]
 
     with ThreadPoolExecutor(cpu_count()) as pool:

@@ -103,7 +103,7 @@ class SensitiveFragmentation:
         room = np.zeros(int(self.multiplicity.sizes.max()))
         ends, d = self.tree[self.leaves, :2], len(self.multiplicity.views)
         return np.array(
-            [[farthest(self.cells, self.order, first, end, axis, room) for axis in range(d)] for first, end in ends]
+            [[farthest(self.cells, self.order[first:end], axis, room) for axis in range(d)] for first, end in ends]
         )
 
     def path(self, axis: int) -> Rows:

@@ -15,7 +15,7 @@ from anoncore.algorithms.rothko.rows import Accumulator, Rows
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.sweep import Search
-from anoncore.kernels.tree_scans import TreeArrays, add_statistics
+from anoncore.kernels.tree_scans import LeafStatistics, TreeArrays, add_statistics
 from anoncore.requirements import CheckSet
 from anoncore.table.kernel_attributes import kernel_attributes
 from anoncore.table.microdata import Microdata
@@ -112,33 +112,35 @@ class Statistics:
         self._tree: TreeArrays = tree.arrays()
         self._count_start = setting.count_start
         n, d = len(leaves), setting.search.n_attributes
-        self._slot = np.full(len(tree), -1, dtype=np.int32)
-        self._slot[leaves] = np.arange(n)
-        self._sizes = np.zeros(n, dtype=np.int64)
-        self._low = np.full((n, d), np.iinfo(np.int32).max, dtype=np.int32)
-        self._high = np.full((n, d), -1, dtype=np.int32)
-        self._totals = np.zeros((n, int(self._count_start[-1])), dtype=np.int64)
+        slot = np.full(len(tree), -1, dtype=np.int32)
+        slot[leaves] = np.arange(n)
+        self._counted = LeafStatistics(
+            slot=slot,
+            sizes=np.zeros(n, dtype=np.int64),
+            low=np.full((n, d), np.iinfo(np.int32).max, dtype=np.int32),
+            high=np.full((n, d), -1, dtype=np.int32),
+            totals=np.zeros((n, int(self._count_start[-1])), dtype=np.int64),
+        )
 
     def add(self, rows: Int32) -> None:
         """Count rows."""
-        d = self._low.shape[1]
-        add_statistics(
-            rows, self._tree, self._slot, self._sizes, self._low, self._high, self._totals, self._count_start, d
-        )
+        add_statistics(rows, self._tree, self._counted, self._count_start)
 
     def merge(self, other: Statistics) -> None:
         """Count what the statistics of other rows have counted."""
-        self._sizes += other._sizes
-        self._totals += other._totals
-        np.minimum(self._low, other._low, out=self._low)
-        np.maximum(self._high, other._high, out=self._high)
+        mine, theirs = self._counted, other._counted
+        np.add(mine.sizes, theirs.sizes, out=mine.sizes)
+        np.add(mine.totals, theirs.totals, out=mine.totals)
+        np.minimum(mine.low, theirs.low, out=mine.low)
+        np.maximum(mine.high, theirs.high, out=mine.high)
 
     def nodes(self) -> dict[int, Node]:
         """The leaves that have rows."""
+        counted = self._counted
         return {
-            leaf: Node(int(self._sizes[place]), self._low[place], self._high[place], self._totals[place])
-            for place, leaf in enumerate(self.leaves)
-            if self._sizes[place]
+            leaf: Node(int(counted.sizes[line]), counted.low[line], counted.high[line], counted.totals[line])
+            for line, leaf in enumerate(self.leaves)
+            if counted.sizes[line]
         }
 
 
