@@ -1,9 +1,9 @@
 """The information loss of every threshold of an attribute that has few codes in a large node.
 
-`sweep.threshold_costs` reads the node's rows twice per attribute, in the order of the attribute that is cut, which jumps
-through memory. The loss of both sides changes only between codes, though. So here the rows are read once, where they
-stand, into a table with one line per code (`AtCodes`), and the sweep runs over the lines. Costs are the same numbers as
-those of `sweep.threshold_costs`, added in the same order, so that both always choose the same threshold.
+`sweep.threshold_costs` reads the node's rows twice per attribute, in the order of the attribute that is cut, and so
+jumps through memory. The loss of both sides changes only between codes, though. So here the rows are read once, where
+they stand, into a table with one line per code (`AtCodes`), and the sweep runs over the lines. Costs are the same
+numbers as those of `sweep.threshold_costs`, added in the same order, so that both always choose the same threshold.
 
 - `rows` int32 (n_rows, n_columns): as in `splitting`; a node is the run of rows lo..hi-1.
 - `costs` float (n_codes,): entry c is the loss, times rows, of the threshold behind the c-th code of the node's range.

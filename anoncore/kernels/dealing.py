@@ -1,13 +1,14 @@
 """Handing out rows to classes whose counts are given, so that every class is small in quasi-identifier space.
 
-Each class needs a given number of rows of every bucket. A node is a run of rows that a run of classes shares; it is split
-into two halves of its classes until every node is one class. At a split every bucket gives its lowest rows by one
+Each class needs a given number of rows of every bucket. A node is a run of rows that a run of classes shares; it is
+split into two halves of its classes until every node is one class. At a split every bucket gives its lowest rows by one
 attribute to the left half, as many as the left half needs of it (the bucket's quota).
 
 - `codes` int32 (n_rows, n_attributes): codes of the quasi-identifiers of every row of the table.
 - `bucket` int32 (n_rows,): bucket of every row of the table.
 - `rows` int64 (n,): row numbers of a node, bucket by bucket.
-- `slot` int32 (n,): the class of each place to fill, bucket by bucket as well: entry i is for a row of `rows[i]`'s bucket.
+- `slot` int32 (n,): the class of each place to fill, bucket by bucket as well: entry i is for a row of the bucket of
+  `rows[i]`.
 - `quota` int64 (n,): where a bucket's rows begin in `rows`, how many of them go left; other entries are not read.
 - `tally` int64 (most codes of any attribute,): memory for counts by code; all 0 before and after every call.
 - `keys` int64 (at least n,): memory for distinct codes.

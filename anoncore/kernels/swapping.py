@@ -192,7 +192,7 @@ def exchange(
 
 @kernel
 def _partner(position: int, first: int, end: int, anywhere: bool, window: int) -> int:
-    """A random position of the bucket first..end-1 within reach of a row's `position`, -1 if it is outside the bucket."""
+    """A random position of a bucket first..end-1 within reach of a row's `position`; -1 if it lies outside."""
     if end - first < 2:
         return -1
     if anywhere or end - first <= window:

@@ -1,8 +1,8 @@
 """Sending rows down a partition tree, and what one scan of the rows counts about its leaves.
 
 - `rows` int32 (n_rows, n_columns): codes of the `n_attributes` quasi-identifiers, then of the counted columns (the
-  sensitive attributes, then the class where the search has one). A scan gives them chunk by chunk, so everything that is
-  counted is added to what earlier chunks had.
+  sensitive attributes, then the class where the search has one). A scan gives them chunk by chunk, so what is counted
+  is added to what earlier chunks had.
 - `leaf` int32 (n_rows,): number of the leaf, as a node of the tree, in which each row ends.
 - `slot` int32 (n_nodes,): the line of a leaf in the results that are asked for; -1 where it has none.
 - `count_start` int64 (n_counted + 1,): where the values of each counted column begin among all counted values.
@@ -134,7 +134,7 @@ def add_statistics(rows: Int32, tree: TreeArrays, statistics: LeafStatistics, co
 def add_frequencies(
     rows: Int32, tree: TreeArrays, requests: Requests, counts: Counts, count_start: Int64, n_attributes: int
 ) -> None:
-    """Add rows to the frequency sets that are asked for their leaf; `counts` uint32 has all sets one after the other."""
+    """Add rows to the frequency sets that are asked for their leaf; `counts` holds all sets one after the other."""
     for row in range(rows.shape[0]):
         node = _leaf(rows, row, tree)
         for r in range(requests.node_start[node], requests.node_start[node + 1]):
