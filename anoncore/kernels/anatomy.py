@@ -1,4 +1,15 @@
-"""Dealing rows into buckets of different sensitive values."""
+"""Dealing rows into buckets of l different sensitive values, always from the values with most rows left.
+
+- `by_value` int64 (n_rows,): the row numbers value by value; those of value v begin at `start[v]`.
+- `counts`, `left` int64 (n_values,): rows of each value, and those that are not dealt yet, the first ones in its run of
+  `by_value`.
+- `tie` int64 (n_values,): rank that decides between values with equally many rows left.
+- `heap` int64 (n_values,): in its first `length` entries the values that have rows left, as a binary heap. The children
+  of entry i are 2i + 1 and 2i + 2, and no child comes before its parent, so that entry 0 has most rows left.
+- `lacks` bool (n_leftovers, n_buckets): whether the bucket has no row yet of the leftover row's value.
+
+Source: Xiao and Tao, Anatomy, VLDB 2006, section 4.
+"""
 
 from __future__ import annotations
 
@@ -10,42 +21,45 @@ from anoncore.kernels.compiler import kernel
 
 @kernel
 def _sift_down(heap: Int64, length: int, left: Int64, tie: Int64) -> None:
-    place = 0
+    """Move the top entry down until no child comes before its parent."""
+    parent = 0
     while True:
-        child = 2 * place + 1
+        child = 2 * parent + 1
         if child >= length:
             return
-        other = child + 1
-        if other < length and _before(heap[other], heap[child], left, tie):
-            child = other
-        if not _before(heap[child], heap[place], left, tie):
+        sibling = child + 1
+        if sibling < length and _before(heap[sibling], heap[child], left, tie):
+            child = sibling
+        if not _before(heap[child], heap[parent], left, tie):
             return
-        heap[place], heap[child] = heap[child], heap[place]
-        place = child
+        heap[parent], heap[child] = heap[child], heap[parent]
+        parent = child
 
 
 @kernel
-def _sift_up(heap: Int64, place: int, left: Int64, tie: Int64) -> None:
-    while place > 0:
-        above = (place - 1) // 2
-        if not _before(heap[place], heap[above], left, tie):
+def _sift_up(heap: Int64, child: int, left: Int64, tie: Int64) -> None:
+    """Move an entry up until no child comes before its parent."""
+    while child > 0:
+        parent = (child - 1) // 2
+        if not _before(heap[child], heap[parent], left, tie):
             return
-        heap[place], heap[above] = heap[above], heap[place]
-        place = above
+        heap[child], heap[parent] = heap[parent], heap[child]
+        child = parent
 
 
 @kernel
 def _before(a: int, b: int, left: Int64, tie: Int64) -> bool:
+    """Whether value a is dealt before value b."""
     return left[a] > left[b] or (left[a] == left[b] and tie[a] < tie[b])
 
 
 @kernel
 def deal(by_value: Int64, counts: Int64, l: int, tie: Int64, chance: Floats) -> Int32:
-    """Bucket of every row, (n,).
+    """Bucket of every row, int32 (n_rows,).
 
-    `by_value` lists the rows value by value, each value's in random order; `counts` rows per value; `tie` ranks values
-    of equal count; `chance` in [0, 1) picks the bucket of a leftover row among those that lack its value. A heap keeps
-    the values by rows left, so a bucket costs O(l log m). Needs l values, none with more than n / l rows.
+    The rows of each value stand in `by_value` in random order. `chance` float (n_rows,) in [0, 1) picks the bucket of a
+    leftover row among those that lack its value. A heap keeps the values by rows left, so a bucket costs O(l log m) for
+    m values. Needs l values, none with more than n / l rows.
     """
     n = by_value.shape[0]
     n_values = counts.shape[0]
@@ -64,6 +78,7 @@ def deal(by_value: Int64, counts: Int64, l: int, tie: Int64, chance: Floats) -> 
     taken = np.empty(l, np.int64)
     n_buckets = 0
     while length >= l:
+        # All l values are taken off the heap before any goes back: else the same value could be drawn twice.
         for draw in range(l):
             taken[draw] = heap[0]
             length -= 1
@@ -92,33 +107,37 @@ def _place_leftovers(
     n_buckets: int,
     chance: Floats,
 ) -> None:
-    """Each leftover row joins a random bucket that lacks its value, one without a leftover row where that can be."""
+    """Each leftover row joins a random bucket that lacks its value, one without a leftover row where that can be.
+
+    `owner` int64 (n_buckets,) is the leftover row that a bucket has, -1 for none; `bucket_of` int64 (n_leftovers,) the
+    reverse.
+    """
     n_leftovers = left.sum()
     row = np.empty(n_leftovers, np.int64)
     lacks = np.ones((n_leftovers, n_buckets), np.bool_)
     filled = 0
     for value in range(counts.shape[0]):
-        for place in range(start[value], start[value] + left[value]):
-            row[filled] = by_value[place]
+        for undealt in range(start[value], start[value] + left[value]):
+            row[filled] = by_value[undealt]
             for dealt in range(start[value] + left[value], start[value] + counts[value]):
                 lacks[filled, bucket[by_value[dealt]]] = False
             filled += 1
     owner = np.full(n_buckets, -1, np.int64)
-    place_of = np.full(n_leftovers, -1, np.int64)
+    bucket_of = np.full(n_leftovers, -1, np.int64)
     for leftover in range(n_leftovers):
-        fresh = lacks[leftover] & (owner < 0)
-        if fresh.any():
-            place_of[leftover] = _random_choice(fresh, chance[row[leftover]])
-            owner[place_of[leftover]] = leftover
-        elif not _make_room(leftover, lacks, owner, place_of):
-            place_of[leftover] = _random_choice(lacks[leftover], chance[row[leftover]])
+        free = lacks[leftover] & (owner < 0)
+        if free.any():
+            bucket_of[leftover] = _random_choice(free, chance[row[leftover]])
+            owner[bucket_of[leftover]] = leftover
+        elif not _make_room(leftover, lacks, owner, bucket_of):
+            bucket_of[leftover] = _random_choice(lacks[leftover], chance[row[leftover]])
     for leftover in range(n_leftovers):
-        bucket[row[leftover]] = place_of[leftover]
+        bucket[row[leftover]] = bucket_of[leftover]
 
 
 @kernel
 def _random_choice(candidates: Bools, chance: float) -> int:
-    """One of the candidates, all equally likely for a chance that is uniform in [0, 1)."""
+    """Number of one of the candidates, bool (n,), all equally likely for a chance that is uniform in [0, 1)."""
     pick = int(chance * candidates.sum())
     for candidate in range(candidates.shape[0]):
         if candidates[candidate]:
@@ -129,8 +148,13 @@ def _random_choice(candidates: Bools, chance: float) -> int:
 
 
 @kernel
-def _make_room(leftover: int, lacks: Bools, owner: Int64, place_of: Int64) -> bool:
-    """Find a bucket for the row by moving other leftover rows along a shortest augmenting path, if there is one."""
+def _make_room(leftover: int, lacks: Bools, owner: Int64, bucket_of: Int64) -> bool:
+    """Find a bucket for the row by moving other leftover rows along a shortest augmenting path, if there is one.
+
+    Breadth first: the row asks for all buckets that lack its value, then their owners ask for others, until a bucket
+    without an owner is asked for. `asked_by` int64 (n_buckets,) is the row that asked first, along which the path is
+    walked back.
+    """
     n_leftovers, n_buckets = lacks.shape
     asked_by = np.full(n_buckets, -1, np.int64)
     queue = np.empty(n_leftovers, np.int64)
@@ -150,6 +174,6 @@ def _make_room(leftover: int, lacks: Bools, owner: Int64, place_of: Int64) -> bo
             while candidate >= 0:
                 moved = asked_by[candidate]
                 owner[candidate] = moved
-                candidate, place_of[moved] = place_of[moved], candidate
+                candidate, bucket_of[moved] = bucket_of[moved], candidate
             return True
     return False

@@ -1,4 +1,8 @@
-"""Quasi-identifiers as kernels see them: positions on an axis, or a hierarchy's nodes, flat in arrays."""
+"""Quasi-identifiers as kernels see them: positions on an axis, or the nodes of a hierarchy, flat in arrays.
+
+The lists of all attributes stand one after the other in one array each, so that a kernel takes any number of attributes
+without being compiled anew. Codes and nodes are numbered per attribute; a node covers a run of codes.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,15 @@ NUMBER, CATEGORY, HIERARCHY = 0, 1, 2
 
 
 class Attributes(NamedTuple):
-    """One entry per attribute in `form` (NUMBER, CATEGORY, HIERARCHY) and `span` (width of the whole domain).
+    """The attributes of a search, d in number.
 
-    `code_start[a]` is where attribute a's codes begin in `position` and `leaf`, `node_start[a]` where its nodes begin
-    in `first`, `last`, `parent`; its children lists begin at `child_start[node_start[a] + a + node]` in `children`.
-    Node numbers are local to their attribute.
+    `form` int64 (d,): NUMBER, CATEGORY or HIERARCHY. `span` float (d,): width of the whole domain on the attribute's
+    axis, in a hierarchy the number of codes less 1. `code_start` int64 (d + 1,): where attribute a's codes begin in
+    `position` float (where a code lies on the axis) and `leaf` int32 (the lowest node with a code, in a hierarchy).
+    `node_start` int64 (d + 1,): where its nodes begin in `first`, `last` int32 (lowest and highest code of a node) and
+    `parent` int32 (-1 at the root, node 0). The children of a node are `children[child_start[i]:child_start[i + 1]]`
+    with i = node_start[a] + a + node: an attribute has one start more than it has nodes, so those before it have `a`
+    more.
     """
 
     form: Int64

@@ -1,4 +1,16 @@
-"""Requirements inside kernels: levels of groups, and whether a group satisfies every check."""
+"""Requirements inside kernels: levels of groups, and whether a group satisfies every check.
+
+A requirement has one level per group (its largest share of a value, its distance from the table, ...), computed from
+the counts of a sensitive attribute in the group, and a threshold that the level must keep.
+
+- `counts` int64 (n_counts,): rows of a group with each sensitive value; the codes of all sensitive attributes that are
+  counted stand one after the other, those of attribute c at `count_start[c]:count_start[c + 1]`.
+- `size`: number of rows of a group, or in functions over all groups the number of codes.
+- `unique`: the code whose rows each count as a value of their own; -1 if there is none.
+- `reference` float: what the requirement compares the group with, such as the shares in the whole table.
+- `address`: where the requirement's compiled level function lies in memory (see `compiler.call_level`).
+- `order` int64 (n_rows,), `starts` int64 (n_groups + 1,): rows by group.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +22,17 @@ from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
 from anoncore.kernels.compiler import call_level, inner_kernel, kernel
 
 TOLERANCE = 1e-9
+"""Levels that miss their threshold by less hold, so that rounding never refuses a group that meets it exactly."""
 
 
 class KernelChecks(NamedTuple):
-    """Checks as arrays, one entry per check; `column` is the sensitive column, -1 where only the size counts.
+    """The checks of a search as arrays, one entry per check.
 
-    The counts of sensitive column c stand at `count_start[c]:count_start[c + 1]` of a node's counts. `stride[i]` is how
-    far apart the reference numbers of check i for 2, 3, ... sides of a split begin (0: the same ones for any number).
+    `address` int64: the level function. `column` int64: the sensitive attribute, -1 where only the size counts.
+    `threshold` float and `comparison` int64: as in `meets`. Reference numbers of check i are at
+    `reference_start[i]:reference_start[i + 1]` of `reference` float; `stride[i]` is how far apart those for 2, 3, ...
+    sides of a split begin there (0: the same ones for any number). `unique` int64, per sensitive attribute, and
+    `count_start` int64 as above. `minimum_rows`: a group with fewer rows fails whatever its counts.
     """
 
     address: Int64
@@ -33,7 +49,7 @@ class KernelChecks(NamedTuple):
 
 @inner_kernel
 def meets(level: float, threshold: float, comparison: int) -> bool:
-    """Compare one level: 0 at least, 1 at most, 2 below the threshold."""
+    """Whether one level keeps the threshold: by `comparison` 0 is at least, 1 at most, 2 below it."""
     if comparison == 0:
         return level >= threshold - TOLERANCE
     if comparison == 1:
@@ -43,7 +59,7 @@ def meets(level: float, threshold: float, comparison: int) -> bool:
 
 @kernel
 def holds(levels: Floats, threshold: float, comparison: int) -> Bools:
-    """Compare an array of levels."""
+    """Whether each level keeps the threshold, bool (n,)."""
     result = np.empty(levels.shape[0], np.bool_)
     for i in range(levels.shape[0]):
         result[i] = meets(levels[i], threshold, comparison)
@@ -58,7 +74,11 @@ def all_hold(checks: KernelChecks, counts: Int64, size: int) -> bool:
 
 @inner_kernel
 def side_holds(checks: KernelChecks, counts: Int64, size: int, n_sides: int) -> bool:
-    """Whether one of the `n_sides` sides of a split (2 or more) satisfies every check."""
+    """Whether one of the `n_sides` sides of a split (2 or more) satisfies every check.
+
+    Tests on a sample depend on how many sides are tested at once; all other checks ignore the number.
+    """
+    # Small groups are the most frequent reason for a refusal and the cheapest to see.
     if size < checks.minimum_rows:
         return False
     for i in range(checks.address.shape[0]):
@@ -80,7 +100,7 @@ def side_holds(checks: KernelChecks, counts: Int64, size: int, n_sides: int) -> 
 def group_levels(
     order: Int64, starts: Int64, codes: Int32, size: int, address: int, unique: int, reference: Floats
 ) -> Floats:
-    """Level of every group, (n_groups,), from rows sorted by group."""
+    """Level of every group, float (n_groups,); `codes` int32 (n_rows,) are those of the sensitive attribute."""
     n_groups = starts.shape[0] - 1
     levels = np.empty(n_groups, np.float64)
     counts = np.zeros(size, np.int64)
@@ -88,6 +108,7 @@ def group_levels(
         for position in range(starts[group], starts[group + 1]):
             counts[codes[order[position]]] += 1
         levels[group] = call_level(address, counts, starts[group + 1] - starts[group], unique, reference)
+        # Only the codes of this group are set back: the attribute may have many more.
         for position in range(starts[group], starts[group + 1]):
             counts[codes[order[position]]] = 0
     return levels
@@ -103,19 +124,22 @@ def counts_level(counts: Int64, size: int, address: int, unique: int, reference:
 def most_frequent(
     order: Int64, starts: Int64, codes: Int32, size: int, unique: int, groups: Int64
 ) -> tuple[Int64, Int64]:
-    """Most frequent code of each listed group (the lowest of several) and its count; code `unique` counts once."""
+    """Most frequent code of each listed group (the lowest of several) and its count, both int64 (n_listed,).
+
+    `groups` int64 (n_listed,) are the numbers of the groups. Code `unique` counts once.
+    """
     values = np.zeros(groups.shape[0], np.int64)
     largest = np.zeros(groups.shape[0], np.int64)
     counts = np.zeros(size, np.int64)
-    for place in range(groups.shape[0]):
-        begin, end = starts[groups[place]], starts[groups[place] + 1]
+    for i in range(groups.shape[0]):
+        begin, end = starts[groups[i]], starts[groups[i] + 1]
         for position in range(begin, end):
             counts[codes[order[position]]] += 1
         for position in range(begin, end):
             code = codes[order[position]]
             count = min(counts[code], 1) if code == unique else counts[code]
-            if count > largest[place] or (count == largest[place] and code < values[place]):
-                values[place], largest[place] = code, count
+            if count > largest[i] or (count == largest[i] and code < values[i]):
+                values[i], largest[i] = code, count
         for position in range(begin, end):
             counts[codes[order[position]]] = 0
     return values, largest

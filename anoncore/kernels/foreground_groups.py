@@ -1,6 +1,17 @@
-"""Groups as compositions of signatures, and probabilities spread from compositions to rows."""
+"""Groups as compositions of signatures, and probabilities spread from compositions to rows.
+
+Two groups with equally many rows of every signature have one composition and look alike to the adversary. p(t:x), the
+probability that person t has the value x, is computed once for each entry of a composition (a signature) and number of
+rows with x (together a case), then handed to the rows.
+
+- `order` int64 (n_rows,), `starts` int64 (n_groups + 1,): rows by group; those of group g at `starts[g]:starts[g + 1]`.
+- `classes` int32 (n_rows,): signature of every row; rare signatures share the last one.
+- `entry_of_row` int32 (n_rows,): the entry of its group's composition that a row belongs to.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,14 +21,34 @@ from anoncore.kernels.foreground_solver import Cases
 from anoncore.kernels.foreground_worlds import expected_counts
 
 
+class GroupedRows(NamedTuple):
+    """Rows by group, as above, and `true` int32 (n_rows,): the code of the value that each row has."""
+
+    order: Int64
+    starts: Int64
+    entry_of_row: Int32
+    true: Int32
+
+
+class CaseProbabilities(NamedTuple):
+    """p(t:x) for a person of each entry of each case, float: those of case i at `probability[start[i]:start[i + 1]]`.
+
+    `contradicted` counts the groups in which the shares allow no world; there every row has n / N.
+    """
+
+    probability: Floats
+    start: Int64
+    contradicted: int
+
+
 @kernel
 def compositions(
     order: Int64, starts: Int64, classes: Int32, n_classes: int
 ) -> tuple[Int64, Int32, Int64, Int32, Int64]:
-    """Groups with equally many rows of every signature, found by hashing.
+    """Groups with equally many rows of every signature.
 
-    Returns the composition of each group (n_groups,), the entry of each row inside it (n_rows,), and the compositions:
-    where each begins (n_compositions + 1,), the signature of each entry (ascending) and its rows.
+    Returns the composition of each group (n_groups,), `entry_of_row`, and the compositions: where each begins
+    (n_compositions + 1,), the signature of each entry (ascending) and its rows.
     """
     n_groups = starts.shape[0] - 1
     composition = np.empty(n_groups, np.int64)
@@ -25,41 +56,44 @@ def compositions(
     start = np.zeros(n_groups + 1, np.int64)
     entry_class = np.empty(order.shape[0], np.int32)
     entry_count = np.empty(order.shape[0], np.int64)
+    # An open-addressing hash table, of which at most half is ever filled; its size is a power of two, so that the
+    # position of a hash in it is a mask and not a division.
     slots = 16
     while slots < 2 * n_groups:
         slots *= 2
     table = np.full(slots, -1, np.int64)
     count = np.zeros(n_classes, np.int64)
-    place = np.zeros(n_classes, np.int32)
-    found = 0
+    entry_of = np.zeros(n_classes, np.int32)
+    n_compositions = 0
     for group in range(n_groups):
-        begin = start[found]
+        # The group's entries are written behind those of all compositions; they stay there only if it is a new one.
+        begin = start[n_compositions]
         end = begin
         for position in range(starts[group], starts[group + 1]):
-            one = classes[order[position]]
-            if count[one] == 0:
-                entry_class[end] = one
+            signature = classes[order[position]]
+            if count[signature] == 0:
+                entry_class[end] = signature
                 end += 1
-            count[one] += 1
+            count[signature] += 1
         entry_class[begin:end].sort()
         for e in range(begin, end):
-            place[entry_class[e]] = e - begin
+            entry_of[entry_class[e]] = e - begin
             entry_count[e] = count[entry_class[e]]
         for position in range(starts[group], starts[group + 1]):
             row = order[position]
-            entry_of_row[row] = place[classes[row]]
+            entry_of_row[row] = entry_of[classes[row]]
             count[classes[row]] = 0
         slot = _find(table, start, entry_class, entry_count, begin, end)
         if table[slot] < 0:
-            table[slot] = found
-            found += 1
-            start[found] = end
+            table[slot] = n_compositions
+            n_compositions += 1
+            start[n_compositions] = end
         composition[group] = table[slot]
-    filled = start[found]
+    filled = start[n_compositions]
     return (
         composition,
         entry_of_row,
-        start[: found + 1].copy(),
+        start[: n_compositions + 1].copy(),
         entry_class[:filled].copy(),
         entry_count[:filled].copy(),
     )
@@ -68,6 +102,8 @@ def compositions(
 @inner_kernel
 def _find(table: Int64, start: Int64, entry_class: Int32, entry_count: Int64, begin: int, end: int) -> int:
     """Slot of the composition that equals entries begin..end-1, or the free slot where it belongs."""
+    # Multiplying by odd constants and folding the high bits down mixes every bit of the entries into the low bits,
+    # which choose the slot. Equal hashes decide nothing: the entries themselves are compared.
     mask = np.uint64(table.shape[0] - 1)
     key = np.uint64(end - begin)
     for e in range(begin, end):
@@ -89,8 +125,8 @@ def _find(table: Int64, start: Int64, entry_class: Int32, entry_count: Int64, be
 
 
 @kernel
-def case_probabilities(cases: Cases, f: Floats) -> tuple[Floats, Int64, int]:
-    """p(t:x) of a row of each entry of each case, where each case begins among them, and groups that f contradicts."""
+def case_probabilities(cases: Cases, f: Floats) -> CaseProbabilities:
+    """The probabilities of all cases if the signatures have the shares f, float (n_signatures,)."""
     start = np.zeros(cases.n.shape[0] + 1, np.int64)
     for case in range(cases.n.shape[0]):
         composition = cases.composition[case]
@@ -105,33 +141,30 @@ def case_probabilities(cases: Cases, f: Floats) -> tuple[Floats, Int64, int]:
             contradicted += cases.groups[case]
         for e in range(end - begin):
             expected[e] = min(max(expected[e] / counts[e], 0.0), 1.0)
-    return probability, start, contradicted
+    return CaseProbabilities(probability, start, contradicted)
 
 
 @kernel
 def spread(
-    order: Int64,
-    starts: Int64,
+    rows: GroupedRows,
     groups: Int64,
     case_of: Int64,
-    case_start: Int64,
-    probability: Floats,
-    entry_of_row: Int32,
-    true: Int32,
+    cases: CaseProbabilities,
     value: int,
     own: Floats,
     other: Floats,
 ) -> None:
-    """Hand the probabilities of value x to the rows of its groups: `own` where x is true of the row, else `other`.
+    """Hand the probabilities of value x to the rows of the groups that publish x.
 
-    Both keep the largest value so far.
+    `groups` int64 are these groups, `case_of` the case of each. `own` float (n_rows,) gets p where x is true of the
+    row, `other` float (n_rows,) where it is not; both keep the largest p so far.
     """
     for i in range(groups.shape[0]):
-        begin = case_start[case_of[i]]
-        for position in range(starts[groups[i]], starts[groups[i] + 1]):
-            row = order[position]
-            p = probability[begin + entry_of_row[row]]
-            if true[row] == value:
+        begin = cases.start[case_of[i]]
+        for position in range(rows.starts[groups[i]], rows.starts[groups[i] + 1]):
+            row = rows.order[position]
+            p = cases.probability[begin + rows.entry_of_row[row]]
+            if rows.true[row] == value:
                 own[row] = max(own[row], p)
             else:
                 other[row] = max(other[row], p)
@@ -139,7 +172,11 @@ def spread(
 
 @kernel
 def mean_range(f: Floats, composition: Int64, start: Int64, classes: Int32) -> float:
-    """Largest minus smallest share among the rows of a group, averaged over the groups."""
+    """Largest minus smallest share among the rows of a group, averaged over the groups.
+
+    `composition` int64 (n_groups,): composition of each group; the signatures in composition c are
+    `classes[start[c]:start[c + 1]]`.
+    """
     n_compositions = start.shape[0] - 1
     width = np.empty(n_compositions)
     for c in range(n_compositions):

@@ -1,4 +1,12 @@
-"""Dealing rows that look alike into buckets, and how far p(t:x) exceeds a bound in a bucket."""
+"""Dealing rows that look alike into buckets, and how far p(t:x) exceeds a bound in a bucket.
+
+Rows have one profile if they look alike to the adversary in every set of attributes that they may learn from. p(t:x) is
+the probability that person t has the value x, by what the adversary learned (see `foreground_worlds`).
+
+- `rows` int64 (n_rows,): row numbers sorted by profile; those of profile p at `profile_start[p]:profile_start[p + 1]`.
+- `values` int32 (n_rows,): code of the sensitive value of each row of the table.
+- `unique`: the code whose rows each count as a value of their own; -1 if there is none.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +22,8 @@ from anoncore.kernels.foreground_worlds import expected_counts
 class Knowledge(NamedTuple):
     """What an adversary knows about profiles: people of one profile share the signature in every attribute set.
 
-    `place` int32 (n_profiles, n_sets) says where each profile's p(s:x) stands in `shares` (n_values, n_places).
+    `place` int32 (n_profiles, n_sets) is the column of `shares` float (n_values, n_places) that has p(s:x) for a
+    profile's signature s in an attribute set.
     """
 
     place: Int32
@@ -23,10 +32,10 @@ class Knowledge(NamedTuple):
 
 @kernel
 def deal_alike(rows: Int64, profile_start: Int64, values: Int32, n_values: int, unique: int, l: int) -> Int32:
-    """Bucket of every row (n,), -1 for those left over: l rows of one profile with different values in each.
+    """Bucket of every row, int32 (n_rows,), -1 for those left over: l rows of one profile with different values each.
 
-    `rows` are sorted by profile, inside in the order in which they are dealt. The values with most rows left go first;
-    rows of the value `unique` count as values of their own, and last.
+    The rows of a profile are dealt in the order in which they stand. The values with most rows left go first, so that
+    as few rows as possible are left over; rows of the value `unique` go last.
     """
     bucket = np.full(rows.shape[0], -1, np.int32)
     count = np.zeros(n_values, np.int64)
@@ -36,16 +45,16 @@ def deal_alike(rows: Int64, profile_start: Int64, values: Int32, n_values: int, 
         begin, end = profile_start[profile], profile_start[profile + 1]
         for value in range(n_values):
             count[value] = 0
-        for place in range(begin, end):
-            count[values[rows[place]]] += 1
+        for i in range(begin, end):
+            count[values[rows[i]]] += 1
         start[0] = 0
         for value in range(n_values):
             start[value + 1] = start[value] + count[value]
         by_value = np.empty(end - begin, np.int64)
         filled = start.copy()
-        for place in range(begin, end):
-            value = values[rows[place]]
-            by_value[filled[value]] = rows[place]
+        for i in range(begin, end):
+            value = values[rows[i]]
+            by_value[filled[value]] = rows[i]
             filled[value] += 1
         left = count.copy()
         while True:
@@ -76,17 +85,17 @@ def total_excess(
 ) -> float:
     """By what share of the bound the largest p(t:x) exceeds it, summed over attribute sets and values that are held.
 
-    The bucket has `counts[i]` rows of profile `profiles[i]`, and `held[j]` rows with the value `values[j]`.
+    One bucket: it has `counts[i]` rows of profile `profiles[i]`, and `held[j]` rows with the value `values[j]`.
     """
     excess = 0.0
     expected = np.empty(profiles.shape[0])
     places = np.empty(profiles.shape[0], np.int32)
     for j in range(values.shape[0]):
         shares = knowledge.shares[values[j]]
-        for one in range(knowledge.place.shape[1]):
+        for attribute_set in range(knowledge.place.shape[1]):
             largest = 0.0
             for i in range(profiles.shape[0]):
-                places[i] = knowledge.place[profiles[i], one]
+                places[i] = knowledge.place[profiles[i], attribute_set]
             expected_counts(shares, places, counts, held[j], -1, expected)
             for i in range(profiles.shape[0]):
                 largest = max(largest, expected[i] / counts[i])

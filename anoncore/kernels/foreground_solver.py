@@ -1,4 +1,12 @@
-"""The shares p(s:x) that reproduce themselves: accelerated expectation-maximization, and its Jacobian."""
+"""The shares p(s:x) that reproduce themselves: accelerated expectation-maximization, and its Jacobian.
+
+p(s:x) is the probability that a person of signature s has the value x. Given the shares, the groups tell how many
+people of each signature are expected to have x; divided by the people of the signature, these are new shares. The
+adversary looks for shares that this step does not change.
+
+- `f` float (m + 1,): the shares of the m signatures that are solved for, then one for the people of all others.
+- `rows` float (m,): number of people of each signature.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +20,11 @@ from anoncore.kernels.foreground_worlds import expected_counts
 
 
 class Cases(NamedTuple):
-    """Groups that look alike to the adversary, once each.
+    """Groups that look alike to the adversary, once each, so that work is done once for all of them.
 
-    Composition c holds `counts[e]` rows of signature `classes[e]` for the entries e in start[c]:start[c + 1]. Case i
-    stands for `groups[i]` groups of composition `composition[i]` in which `n[i]` rows have x.
+    Composition c holds `counts[e]` rows of signature `classes[e]` for the entries e in start[c]:start[c + 1]; a class
+    of m or more is a signature that is not solved for. Case i stands for `groups[i]` groups of composition
+    `composition[i]` in which `n[i]` rows have x.
     """
 
     start: Int64
@@ -28,7 +37,7 @@ class Cases(NamedTuple):
 
 @inner_kernel
 def _step(cases: Cases, f: Floats, rows: Floats, updated: Floats) -> None:
-    """One step of expectation-maximization: expected rows with x of each signature / its rows."""
+    """One step of expectation-maximization: write the expected rows with x of each signature / its rows."""
     m = rows.shape[0]
     for i in range(m):
         updated[i] = 0.0
@@ -46,7 +55,7 @@ def _step(cases: Cases, f: Floats, rows: Floats, updated: Floats) -> None:
 
 @kernel
 def expectation_step(cases: Cases, f: Floats, rows: Floats) -> Floats:
-    """Updated shares of the solved signatures, (m,). `f` has one more entry: the fixed share of all the others."""
+    """Updated shares of the solved signatures, float (m,)."""
     updated = np.empty(rows.shape[0])
     _step(cases, f, rows, updated)
     return updated
@@ -54,10 +63,12 @@ def expectation_step(cases: Cases, f: Floats, rows: Floats) -> Floats:
 
 @kernel
 def fixed_point(cases: Cases, f: Floats, rows: Floats, tolerance: float, limit: int) -> tuple[Floats, int, float]:
-    """Iterate to the fixed point from `f` (m + 1,); returns the shares (m + 1,), steps taken and the last change.
+    """Iterate to the fixed point from `f`; returns the shares (m + 1,), steps taken and the last change.
 
-    Expectation-maximization with squared extrapolation (SQUAREM, scheme S3, Varadhan and Roland, Scand. J. Stat. 2008):
-    an extrapolated point that leaves (0, 1) or moves more in its next step than the last one did is not used.
+    Stops once no share changes by more than `tolerance` in a step, or after about `limit` steps. Expectation-
+    maximization with squared extrapolation (SQUAREM, scheme S3, Varadhan and Roland, Scand. J. Stat. 2008): two steps
+    show the direction and how it bends, and the next point is where they seem to lead. A coordinate that would leave
+    (0, 1) keeps its second step, and a point that moves more in its next step than the last one did is not used.
     """
     m = rows.shape[0]
     now, first, second = f.copy(), f.copy(), f.copy()
@@ -96,6 +107,7 @@ def fixed_point(cases: Cases, f: Floats, rows: Floats, tolerance: float, limit: 
 
 @inner_kernel
 def _copy(source: Floats, target: Floats) -> None:
+    """Copy all entries."""
     # A loop, because the checks of a slice assignment take seconds to compile.
     for i in range(source.shape[0]):
         target[i] = source[i]
@@ -103,6 +115,7 @@ def _copy(source: Floats, target: Floats) -> None:
 
 @inner_kernel
 def _distance(a: Floats, b: Floats) -> float:
+    """Largest difference of two entries."""
     largest = 0.0
     for i in range(a.shape[0]):
         largest = max(largest, abs(a[i] - b[i]))

@@ -1,4 +1,18 @@
-"""Expected numbers of people with the sensitive value in a group, over its weighted possible worlds."""
+"""Expected numbers of people with the sensitive value x in a group, over its weighted possible worlds.
+
+A world says which n of the group's N people have x. Its weight is the product, over the people, of the probability f
+that a person of this signature has x, or of 1 - f for those who lack it in this world.
+
+- `f` float (n_signatures,): share of x among the people of each signature, before the group is seen.
+- `classes` int32 (m,), `counts` int64 (m,): the group's people; entry e stands for `counts[e]` of signature
+  `classes[e]`.
+- `expected` float (m,): expected number of people of each entry who have x, written here.
+- `entries` int64: the entries whose f lies strictly between 0 and 1; the people of the others are certain.
+- `left`: people of these entries who have x. A polynomial is an array of its coefficients, of which only those in the
+  range `first`..`last` are kept.
+
+Source: Wong, Fu, Wang, Xu and Yu, Can the Utility of Anonymized Data be used for Privacy Breaches?, 2009, section 3.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +28,11 @@ BISECTIONS = 24
 
 @inner_kernel
 def expected_counts(f: Floats, classes: Int32, counts: Int64, n: int, marked: int, expected: Floats) -> bool:
-    """Rows with x that are expected of each entry of a group in which n rows have x; writes `expected` (len(counts),).
+    """Write how many people of each entry are expected to have x, in a group of whom n have it.
 
-    Entry e stands for `counts[e]` rows of signature `classes[e]`, each with x at probability f[classes[e]] before the
-    group is seen. With `marked` an entry, every world is weighted by that entry's rows with x as well: then
-    expected[e] is E[T_e T_marked] / E[T_marked]. Returns False if f contradicts n; then every row has n / N.
+    With `marked` an entry (else -1), every world is weighted by that entry's people with x as well: then expected[e] is
+    E[T_e T_marked] / E[T_marked], T_e the people of entry e with x. Returns False if f contradicts n; then every person
+    has x with probability n / N.
     """
     total, sure, never = 0, 0, 0
     for e in range(counts.shape[0]):
@@ -42,6 +56,7 @@ def expected_counts(f: Floats, classes: Int32, counts: Int64, n: int, marked: in
             n_open += 1
     if n_open == 0:
         return True
+    # The cases that groups of l people with different values mostly are have closed forms; they cost O(m).
     if n_open == 1:
         expected[open_entries[0]] = left
     elif left == 1 and marked < 0:
@@ -49,13 +64,13 @@ def expected_counts(f: Floats, classes: Int32, counts: Int64, n: int, marked: in
     elif left == free - 1 and marked < 0:
         _one_without(f, classes, counts, open_entries[:n_open], expected)
     else:
-        _by_polynomials(f, classes, counts, open_entries[:n_open], left, free, marked, expected)
+        _by_polynomials(f, classes, counts, open_entries[:n_open], left, marked, expected)
     return True
 
 
 @inner_kernel
 def _one_with(f: Floats, classes: Int32, counts: Int64, entries: Int64, expected: Floats) -> None:
-    """One row has x: each in proportion to its odds."""
+    """One person has x: each with a probability in proportion to their odds f / (1 - f)."""
     total = 0.0
     for e in entries:
         share = f[classes[e]]
@@ -67,7 +82,7 @@ def _one_with(f: Floats, classes: Int32, counts: Int64, entries: Int64, expected
 
 @inner_kernel
 def _one_without(f: Floats, classes: Int32, counts: Int64, entries: Int64, expected: Floats) -> None:
-    """One row lacks x: each in proportion to its inverse odds."""
+    """One person lacks x: each with a probability in proportion to their inverse odds (1 - f) / f."""
     total = 0.0
     for e in entries:
         share = f[classes[e]]
@@ -79,9 +94,10 @@ def _one_without(f: Floats, classes: Int32, counts: Int64, entries: Int64, expec
 
 @inner_kernel
 def _tilt(log_odds: Floats, counts: Int64, entries: Int64, left: int, free: int) -> float:
-    """What to add to all log-odds so that about `left` rows are expected to have x.
+    """What to add to all log-odds so that about `left` of the `free` people are expected to have x.
 
-    All worlds of the group have the same number of x, so this changes no probability; it keeps the numbers in range.
+    All worlds of the group have the same number of x, so this multiplies their weights by one number and changes no
+    probability. It puts the coefficients that are needed near the largest ones, where they do not underflow.
     """
     base = np.log(left / (free - left))
     low, high = base - log_odds.max(), base - log_odds.min()
@@ -100,24 +116,28 @@ def _tilt(log_odds: Floats, counts: Int64, entries: Int64, left: int, free: int)
 
 
 @inner_kernel
-def _binomial(row: Floats, count: int, odds: float, low: int, high: int) -> tuple[int, int]:
-    """Coefficients low..high of (1 + odds z)^count, in units of the largest; returns the part that matters."""
+def _binomial(coefficients: Floats, count: int, odds: float, low: int, high: int) -> tuple[int, int]:
+    """Write coefficients low..high of (1 + odds z)^count, in units of the largest; returns the range that matters."""
+    # From the largest coefficient outwards, each from its neighbour: no power and no factorial, so nothing overflows.
     mode = min(max(int((count + 1) * odds / (1.0 + odds)), low), high)
-    row[mode] = 1.0
+    coefficients[mode] = 1.0
     last = mode
-    while last < high and row[last] > NEGLIGIBLE:
-        row[last + 1] = row[last] * (count - last) / (last + 1) * odds
+    while last < high and coefficients[last] > NEGLIGIBLE:
+        coefficients[last + 1] = coefficients[last] * (count - last) / (last + 1) * odds
         last += 1
     first = mode
-    while first > low and row[first] > NEGLIGIBLE:
-        row[first - 1] = row[first] * first / (count - first + 1) / odds
+    while first > low and coefficients[first] > NEGLIGIBLE:
+        coefficients[first - 1] = coefficients[first] * first / (count - first + 1) / odds
         first -= 1
     return first, last
 
 
 @inner_kernel
 def _multiply(left: Floats, a: Int64, right: Floats, b: Int64, product: Floats, bounds: Int64, degree: int) -> None:
-    """Product of two polynomials up to `degree`, in units of its largest coefficient; a and b are their ranges."""
+    """Write the product of two polynomials up to `degree`, in units of its largest coefficient.
+
+    `a`, `b` and `bounds` int64 (2,) are the ranges of the factors and, written here, of the product.
+    """
     first, last = a[0] + b[0], min(a[1] + b[1], degree)
     largest = 0.0
     for k in range(first, last + 1):
@@ -142,19 +162,22 @@ def _by_polynomials(
     counts: Int64,
     entries: Int64,
     left: int,
-    free: int,
     marked: int,
     expected: Floats,
 ) -> None:
-    """Each entry is the polynomial ((1 - f) + f z)^count; its rows with x follow from it and the product of the rest.
+    """Expected counts from generating polynomials.
 
-    `before[i]` is the product of entries 0..i-1, `after[i]` of i..; O(N n) for groups of different signatures.
+    The coefficient of z^k in ((1 - f) + f z)^count is the weight of an entry having x k times; in the product over all
+    entries that of z^left is the weight of all worlds. What an entry contributes to it follows from its own polynomial
+    and the product of all others. Costs O(N n) for groups of different signatures.
     """
     m = entries.shape[0]
     log_odds = np.empty(m)
+    free = 0
     for i in range(m):
         share = f[classes[entries[i]]]
         log_odds[i] = np.log(share) - np.log1p(-share)
+        free += counts[entries[i]]
     tilt = _tilt(log_odds, counts, entries, left, free)
     own, own_range = np.zeros((m, left + 1)), np.empty((m, 2), np.int64)
     for i in range(m):
@@ -164,6 +187,8 @@ def _by_polynomials(
         if entries[i] == marked:
             for k in range(own_range[i, 0], own_range[i, 1] + 1):
                 own[i, k] *= k
+    # before[i] is the product of entries 0..i-1 and after[i] of entries i..m-1. So the product without entry i is
+    # before[i] * after[i + 1]: no division, which would lose digits, and no product of m - 1 factors for each entry.
     before, before_range = np.zeros((m + 1, left + 1)), np.zeros((m + 1, 2), np.int64)
     after, after_range = np.zeros((m + 1, left + 1)), np.zeros((m + 1, 2), np.int64)
     before[0, 0] = after[m, 0] = 1.0

@@ -1,7 +1,13 @@
 """Choosing a cut of a node from the frequency set of one attribute, as the row kernels of Mondrian choose it.
 
-A frequency set is uint32 (n_codes, width): rows with each code of the node's range, then how often each value of each
-counted column (sensitive attributes, class) stands beside it (LeFevre and DeWitt, Rothko, section 2: AV, AVS, AVC).
+The rows of such a node lie on disk or on other machines; its frequency sets are all that is known of them.
+
+- `counts` uint32 (n_codes, 1 + n_values): the frequency set of an attribute in a node. Line c is for the c-th code of
+  the node's range: how many rows have it, then how many of them have each value of each counted column. Counted are the
+  sensitive attributes (the first `n_bins` values) and then the class, where the search has one.
+- `n`: rows of the node; `totals` int64 (n_values,): how many of them have each value of each counted column.
+
+Source: LeFevre and DeWitt, Rothko (TR 1590), section 2: the frequency sets AV, AVS and AVC.
 """
 
 from __future__ import annotations
@@ -14,11 +20,12 @@ from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.sweep import TIE
 
 NONE = -1
+"""No cut is allowable."""
 
 
 @kernel
 def median_cut(counts: Counts, n: int, totals: Int64, n_bins: int, checks: KernelChecks) -> int:
-    """Place of the last code on the left of the more balanced clean cut beside the median; -1 if not allowable."""
+    """Line of the last code on the left of the more balanced clean cut beside the median; NONE if not allowable."""
     middle = n // 2
     below, code = 0, 0
     while below + counts[code, 0] <= middle:
@@ -41,6 +48,7 @@ def median_cut(counts: Counts, n: int, totals: Int64, n_bins: int, checks: Kerne
 
 @inner_kernel
 def _xlogx(count: float) -> float:
+    """x log2 x, and 0 for 0."""
     return count * np.log2(max(count, 1.0))
 
 
@@ -48,13 +56,12 @@ def _xlogx(count: float) -> float:
 def best_cut(
     counts: Counts, n: int, totals: Int64, n_bins: int, gain: bool, bound: float, checks: KernelChecks
 ) -> tuple[float, int]:
-    """Cheapest allowable cut of cost below `bound` and the place of its last code on the left, -1 if there is none.
+    """Cost of the cheapest allowable cut below cost `bound`, and the line of its last code on the left, or NONE.
 
-    Cost: the entropy of the class on both sides, in bits times rows (`gain`), or how unequal the sides are. The values
-    of the class are counted after the first `n_bins` counted values.
+    Cost: the entropy of the class on both sides, in bits times rows (`gain`), or how unequal the sides are.
     """
     left = np.zeros(totals.shape[0], np.int64)
-    best, place = bound, NONE
+    best, last = bound, NONE
     tie = TIE * n
     n_left = 0
     for code in range(counts.shape[0]):
@@ -74,15 +81,15 @@ def best_cut(
         if cost >= best - tie:
             continue
         if all_hold(checks, left[:n_bins], n_left) and all_hold(checks, (totals - left)[:n_bins], n_right):
-            best, place = cost, code
-    return best, place
+            best, last = cost, code
+    return best, last
 
 
 @kernel
 def children_cut(counts: Counts, side: Int32, n_children: int, n_bins: int, checks: KernelChecks) -> tuple[bool, float]:
     """Whether all non-empty children of a hierarchy node satisfy the checks, and the entropy of the class in them.
 
-    `side` is the child of each code of the range; the entropy is in bits times rows.
+    `side` int32 (n_codes,) is the child of each code of the range; the entropy is in bits times rows.
     """
     n_columns = counts.shape[1]
     sums = np.zeros((n_children, n_columns), np.int64)

@@ -1,4 +1,9 @@
-"""Statistics of groups over integer codes, in one pass each."""
+"""Statistics of groups over integer codes, in one pass over the rows each.
+
+- `group` int32 (n_rows,): group of every row, 0..n_groups-1.
+- `codes` int32 (n_rows,): code of one attribute in every row, 0..size-1.
+- `order` int64 (n_rows,), `starts` int64 (n_groups + 1,): rows by group; those of group g at `starts[g]:starts[g + 1]`.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +15,20 @@ from anoncore.kernels.compiler import kernel
 
 @kernel
 def rows_by_group(group: Int32, starts: Int64) -> Int64:
-    """Counting sort: row numbers by group, stable."""
-    place = starts[:-1].copy()
+    """Row numbers by group, inside a group in ascending order: `order`, int64 (n_rows,)."""
+    # Sorting groups costs O(n log n); placing every row behind those of its group costs O(n), because the sizes of the
+    # groups are known.
+    filled = starts[:-1].copy()
     order = np.empty(group.shape[0], np.int64)
     for row in range(group.shape[0]):
-        order[place[group[row]]] = row
-        place[group[row]] += 1
+        order[filled[group[row]]] = row
+        filled[group[row]] += 1
     return order
 
 
 @kernel
 def group_histogram(group: Int32, codes: Int32, n_groups: int, size: int) -> Int64:
-    """Counts of each code in each group, (n_groups, size)."""
+    """Rows with each code in each group, int64 (n_groups, size)."""
     counts = np.zeros((n_groups, size), np.int64)
     for row in range(group.shape[0]):
         counts[group[row], codes[row]] += 1
@@ -30,7 +37,7 @@ def group_histogram(group: Int32, codes: Int32, n_groups: int, size: int) -> Int
 
 @kernel
 def group_extent(group: Int32, codes: Int32, n_groups: int) -> tuple[Int32, Int32]:
-    """Smallest and largest code of each group."""
+    """Smallest and largest code of each group, both int32 (n_groups,)."""
     low = np.full(n_groups, np.iinfo(np.int32).max, np.int32)
     high = np.full(n_groups, -1, np.int32)
     for row in range(group.shape[0]):
@@ -44,7 +51,10 @@ def group_extent(group: Int32, codes: Int32, n_groups: int) -> tuple[Int32, Int3
 
 @kernel
 def group_value_sets(group: Int32, codes: Int32, n_groups: int, size: int) -> tuple[Int64, Int32]:
-    """Distinct codes of each group, ascending, as offsets (n_groups + 1,) and members; one bit per group and code."""
+    """Distinct codes of each group, ascending: those of group g are `members[offsets[g]:offsets[g + 1]]`.
+
+    Marks one bit per group and code, so memory and time grow with n_groups * size.
+    """
     n_words = (size + 63) // 64
     bits = np.zeros((n_groups, n_words), np.uint64)
     for row in range(group.shape[0]):
@@ -53,9 +63,10 @@ def group_value_sets(group: Int32, codes: Int32, n_groups: int, size: int) -> tu
     offsets = np.zeros(n_groups + 1, np.int64)
     members = np.empty(group.shape[0], np.int32)
     filled = 0
-    for place in range(n_groups):
+    for g in range(n_groups):
         for word in range(n_words):
-            left = bits[place, word]
+            # Shift the word down bit by bit until no member is left in it; empty words cost one comparison.
+            left = bits[g, word]
             code = word << 6
             while left != 0:
                 if left & np.uint64(1):
@@ -63,13 +74,14 @@ def group_value_sets(group: Int32, codes: Int32, n_groups: int, size: int) -> tu
                     filled += 1
                 left >>= np.uint64(1)
                 code += 1
-        offsets[place + 1] = filled
+        offsets[g + 1] = filled
     return offsets, members[:filled].copy()
 
 
 @kernel
 def group_value_lists(order: Int64, starts: Int64, codes: Int32, size: int) -> tuple[Int64, Int32]:
     """The same as `group_value_sets` from rows sorted by group: for domains too large for a bit per code."""
+    # seen[code] is the last group in which the code was met, so nothing has to be cleared between groups.
     n_groups = starts.shape[0] - 1
     seen = np.full(size, -1, np.int64)
     offsets = np.zeros(n_groups + 1, np.int64)

@@ -1,4 +1,15 @@
-"""Rolling groups up to a coarser generalization, and judging them."""
+"""Rolling groups up to a coarser generalization, and checking whether they satisfy the requirements.
+
+Instead of rows, the search keeps entries: rows with equal (generalized) quasi-identifiers and equal sensitive values
+are one entry with a weight. Coarser groups are made of the entries of finer ones, so the table is read only once.
+
+- `codes` int32 (n_entries, n_attributes): generalized codes of the quasi-identifiers of each entry.
+- `sensitive` int32 (n_entries,): number of the combination of sensitive values of each entry, 0..n_combinations-1.
+- `weight` int64 (n_entries,): number of rows of each entry.
+- `starts` int64 (n_groups + 1,): group g is the entries `starts[g]`..`starts[g + 1]` - 1.
+
+Source: LeFevre, DeWitt and Ramakrishnan, Incognito, SIGMOD 2005.
+"""
 
 from __future__ import annotations
 
@@ -13,43 +24,45 @@ from anoncore.kernels.compiler import kernel
 def roll_up(
     order: Int64, key: Int64, codes: Int32, sensitive: Int32, weight: Int64, n_combinations: int
 ) -> tuple[Int32, Int32, Int64, Int64]:
-    """Join entries of equal keys; a group is a run of entries with equal key // n_combinations.
+    """Join entries of equal keys.
 
-    Returns the joined entries' codes, sensitive combination and rows, and where each group begins (n_groups + 1,).
+    `key` int64 (n_entries,) is number of the group * n_combinations + combination of sensitive values, `order` int64
+    (n_entries,) sorts the entries by it. Returns the joined entries' codes, combination and weight, and `starts`.
     """
+    # Joined entries and groups are counted first, so that the results have their final size when they are written.
     n_entries = 0
     n_groups = 0
-    for place in range(order.shape[0]):
-        now = key[order[place]]
-        before = key[order[max(place - 1, 0)]]
-        n_entries += place == 0 or now != before
-        n_groups += place == 0 or now // n_combinations != before // n_combinations
+    for i in range(order.shape[0]):
+        now = key[order[i]]
+        before = key[order[max(i - 1, 0)]]
+        n_entries += i == 0 or now != before
+        n_groups += i == 0 or now // n_combinations != before // n_combinations
     joined = np.empty((n_entries, codes.shape[1]), np.int32)
     values = np.empty(n_entries, np.int32)
     rows = np.zeros(n_entries, np.int64)
     starts = np.empty(n_groups + 1, np.int64)
     entry, group = -1, -1
-    for place in range(order.shape[0]):
-        row = order[place]
-        before = key[order[max(place - 1, 0)]]
-        if place == 0 or key[row] != before:
+    for i in range(order.shape[0]):
+        finer = order[i]
+        before = key[order[max(i - 1, 0)]]
+        if i == 0 or key[finer] != before:
             entry += 1
-            values[entry] = sensitive[row]
+            values[entry] = sensitive[finer]
             for column in range(codes.shape[1]):
-                joined[entry, column] = codes[row, column]
-        if place == 0 or key[row] // n_combinations != before // n_combinations:
+                joined[entry, column] = codes[finer, column]
+        if i == 0 or key[finer] // n_combinations != before // n_combinations:
             group += 1
             starts[group] = entry
-        rows[entry] += weight[row]
+        rows[entry] += weight[finer]
     starts[n_groups] = n_entries
     return joined, values, rows, starts
 
 
 @kernel
 def holding(checks: KernelChecks, combinations: Int32, sensitive: Int32, weight: Int64, starts: Int64) -> Bools:
-    """Whether each group of entries satisfies every check, (n_groups,).
+    """Whether each group of entries satisfies every check, bool (n_groups,).
 
-    `combinations` (n_combinations, n_columns) has the sensitive codes of each combination.
+    `combinations` int32 (n_combinations, n_columns) has the sensitive codes of each combination.
     """
     result = np.empty(starts.shape[0] - 1, np.bool_)
     counts = np.zeros(checks.count_start[-1], np.int64)

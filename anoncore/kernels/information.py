@@ -1,4 +1,12 @@
-"""Mutual information of all pairs of columns, and the threshold of a column that tells most about a class."""
+"""Mutual information of all pairs of columns, and the threshold of a column that tells most about a class.
+
+- `cells`, `columns` int32 (n_columns, n_rows): cell of every row in each column, 0..sizes[column]-1.
+- `sizes` int64 (n_columns,): number of cells of each column.
+- `xlogx` float (n_rows + 1,): x ln x for x = 0..n_rows. Counts are small whole numbers, so all logarithms that the
+  entropies need are taken once.
+
+The entropy of counts c_v that sum to n is (n ln n - sum of c_v ln c_v) / n.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +18,7 @@ from anoncore.kernels.compiler import kernel
 
 @kernel
 def pair_information(cells: Int32, sizes: Int64, xlogx: Floats) -> Floats:
-    """Mutual information in nats, symmetric float (n_columns, n_columns); the diagonal has the entropies.
-
-    `cells` int32 (n_columns, n_rows) has cells 0..sizes[column]-1, `xlogx[x]` = x ln x for x = 0..n_rows.
-    """
+    """Mutual information in nats, symmetric float (n_columns, n_columns); the diagonal has the entropies."""
     n_columns, n_rows = cells.shape
     entropy = np.empty(n_columns)
     for a in range(n_columns):
@@ -46,8 +51,8 @@ def best_threshold(
 ) -> tuple[int, int, float]:
     """The column and code with the largest gain of information (nats) when rows up to this code are split off.
 
-    `columns` int32 (n_columns, n_rows), `rows` the rows to split, `classes` int32 (n_rows,). The first of equal gains;
-    gain 0 and column -1 where nothing can be split.
+    `rows` int64: the rows to split; `classes` int32 (n_rows,): class of every row, 0..n_classes-1. Of equal gains the
+    first wins; gain 0 and column -1 where nothing can be split.
     """
     n = rows.shape[0]
     whole = np.zeros(n_classes, np.int64)
@@ -65,16 +70,18 @@ def best_threshold(
             code = columns[column, row]
             counts[code, classes[row]] += 1
             low, high = min(low, code), max(high, code)
+        # From the lowest code up the left side only gains rows; the right side is what the whole has and the left has
+        # not. Codes without rows are the same threshold as the code before them.
         left[:] = 0
         n_left = 0
         for code in range(low, high):
-            here = 0
+            n_code = 0
             for value in range(n_classes):
                 left[value] += counts[code, value]
-                here += counts[code, value]
-            if here == 0:
+                n_code += counts[code, value]
+            if n_code == 0:
                 continue
-            n_left += here
+            n_left += n_code
             after = xlogx[n_left] + xlogx[n - n_left]
             for value in range(n_classes):
                 after -= xlogx[left[value]] + xlogx[whole[value] - left[value]]

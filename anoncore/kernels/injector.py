@@ -1,4 +1,15 @@
-"""Dealing rows into buckets in which no rule forbids a row the values of the others."""
+"""Dealing rows into buckets in which no negative rule forbids a row the values of the others.
+
+A negative rule says that people with certain quasi-identifier values never have a sensitive value. An adversary who
+knows the rules crosses out these values in a bucket, so everyone must keep at least l values that no rule forbids.
+
+- `values` int32 (n_rows,): code of the sensitive value of each row.
+- `forbidden` uint64 (n_rows or n_types, n_words): the values that the rules forbid a row or a type of rows, one bit per
+  code; code v is bit v % 64 of word v // 64.
+- `unique`: the code whose rows each count as a value of their own; -1 if there is none.
+
+Source: Li and Li, Injector, ICDE 2008.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +23,15 @@ from anoncore.kernels.compiler import inner_kernel, kernel
 
 @inner_kernel
 def _forbids(forbidden: Words, row: int, value: int) -> bool:
-    """Whether a rule forbids the row (or type of rows) this value; values are bits of its words."""
+    """Whether a rule forbids the row (or type of rows) this value."""
     return (forbidden[row, value >> 6] >> np.uint64(value & 63)) & np.uint64(1) != 0
 
 
 class Types(NamedTuple):
-    """Rows of one value that the rules forbid the same values, as one type: `value` int32 and `forbidden` uint64 words.
+    """Rows of one value that the rules forbid the same values are one type: rows of a type can stand for each other.
 
-    The types of value v are listed in `of_value[value_start[v]:value_start[v + 1]]`, the most restricted first.
+    `value` int32 (n_types,); `forbidden` as above. The types of value v are listed in
+    `of_value[value_start[v]:value_start[v + 1]]`, the most restricted first.
     """
 
     value: Int32
@@ -28,30 +40,42 @@ class Types(NamedTuple):
     value_start: Int64
 
 
+class Rules(NamedTuple):
+    """The sensitive value of every row and what the rules forbid it: `values`, `forbidden` and `unique` as above."""
+
+    values: Int32
+    forbidden: Words
+    unique: int
+
+
 @inner_kernel
 def _fitting(
     types: Types, left: Int64, chosen: Int64, n_chosen: int, value: int, first: Int64, following: Int64
 ) -> int:
-    """The most restricted type of a value with a row left that fits each chosen one, both ways; -1 if there is none."""
-    before, one = -1, first[value]
-    while one >= 0:
-        if left[one] == 0:
+    """The most restricted type of a value with a row left that fits each chosen one, both ways; -1 if there is none.
+
+    `first[value]` is the value's first type and `following[type]` the next one: a linked list, from which types without
+    rows left are taken out when they are met. So no call passes the same empty type again.
+    """
+    before, candidate = -1, first[value]
+    while candidate >= 0:
+        if left[candidate] == 0:
             if before < 0:
-                first[value] = following[one]
+                first[value] = following[candidate]
             else:
-                following[before] = following[one]
-            one = following[one]
+                following[before] = following[candidate]
+            candidate = following[candidate]
             continue
         fits, taken = True, 0
         for i in range(n_chosen):
             other = chosen[i]
-            taken += other == one
-            if _forbids(types.forbidden, one, types.value[other]) or _forbids(types.forbidden, other, value):
+            taken += other == candidate
+            if _forbids(types.forbidden, candidate, types.value[other]) or _forbids(types.forbidden, other, value):
                 fits = False
                 break
-        if fits and taken < left[one]:
-            return one
-        before, one = one, following[one]
+        if fits and taken < left[candidate]:
+            return candidate
+        before, candidate = candidate, following[candidate]
     return -1
 
 
@@ -70,10 +94,10 @@ def deal_fitting(types: Types, sizes: Int64, order: Int64, unique: int, l: int, 
     first, following = np.full(n_values, -1, np.int64), np.full(types.value.shape[0], -1, np.int64)
     for value in range(n_values):
         begin, end = types.value_start[value], types.value_start[value + 1]
-        for place in range(begin, end):
-            value_left[value] += sizes[types.of_value[place]]
-            if place + 1 < end:
-                following[types.of_value[place]] = types.of_value[place + 1]
+        for i in range(begin, end):
+            value_left[value] += sizes[types.of_value[i]]
+            if i + 1 < end:
+                following[types.of_value[i]] = types.of_value[i + 1]
         if begin < end:
             first[value] = types.of_value[begin]
     remaining = value_left.sum()
@@ -99,10 +123,10 @@ def deal_fitting(types: Types, sizes: Int64, order: Int64, unique: int, l: int, 
             for _ in range(l if value == unique else 1):
                 if n_chosen == l:
                     break
-                one = _fitting(types, left, chosen, n_chosen, value, first, following)
-                if one < 0:
+                partner = _fitting(types, left, chosen, n_chosen, value, first, following)
+                if partner < 0:
                     break
-                chosen[n_chosen] = one
+                chosen[n_chosen] = partner
                 n_chosen += 1
         if n_chosen < l or _forbids(types.forbidden, seed, types.value[seed]):
             over[n_over] = seed
@@ -121,7 +145,9 @@ def deal_fitting(types: Types, sizes: Int64, order: Int64, unique: int, l: int, 
 
 @inner_kernel
 def _rank(ranked: Int64, left: Int64, tie: Int64, unique: int) -> None:
-    """Sort the values by rows left, most first; nearly sorted already, as a bucket takes one of each of a few."""
+    """Sort the values by rows left, most first; `tie` decides between equals, `unique` counts as one row."""
+    # By insertion: a bucket takes one row each of a few values, so the order of the last bucket is nearly right and a
+    # pass over it costs O(n_values).
     for i in range(1, ranked.shape[0]):
         value = ranked[i]
         weight = min(left[value], 1) if value == unique else left[value]
@@ -138,7 +164,11 @@ def _rank(ranked: Int64, left: Int64, tie: Int64, unique: int) -> None:
 
 @inner_kernel
 def _match(allowed: Bools, row: int, owner: Int64, seen: Bools) -> bool:
-    """Find the row a value along an augmenting path, moving others."""
+    """Find the row a value along an augmenting path, moving others; whether there is one.
+
+    `allowed` bool (n, n): which of the bucket's values each of its rows may have. `owner` int64 (n,): the row that has
+    each value now, -1 for none. `seen` bool (n,): the values that this search has tried.
+    """
     for value in range(allowed.shape[1]):
         if allowed[row, value] and not seen[value]:
             seen[value] = True
@@ -152,8 +182,9 @@ def _match(allowed: Bools, row: int, owner: Int64, seen: Bools) -> bool:
 def fewest_valid(rows: Int64, values: Int32, forbidden: Words) -> int:
     """The smallest number of valid values of a row in a bucket whose values all differ; -1 if no assignment exists.
 
-    A value is valid for a row if the rules allow an assignment of the bucket's values to its rows in which he has it:
-    if, from one perfect matching, the value's row reaches this row by exchanging values.
+    `rows` int64 are the rows of the bucket. A value is valid for a row if the rules allow an assignment of the bucket's
+    values to its rows in which this row has it. One perfect matching of rows and values tells all of them: the row may
+    take the value if a chain of exchanges leads from the value's present owner back to the row.
     """
     size = rows.shape[0]
     allowed = np.empty((size, size), np.bool_)
@@ -170,11 +201,13 @@ def fewest_valid(rows: Int64, values: Int32, forbidden: Words) -> int:
         for j in range(size):
             if allowed[i, j]:
                 reaches[i, owner[j]] = True
-    for middle in range(size):
+    # Transitive closure (Warshall). The loop over the row in between must be the outer one: then `reaches` knows all
+    # chains through the rows up to `between` before the next one is allowed on the way.
+    for between in range(size):
         for i in range(size):
-            if reaches[i, middle]:
+            if reaches[i, between]:
                 for j in range(size):
-                    reaches[i, j] |= reaches[middle, j]
+                    reaches[i, j] |= reaches[between, j]
     fewest = size
     for i in range(size):
         valid = 0
@@ -186,7 +219,7 @@ def fewest_valid(rows: Int64, values: Int32, forbidden: Words) -> int:
 
 @kernel
 def valid_values(order: Int64, starts: Int64, values: Int32, forbidden: Words) -> Int64:
-    """`fewest_valid` of every bucket, (n_buckets,)."""
+    """`fewest_valid` of every bucket, int64 (n_buckets,); rows of bucket b are `order[starts[b]:starts[b + 1]]`."""
     result = np.empty(starts.shape[0] - 1, np.int64)
     for bucket in range(result.shape[0]):
         result[bucket] = fewest_valid(order[starts[bucket] : starts[bucket + 1]], values, forbidden)
@@ -199,15 +232,14 @@ def place_leftovers(
     n_buckets: int,
     leftovers: Int64,
     first_try: Int64,
-    values: Int32,
-    forbidden: Words,
-    unique: int,
+    rules: Rules,
     l: int,
     limit: int,
 ) -> int:
-    """Put each leftover row into a bucket that lacks its value and stays valid; returns how many found none.
+    """Put each leftover row into a bucket that lacks its value and stays valid; returns how many rows find none.
 
-    Up to `limit` buckets are tried from `first_try` on, those without a leftover first.
+    `bucket` int32 (n_rows,) is changed; -1 for the `leftovers` int64 (n_leftovers,). Up to `limit` buckets are tried
+    from `first_try` int64 (n_leftovers,) on, those without a leftover first. A bucket gets at most 2l rows.
     """
     size = np.zeros(n_buckets, np.int64)
     members = np.full((n_buckets, 2 * l), -1, np.int64)
@@ -218,32 +250,34 @@ def place_leftovers(
     lost = 0
     for i in range(leftovers.shape[0]):
         row = leftovers[i]
-        found = -1
-        for room in range(l, 2 * l):
+        joined = -1
+        for n_members in range(l, 2 * l):
             for step in range(min(n_buckets, limit)):
-                one = (first_try[i] + step) % n_buckets
-                if size[one] != room or not _may_join(members[one], size[one], row, values, forbidden, unique, l):
+                candidate = (first_try[i] + step) % n_buckets
+                if size[candidate] != n_members or not _may_join(members[candidate, :n_members], row, rules, l):
                     continue
-                members[one, size[one]] = row
-                if fewest_valid(members[one, : size[one] + 1], values, forbidden) >= l:
-                    found = one
+                # The row is written behind the members; it stays there only if the size counts it.
+                members[candidate, n_members] = row
+                if fewest_valid(members[candidate, : n_members + 1], rules.values, rules.forbidden) >= l:
+                    joined = candidate
                     break
-            if found >= 0:
+            if joined >= 0:
                 break
-        if found < 0:
+        if joined < 0:
             lost += 1
             continue
-        size[found] += 1
-        bucket[row] = found
+        size[joined] += 1
+        bucket[row] = joined
     return lost
 
 
 @inner_kernel
-def _may_join(members: Int64, size: int, row: int, values: Int32, forbidden: Words, unique: int, l: int) -> bool:
-    """Whether the bucket lacks the row's value and has enough values for it, before the whole bucket is matched."""
-    allowed = 0 if _forbids(forbidden, row, values[row]) else 1
-    for i in range(size):
-        if values[members[i]] == values[row] and values[row] != unique:
+def _may_join(members: Int64, row: int, rules: Rules, l: int) -> bool:
+    """Whether the bucket lacks the row's value and has l values for the row: cheap, before the bucket is matched."""
+    values = rules.values
+    allowed = 0 if _forbids(rules.forbidden, row, values[row]) else 1
+    for member in members:
+        if values[member] == values[row] and values[row] != rules.unique:
             return False
-        allowed += not _forbids(forbidden, row, values[members[i]])
+        allowed += not _forbids(rules.forbidden, row, values[member])
     return allowed >= l

@@ -1,4 +1,13 @@
-"""Local recoding: grouping the rows that are left at a node of the lattice, and keeping the groups that hold."""
+"""Local recoding: grouping the rows that are left at a node of the lattice, and keeping the groups that hold.
+
+A node of the lattice is one level of generalization per quasi-identifier. At a node, rows whose codes generalize to the
+same are one group. Groups that satisfy every check become classes; their rows are not looked at again.
+
+- `node` int64 (d,): the level of every quasi-identifier; `nodes` int64 (n_nodes, d).
+- `left` int64: row numbers that have no class yet.
+- `number` int64 (at least n_left,): group of each of these rows, 0..n_groups-1; `sizes` int64: rows of each group.
+- `group` int32 (n_rows,): class of every row, written where a group becomes a class.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +23,9 @@ from anoncore.kernels.compiler import inner_kernel, kernel
 class LatticeRows(NamedTuple):
     """The table as the search sees it: `codes` int32 (n, d), `sensitive` int32 (n, s).
 
-    `salt[begin[a] + level * size[a] + code]` is a random 64-bit word, equal for the codes that are one node at that
-    level: rows whose words add up to the same have the same generalized quasi-identifiers.
+    `salt[begin[a] + level * size[a] + code]` is a random 64-bit word, equal for the codes of attribute a that are one
+    value at that level. Rows whose words add up to the same have the same generalized quasi-identifiers: that two
+    different ones add up to the same has a probability of 2^-64.
     """
 
     codes: Int32
@@ -27,7 +37,9 @@ class LatticeRows(NamedTuple):
 
 @inner_kernel
 def _number_groups(rows: LatticeRows, left: Int64, node: Int64, number: Int64, sizes: Int64) -> int:
-    """Group of every row that is left, into `number`, and the groups' `sizes`; returns how many groups there are."""
+    """Write the group of every row that is left and the groups' sizes; returns how many groups there are."""
+    # A hash table with open addressing, at most half full; its size is a power of two, so that the position of a hash
+    # in it is a mask and not a division. Sorting the keys would cost O(n log n), this costs O(n).
     capacity = 64
     while capacity < 2 * left.shape[0]:
         capacity *= 2
@@ -38,79 +50,81 @@ def _number_groups(rows: LatticeRows, left: Int64, node: Int64, number: Int64, s
         key = np.uint64(0)
         for a in range(node.shape[0]):
             key += rows.salt[rows.begin[a] + node[a] * rows.size[a] + rows.codes[left[i], a]]
-        place = np.int64(key >> np.uint64(20)) & (capacity - 1)
-        while entry[place] >= 0 and word[place] != key:
-            place = (place + 1) & (capacity - 1)
-        if entry[place] < 0:
-            entry[place], word[place] = n_groups, key
+        slot = np.int64(key >> np.uint64(20)) & (capacity - 1)
+        while entry[slot] >= 0 and word[slot] != key:
+            slot = (slot + 1) & (capacity - 1)
+        if entry[slot] < 0:
+            entry[slot], word[slot] = n_groups, key
             sizes[n_groups] = 0
             n_groups += 1
-        number[i] = entry[place]
+        number[i] = entry[slot]
         sizes[number[i]] += 1
     return n_groups
 
 
 @inner_kernel
-def _judge(rows: LatticeRows, left: Int64, number: Int64, sizes: Int64, checks: KernelChecks) -> Bools:
-    """Whether each group satisfies every check."""
-    verdict = np.zeros(sizes.shape[0], np.bool_)
+def _groups_hold(rows: LatticeRows, left: Int64, number: Int64, sizes: Int64, checks: KernelChecks) -> Bools:
+    """Whether each group satisfies every check, bool (n_groups,)."""
+    hold = np.zeros(sizes.shape[0], np.bool_)
     counts = np.zeros(checks.count_start[-1], np.int64)
     if rows.sensitive.shape[1] == 0:
         for group in range(sizes.shape[0]):
-            verdict[group] = all_hold(checks, counts, sizes[group])
-        return verdict
-    place = np.zeros(sizes.shape[0] + 1, np.int64)
+            hold[group] = all_hold(checks, counts, sizes[group])
+        return hold
+    # The members of the groups that are large enough, group by group; the others need no count of sensitive values.
+    filled = np.zeros(sizes.shape[0] + 1, np.int64)
     for group in range(sizes.shape[0]):
-        place[group + 1] = place[group] + (sizes[group] if sizes[group] >= checks.minimum_rows else 0)
-    member = np.empty(place[-1], np.int64)
+        filled[group + 1] = filled[group] + (sizes[group] if sizes[group] >= checks.minimum_rows else 0)
+    members = np.empty(filled[-1], np.int64)
     for i in range(left.shape[0]):
         group = number[i]
         if sizes[group] >= checks.minimum_rows:
-            member[place[group]] = left[i]
-            place[group] += 1
+            members[filled[group]] = left[i]
+            filled[group] += 1
     begin = 0
     for group in range(sizes.shape[0]):
         if sizes[group] < checks.minimum_rows:
             continue
-        for i in range(begin, place[group]):
+        for i in range(begin, filled[group]):
             for s in range(rows.sensitive.shape[1]):
-                counts[checks.count_start[s] + rows.sensitive[member[i], s]] += 1
-        verdict[group] = all_hold(checks, counts, sizes[group])
-        for i in range(begin, place[group]):
+                counts[checks.count_start[s] + rows.sensitive[members[i], s]] += 1
+        hold[group] = all_hold(checks, counts, sizes[group])
+        for i in range(begin, filled[group]):
             for s in range(rows.sensitive.shape[1]):
-                counts[checks.count_start[s] + rows.sensitive[member[i], s]] = 0
-        begin = place[group]
-    return verdict
+                counts[checks.count_start[s] + rows.sensitive[members[i], s]] = 0
+        begin = filled[group]
+    return hold
 
 
 @kernel
 def place_rows(
     rows: LatticeRows, nodes: Int64, left: Int64, n_left: int, group: Int32, n_groups: int, checks: KernelChecks
 ) -> tuple[int, int]:
-    """At each node (levels, (n_nodes, d)) in turn, make every group of the rows left that holds a class.
+    """At each node in turn, make every group of the rows left that holds a class.
 
-    `left[:n_left]` are the rows left, `group` (n,) gets the classes' numbers from `n_groups` on; both are changed.
-    Returns the new `n_left` and `n_groups`.
+    `left[:n_left]` are the rows left, `group` gets the classes' numbers from `n_groups` on; both are changed. Returns
+    the new `n_left` and `n_groups`.
     """
     number = np.empty(n_left, np.int64)
     sizes = np.empty(n_left, np.int64)
-    for at in range(nodes.shape[0]):
+    class_of = np.empty(n_left, np.int64)
+    for i in range(nodes.shape[0]):
         if n_left < max(checks.minimum_rows, 1):
             break
-        found = _number_groups(rows, left[:n_left], nodes[at], number, sizes)
-        verdict = _judge(rows, left[:n_left], number, sizes[:found], checks)
-        for one in range(found):
-            if verdict[one]:
-                sizes[one] = n_groups
+        n_candidates = _number_groups(rows, left[:n_left], nodes[i], number, sizes)
+        hold = _groups_hold(rows, left[:n_left], number, sizes[:n_candidates], checks)
+        for candidate in range(n_candidates):
+            if hold[candidate]:
+                class_of[candidate] = n_groups
                 n_groups += 1
-        kept = 0
-        for i in range(n_left):
-            if verdict[number[i]]:
-                group[left[i]] = sizes[number[i]]
+        n_kept = 0
+        for j in range(n_left):
+            if hold[number[j]]:
+                group[left[j]] = class_of[number[j]]
             else:
-                left[kept] = left[i]
-                kept += 1
-        n_left = kept
+                left[n_kept] = left[j]
+                n_kept += 1
+        n_left = n_kept
     return n_left, n_groups
 
 
@@ -119,10 +133,10 @@ def count_placed(rows: LatticeRows, node: Int64, left: Int64, checks: KernelChec
     """How many of the rows left lie in a group that holds at this node."""
     number = np.empty(left.shape[0], np.int64)
     sizes = np.empty(left.shape[0], np.int64)
-    found = _number_groups(rows, left, node, number, sizes)
-    verdict = _judge(rows, left, number, sizes[:found], checks)
-    placed = 0
-    for one in range(found):
-        if verdict[one]:
-            placed += sizes[one]
-    return placed
+    n_groups = _number_groups(rows, left, node, number, sizes)
+    hold = _groups_hold(rows, left, number, sizes[:n_groups], checks)
+    n_placed = 0
+    for group in range(n_groups):
+        if hold[group]:
+            n_placed += sizes[group]
+    return n_placed

@@ -1,4 +1,12 @@
-"""Merging clusters that are not close enough to the table with their nearest neighbours."""
+"""Merging clusters that are not close enough to the table with their nearest neighbours.
+
+- `centers` float (n_clusters, d): the clusters' averages, points as `nearest.center` gives them.
+- `sizes` int64 (n_clusters,): rows of each cluster; `counts` int32 (n_clusters, n_values): their sensitive values.
+- `before`, `after` int64 (n_clusters,): the neighbours of each cluster, in order of number, among those that are left:
+  a linked list in both directions, so that a cluster that is merged away leaves it in O(1).
+
+Source: Soria-Comas, Domingo-Ferrer, Sanchez and Martinez, IEEE TKDE 27(11), 2015.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +28,17 @@ def merge_until_close(
 ) -> Int64:
     """Merge the cluster of largest excess with the nearest one until none is in excess; each cluster's survivor.
 
-    `centers` (n_clusters, d) are points as `kernels.nearest.center` gives them, `counts` (n_clusters, values) the
-    sensitive counts; all three are changed. Neighbours are looked for among the `reach` clusters before and after in
-    number. The merged center is the mean of numbers and the larger part's categories.
+    `centers`, `sizes` and `counts` are changed. The nearest cluster is looked for among the `reach` ones before and
+    after in number. The merged center is the mean of numbers and the larger cluster's categories.
     """
     n = sizes.shape[0]
     into = np.arange(n)
     before, after = np.arange(n) - 1, np.arange(n) + 1
+    # The heap has the cluster of largest excess on top. An entry whose cluster was merged since then is left in it and
+    # passed over when it comes up: its version is old. Removing it at once would mean searching the heap.
     version = np.zeros(n, np.int64)
     own = np.empty(counts.shape[1], np.int64)
+    # The first entry names no cluster; it tells numba the types of the list.
     waiting = [(0.0, np.int64(-1), np.int64(-1))]
     for c in range(n):
         own[:] = counts[c]
@@ -58,20 +68,21 @@ def merge_until_close(
             before[after[worst]] = before[worst]
         version[nearest] += 1
         own[:] = counts[nearest]
-        left = worst_excess(checks, own, total)
-        if left > 0:
-            heapq.heappush(waiting, (-left, np.int64(nearest), version[nearest]))
+        excess = worst_excess(checks, own, total)
+        if excess > 0:
+            heapq.heappush(waiting, (-excess, np.int64(nearest), version[nearest]))
+    # A survivor may have been merged away later: follow the chain to the cluster that is left.
     for c in range(n):
-        last = into[c]
-        while into[last] != last:
-            last = into[last]
-        into[c] = last
+        survivor = into[c]
+        while into[survivor] != survivor:
+            survivor = into[survivor]
+        into[c] = survivor
     return into
 
 
 @kernel
 def _nearest_cluster(attributes: Attributes, centers: Floats, before: Int64, after: Int64, c: int, reach: int) -> int:
-    """The cluster whose center lies nearest, among those still there; -1 if there is no other."""
+    """The cluster whose center lies nearest to that of cluster c, among those still there; -1 if there is no other."""
     n = centers.shape[0]
     best, least = -1, np.inf
     other = before[c]

@@ -1,6 +1,17 @@
-"""Clusters of nearest rows: maximum distance to average vector (MDAV), with and without a sensitive attribute."""
+"""Clusters of nearest rows: maximum distance to average vector (MDAV), with and without a sensitive attribute.
+
+- `Space.point` float (n_rows, d): every row as a point with one axis per quasi-identifier. Numbers are a share of their
+  domain's width, so that no unit of measurement outweighs the others; categories are their codes.
+- `rows` int64 (n,): the row numbers that are to be clustered, or are left to be.
+- `group` int32 (n_rows,): number of the cluster of every row, written here; numbers count on from `first`.
+- `sensitive` int32 (n_rows, n_sensitive): codes of the sensitive attributes that the checks count.
+
+Source: Soria-Comas, Domingo-Ferrer, Sanchez and Martinez, IEEE TKDE 27(11), 2015.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,44 +25,52 @@ CANDIDATES = 1_000
 """Nearest rows that are tried as replacements in one cluster; the paper tries all that are left."""
 
 
+class Space(NamedTuple):
+    """The space of the quasi-identifiers: its axes, and `point` (n_rows, d) as above."""
+
+    attributes: Attributes
+    point: Floats
+
+
 @kernel
 def points(attributes: Attributes, codes: Int32) -> Floats:
-    """Rows as points (n_rows, d): numbers as a share of their domain's width, categories as their codes."""
+    """The points of rows with these codes, int32 (n_rows, d), as `Space` has them."""
     n, d = codes.shape
-    found = np.empty((n, d))
+    point = np.empty((n, d))
     for a in range(d):
         begin, span = attributes.code_start[a], attributes.span[a]
         for row in range(n):
             code = codes[row, a]
-            found[row, a] = code
+            point[row, a] = code
             if attributes.form[a] == NUMBER:
-                found[row, a] = attributes.position[begin + code] / span if span > 0 else 0.0
-    return found
+                point[row, a] = attributes.position[begin + code] / span if span > 0 else 0.0
+    return point
 
 
 @kernel
-def distance(attributes: Attributes, one: Floats, other: Floats) -> float:
-    """Sum over the attributes of how far two points lie apart, 0 to 1 each.
+def distance(attributes: Attributes, p: Floats, q: Floats) -> float:
+    """Sum over the attributes of how far two points (d,) lie apart, 0 to 1 each.
 
     Numbers: difference / width of the domain; categories: 0 if equal, else 1, or in a hierarchy the width of the lowest
     common ancestor.
     """
     total = 0.0
-    for a in range(one.shape[0]):
-        if one[a] == other[a]:
+    for a in range(p.shape[0]):
+        if p[a] == q[a]:
             continue
         if attributes.form[a] == NUMBER:
-            total += abs(one[a] - other[a])
+            total += abs(p[a] - q[a])
         elif attributes.form[a] == HIERARCHY:
-            total += width(attributes, a, int(min(one[a], other[a])), int(max(one[a], other[a])))
+            total += width(attributes, a, int(min(p[a], q[a])), int(max(p[a], q[a])))
         else:
             total += 1.0
     return total
 
 
 @kernel
-def center(attributes: Attributes, rows: Int64, point: Floats) -> Floats:
-    """The average of the rows: mean of numbers, most frequent category."""
+def center(space: Space, rows: Int64) -> Floats:
+    """The average of the rows, a point (d,): mean of numbers, most frequent category (the lowest code of several)."""
+    attributes, point = space.attributes, space.point
     d = point.shape[1]
     average = np.zeros(d)
     for a in range(d):
@@ -68,63 +87,58 @@ def center(attributes: Attributes, rows: Int64, point: Floats) -> Floats:
 
 
 @kernel
-def centers(attributes: Attributes, order: Int64, starts: Int64, point: Floats) -> Floats:
-    """The average of every cluster, (n_clusters, d), from rows sorted by cluster."""
+def centers(space: Space, order: Int64, starts: Int64) -> Floats:
+    """The average of every cluster, (n_clusters, d); rows of cluster c are `order[starts[c]:starts[c + 1]]`."""
     n = starts.shape[0] - 1
-    found = np.empty((n, point.shape[1]))
+    averages = np.empty((n, space.point.shape[1]))
     for c in range(n):
-        found[c] = center(attributes, order[starts[c] : starts[c + 1]], point)
-    return found
+        averages[c] = center(space, order[starts[c] : starts[c + 1]])
+    return averages
 
 
 @kernel
-def farthest_row(attributes: Attributes, rows: Int64, point: Floats, origin: Floats) -> int:
-    """The first of the rows that lie farthest from a point."""
-    best, most = rows[0], -1.0
+def farthest_row(space: Space, rows: Int64, origin: Floats) -> int:
+    """The row that lies farthest from the point `origin` (d,), the first of several."""
+    farthest, most = rows[0], -1.0
     for row in rows:
-        apart = distance(attributes, point[row], origin)
+        apart = distance(space.attributes, space.point[row], origin)
         if apart > most:
-            best, most = row, apart
-    return best
+            farthest, most = row, apart
+    return farthest
 
 
 @kernel
-def nearest_places(attributes: Attributes, rows: Int64, point: Floats, seed: int, k: int) -> Int64:
-    """Places in `rows` of the k rows nearest to row `seed`, itself first, nearest first."""
+def nearest_positions(space: Space, rows: Int64, seed: int, k: int) -> Int64:
+    """Positions in `rows` of the k rows nearest to row `seed`, itself first, nearest first, int64 (k,)."""
     apart = np.empty(rows.shape[0])
     for i in range(rows.shape[0]):
-        apart[i] = -1.0 if rows[i] == seed else distance(attributes, point[rows[i]], point[seed])
+        # Below every distance, so that the seed comes first even where other rows lie at the same point.
+        apart[i] = -1.0 if rows[i] == seed else distance(space.attributes, space.point[rows[i]], space.point[seed])
     if k >= rows.shape[0]:
         return np.argsort(apart, kind="mergesort")
+    # Finding the k-th distance and sorting only k rows costs O(n + k log k) instead of O(n log n).
     limit = np.partition(apart, k - 1)[k - 1]
     chosen = np.empty(k, np.int64)
     n_chosen = 0
-    for closer in range(2):
+    # All rows nearer than the k-th distance first; of those at it, only as many as there is room for, the first ones.
+    for turn in range(2):
         for i in range(rows.shape[0]):
-            if n_chosen < k and (apart[i] < limit if closer == 0 else apart[i] == limit):
+            if n_chosen < k and (apart[i] < limit if turn == 0 else apart[i] == limit):
                 chosen[n_chosen] = i
                 n_chosen += 1
     return chosen[np.argsort(apart[chosen], kind="mergesort")]
 
 
 @kernel
-def _without(rows: Int64, places: Int64) -> Int64:
+def _without(rows: Int64, positions: Int64) -> Int64:
+    """The rows that do not stand at these positions."""
     keep = np.ones(rows.shape[0], np.bool_)
-    keep[places] = False
+    keep[positions] = False
     return rows[keep]
 
 
 @kernel
-def mdav(
-    attributes: Attributes,
-    point: Floats,
-    rows: Int64,
-    k: int,
-    sensitive: Int32,
-    checks: KernelChecks,
-    group: Int32,
-    first: int,
-) -> int:
+def mdav(space: Space, rows: Int64, k: int, sensitive: Int32, checks: KernelChecks, group: Int32, first: int) -> int:
     """Cluster the rows, write the clusters' numbers from `first` on into `group`, and return the next free number.
 
     In turn the row farthest from the average of those left, and the row farthest from it, take the k - 1 nearest rows;
@@ -132,107 +146,99 @@ def mdav(
     the next nearest ones. Time O(n^2 d / k).
     """
     left = rows.copy()
+    # -1: the next cluster begins at the row farthest from the average; else at the row farthest from row `seed`.
     seed = -1
     while left.shape[0] > 0:
-        origin = center(attributes, left, point) if seed < 0 else point[seed]
-        chosen = farthest_row(attributes, left, point, origin)
+        origin = center(space, left) if seed < 0 else space.point[seed]
+        chosen = farthest_row(space, left, origin)
         seed = chosen if seed < 0 else -1
         if left.shape[0] < 2 * k:
-            places = np.arange(left.shape[0])
+            members = np.arange(left.shape[0])
         else:
-            places = nearest_places(attributes, left, point, chosen, k)
+            members = nearest_positions(space, left, chosen, k)
             if checks.address.shape[0] > 0:
-                places = _closer(attributes, left, point, chosen, places, sensitive, checks)
-        for place in places:
-            group[left[place]] = first
+                members = _closer(space, left, chosen, members, sensitive, checks)
+        for position in members:
+            group[left[position]] = first
         first += 1
-        left = _without(left, places)
+        left = _without(left, members)
     return first
 
 
 @kernel
-def _closer(
-    attributes: Attributes,
-    rows: Int64,
-    point: Floats,
-    seed: int,
-    places: Int64,
-    sensitive: Int32,
-    checks: KernelChecks,
-) -> Int64:
-    """Exchange members of a cluster for the next nearest rows as long as it is in excess and that lowers the excess."""
-    k, n_columns = places.shape[0], sensitive.shape[1]
+def _closer(space: Space, rows: Int64, seed: int, members: Int64, sensitive: Int32, checks: KernelChecks) -> Int64:
+    """Exchange members of a cluster for the next nearest rows as long as it is in excess and that lowers the excess.
+
+    `members` int64 (k,) are the cluster's positions in `rows`, those of the k rows nearest to row `seed`.
+    """
+    k, n_columns = members.shape[0], sensitive.shape[1]
     counts = np.zeros(checks.count_start[-1], np.int64)
-    for place in places:
+    for position in members:
         for column in range(n_columns):
-            counts[checks.count_start[column] + sensitive[rows[place], column]] += 1
+            counts[checks.count_start[column] + sensitive[rows[position], column]] += 1
     excess = worst_excess(checks, counts, k)
     if excess == 0:
-        return places
+        return members
     reach = min(rows.shape[0], k + CANDIDATES)
-    candidates = nearest_places(attributes, rows, point, seed, reach)
+    candidates = nearest_positions(space, rows, seed, reach)
     for new in candidates[k:]:
         best, lowest = -1, excess
+        # The counts are those of a cluster with the new row and without one member in turn; none is counted anew.
         for column in range(n_columns):
             counts[checks.count_start[column] + sensitive[rows[new], column]] += 1
         for member in range(k):
             for column in range(n_columns):
-                counts[checks.count_start[column] + sensitive[rows[places[member]], column]] -= 1
+                counts[checks.count_start[column] + sensitive[rows[members[member]], column]] -= 1
             after = worst_excess(checks, counts, k)
             for column in range(n_columns):
-                counts[checks.count_start[column] + sensitive[rows[places[member]], column]] += 1
+                counts[checks.count_start[column] + sensitive[rows[members[member]], column]] += 1
             if after < lowest - 1e-12:
                 best, lowest = member, after
-        gone = new if best < 0 else places[best]
+        gone = new if best < 0 else members[best]
         for column in range(n_columns):
             counts[checks.count_start[column] + sensitive[rows[gone], column]] -= 1
         if best >= 0:
-            places[best] = new
+            members[best] = new
             excess = lowest
         if excess == 0:
             break
-    return places
+    return members
 
 
 @kernel
-def draw_strata(
-    attributes: Attributes,
-    point: Floats,
-    rows: Int64,
-    stratum: Int32,
-    n_strata: int,
-    middle: int,
-    group: Int32,
-    first: int,
-) -> int:
+def draw_strata(space: Space, rows: Int64, stratum: Int32, n_strata: int, middle: int, group: Int32, first: int) -> int:
     """Clusters with one row of every stratum, the nearest to a row chosen as in `mdav`; the next free number.
 
-    The stratum `middle` may have more rows than the others: then clusters take two of it while it has.
+    `stratum` int32 (n_rows,), 0..n_strata-1. The stratum `middle` may have more rows than the others: then clusters
+    take two of it while it has.
     """
     left = rows.copy()
     seed = -1
     while left.shape[0] > 0:
-        origin = center(attributes, left, point) if seed < 0 else point[seed]
-        chosen = farthest_row(attributes, left, point, origin)
+        origin = center(space, left) if seed < 0 else space.point[seed]
+        chosen = farthest_row(space, left, origin)
         seed = chosen if seed < 0 else -1
-        best, least = np.full(n_strata, -1, np.int64), np.full(n_strata, np.inf)
-        held = np.zeros(n_strata, np.int64)
-        second, spare = -1, np.inf
+        nearest, least = np.full(n_strata, -1, np.int64), np.full(n_strata, np.inf)
+        n_left = np.zeros(n_strata, np.int64)
+        # Of the middle stratum the second nearest row is kept as well, in the same pass.
+        second, second_least = -1, np.inf
         for i in range(left.shape[0]):
-            b = stratum[left[i]]
-            held[b] += 1
-            apart = -1.0 if left[i] == chosen else distance(attributes, point[left[i]], point[chosen])
-            if apart < least[b]:
-                if b == middle:
-                    second, spare = best[b], least[b]
-                best[b], least[b] = i, apart
-            elif b == middle and apart < spare:
-                second, spare = i, apart
-        places = best
-        if held[middle] > held.min():
-            places = np.append(best, second)
-        for place in places:
-            group[left[place]] = first
+            s = stratum[left[i]]
+            n_left[s] += 1
+            apart = -1.0
+            if left[i] != chosen:
+                apart = distance(space.attributes, space.point[left[i]], space.point[chosen])
+            if apart < least[s]:
+                if s == middle:
+                    second, second_least = nearest[s], least[s]
+                nearest[s], least[s] = i, apart
+            elif s == middle and apart < second_least:
+                second, second_least = i, apart
+        members = nearest
+        if n_left[middle] > n_left.min():
+            members = np.append(nearest, second)
+        for position in members:
+            group[left[position]] = first
         first += 1
-        left = _without(left, places)
+        left = _without(left, members)
     return first

@@ -16,7 +16,7 @@ from anoncore.algorithms.closeness.locality import QuasiSpace, sensitive_columns
 from anoncore.algorithms.closeness.strata import Strata, worst_distance
 from anoncore.datasets import table
 from anoncore.kernels.merging import merge_until_close
-from anoncore.kernels.nearest import centers, distance, draw_strata, mdav, points
+from anoncore.kernels.nearest import centers, distance, draw_strata, mdav
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, TCloseness
 from anoncore.requirements.t_closeness import ground_reference
@@ -40,7 +40,7 @@ def plane(n: int, seed: int) -> Microdata:
 
 
 def twin_of(space: QuasiSpace) -> PlainClusters:
-    return PlainClusters(points(space.attributes, space.codes).tolist(), [True, True, False])
+    return PlainClusters(space.kernel.point.tolist(), [True, True, False])
 
 
 def clusters_of(group) -> set[frozenset[int]]:
@@ -55,9 +55,8 @@ def test_clusters_are_those_of_plain_mdav(n, k, seed):
     space = QuasiSpace.of(data, 0)
     checks = CheckSet((), data)
     group = np.full(n, -1, dtype=np.int32)
-    point = points(space.attributes, space.codes)
     rows = np.arange(n)
-    n_clusters = mdav(space.attributes, point, rows, k, sensitive_columns(checks, n), checks.kernel, group, 0)
+    n_clusters = mdav(space.kernel, rows, k, sensitive_columns(checks, n), checks.kernel, group, 0)
     assert n_clusters == group.max() + 1
     expected = twin_of(space).mdav(rows.tolist(), k)
     assert clusters_of(group) == {frozenset(cluster) for cluster in expected}
@@ -72,7 +71,7 @@ def test_clusters_are_merged_as_the_plain_twin_merges(n, seed, t):
     partition = Partition(group)
     wanted = TCloseness(t=t, ground="ordered")
     checks = CheckSet((wanted,), data)
-    averages = centers(space.attributes, partition.order, partition.starts, points(space.attributes, space.codes))
+    averages = centers(space.kernel, partition.order, partition.starts)
     codes, m = data.codes["s"], len(data.domain["s"])
     counts = partition.histogram(codes, m).astype(np.int32)
     into = merge_until_close(space.attributes, averages, partition.sizes.copy(), counts, checks.kernel, n)
@@ -96,7 +95,7 @@ def test_the_distance_mixes_numbers_categories_and_hierarchies():
     frame = pd.DataFrame({"age": [20, 30, 60, 25, 25], "town": list("aabab"), "job": list("uvywx")})
     data = Microdata(frame, roles=dict.fromkeys(frame, "quasi-identifier"), hierarchies={"job": tree})
     space = QuasiSpace.of(data, 0)
-    point = points(space.attributes, space.codes)
+    point = space.kernel.point
     apart = [distance(space.attributes, point[0], point[row]) for row in range(3)]
     assert apart == pytest.approx([0, 0.25 + 0 + 1 / 4, 1 + 1 + 1])
 
@@ -149,8 +148,7 @@ def test_every_cluster_takes_one_row_of_each_stratum(n, size, seed):
     strata = Strata.within(data, "s", "ordered", 1.0, min(size, n), np.arange(n))
     space = QuasiSpace.of(data, 0)
     group = np.full(n, -1, dtype=np.int32)
-    point = points(space.attributes, space.codes)
-    used = draw_strata(space.attributes, point, np.arange(n), strata.of_row, strata.size, strata.middle, group, 0)
+    used = draw_strata(space.kernel, np.arange(n), strata.of_row, strata.size, strata.middle, group, 0)
     assert used == strata.n_clusters
     held = Partition(group).histogram(strata.of_row, strata.size)
     assert (np.delete(held, strata.middle, axis=1) == 1).all()

@@ -13,7 +13,7 @@ from anoncore.algorithms.bucketization.bucketization import bucketized_release, 
 from anoncore.algorithms.bucketization.negative_rules import NegativeRules, mine_negative_rules
 from anoncore.base.errors import AnonymizationError, InfeasibleError
 from anoncore.base.progress import Progress
-from anoncore.kernels.injector import Types, deal_fitting, place_leftovers, valid_values
+from anoncore.kernels.injector import Rules, Types, deal_fitting, place_leftovers, valid_values
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Requirement
@@ -137,9 +137,8 @@ class Injector(Algorithm):
         if len(dealt) == 0:
             return bucket, len(leftovers)
         first_try = rng.integers(0, len(dealt), len(leftovers))
-        lost = place_leftovers(
-            bucket, len(dealt), leftovers, first_try, view.codes, rules.forbidden, view.unique, self.l, MOST_TRIES
-        )
+        allowed = Rules(view.codes, rules.forbidden, view.unique)
+        lost = place_leftovers(bucket, len(dealt), leftovers, first_try, allowed, self.l, MOST_TRIES)
         return bucket, lost
 
 

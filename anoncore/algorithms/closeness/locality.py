@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.dealing import Deal, hand_out, largest_domain, split_classes
+from anoncore.kernels.nearest import Space, points
 from anoncore.kernels.swapping import Classes, ClassesByBucket, Trials, exchange
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, Requirement
@@ -78,6 +79,11 @@ class QuasiSpace:
     def attributes(self) -> Attributes:
         """The axes as kernels see them."""
         return kernel_attributes([self.data.domain[name] for name in self.data.quasi_identifiers])
+
+    @cached_property
+    def kernel(self) -> Space:
+        """The rows as points, as kernels see them."""
+        return Space(self.attributes, points(self.attributes, self.codes))
 
     def by_bucket(self, bucket: Codes) -> Rows:
         """The rows bucket by bucket, at random inside a bucket, int64 (n_rows,)."""

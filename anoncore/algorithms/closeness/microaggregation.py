@@ -15,7 +15,7 @@ from anoncore.algorithms.closeness.strata import Strata
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress
 from anoncore.kernels.merging import merge_until_close
-from anoncore.kernels.nearest import centers, draw_strata, mdav, points
+from anoncore.kernels.nearest import centers, draw_strata, mdav
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import CheckSet, KAnonymity, Requirement, TCloseness
@@ -122,9 +122,9 @@ class Microaggregation(Algorithm):
         places = strata.places
         blocks = self._blocks(space, strata.of_row, places.bucket, places.group)
         group = np.empty(space.data.n_rows, dtype=np.int32)
-        point, first = points(space.attributes, space.codes), 0
+        first = 0
         for turn, rows in enumerate(blocks):
-            first = draw_strata(space.attributes, point, rows, strata.of_row, strata.size, strata.middle, group, first)
+            first = draw_strata(space.kernel, rows, strata.of_row, strata.size, strata.middle, group, first)
             progress(0.1 + 0.7 * (turn + 1) / len(blocks), "Drawing from the strata")
         return group
 
@@ -145,9 +145,9 @@ class Microaggregation(Algorithm):
         bucket = Multiplicity.of(space.data).of_row if swap else whole
         blocks = self._blocks(space, bucket, np.sort(bucket), np.arange(n))
         group = np.empty(n, dtype=np.int32)
-        point, first = points(space.attributes, space.codes), 0
+        first = 0
         for turn, rows in enumerate(blocks):
-            first = mdav(space.attributes, point, rows, self.k, sensitive, checks.kernel, group, first)
+            first = mdav(space.kernel, rows, self.k, sensitive, checks.kernel, group, first)
             progress(0.1 + 0.7 * (turn + 1) / len(blocks), "Clustering the nearest rows")
         return group
 
@@ -167,8 +167,7 @@ class Microaggregation(Algorithm):
         """Merge clusters that are not t-close."""
         checks = CheckSet((self._closeness,), space.data)
         partition = Partition(group)
-        point = points(space.attributes, space.codes)
-        averages = centers(space.attributes, space.by_bucket(group), partition.starts, point)
+        averages = centers(space.kernel, space.by_bucket(group), partition.starts)
         counts = np.hstack([partition.histogram(view.codes, view.size) for view in checks.views]).astype(np.int32)
         reach = partition.n_groups if partition.n_groups <= ALL_CLUSTERS else REACH
         into = merge_until_close(space.attributes, averages, partition.sizes.copy(), counts, checks.kernel, reach)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from anoncore.attacks.foreground.sets import SetLeak, Signatures
 from anoncore.attacks.foreground.solver import SetGroups, Solver, ValueGroups, solve
-from anoncore.kernels.foreground_groups import case_probabilities, mean_range, spread
+from anoncore.kernels.foreground_groups import GroupedRows, case_probabilities, mean_range, spread
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.table.microdata import SensitiveValues
@@ -103,6 +103,7 @@ def attack_set(signatures: Signatures, target: Target, r: float, solver: Solver)
     begin = time.perf_counter()
     partition, m = target.partition, len(signatures)
     groups = SetGroups.of(signatures, partition)
+    rows = GroupedRows(partition.order, partition.starts, groups.entry_of_row, target.true)
     own, other = np.zeros(partition.n_rows), np.zeros(partition.n_rows)
     learned = np.zeros((m, target.n_values))
     ranges = np.zeros(target.n_values)
@@ -114,10 +115,9 @@ def attack_set(signatures: Signatures, target: Target, r: float, solver: Solver)
         learning += time.perf_counter() - begin
         learned[:, x] = solution.shares[:m]
         steps, converged = steps + solution.steps, converged and solution.converged
-        probability, start, failed = case_probabilities(cases, solution.shares)
-        contradicted += failed
-        where = (partition.order, partition.starts, held.groups)
-        spread(*where, case, start, probability, groups.entry_of_row, target.true, x, own, other)
+        probabilities = case_probabilities(cases, solution.shares)
+        contradicted += probabilities.contradicted
+        spread(rows, held.groups, case, probabilities, x, own, other)
         ranges[x] = mean_range(solution.shares, groups.composition, groups.start, groups.classes)
     true = true_shares(signatures, target.view)[:, : target.n_values]
     recall, flagged, mean_probability = target.figures(own, other, r)

@@ -93,7 +93,7 @@ def group_probabilities(f: Sequence[float] | Floats, n: int) -> Floats:
         n=np.array([n], dtype=np.int64),
         groups=np.ones(1, dtype=np.int64),
     )
-    probability: Floats = case_probabilities(cases, shares)[0]
+    probability: Floats = case_probabilities(cases, shares).probability
     return probability
 
 
