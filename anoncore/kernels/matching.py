@@ -1,4 +1,12 @@
-"""Matching buckets of a sliced table: where a person may be, and which sensitive value he may have."""
+"""Matching buckets of a sliced table: where a person may be, and which sensitive value they may have.
+
+A person t matches a bucket B if every column of B shows what it would show of t. p(t, B) is the probability that t is
+in B, and D(t, B)[s] the probability that t has the sensitive value s if they are.
+
+- `signatures` int64 (n_signatures, n_columns): what each column, and each link between overlapping columns, shows of a
+  person. People of one signature look alike to the adversary.
+- `matched` int64 (n_columns,): the cell of each column that shows the signature's value in the bucket at hand.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +19,15 @@ from anoncore.kernels.compiler import inner_kernel, kernel
 
 
 class Columns(NamedTuple):
-    """The columns of a sliced table and the links between columns that overlap, as cells: what one shows of a value in
-    one bucket.
+    """The columns of a sliced table and the links between columns that overlap, as cells.
 
-    Cells of all columns stand one after the other, by column, bucket and value. The cells of column i in bucket b are
-    `bucket_start[i, b]:bucket_start[i, b + 1]`. `share` is the part of the bucket's rows that show the value. `power`
-    is 1 for a column and -1 for a link. The sensitive values of cell c are `entry_start[c]:entry_start[c + 1]`, with
-    their shares of the cell; codes ascend where several columns have any. `sensitive` lists the columns that have.
+    A cell is a value that a column or link shows in a bucket. Cells of all columns stand one after the other, by
+    column, bucket and value. The cells of column i in bucket b are `bucket_start[i, b]:bucket_start[i, b + 1]`, with
+    `bucket_start` int64 (n_columns, n_buckets + 1). Per cell: `bucket`, `value` int64, and `share` float, the share of
+    the bucket's rows that show the value. `power` int64 (n_columns,): 1 for a column and -1 for a link. The sensitive
+    values of cell c are the entries `entry_start[c]:entry_start[c + 1]`, with their codes in `entry_code` int64 and
+    their shares of the cell in `entry_share` float; codes ascend where several columns have any. `sensitive` int64
+    lists the columns that have sensitive values.
     """
 
     bucket_start: Int64
@@ -33,7 +43,7 @@ class Columns(NamedTuple):
 
 @inner_kernel
 def find_value(values: Int64, begin: int, end: int, wanted: int) -> int:
-    """First position in begin:end whose value is not below the wanted one; `end` if there is none."""
+    """First position in begin..end-1 whose value is not below the wanted one; `end` if there is none. Values ascend."""
     while begin < end:
         middle = (begin + end) // 2
         if values[middle] < wanted:
@@ -47,26 +57,26 @@ def find_value(values: Int64, begin: int, end: int, wanted: int) -> int:
 def slicing_posterior(
     columns: Columns, signatures: Int64, lead: int, lead_start: Int64, lead_cells: Int64, n_codes: int
 ) -> Floats:
-    """p(t, s) for each signature (n_signatures, n_columns): sum over buckets of p(t, B) D(t, B)[s].
+    """p(t, s) for each signature, float (n_signatures, n_codes): sum over buckets of p(t, B) D(t, B)[s].
 
-    The buckets of a signature are those of its value in column `lead`: `lead_cells[lead_start[v]:lead_start[v + 1]]`.
     f(t, B) D(t, B)[s] is the product over columns of the share of B's rows that show t's value, with s where the column
-    has the sensitive attribute, over that of the links.
+    has the sensitive attribute, over that of the links. Only buckets that show the signature's value in column `lead`
+    can match: value v is in the cells `lead_cells[lead_start[v]:lead_start[v + 1]]`.
     """
     n_signatures, n_columns = signatures.shape
     posterior = np.zeros((n_signatures, n_codes))
-    found = np.empty(n_columns, np.int64)
+    matched = np.empty(n_columns, np.int64)
     for signature in range(n_signatures):
         total = 0.0
         wanted_lead = signatures[signature, lead]
-        for place in range(lead_start[wanted_lead], lead_start[wanted_lead + 1]):
-            degree = _degree(columns, signatures[signature], columns.bucket[lead_cells[place]], found)
+        for listed in range(lead_start[wanted_lead], lead_start[wanted_lead + 1]):
+            degree = _degree(columns, signatures[signature], columns.bucket[lead_cells[listed]], matched)
             if degree == 0.0:
                 continue
-            first = found[columns.sensitive[0]]
-            for entry in range(columns.entry_start[first], columns.entry_start[first + 1]):
+            cell = matched[columns.sensitive[0]]
+            for entry in range(columns.entry_start[cell], columns.entry_start[cell + 1]):
                 code = columns.entry_code[entry]
-                mass = degree * columns.entry_share[entry] * _other_shares(columns, code, found)
+                mass = degree * columns.entry_share[entry] * _other_shares(columns, code, matched)
                 posterior[signature, code] += mass
                 total += mass
         for code in range(n_codes):
@@ -75,27 +85,27 @@ def slicing_posterior(
 
 
 @inner_kernel
-def _degree(columns: Columns, wanted: Int64, bucket: int, found: Int64) -> float:
-    """Product of the shares of a signature's cells in a bucket, 0 if one is lacking; `found` gets the cells."""
+def _degree(columns: Columns, wanted: Int64, bucket: int, matched: Int64) -> float:
+    """Product of the shares of a signature's cells in a bucket, 0 if one is lacking; `matched` gets the cells."""
     degree = 1.0
     for column in range(wanted.shape[0]):
         end = columns.bucket_start[column, bucket + 1]
         cell = find_value(columns.value, columns.bucket_start[column, bucket], end, wanted[column])
         if cell == end or columns.value[cell] != wanted[column]:
             return 0.0
-        found[column] = cell
+        matched[column] = cell
         degree *= columns.share[cell] if columns.power[column] > 0 else 1.0 / columns.share[cell]
     return degree
 
 
 @inner_kernel
-def _other_shares(columns: Columns, code: int, found: Int64) -> float:
+def _other_shares(columns: Columns, code: int, matched: Int64) -> float:
     """Product of the shares of a sensitive value in the cells of all sensitive columns but the first."""
     product = 1.0
     for other in range(1, columns.sensitive.shape[0]):
         column = columns.sensitive[other]
-        end = columns.entry_start[found[column] + 1]
-        entry = find_value(columns.entry_code, columns.entry_start[found[column]], end, code)
+        end = columns.entry_start[matched[column] + 1]
+        entry = find_value(columns.entry_code, columns.entry_start[matched[column]], end, code)
         if entry == end or columns.entry_code[entry] != code:
             return 0.0
         product *= columns.entry_share[entry] if columns.power[column] > 0 else 1.0 / columns.entry_share[entry]

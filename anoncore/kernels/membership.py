@@ -1,4 +1,11 @@
-"""Tuples that match buckets of a sliced table: counted one by one, or drawn at random."""
+"""Tuples that match buckets of a sliced table: counted one by one, or drawn at random.
+
+A tuple takes one value of each column; it matches a bucket that shows all of them. A bucket of many columns is matched
+by many more tuples than it has rows: the fake tuples among which an adversary has to find the original ones.
+
+- `values` int64 (n_columns,): a tuple, as the number of its value in each column.
+- `tuples`, `originals` int64 (n_tuples, n_columns): tuples, one per line.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +19,13 @@ from anoncore.kernels.matching import find_value
 
 
 class ColumnValues(NamedTuple):
-    """Which values each column shows in each bucket.
+    """Which values each column shows in each bucket, listed by bucket and by value. All arrays but `shown` are int64.
 
-    Those of column i in bucket b are `value[bucket_start[i, b]:bucket_start[i, b + 1]]`. The buckets that show value v
-    of column i are `bucket[value_start[first[i] + v]:value_start[first[i] + v + 1]]`. Both ascend. Columns that overlap
-    agree: value v of column i goes with value w of its `parent[i]` (an earlier column, -1 for none) where
-    `own[first[i] + v]` equals `asked[asked_first[i] + w]`. `shown` uint64 (n_values, n_words) has a bit per bucket that
-    shows each value; it has no rows where that would take too much memory.
+    The values of column i in bucket b are `value[bucket_start[i, b]:bucket_start[i, b + 1]]`. Value v of column i is
+    number j = first[i] + v among all values; the buckets that show it are `bucket[value_start[j]:value_start[j + 1]]`.
+    Both lists ascend. Columns that overlap agree: value v of column i goes with value w of its `parent[i]` (an earlier
+    column, -1 for none) where `own[first[i] + v]` equals `asked[asked_first[i] + w]`. `shown` uint64 (n_values,
+    n_words) has a bit per bucket that shows each value; it has no lines where that would take too much memory.
     """
 
     bucket_start: Int64
@@ -34,12 +41,12 @@ class ColumnValues(NamedTuple):
 
 
 @inner_kernel
-def _agree(columns: ColumnValues, one: Int64) -> bool:
+def _agree(columns: ColumnValues, values: Int64) -> bool:
     """Whether the column values of a tuple agree on what the columns share."""
-    for i in range(1, one.shape[0]):
+    for i in range(1, values.shape[0]):
         parent = columns.parent[i]
         if parent >= 0 and (
-            columns.own[columns.first[i] + one[i]] != columns.asked[columns.asked_first[i] + one[parent]]
+            columns.own[columns.first[i] + values[i]] != columns.asked[columns.asked_first[i] + values[parent]]
         ):
             return False
     return True
@@ -48,6 +55,8 @@ def _agree(columns: ColumnValues, one: Int64) -> bool:
 @inner_kernel
 def _ones(word: np.uint64) -> int:
     """Number of set bits."""
+    # Bits are added in fields of 2, then 4, then 8 bits, all fields at once; the product puts the sum of all eight
+    # fields into the highest one.
     pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     nibbles = (pairs & np.uint64(0x3333333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))
     octets = (nibbles + (nibbles >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -55,48 +64,48 @@ def _ones(word: np.uint64) -> int:
 
 
 @inner_kernel
-def _n_matching(columns: ColumnValues, one: Int64) -> int:
+def _n_matching(columns: ColumnValues, values: Int64) -> int:
     """Number of buckets that show every column value of a tuple."""
     if columns.shown.shape[0] == 0:
-        return _n_listed(columns, one)
+        return _n_listed(columns, values)
     matching = 0
     for word in range(columns.shown.shape[1]):
-        common = columns.shown[columns.first[0] + one[0], word]
-        for i in range(1, one.shape[0]):
-            common &= columns.shown[columns.first[i] + one[i], word]
+        common = columns.shown[columns.first[0] + values[0], word]
+        for i in range(1, values.shape[0]):
+            common &= columns.shown[columns.first[i] + values[i], word]
         if common != 0:
             matching += _ones(common)
     return matching
 
 
 @inner_kernel
-def _n_listed(columns: ColumnValues, one: Int64) -> int:
-    """The same from the lists of buckets: those of the rarest value are looked up in the others'."""
-    n_columns = one.shape[0]
+def _n_listed(columns: ColumnValues, values: Int64) -> int:
+    """The same from the lists of buckets: those of the rarest value are looked up in the lists of the others."""
+    n_columns = values.shape[0]
     lead, fewest = 0, -1
     for i in range(n_columns):
-        place = columns.first[i] + one[i]
-        n_buckets = columns.value_start[place + 1] - columns.value_start[place]
+        number = columns.first[i] + values[i]
+        n_buckets = columns.value_start[number + 1] - columns.value_start[number]
         if fewest < 0 or n_buckets < fewest:
             lead, fewest = i, n_buckets
     matching = 0
-    place = columns.first[lead] + one[lead]
-    for listed in range(columns.value_start[place], columns.value_start[place + 1]):
+    number = columns.first[lead] + values[lead]
+    for listed in range(columns.value_start[number], columns.value_start[number + 1]):
         bucket = columns.bucket[listed]
         inside = True
         for i in range(n_columns):
             if i != lead and inside:
-                other = columns.first[i] + one[i]
+                other = columns.first[i] + values[i]
                 end = columns.value_start[other + 1]
-                found = find_value(columns.bucket, columns.value_start[other], end, bucket)
-                inside = found < end and columns.bucket[found] == bucket
+                position = find_value(columns.bucket, columns.value_start[other], end, bucket)
+                inside = position < end and columns.bucket[position] == bucket
         matching += inside
     return matching
 
 
 @kernel
 def matching_buckets(columns: ColumnValues, tuples: Int64) -> Int64:
-    """Number of buckets that match each tuple (n_tuples, n_columns), int64 (n_tuples,)."""
+    """Number of buckets that match each tuple, int64 (n_tuples,)."""
     matching = np.empty(tuples.shape[0], np.int64)
     for t in range(tuples.shape[0]):
         matching[t] = _n_matching(columns, tuples[t])
@@ -105,26 +114,28 @@ def matching_buckets(columns: ColumnValues, tuples: Int64) -> Int64:
 
 @kernel
 def count_pairs(columns: ColumnValues) -> Int64:
-    """How many tuples of two columns match 0, 1, 2, ... buckets, int64 (n_buckets + 1,)."""
+    """How many tuples of two columns match 0, 1, 2, ... buckets, int64 (n_buckets + 1,); entry 0 stays 0."""
+    # For each value of the first column all values that share a bucket with it are counted; only those that were met
+    # are set back to 0.
     n_buckets = columns.bucket_start.shape[1] - 1
     histogram = np.zeros(n_buckets + 1, np.int64)
     matching = np.zeros(columns.value_start.shape[0] - 1 - columns.first[1], np.int64)
     seen = np.empty(matching.shape[0], np.int64)
-    one = np.empty(2, np.int64)
+    values = np.empty(2, np.int64)
     for lead in range(columns.first[1]):
         n_seen = 0
         for listed in range(columns.value_start[lead], columns.value_start[lead + 1]):
             bucket = columns.bucket[listed]
-            for place in range(columns.bucket_start[1, bucket], columns.bucket_start[1, bucket + 1]):
-                other = columns.value[place]
+            for position in range(columns.bucket_start[1, bucket], columns.bucket_start[1, bucket + 1]):
+                other = columns.value[position]
                 if matching[other] == 0:
                     seen[n_seen] = other
                     n_seen += 1
                 matching[other] += 1
-        one[0] = lead
+        values[0] = lead
         for i in range(n_seen):
-            one[1] = seen[i]
-            if _agree(columns, one):
+            values[1] = seen[i]
+            if _agree(columns, values):
                 histogram[matching[seen[i]]] += 1
             matching[seen[i]] = 0
     return histogram
@@ -132,31 +143,34 @@ def count_pairs(columns: ColumnValues) -> Int64:
 
 @kernel
 def count_tuples(columns: ColumnValues, lead: int, sizes: Int64, longest: int) -> Int64:
-    """The same for any number of columns, whose numbers of values `sizes` multiply to less than 2^63.
+    """The same for any number of columns, whose numbers of values `sizes` int64 multiply to less than 2^63.
 
-    The tuples of one value of column `lead` are listed and sorted together; `longest` is the longest such list.
+    The tuples of one value of column `lead` are listed, once per bucket that they match, and sorted together;
+    `longest` is the length of the longest such list.
     """
     n_columns = sizes.shape[0]
     histogram = np.zeros(columns.bucket_start.shape[1], np.int64)
     listed_tuples = np.empty(longest, np.int64)
     turn = np.empty(n_columns, np.int64)
-    one = np.empty(n_columns, np.int64)
+    values = np.empty(n_columns, np.int64)
     for wanted in range(sizes[lead]):
         filled = 0
-        place = columns.first[lead] + wanted
-        for listed in range(columns.value_start[place], columns.value_start[place + 1]):
+        number = columns.first[lead] + wanted
+        for listed in range(columns.value_start[number], columns.value_start[number + 1]):
             bucket = columns.bucket[listed]
+            # An odometer: turn[i] is the position of column i's value in the bucket. The last column turns first; one
+            # that has shown all its values starts again and moves the column before it on.
             turn[:] = 0
             column = 0
             while column >= 0:
-                one[lead] = wanted
+                values[lead] = wanted
                 for i in range(n_columns):
                     if i != lead:
-                        one[i] = columns.value[columns.bucket_start[i, bucket] + turn[i]]
-                if _agree(columns, one):
+                        values[i] = columns.value[columns.bucket_start[i, bucket] + turn[i]]
+                if _agree(columns, values):
                     code = 0
                     for i in range(n_columns):
-                        code = code * sizes[i] + one[i]
+                        code = code * sizes[i] + values[i]
                     listed_tuples[filled] = code
                     filled += 1
                 column = n_columns - 1
@@ -178,15 +192,15 @@ def count_tuples(columns: ColumnValues, lead: int, sizes: Int64, longest: int) -
 
 
 @inner_kernel
-def _is_listed(tuples: Int64, one: Int64) -> bool:
-    """Whether a tuple is among the given ones (n_tuples, n_columns), which ascend."""
+def _is_listed(tuples: Int64, values: Int64) -> bool:
+    """Whether a tuple is among the given ones, which ascend."""
     begin, end = 0, tuples.shape[0]
     while begin < end:
         middle = (begin + end) // 2
         order = 0
-        for i in range(one.shape[0]):
+        for i in range(values.shape[0]):
             if order == 0:
-                order = np.sign(tuples[middle, i] - one[i])
+                order = np.sign(tuples[middle, i] - values[i])
         if order == 0:
             return True
         if order < 0:
@@ -200,20 +214,21 @@ def _is_listed(tuples: Int64, one: Int64) -> bool:
 def draw_tuples(columns: ColumnValues, up_to: Floats, chance: Floats, originals: Int64) -> tuple[Int64, Bools]:
     """Random tuples: a bucket by the size of the product of its columns, then a value of each column.
 
-    `up_to` float (n_buckets,) is the cumulative share of the buckets' products, `chance` float (n_draws, n_columns + 1)
-    is uniform in [0, 1). Returns the number of buckets that match each tuple, 0 where its columns do not agree, and
-    whether it is among the `originals` (n_tuples, n_columns), which ascend.
+    So every pair of a bucket and a tuple that matches it is equally likely. `up_to` float (n_buckets,) is the
+    cumulative share of the buckets' products, `chance` float (n_draws, n_columns + 1) is uniform in [0, 1). Returns the
+    number of buckets that match each tuple, 0 where its columns do not agree, and whether it is among the `originals`,
+    which ascend.
     """
     n_draws, n_columns = chance.shape[0], chance.shape[1] - 1
     matching = np.zeros(n_draws, np.int64)
     is_original = np.zeros(n_draws, np.bool_)
-    one = np.empty(n_columns, np.int64)
+    values = np.empty(n_columns, np.int64)
     for draw in range(n_draws):
         bucket = min(np.searchsorted(up_to, chance[draw, n_columns], side="right"), up_to.shape[0] - 1)
         for i in range(n_columns):
             begin, end = columns.bucket_start[i, bucket], columns.bucket_start[i, bucket + 1]
-            one[i] = columns.value[begin + int(chance[draw, i] * (end - begin))]
-        if _agree(columns, one):
-            matching[draw] = _n_matching(columns, one)
-            is_original[draw] = _is_listed(originals, one)
+            values[i] = columns.value[begin + int(chance[draw, i] * (end - begin))]
+        if _agree(columns, values):
+            matching[draw] = _n_matching(columns, values)
+            is_original[draw] = _is_listed(originals, values)
     return matching, is_original

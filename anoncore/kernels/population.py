@@ -1,4 +1,12 @@
-"""How many people of a population lie in each of many regions."""
+"""How many people of a population lie in each of many regions.
+
+- `below`, `above` int32 (n_points, n_axes): the codes of the table next to a point on each axis. They are equal where
+  the point has a code; a number of the population that the table does not have lies between two codes.
+- `weight` int64 (n_points,): people at each point.
+- `low`, `high` int32 (n_regions, n_axes): a region is a box, from its lowest to its highest code on every axis.
+- `set_start` int64 (n_regions, n_axes + 1), `members` int32: on an axis where a region is a set of codes, the set is
+  `members[set_start[r, a]:set_start[r, a + 1]]`, ascending; it is empty where the region is all of the box.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +16,7 @@ from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.compiler import kernel
 
 BLOCK = 128
+"""Points that share a bounding box: few enough for tight boxes, enough that the boxes cost little beside the points."""
 
 
 @kernel
@@ -22,10 +31,9 @@ def count_inside(
 ) -> Int64:
     """Weight of the points in each region, int64 (n_regions,).
 
-    Point p has on axis a the codes `below[p, a]` and `above[p, a]` next to it (equal where it has a code). It is inside
-    region r if low[r, a] <= below and above <= high[r, a] on every axis, and where the region is a set
-    `members[set_start[r, a]:set_start[r, a + 1]]` (ascending; not empty), its code is a member. Points are read in
-    blocks with a bounding box, so points that are sorted by content are read only near a region.
+    Point p is inside region r if low[r, a] <= below[p, a] and above[p, a] <= high[r, a] on every axis a, and where the
+    region is a set, if p has a code and the code is a member. Points are read in blocks with a bounding box, so points
+    that are sorted by content are read only near a region.
     """
     n_points, n_axes = below.shape
     n_blocks = (n_points + BLOCK - 1) // BLOCK
@@ -53,7 +61,7 @@ def count_inside(
 
 @kernel
 def is_inside(below: Int32, above: Int32, low: Int32, high: Int32, set_start: Int64, members: Int32) -> bool:
-    """Whether one point lies in one region."""
+    """Whether one point lies in one region; the arguments are the point's and the region's lines."""
     for axis in range(below.shape[0]):
         if below[axis] < low[axis] or above[axis] > high[axis]:
             return False
@@ -61,7 +69,7 @@ def is_inside(below: Int32, above: Int32, low: Int32, high: Int32, set_start: In
         if end > begin:
             if below[axis] != above[axis]:
                 return False
-            place = begin + np.searchsorted(members[begin:end], below[axis])
-            if place == end or members[place] != below[axis]:
+            position = begin + np.searchsorted(members[begin:end], below[axis])
+            if position == end or members[position] != below[axis]:
                 return False
     return True

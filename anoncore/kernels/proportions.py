@@ -1,4 +1,11 @@
-"""Classes in proportion to buckets of sensitive values: their worst distance from the table, and halving them."""
+"""Classes in proportion to buckets of sensitive values: their worst distance from the table, and halving them.
+
+A class is known by how many rows it takes of each bucket, not by which ones; its worst distance is the largest that any
+choice of rows can have. The ground distance is a tree (or a line) whose edges carry the mass that the class has too
+much or too little of on one side: EMD = sum over edges of weight x |share of the class - share of the table|.
+
+- `counts`, `lower`, `upper` int64 (n_buckets,): rows of a class, or of its halves, in each bucket.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +21,10 @@ from anoncore.kernels.compiler import kernel
 class Proportions(NamedTuple):
     """Edges of the ground distance against buckets, which are runs of codes.
 
-    Edge i has `weight[i]`, cuts off the share `share[i]` of the table, covers the buckets `begin[i]:end[i]` wholly and
-    at most one other in part. Edges `edge_start[b]:edge_start[b + 1]` cover bucket b in part (codes `first` to `last`);
-    those before `edge_start[0]` cover none so. `probe[probe_start[b]:probe_start[b + 1]]` are the codes of bucket b at
-    which all its rows may lie in the worst case.
+    Edge i has `weight[i]` float, cuts off the share `share[i]` float of the table, covers the buckets `begin[i]:end[i]`
+    wholly and at most one other in part. Edges `edge_start[b]:edge_start[b + 1]` cover bucket b in part (codes `first`
+    to `last`); those before `edge_start[0]` cover none so. `probe[probe_start[b]:probe_start[b + 1]]` are the codes of
+    bucket b at which all its rows may lie in the worst case. All arrays but `weight` and `share` are int64.
     """
 
     weight: Floats
@@ -38,6 +45,7 @@ def worst_distance(proportions: Proportions, counts: Int64) -> float:
     Within a bucket the distance is convex in where the rows lie, so it is largest with all rows at one value; the
     buckets are independent, as no edge covers two in part.
     """
+    # before[end] - before[begin] are the rows of the buckets begin..end-1, in O(1).
     n_buckets = counts.shape[0]
     before = np.zeros(n_buckets + 1, np.int64)
     for b in range(n_buckets):
@@ -49,8 +57,7 @@ def worst_distance(proportions: Proportions, counts: Int64) -> float:
         total += proportions.weight[i] * abs(held / size - proportions.share[i])
     for b in range(n_buckets):
         worst = 0.0
-        for place in range(proportions.probe_start[b], proportions.probe_start[b + 1]):
-            code = proportions.probe[place]
+        for code in proportions.probe[proportions.probe_start[b] : proportions.probe_start[b + 1]]:
             distance = 0.0
             for i in range(proportions.edge_start[b], proportions.edge_start[b + 1]):
                 held = before[proportions.end[i]] - before[proportions.begin[i]]
@@ -72,6 +79,7 @@ def halve(proportions: Proportions, counts: Int64, t: float, k: int) -> tuple[In
     n_buckets = counts.shape[0]
     n = counts.sum()
     bucket, group = np.empty(n, np.int32), np.empty(n, np.int32)
+    # A stack of classes. Every halving leaves one class more waiting, so 128 are enough for 2^64 rows.
     waiting = np.empty((128, n_buckets), np.int64)
     waiting[0] = counts
     n_waiting, filled, n_classes = 1, 0, 0

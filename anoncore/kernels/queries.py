@@ -1,8 +1,14 @@
 """Count queries: drawing accepted values, counting matching rows, estimating counts from groups.
 
-A block holds the predicates of several queries side by side: `accept[p, q]` is 1 where query q accepts the value at
-place p; the values of all attributes stand below one another, and an attribute that a query leaves open accepts all.
-The inner loops run along the queries, so they vectorize.
+A block holds the predicates of several queries side by side. The inner loops run along the queries: their entries lie
+side by side in memory, so the processor computes several at once.
+
+- `accept` uint8 (n_places, n_queries): 1 where query q accepts the value at place p. The values of all attributes stand
+  below one another, and an attribute that a query leaves open accepts all.
+- `places` int32 (n_rows, n_attributes): the place of each row's value of each attribute.
+- `prefix` int32 (n_lines, n_queries): how many values before each code a query accepts, attribute by attribute, each
+  with one line more than it has values. A run of codes thus accepts the difference of two lines.
+- `match` uint8, `count` and `hits` int32, `factor` float (n_queries,): memory for the group at hand.
 """
 
 from __future__ import annotations
@@ -18,8 +24,8 @@ from anoncore.kernels.compiler import kernel
 class ExactRows(NamedTuple):
     """Attributes published exactly, rows sorted by group.
 
-    `places` int32 (n_rows, n_attributes) are places in a block; the attributes of part f are the columns
-    `part_start[f]:part_start[f + 1]`. Rows of group g are `starts[g]:starts[g + 1]`.
+    `places` int32 (n_rows, n_attributes) as above. Attributes that are published together are a part: those of part f
+    are the columns `part_start[f]:part_start[f + 1]`. Rows of group g are `starts[g]:starts[g + 1]`.
     """
 
     places: Int32
@@ -28,9 +34,10 @@ class ExactRows(NamedTuple):
 
 
 class RegionRows(NamedTuple):
-    """Attributes published by region: attribute a of group g has the runs `offsets[a, g]:offsets[a, g + 1]`.
+    """Attributes published by region, that is as runs of values; all arrays are int64.
 
-    A run accepts `prefix[high] - prefix[low]` of its values; `sizes` (n_attributes, n_groups) counts all of them.
+    Attribute a of group g has the runs `offsets[a, g]:offsets[a, g + 1]`. Run i accepts `prefix[high[i]] -
+    prefix[low[i]]` of its values; `sizes` (n_attributes, n_groups) counts the values of all runs.
     """
 
     offsets: Int64
@@ -40,9 +47,10 @@ class RegionRows(NamedTuple):
 
 
 class LinkRows(NamedTuple):
-    """The linking values of a fragment: entries `starts[g]:starts[g + 1]` of group g have a value and a weight in rows.
+    """The linking values of a fragment: those by which its rows are joined with rows of other fragments.
 
-    `by_row`: entries are the fragment's rows, so that exact attributes count together with the linking value.
+    The entries `starts[g]:starts[g + 1]` of group g have a `value` int32 and a `weight` float in rows. `by_row`:
+    entries are the fragment's rows, so that exact attributes count together with the linking value.
     """
 
     starts: Int64
@@ -57,7 +65,8 @@ def draw_accepted(chosen: Bools, starts: Int64, wanted: Int64, chance: Floats) -
 
     `chosen` (n_queries, n_attributes) says which attributes a query constrains; it accepts `wanted[a]` different values
     of attribute a, whose places are `starts[a]:starts[a + 1]`. `chance` in [0, 1), one number per accepted value, in
-    order. A partial Fisher-Yates shuffle goes on from the previous query's order, which is as random as a fresh one.
+    order. A partial Fisher-Yates shuffle draws the values; it goes on from the previous query's order, which is as good
+    a start as any.
     """
     n_queries, n_attributes = chosen.shape
     accept = np.ones((n_queries, starts[n_attributes]), np.uint8)
@@ -79,7 +88,7 @@ def draw_accepted(chosen: Bools, starts: Int64, wanted: Int64, chance: Floats) -
 
 @kernel
 def prefix_counts(accept: Bytes, first: Int64, last: Int64) -> Int32:
-    """Accepted values before each code, attribute by attribute, each with one line more than it has values."""
+    """The `prefix` of a block; values of attribute a are at places `first[a]`..`last[a] - 1`."""
     lines = 0
     for a in range(first.shape[0]):
         lines += last[a] - first[a] + 1
@@ -96,7 +105,7 @@ def prefix_counts(accept: Bytes, first: Int64, last: Int64) -> Int32:
 
 @kernel
 def _match_row(match: Bytes, places: Int32, first: int, last: int, accept: Bytes) -> None:
-    """Which queries accept a row in the columns first..last-1 (at least one)."""
+    """Write which queries accept a row in the columns first..last-1 (at least one); `places` are those of the row."""
     place = places[first]
     for query in range(match.shape[0]):
         match[query] = accept[place, query]
@@ -108,7 +117,7 @@ def _match_row(match: Bytes, places: Int32, first: int, last: int, accept: Bytes
 
 @kernel
 def count_matches(places: Int32, accept: Bytes) -> Int64:
-    """Rows that match each query, (n_queries,); `places` int32 (n_rows, n_attributes)."""
+    """Rows that match each query, int64 (n_queries,)."""
     match = np.empty(accept.shape[1], np.uint8)
     count = np.zeros(accept.shape[1], np.int64)
     for row in range(places.shape[0]):
@@ -120,7 +129,7 @@ def count_matches(places: Int32, accept: Bytes) -> Int64:
 
 @kernel
 def _multiply_regions(factor: Floats, group: int, regions: RegionRows, prefix: Int32, hits: Int32) -> None:
-    """Multiply by the share of accepted values in the group's region of every attribute."""
+    """Multiply `factor` by the share of accepted values in the group's region of every attribute."""
     for a in range(regions.sizes.shape[0]):
         begin, end = regions.offsets[a, group], regions.offsets[a, group + 1]
         whole = 1.0 / regions.sizes[a, group]
@@ -137,7 +146,7 @@ def _multiply_regions(factor: Floats, group: int, regions: RegionRows, prefix: I
 
 @kernel
 def _multiply_parts(factor: Floats, group: int, exact: ExactRows, accept: Bytes, match: Bytes, count: Int32) -> None:
-    """Multiply by the share of the group's rows that match jointly within each part."""
+    """Multiply `factor` by the share of the group's rows that match in all attributes of a part, for every part."""
     begin, end = exact.starts[group], exact.starts[group + 1]
     whole = 1.0 / (end - begin)
     for part in range(exact.part_start.shape[0] - 1):
@@ -153,7 +162,7 @@ def _multiply_parts(factor: Floats, group: int, exact: ExactRows, accept: Bytes,
 
 @kernel
 def estimate_counts(exact: ExactRows, regions: RegionRows, accept: Bytes, prefix: Int32) -> Floats:
-    """Expected matches of each query, (n_queries,): sum over groups of rows x product of shares."""
+    """Expected matches of each query, float (n_queries,): sum over groups of rows x product of shares."""
     n_queries = accept.shape[1]
     estimate = np.zeros(n_queries)
     factor = np.empty(n_queries)
@@ -172,7 +181,7 @@ def estimate_counts(exact: ExactRows, regions: RegionRows, accept: Bytes, prefix
 def estimate_by_link(
     exact: ExactRows, regions: RegionRows, link: LinkRows, n_values: int, accept: Bytes, prefix: Int32
 ) -> Floats:
-    """Expected matches of a fragment's own predicates per linking value, (n_values, n_queries)."""
+    """Expected matches of a fragment's own predicates per linking value, float (n_values, n_queries)."""
     n_queries = accept.shape[1]
     estimate = np.zeros((n_values, n_queries))
     factor = np.empty(n_queries)

@@ -1,4 +1,11 @@
-"""Random partitions: how many there are by size, and mixing tables of zeros and ones."""
+"""Random partitions: how many there are by size, and mixing tables of zeros and ones.
+
+To draw a partition of n rows into blocks uniformly, the size of the block of the first row left is drawn in proportion
+to how many partitions go on with it. Their numbers grow like n!, so everything is kept as a logarithm.
+
+- `log_count` float (n + 1,): entry i is log(B(i) / i!), B(i) the number of partitions of i rows.
+- `log_factorial` float (most + 1,): entry j is log((j - 1)!), 0 for j = 0.
+"""
 
 from __future__ import annotations
 
@@ -10,32 +17,33 @@ from anoncore.kernels.compiler import kernel
 
 @kernel
 def log_partitions(n: int, least: int, most: int) -> tuple[Floats, Floats]:
-    """log(B(i) / i!) for i = 0..n, and log((j - 1)!) for j = 0..most.
+    """`log_count` and `log_factorial` for blocks of `least` to `most` rows.
 
-    B(i) is the number of partitions of i rows into blocks of `least` to `most` rows:
-    B(i) = sum over j of C(i - 1, j - 1) B(i - j).
+    The block of the first row has j rows, of which j - 1 are chosen among the others: B(i) = sum over j of
+    C(i - 1, j - 1) B(i - j). Divided by i! that is (1 / i) sum over j of B(i - j) / (i - j)! / (j - 1)!.
     """
     log_factorial = np.zeros(most + 1)
     for j in range(2, most + 1):
         log_factorial[j] = log_factorial[j - 1] + np.log(j - 1.0)
-    found = np.full(n + 1, -np.inf)
-    found[0] = 0.0
+    log_count = np.full(n + 1, -np.inf)
+    log_count[0] = 0.0
     for i in range(1, n + 1):
+        # The largest term is taken out of the sum, so that no exponential overflows and the largest is exactly 1.
         highest = -np.inf
         for j in range(least, min(most, i) + 1):
-            highest = max(highest, found[i - j] - log_factorial[j])
+            highest = max(highest, log_count[i - j] - log_factorial[j])
         if highest == -np.inf:
             continue
         total = 0.0
         for j in range(least, min(most, i) + 1):
-            total += np.exp(found[i - j] - log_factorial[j] - highest)
-        found[i] = highest + np.log(total) - np.log(i + 0.0)
-    return found, log_factorial
+            total += np.exp(log_count[i - j] - log_factorial[j] - highest)
+        log_count[i] = highest + np.log(total) - np.log(i + 0.0)
+    return log_count, log_factorial
 
 
 @kernel
 def random_sizes(log_count: Floats, log_factorial: Floats, least: int, chance: Floats) -> Int64:
-    """Sizes of the blocks of a partition drawn uniformly, block by block; `chance` in [0, 1), one per block."""
+    """Sizes of the blocks of a partition drawn uniformly, int64; `chance` float in [0, 1), one number per block."""
     left = log_count.shape[0] - 1
     most = log_factorial.shape[0] - 1
     sizes = np.empty(left // least, np.int64)
@@ -58,7 +66,11 @@ def random_sizes(log_count: Floats, log_factorial: Floats, least: int, chance: F
 
 @kernel
 def mix(table: Bools, trials: int, seed: int) -> None:
-    """Exchange random 2 x 2 checkerboards of the table in place: row and column sums stay."""
+    """Exchange random 2 x 2 checkerboards of the table, bool (n_rows, n_columns), in place: its sums stay.
+
+    A checkerboard is two lines and two columns with ones at two opposite corners and zeros at the others; exchanging
+    them changes no sum of a line or a column. Enough trials make every table with these sums about equally likely.
+    """
     np.random.seed(seed)  # noqa: NPY002  (the compiled generator, which has no other form)
     n_rows, n_columns = table.shape
     for _ in range(trials):

@@ -1,4 +1,11 @@
-"""Counting pairs of vectors of class-value frequencies whose join stays below k rows."""
+"""Counting pairs of vectors of class-value frequencies whose join stays below k rows.
+
+Two classes of different fragments, with a_v and b_v rows of class value v, join to the sum over v of a_v b_v rows. The
+numbers of such pairs, by sums of the vectors, are built up value by value.
+
+- `pairs` float (k, k, k): entry j, s, t counts the pairs (a, b) of vectors of whole numbers from 1 with sum(a) = s,
+  sum(b) = t and sum of a_v b_v = j, all below k. Floats, because the counts may exceed 64 bits.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +17,10 @@ from anoncore.kernels.compiler import kernel
 
 @kernel
 def add_value(pairs: Floats) -> Floats:
-    """Pairs of vectors of one more value, float (k, k, k).
-
-    `pairs[j, s, t]` counts the pairs (a, b) of vectors of whole numbers from 1 with sum(a) = s, sum(b) = t and product
-    sum(a b) = j, all below k.
-    """
+    """The pairs of vectors of one more value, float (k, k, k)."""
     k = pairs.shape[0]
     more = np.zeros_like(pairs)
+    # All numbers are at least 1, so neither sum of a vector exceeds j: where j stays below k, s and t do as well.
     for j in range(k):
         for s in range(j + 1):
             for t in range(j + 1):
