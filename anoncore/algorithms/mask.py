@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, model_validator
 
 from anoncore.algorithms.base import Algorithm, Seed, generalized_release
@@ -13,13 +12,11 @@ from anoncore.algorithms.bucketization.bucketization import only_sensitive
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.base.errors import InfeasibleError
 from anoncore.base.progress import Progress
+from anoncore.kernels.arrays import Codes, Floats, Int64, Rows
 from anoncore.release.recoding import Distorted
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements import FrequencyDiversity, KAnonymity, Requirement
-from anoncore.table.microdata import Codes, Microdata, SensitiveValues
-
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
+from anoncore.table.microdata import Microdata, SensitiveValues
 
 
 class Mask(Algorithm):
@@ -96,7 +93,7 @@ class Mask(Algorithm):
         )
         return Release(data, (Fragment("release", partition, recodings),), self, (note,))
 
-    def _reference_shares(self, shares: Floats, violating: Counts, rng: np.random.Generator) -> Floats:
+    def _reference_shares(self, shares: Floats, violating: Int64, rng: np.random.Generator) -> Floats:
         """One share per violating group, drawn from those of L; 1/l where no group satisfies l-diversity."""
         others = np.setdiff1d(np.arange(len(shares)), violating)
         wanted = min((self.l - 1) * len(violating), len(others))
@@ -147,7 +144,7 @@ class _Replacement:
             weights[of_code != view.unique] = 0
         return cls(view, of_code, weights, rng)
 
-    def lower(self, codes: Codes, rows: Counts, limit: int) -> None:
+    def lower(self, codes: Codes, rows: Rows, limit: int) -> None:
         """Change values of these rows (in random order) until no protected one has more than `limit` rows."""
         seen = self.of_code[codes[rows]]
         counts = np.bincount(seen, minlength=self.view.size)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from anoncore.attacks.posterior import signature_posterior
-from anoncore.attacks.published_keys import Floats
 from anoncore.base.errors import ParameterError
+from anoncore.kernels.arrays import Floats
 from anoncore.release.release import Release
 from anoncore.requirements.t_closeness import GROUNDS, Ground, ground_reference
 from anoncore.table.microdata import SensitiveValues

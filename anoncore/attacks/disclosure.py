@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.attacks.posterior import signature_posterior, table_distribution
-from anoncore.attacks.published_keys import Floats
 from anoncore.base.errors import ParameterError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
+from anoncore.kernels.arrays import Floats
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 

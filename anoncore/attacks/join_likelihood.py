@@ -6,14 +6,12 @@ from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.number import Number
 from anoncore.base.score import Score
+from anoncore.kernels.arrays import Floats
 from anoncore.privacy.common_attribute import common_attribute, expected_counts
 from anoncore.release.release import Release
-
-Floats = npt.NDArray[np.float64]
 
 LIKELIHOOD_LARGEST = Number(
     name="membership-likelihood-largest",

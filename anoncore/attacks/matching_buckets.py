@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from anoncore.attacks.posterior import BucketFactor, bucket_factors
-from anoncore.attacks.published_keys import Cells, Entries, Floats, published_key
+from anoncore.attacks.published_keys import Cells, Entries, published_key
 from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.kernels.arrays import Floats
 from anoncore.release.release import Release
 
 

@@ -11,11 +11,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from anoncore.attacks.join_likelihood import JoinLikelihood, join_likelihood
-from anoncore.attacks.published_keys import Cells, Floats, Int64, published_key
+from anoncore.attacks.published_keys import Cells, published_key
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.number import BUCKETS, Number
 from anoncore.base.score import Score
 from anoncore.base.texts import listing
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.membership import ColumnValues, count_pairs, count_tuples, draw_tuples, matching_buckets
 from anoncore.release.form import form_of
 from anoncore.release.overlap import links

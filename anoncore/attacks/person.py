@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from anoncore.attacks.posterior import signature_posterior
 from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.kernels.arrays import Floats
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 
-Floats = npt.NDArray[np.float64]
 WITHHELD = "not published"
 
 

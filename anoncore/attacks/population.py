@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anoncore.attacks.published_keys import Int64
 from anoncore.base.errors import DataError
 from anoncore.base.texts import listing, value_text
+from anoncore.kernels.arrays import Codes, Int64
 from anoncore.kernels.population import count_inside
 from anoncore.release.recoding import Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.keys import dense_key
-from anoncore.table.microdata import Codes, Microdata, content_order
+from anoncore.table.microdata import Microdata, content_order
 
 
 def population_sizes(fragment: Fragment, names: Sequence[str], rows: Int64, population: Microdata) -> Int64:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from anoncore.attacks.published_keys import Cells, Entries, Floats, Int64, exact_key, published_key
+from anoncore.attacks.published_keys import Cells, Entries, exact_key, published_key
 from anoncore.base.errors import ReleaseError
 from anoncore.base.texts import listing
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.matching import Columns, slicing_posterior
 from anoncore.privacy.published import fragments_of
 from anoncore.release.overlap import links
@@ -28,7 +28,7 @@ class SignaturePosterior:
     signature: Int64
 
 
-def sensitive_posterior(release: Release, attribute: str) -> npt.NDArray[np.float64]:
+def sensitive_posterior(release: Release, attribute: str) -> Floats:
     """The belief p(t, s) that the person of row t has the sensitive value of code s.
 
     The adversary knows every quasi-identifier of the person and that they are in the table.

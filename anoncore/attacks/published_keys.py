@@ -6,16 +6,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.privacy.published import published_values
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment
 from anoncore.table.keys import dense_key
-
-Floats = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 
 
 def published_key(fragment: Fragment, known: Collection[str]) -> Int64:

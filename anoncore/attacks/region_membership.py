@@ -7,14 +7,13 @@ from math import prod
 
 import numpy as np
 
-from anoncore.attacks.published_keys import Floats, Int64
 from anoncore.base.errors import ReleaseError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
+from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.release.recoding import Generalized, GroupValues
 from anoncore.release.release import Release
 from anoncore.table.keys import dense_key
-from anoncore.table.microdata import Codes
 
 REGION_BELIEF_LARGEST = Number(
     name="membership-belief-largest",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.attacks.population import population_sizes
-from anoncore.attacks.published_keys import Floats, Int64, published_key
+from anoncore.attacks.published_keys import published_key
 from anoncore.base.errors import ParameterError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.release.release import Fragment, Release
 from anoncore.table.microdata import Microdata
 
@@ -334,7 +334,7 @@ _DEFINITIONS = {
 
 
 def _risk(model: str, risk: Floats, mean: float, baseline: float, threshold: float) -> Risk:
-    def above(values: npt.NDArray[np.float64]) -> float:
+    def above(values: Floats) -> float:
         return float((values > threshold + TOLERANCE).mean())
 
     largest_risk, mean_risk, at_risk = _NUMBERS[model]

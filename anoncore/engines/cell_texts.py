@@ -10,12 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anoncore.base.texts import MISSING_TEXT
+from anoncore.kernels.arrays import Floats, Int32
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
 from anoncore.table.domain import Domain, Kind
-
-Int32 = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 
 class CellTexts:

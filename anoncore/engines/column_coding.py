@@ -12,15 +12,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.lookup import look_up
 from anoncore.sources.notes import Notes
 from anoncore.sources.parquet import table_column
 from anoncore.table.coding import encode
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.hierarchy import Hierarchy
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 LOOKUP_RANGE = 1 << 24
 """Whole numbers in a range up to this are coded by a table of that size."""

@@ -15,9 +15,8 @@ from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rows import Accumulator, Check, no_check, sampled_places
 from anoncore.base.faults import writing
 from anoncore.base.pipeline import in_threads, read_ahead
+from anoncore.kernels.arrays import Int32
 from anoncore.kernels.tree_scans import leaves_of, order_by_leaf, rows_in_order
-
-Int32 = npt.NDArray[np.int32]
 
 CODES = "anoncore:codes"
 """Column of the coded rows, a fixed-size list each; the other columns are carried along as they are."""

@@ -17,12 +17,10 @@ from anoncore.base.errors import AnonymizationError
 from anoncore.base.faults import writing
 from anoncore.engines.cell_texts import CellTexts
 from anoncore.engines.file_rows import CODES, FileRows, batch_codes
+from anoncore.kernels.arrays import Floats, Int32
 from anoncore.kernels.checking import counts_level, group_levels
 from anoncore.release.partition import Partition
 from anoncore.sources.large_table import LargeTable
-
-Int32 = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

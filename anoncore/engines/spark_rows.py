@@ -13,12 +13,12 @@ import pyarrow as pa
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rows import Accumulator, Check, no_check, sampled_places
 from anoncore.engines.file_rows import CODES
+from anoncore.kernels.arrays import Int32
 from anoncore.kernels.tree_scans import leaves_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-Int32 = npt.NDArray[np.int32]
 
 NUMBER, SLOT = "anoncore:number", "anoncore_slot"
 """Columns of a row's number in its table, which only samples read, and of the leaf that a division sends it to."""

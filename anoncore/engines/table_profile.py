@@ -8,12 +8,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Codes, Int64
 from anoncore.table.domain import Domain
-from anoncore.table.microdata import Codes, Microdata, Role, SensitiveValues
-
-Int64 = npt.NDArray[np.int64]
+from anoncore.table.microdata import Microdata, Role, SensitiveValues
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,11 @@ Bools = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.uint8]
 """Flags of 0 and 1 where loops add or multiply them: eight bits each, like Bools, but numbers."""
 Int32 = npt.NDArray[np.int32]
+Codes = npt.NDArray[np.int32]
+"""Codes of values: the position of each value in its attribute's domain."""
 Int64 = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int64]
+"""Row numbers, counted from 0."""
 Counts = npt.NDArray[np.uint32]
 """Numbers of rows in tables that are so large that half the memory matters."""
 Words = npt.NDArray[np.uint64]

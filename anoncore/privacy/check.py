@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.kernels.arrays import Floats
 from anoncore.kernels.checking import most_frequent
 from anoncore.privacy.published import fragments_of, published_values
 from anoncore.release.release import Fragment, Release
-from anoncore.requirements.requirement import Check, Comparison, Floats, Requirement
+from anoncore.requirements.requirement import Check, Comparison, Requirement
 
 Groups = npt.NDArray[np.int64]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from anoncore.base.errors import ParameterError
+from anoncore.kernels.arrays import Floats
 from anoncore.privacy.check import published_levels
 from anoncore.privacy.published import publishing_fragment
 from anoncore.release.release import Release
 from anoncore.requirements import TCloseness
-from anoncore.requirements.requirement import Floats
 from anoncore.requirements.t_closeness import GROUNDS, Ground
 
 

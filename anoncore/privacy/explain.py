@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.errors import ParameterError
+from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.privacy.check import COMPARISON_WORDS, Violation, check, published_levels
 from anoncore.privacy.published import fragments_of
 from anoncore.release.partition import Partition
@@ -17,9 +18,6 @@ from anoncore.release.release import Fragment, Release
 from anoncore.requirements import Comparison, Requirement
 from anoncore.requirements.requirement import Check
 
-Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 DIGITS = 3
 
 

@@ -11,11 +11,9 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.privacy.selectivity import Selectivity
 
-Floats = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 MOST_ENTRIES = 4_000_000
 TOLERANCE = 1e-9
 

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from anoncore.privacy.join_blocks import Classes, Floats, Rule, blocks
+from anoncore.kernels.arrays import Floats
+from anoncore.privacy.join_blocks import Classes, Rule, blocks
 from anoncore.privacy.joins import JoinSetting
 from anoncore.release.release import Release
 

@@ -12,18 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.errors import AnonymizationError
+from anoncore.kernels.arrays import Floats
 from anoncore.privacy.common_attribute import alike_values, common_attribute, original_counts, published_counts
-from anoncore.privacy.join_blocks import (
-    Classes,
-    Floats,
-    Joins,
-    RowRule,
-    Rule,
-    SelectivityRule,
-    TooManyJoins,
-    ValueRule,
-    blocks,
-)
+from anoncore.privacy.join_blocks import Classes, Joins, RowRule, Rule, SelectivityRule, TooManyJoins, ValueRule, blocks
 from anoncore.release.recoding import GroupValues
 from anoncore.release.release import Release
 from anoncore.requirements import DistinctDiversity, KAnonymity

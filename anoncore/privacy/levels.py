@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from anoncore.base.number import Number
+from anoncore.kernels.arrays import Floats
 from anoncore.privacy.check import published_levels
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements import (
@@ -19,7 +20,7 @@ from anoncore.requirements import (
     Requirement,
     TCloseness,
 )
-from anoncore.requirements.requirement import Check, Floats
+from anoncore.requirements.requirement import Check
 from anoncore.requirements.t_closeness import Ground
 from anoncore.table.domain import Kind
 

@@ -12,10 +12,10 @@ import pandas as pd
 from anoncore.base.errors import ReleaseError
 from anoncore.base.score import Score
 from anoncore.base.texts import listing
+from anoncore.kernels.arrays import Floats
 from anoncore.privacy.levels import LEVELS, SMALLEST_GROUP, group_levels, table_levels
 from anoncore.privacy.published import has_single_values
 from anoncore.release.release import Fragment, Release
-from anoncore.requirements.requirement import Floats
 from anoncore.requirements.t_closeness import GROUNDS, Ground
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.kernels.arrays import Codes
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, GroupValues
 from anoncore.release.release import Fragment, Release
-from anoncore.table.microdata import Codes
 
 
 def fragments_of(release: Release, attribute: str | None) -> tuple[Fragment, ...]:

@@ -6,12 +6,10 @@ from functools import lru_cache
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.selectivity import add_value, two_values
 
-Floats = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 MOST_K = 1000
 MOST_K_ALL_VALUES = 120
 """Up to this k every common value counts; above it two of them do, which bounds eta from below."""

@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.errors import DataError, ParameterError
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.privacy.published import published_values, publishing_fragment
 from anoncore.release.release import Release
-from anoncore.requirements.requirement import Floats
 from anoncore.requirements.t_closeness import GROUNDS, Ground
 from anoncore.table.tree import Tree
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +58,12 @@ class Transport:
     values: tuple[str, ...]
     group: Floats
     table: Floats
-    source: Ints
-    target: Ints
+    source: Int64
+    target: Int64
     mass: Floats
     distance: Floats
     tree: Tree | None = None
-    turn: Ints | None = None
+    turn: Int64 | None = None
 
     @cached_property
     def cost(self) -> float:
@@ -204,7 +201,7 @@ def transport(
     return Transport(ground, view.labels, *shares, source, target, moved / unit, distance, along, turn)
 
 
-def _in_order(amount: Ints) -> tuple[Ints, Ints, Ints]:
+def _in_order(amount: Int64) -> tuple[Int64, Int64, Int64]:
     """Source, target and amount of the moves that fill lacks (negative amounts) from surpluses, first with first."""
     gives, takes = np.flatnonzero(amount > 0), np.flatnonzero(amount < 0)
     given, taken = np.cumsum(amount[gives]), np.cumsum(-amount[takes])
@@ -213,10 +210,10 @@ def _in_order(amount: Ints) -> tuple[Ints, Ints, Ints]:
     return gives[np.searchsorted(given, ends)], takes[np.searchsorted(taken, ends)], moved
 
 
-def _along_tree(amount: Ints, tree: Tree) -> tuple[Ints, Ints, Ints, Ints]:
+def _along_tree(amount: Int64, tree: Tree) -> tuple[Int64, Int64, Int64, Int64]:
     """The moves and the node at which each turns, from the lowest nodes up; what is left over goes one node up."""
     left = amount.copy()
-    found: list[tuple[Ints, ...]] = []
+    found: list[tuple[Int64, ...]] = []
     inner = np.flatnonzero(np.diff(tree.child_start) > 0)
     for node in inner[::-1]:
         first, last = int(tree.first[node]), int(tree.last[node])
@@ -233,7 +230,7 @@ def _along_tree(amount: Ints, tree: Tree) -> tuple[Ints, Ints, Ints, Ints]:
     return source, target, moved, turn
 
 
-def _meeting(amount: Ints) -> tuple[Ints, Ints, Ints]:
+def _meeting(amount: Int64) -> tuple[Int64, Int64, Int64]:
     """Moves among the values of one node: as much as surplus and lack both allow, in order."""
     surplus, lack = int(amount[amount > 0].sum()), int(-amount[amount < 0].sum())
     both = min(surplus, lack)

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.errors import DataError
+from anoncore.kernels.arrays import Codes
 from anoncore.kernels.grouping import group_extent, group_histogram, group_value_lists, group_value_sets, rows_by_group
-from anoncore.table.microdata import Codes
 
 MANY_VALUES = 256
 """Domain size above which a group's values are collected from its rows instead of by a bit each."""

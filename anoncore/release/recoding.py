@@ -12,11 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.texts import MISSING_TEXT, range_text
+from anoncore.kernels.arrays import Codes, Floats
 from anoncore.release.partition import Partition
 from anoncore.table.domain import Domain, Kind, set_text
-from anoncore.table.microdata import Codes
 
-Floats = npt.NDArray[np.float64]
 Texts = npt.NDArray[np.object_]
 GeneralizedForm = Literal["interval", "set", "node"]
 FEW_CATEGORIES = 63

@@ -15,10 +15,11 @@ import pandas as pd
 from anoncore.base.errors import ReleaseError
 from anoncore.base.model import Model
 from anoncore.base.texts import listing
+from anoncore.kernels.arrays import Codes
 from anoncore.release.overlap import Link, links
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, Generalized, GroupValues, Recoding
-from anoncore.table.microdata import Codes, Microdata, content_order
+from anoncore.table.microdata import Microdata, content_order
 
 GROUP_COLUMN = "group"
 

@@ -7,8 +7,9 @@ import numpy as np
 from numba import carray
 from pydantic import Field
 
+from anoncore.kernels.arrays import Floats
 from anoncore.kernels.compiler import level_function
-from anoncore.requirements.requirement import Comparison, Floats, Requirement
+from anoncore.requirements.requirement import Comparison, Requirement
 from anoncore.table.microdata import Microdata, SensitiveValues
 
 Attribute = Annotated[

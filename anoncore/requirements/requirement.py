@@ -12,11 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.model import Model
+from anoncore.kernels.arrays import Codes, Floats
 from anoncore.kernels.checking import KernelChecks, counts_level, group_levels, holds
 from anoncore.release.partition import Partition
-from anoncore.table.microdata import Codes, Microdata, SensitiveValues
-
-Floats = npt.NDArray[np.float64]
+from anoncore.table.microdata import Microdata, SensitiveValues
 
 
 class Comparison(IntEnum):

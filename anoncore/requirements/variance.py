@@ -7,9 +7,10 @@ from numba import carray
 from pydantic import Field
 
 from anoncore.base.errors import DataError
+from anoncore.kernels.arrays import Floats
 from anoncore.kernels.compiler import level_function
 from anoncore.requirements.diversity import Attribute
-from anoncore.requirements.requirement import Comparison, Floats, Requirement
+from anoncore.requirements.requirement import Comparison, Requirement
 from anoncore.table.domain import Kind
 from anoncore.table.microdata import Microdata, SensitiveValues
 

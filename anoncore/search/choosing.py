@@ -14,6 +14,7 @@ from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.algorithms.closeness.stack_and_deal import StackAndDeal
 from anoncore.base.errors import InfeasibleError, ParameterError
 from anoncore.base.progress import Progress
+from anoncore.kernels.arrays import Floats
 from anoncore.release.release import Release
 from anoncore.requirements import TCloseness
 from anoncore.requirements.t_closeness import Ground
@@ -21,7 +22,6 @@ from anoncore.table.domain import Kind
 from anoncore.table.microdata import Microdata
 from anoncore.utility import information_loss
 
-Floats = npt.NDArray[np.float64]
 MOST_TRIED = 30
 """Values of k that are tried when none are given; more possible ones are spread in proportion."""
 

@@ -12,11 +12,10 @@ import pandas as pd
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import is_missing, listing
+from anoncore.kernels.arrays import Codes
 from anoncore.kernels.ordering import stable_order
 from anoncore.table.domain import Domain, Kind, Stored
 from anoncore.table.hierarchy import Hierarchy
-
-Codes = npt.NDArray[np.int32]
 
 LARGEST_NUMBER = 1e150
 """Beyond it squares and widths leave double precision."""

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from anoncore.table.coding import Codes
-
-Int64 = npt.NDArray[np.int64]
+from anoncore.kernels.arrays import Codes, Int64
 
 
 def dense_key(columns: Iterable[Codes | Int64], n_rows: int) -> Int64:

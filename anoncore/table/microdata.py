@@ -15,7 +15,8 @@ import pandas as pd
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import is_missing, listing, quoted
-from anoncore.table.coding import Codes, content_order, content_words, encode, guess_kind
+from anoncore.kernels.arrays import Codes
+from anoncore.table.coding import content_order, content_words, encode, guess_kind
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.hierarchy import Hierarchy
 

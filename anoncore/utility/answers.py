@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Bytes, Codes, Floats, Int64
 from anoncore.kernels.queries import (
-    Bytes,
     ExactRows,
     LinkRows,
     RegionRows,
@@ -22,13 +21,9 @@ from anoncore.kernels.queries import (
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
-from anoncore.table.microdata import Codes
 from anoncore.utility.column_answers import ColumnTables, has_linked_columns
 from anoncore.utility.regions import regions_of
 from anoncore.utility.workload import QueryWorkload
-
-Floats = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 
 
 class Estimator(Protocol):

@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.kernels.arrays import Codes
 from anoncore.table.domain import Domain, Kind
-from anoncore.table.microdata import Codes, Microdata
+from anoncore.table.microdata import Microdata
 
 MOST_CATEGORIES = 100
 MOST_CELLS = 4_000

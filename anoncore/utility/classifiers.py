@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.kernels.arrays import Codes
 from anoncore.table.domain import Domain, Kind
-from anoncore.table.microdata import Codes, Microdata
+from anoncore.table.microdata import Microdata
 
 Features = npt.NDArray[np.float32]
 NEIGHBOURS = 5

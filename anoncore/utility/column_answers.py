@@ -7,17 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.kernels.arrays import Bytes, Floats, Int64
 from anoncore.kernels.linked_columns import LinkedColumns, count_linked
-from anoncore.kernels.queries import Bytes
 from anoncore.release.overlap import Link, links
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
 from anoncore.table.keys import dense_key
 from anoncore.utility.regions import Regions, regions_of
 from anoncore.utility.workload import QueryWorkload
-
-Floats = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 
 
 def has_linked_columns(release: Release) -> bool:

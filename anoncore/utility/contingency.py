@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.kernels.arrays import Codes, Floats
 from anoncore.kernels.association import pair_counts
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import ColumnRegions, Exact, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
-from anoncore.table.microdata import Codes, Microdata
+from anoncore.table.microdata import Microdata
 from anoncore.utility.bins import Cells
 from anoncore.utility.regions import regions_of
 
-Floats = npt.NDArray[np.float64]
 MOST_ENTRIES = 4_000_000
 """Entries of a table of groups by cells that are held at once."""
 

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from anoncore.base.errors import DataError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
+from anoncore.kernels.arrays import Codes
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Release
 from anoncore.table.domain import Kind
-from anoncore.table.microdata import Codes
 
 CONDITIONAL_ENTROPY = Number(
     name="conditional-entropy",

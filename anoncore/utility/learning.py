@@ -15,8 +15,9 @@ from anoncore.base.number import Number
 from anoncore.base.progress import Progress
 from anoncore.base.score import Score
 from anoncore.base.texts import listing
+from anoncore.kernels.arrays import Codes
 from anoncore.release.release import Release
-from anoncore.table.microdata import Codes, Microdata
+from anoncore.table.microdata import Microdata
 from anoncore.utility.classifiers import CLASSIFIERS, Classifier, Features
 from anoncore.utility.outcome import Outcome, judge
 from anoncore.utility.training import TrainingTable, is_random, original_table, released_tables

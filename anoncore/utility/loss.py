@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.number import Number
 from anoncore.base.score import Score
+from anoncore.kernels.arrays import Floats
 from anoncore.release.release import Fragment, Release
-
-Floats = npt.NDArray[np.float64]
 
 INFORMATION_LOSS = Number(
     name="information-loss",

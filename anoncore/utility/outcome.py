@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from anoncore.kernels.arrays import Codes
 from anoncore.table.domain import Domain
-from anoncore.table.microdata import Codes
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,10 @@ import numpy.typing as npt
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
+from anoncore.kernels.arrays import Floats
 from anoncore.release.release import Release
 from anoncore.utility.answers import count_original, estimator, original_places
 from anoncore.utility.workload import QueryWorkload
-
-Floats = npt.NDArray[np.float64]
 
 QUERY_ERROR = Number(
     name="query-error",

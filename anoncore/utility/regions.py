@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Codes, Int64
 from anoncore.release.recoding import Generalized, GroupValues
-from anoncore.table.microdata import Codes
-
-Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

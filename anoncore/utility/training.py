@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.errors import ReleaseError
+from anoncore.kernels.arrays import Codes, Rows
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
 from anoncore.release.release import Release
-from anoncore.table.microdata import Codes, Microdata
+from anoncore.table.microdata import Microdata
 from anoncore.utility.classifiers import Bounds
-
-Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

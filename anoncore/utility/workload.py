@@ -8,14 +8,13 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.errors import ParameterError
 from anoncore.base.texts import listing
-from anoncore.kernels.queries import Bytes, draw_accepted
+from anoncore.kernels.arrays import Bytes, Int64
+from anoncore.kernels.queries import draw_accepted
 from anoncore.table.microdata import Microdata
 
-Int64 = npt.NDArray[np.int64]
 BLOCK = 512
 """Queries that are answered at once: a block of predicates fits into a core's cache."""
 

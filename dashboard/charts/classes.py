@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from dashboard.charts.layout import PIXELS_PER_CHARACTER, Axis, Floats, distinct_labels, faint, figure, marker
+from anoncore.kernels.arrays import Floats, Int64
+from dashboard.charts.layout import PIXELS_PER_CHARACTER, Axis, distinct_labels, faint, figure, marker
 from dashboard.palette import ORIGINAL, RunStyle
 
-Ints = npt.NDArray[np.int64]
 Rectangles = tuple[Floats, Floats, Floats, Floats]
 
 MOST_BARS = 40
@@ -23,7 +23,7 @@ MOST_CHARACTERS = 48
 """Of all labels below a map, up to which they stand beside each other without being turned."""
 
 
-def size_bins(sizes: Ints) -> Ints:
+def size_bins(sizes: Int64) -> Int64:
     """Lower ends of the bars of a size histogram, then one past the largest size, int64 (bars + 1,).
 
     One bar per size where they are few, bars of one width where sizes lie close, else bars that grow by a factor.
@@ -45,7 +45,7 @@ def bin_label(low: int, high: int) -> str:
     return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
 
-def size_histogram(sizes: Ints, style: RunStyle, word: str, words: str) -> go.Figure:
+def size_histogram(sizes: Int64, style: RunStyle, word: str, words: str) -> go.Figure:
     """Number of groups by number of rows; bar i counts the sizes from `size_bins(sizes)[i]` on."""
     edges = size_bins(sizes)
     counts = np.histogram(sizes, bins=edges)[0]
@@ -73,7 +73,7 @@ class Shares:
     table: Floats
 
     @classmethod
-    def of(cls, group: Ints | Floats, table: Ints | Floats, texts: Sequence[str], most: int = MOST_VALUES) -> Shares:
+    def of(cls, group: Int64 | Floats, table: Int64 | Floats, texts: Sequence[str], most: int = MOST_VALUES) -> Shares:
         """Counts per value as shares; of many values those with the largest shares, the others joined."""
         inside, overall = group / max(group.sum(), 1), table / max(table.sum(), 1)
         if len(texts) <= most:
@@ -88,7 +88,7 @@ class Shares:
         )
 
     @classmethod
-    def binned(cls, axis: Axis, group: Ints | Floats, table: Ints | Floats) -> Shares:
+    def binned(cls, axis: Axis, group: Int64 | Floats, table: Int64 | Floats) -> Shares:
         """Counts per code of a numeric attribute as shares of its bins, empty ends cut off."""
         inside = np.bincount(axis.bin_of, weights=group, minlength=axis.n_bins)
         overall = np.bincount(axis.bin_of, weights=table, minlength=axis.n_bins)
@@ -137,8 +137,8 @@ class RegionMap:
 
     x: Axis
     y: Axis
-    counts: Ints
-    points: tuple[Floats, Floats, Ints]
+    counts: Int64
+    points: tuple[Floats, Floats, Int64]
     region: Rectangles
     others: Rectangles
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import plotly.graph_objects as go
 
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.privacy import Transport
-from dashboard.charts.layout import Floats, distinct_labels, faint, figure, left_margin, marker, shortened
+from dashboard.charts.layout import distinct_labels, faint, figure, left_margin, marker, shortened
 from dashboard.palette import ORIGINAL, RunStyle
-
-Ints = npt.NDArray[np.int64]
 
 MOST_COLUMNS = 60
 MOST_STEPS = 300
@@ -99,7 +97,7 @@ class Rows:
     """The values as rows of a figure: their texts, and the row of every value, int64 (m,)."""
 
     texts: tuple[str, ...]
-    row_of: Ints
+    row_of: Int64
 
 
 def widest_rows(plan: Transport) -> Rows:
@@ -185,5 +183,5 @@ def rows_figure(plan: Transport, rows: Rows, style: RunStyle, name: str, moves: 
     return result
 
 
-def _summed(shares: Floats, place: Ints) -> Floats:
+def _summed(shares: Floats, place: Int64) -> Floats:
     return np.bincount(place, weights=shares).astype(np.float64)

@@ -8,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.privacy import Transport
 from anoncore.table.tree import Tree
 from dashboard.charts.closeness import Rows, rows_figure
-from dashboard.charts.layout import Floats, faint, shortened
+from dashboard.charts.layout import faint, shortened
 from dashboard.palette import ORIGINAL, RunStyle
-
-Ints = npt.NDArray[np.int64]
 
 MOST_LEAVES = 24
 THICKEST = 0.8
@@ -29,8 +28,8 @@ class Branches:
     """
 
     tree: Tree
-    shown: Ints
-    ends: Ints
+    shown: Int64
+    ends: Int64
     mass: Floats
     cost: Floats
 
@@ -117,7 +116,7 @@ def _below(tree: Tree, amount: Floats) -> Floats:
     return total
 
 
-def _joints(across: Floats, up: Floats, nodes: Ints, parents: Ints) -> go.Scatter:
+def _joints(across: Floats, up: Floats, nodes: Int64, parents: Int64) -> go.Scatter:
     """Thin lines from every node to its parent."""
     gap = np.full(len(nodes), np.nan)
     return go.Scatter(
@@ -147,7 +146,7 @@ def _bands(left: Floats, right: Floats, middle: Floats, half: Floats, color: str
 
 
 def _flow_hover(
-    branches: Branches, across: Floats, up: Floats, nodes: Ints, parents: Ints, leaving: Floats
+    branches: Branches, across: Floats, up: Floats, nodes: Int64, parents: Int64, leaving: Floats
 ) -> go.Scatter:
     """Invisible marks in the middle of the bands that say how much moves."""
     labels = [shortened(branches.tree.labels[node], 40) for node in nodes]

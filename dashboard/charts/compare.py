@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from dashboard.charts.layout import Floats, distinct_labels, figure, marker, shortened
+from anoncore.kernels.arrays import Floats
+from dashboard.charts.layout import distinct_labels, figure, marker, shortened
 from dashboard.charts.privacy import ranked
 from dashboard.palette import ORIGINAL, RunStyle
 

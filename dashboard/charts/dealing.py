@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import plotly.graph_objects as go
 
 from anoncore.algorithms.closeness.stack_and_deal import Stack
-from dashboard.charts.layout import Floats, distinct_labels, figure, left_margin, marker
+from anoncore.kernels.arrays import Floats, Int64
+from dashboard.charts.layout import distinct_labels, figure, left_margin, marker
 from dashboard.palette import BLUE, GREEN, ORANGE, ORIGINAL, PURPLE, SKY, VERMILLION, RunStyle
-
-Ints = npt.NDArray[np.int64]
 
 MOST_RUNS = 24
 MOST_CLASSES = 24
@@ -33,9 +31,9 @@ class Cards:
     """
 
     texts: tuple[str, ...]
-    counts: Ints
-    dealt: Ints
-    held: Ints
+    counts: Int64
+    dealt: Int64
+    held: Int64
     n_classes: int
     n_rounds: int
 
@@ -67,13 +65,13 @@ class Cards:
         dealt[rounds:] = -1
         return replace(self, dealt=dealt)
 
-    def left(self, rounds: int) -> Ints:
+    def left(self, rounds: int) -> Int64:
         """Cards of every run that are still on the stack after so many rounds, int64 (n_runs,)."""
         ends = np.cumsum(self.counts)
         return np.clip(ends - rounds * self.n_classes, 0, self.counts)
 
 
-def _run_text(stack: Stack, places: Ints) -> str:
+def _run_text(stack: Stack, places: Int64) -> str:
     """The values of a run of the stack."""
     first, last = (" · ".join(stack.multiplicity.labels(int(stack.order[place]))) for place in places[[0, -1]])
     if len(places) == 1:
@@ -90,7 +88,7 @@ def run_colors(count: int) -> list[str]:
     return [str(color) for color in sample_colorscale("Viridis", np.linspace(0.05, 0.95, count))]
 
 
-def in_order(texts: Sequence[str], counts: Ints, style: RunStyle) -> go.Figure:
+def in_order(texts: Sequence[str], counts: Int64, style: RunStyle) -> go.Figure:
     """How often each value occurs, in the attribute's own order: before anything is stacked."""
     labels = distinct_labels(texts)
     bars = go.Bar(
@@ -196,7 +194,7 @@ def _stepped(colors: list[str]) -> list[list[Any]]:
     return [[place, color] for i, color in enumerate(colors) for place in (i / count, (i + 1) / count)]
 
 
-def _spread(size: int, most: int = 12) -> Ints:
+def _spread(size: int, most: int = 12) -> Int64:
     return np.arange(0, size, -(-size // most))
 
 

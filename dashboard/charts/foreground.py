@@ -11,7 +11,8 @@ import plotly.graph_objects as go
 
 from anoncore.attacks import ForegroundKnowledge
 from anoncore.attacks.foreground import GroupView
-from dashboard.charts.layout import Floats, distinct_labels, figure, marker, shortened
+from anoncore.kernels.arrays import Floats
+from dashboard.charts.layout import distinct_labels, figure, marker, shortened
 from dashboard.palette import ORIGINAL, RunStyle
 
 MOST_SETS = 12

@@ -9,8 +9,9 @@ import plotly.graph_objects as go
 
 from anoncore.algorithms.vertical.changes import ClassChanges
 from anoncore.attacks import JoinLikelihood
+from anoncore.kernels.arrays import Floats
 from anoncore.privacy import WorstJoins
-from dashboard.charts.layout import Floats, faint, figure, marker
+from dashboard.charts.layout import faint, figure, marker
 from dashboard.palette import BLUE, ORIGINAL, VERMILLION, RunStyle
 
 NOTHING, SAFE, UNSAFE = 0, 1, 2

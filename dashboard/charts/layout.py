@@ -11,9 +11,8 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 from anoncore import Domain, Kind
+from anoncore.kernels.arrays import Floats
 from dashboard.palette import RunStyle
-
-Floats = npt.NDArray[np.float64]
 
 LABEL_CHARACTERS = 26
 MOST_TICKS = 24

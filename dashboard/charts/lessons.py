@@ -9,7 +9,8 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 from anoncore import Generalized, Microdata, Release
-from dashboard.charts.layout import Floats, distinct_labels, faint, figure, marker
+from anoncore.kernels.arrays import Floats
+from dashboard.charts.layout import distinct_labels, faint, figure, marker
 from dashboard.palette import ORIGINAL, VERMILLION, RunStyle
 
 

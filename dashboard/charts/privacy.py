@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import plotly.graph_objects as go
 
-from dashboard.charts.layout import Floats, figure, marker
+from anoncore.kernels.arrays import Floats
+from dashboard.charts.layout import figure, marker
 from dashboard.palette import ORIGINAL, RunStyle
 
 MOST_POINTS = 200
@@ -95,6 +95,6 @@ def risk_bars(names: list[str], risks: Floats, baselines: Floats, style: RunStyl
     return result
 
 
-def share_at_most(values: npt.NDArray[np.float64], limit: float) -> float:
+def share_at_most(values: Floats, limit: float) -> float:
     """Share of the values that are at most the limit."""
     return float((values <= limit + 1e-9).mean())

@@ -11,10 +11,9 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 from anoncore.algorithms.closeness.sensitive_fragmentation import SensitiveFragmentation
-from dashboard.charts.layout import Floats, distinct_labels, faint, figure, marker, shortened
+from anoncore.kernels.arrays import Floats, Int64
+from dashboard.charts.layout import distinct_labels, faint, figure, marker, shortened
 from dashboard.palette import ORIGINAL, RunStyle
-
-Ints = npt.NDArray[np.int64]
 
 MOST_BINS = 120
 MOST_TEXTS = 60
@@ -32,9 +31,9 @@ class Plane:
     names: tuple[str, str]
     labels: tuple[tuple[str, ...], tuple[str, ...]]
     width: tuple[int, int]
-    counts: Ints
-    boxes: Ints
-    rows: Ints
+    counts: Int64
+    boxes: Int64
+    rows: Int64
 
     @classmethod
     def of(cls, parts: SensitiveFragmentation, across: int, up: int) -> Plane:
@@ -205,7 +204,7 @@ def _range(labels: Sequence[str], first: int, last: int) -> str:
     return labels[first] if first == last else f"{labels[first]} to {labels[last]}"
 
 
-def _ticks(labels: Sequence[str]) -> tuple[Ints, list[str]]:
+def _ticks(labels: Sequence[str]) -> tuple[Int64, list[str]]:
     places = np.arange(0, len(labels), -(-len(labels) // MOST_TICKS))
     return places, distinct_labels([shortened(labels[int(place)], 14) for place in places])
 

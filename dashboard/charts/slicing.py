@@ -9,8 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from anoncore import Domain, Kind
+from anoncore.kernels.arrays import Floats
 from dashboard.charts.classes import MOST_VALUES, Shares, sensitive_shares
-from dashboard.charts.layout import Axis, Floats, figure, marker
+from dashboard.charts.layout import Axis, figure, marker
 from dashboard.palette import ORIGINAL, OUTLINE, RunStyle
 
 LIKELIHOOD_BARS = 24

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from anoncore.kernels.arrays import Floats
 from anoncore.release.recoding import Recoding
-from dashboard.charts.layout import Axis, Floats, distinct_labels, figure, left_margin, marker
+from dashboard.charts.layout import Axis, distinct_labels, figure, left_margin, marker
 from dashboard.charts.privacy import ranked
 from dashboard.palette import BLUE, ORIGINAL, VERMILLION, RunStyle
 

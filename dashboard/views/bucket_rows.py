@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from anoncore import Exact, Fragment, Generalized, GroupValues, Release
+from anoncore.kernels.arrays import Codes, Int64
 from anoncore.release.recoding import ColumnRegions, Recoding
-from anoncore.table.microdata import Codes
 from dashboard.views.class_list import region_texts
 
-Ints = npt.NDArray[np.int64]
 MOST_ROWS = 500
 ROW = "row"
 
@@ -38,13 +36,13 @@ def published_rows(part: Fragment, group: int) -> pd.DataFrame:
     return pd.DataFrame({name: cells(recoding, rows, group) for name, recoding in part.recodings.items()})
 
 
-def by_content(rows: Ints, columns: list[Codes]) -> Ints:
+def by_content(rows: Int64, columns: list[Codes]) -> Int64:
     """The first rows by content."""
     keys = [codes[rows] for codes in columns]
     return (rows[np.lexsort(keys[::-1])] if keys else rows)[:MOST_ROWS]
 
 
-def cells(recoding: Recoding, rows: Ints, group: int) -> Any:
+def cells(recoding: Recoding, rows: Int64, group: int) -> Any:
     """What is published in these rows of the group."""
     if isinstance(recoding, Exact):
         return pd.Series(recoding.domain.decoded).take(recoding.codes[rows]).to_numpy()

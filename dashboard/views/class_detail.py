@@ -5,21 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
 from anoncore import Exact, Fragment, Generalized, GroupValues, Kind, Release
+from anoncore.kernels.arrays import Codes, Floats
 from anoncore.privacy.published import published_values
-from anoncore.table.microdata import Codes
 from dashboard.charts.classes import MOST_OTHERS, MOST_VALUES, RegionMap, Shares, region_map, runs_of, sensitive_shares
-from dashboard.charts.layout import Axis, Floats
+from dashboard.charts.layout import Axis
 from dashboard.palette import RunStyle, run_style
 from dashboard.state import Run
 from dashboard.views import bucket_detail, parts
 from dashboard.views.bucket_rows import MOST_ROWS, by_content, cells, original_rows, published_rows
-
-Ints = npt.NDArray[np.int64]
 
 PUBLISHED, ORIGINAL = "published", "original"
 

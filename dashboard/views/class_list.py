@@ -9,12 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from anoncore import Fragment, Generalized, GroupValues, Partition
+from anoncore.kernels.arrays import Codes, Int64
 from anoncore.privacy import Profile
 from anoncore.release.recoding import Recoding
-from anoncore.table.microdata import Codes
 from anoncore.utility import InformationLoss
-
-Ints = npt.NDArray[np.int64]
 
 MOST_SHOWN = 4_000
 MOST_CHARACTERS = 60
@@ -75,7 +73,7 @@ def shown(frame: pd.DataFrame, order: Order, most: int = MOST_SHOWN) -> pd.DataF
     return frame.sort_values(order.column, ascending=order.ascending, kind="stable").head(most).reset_index(drop=True)
 
 
-def region_texts(recoding: Recoding, groups: Ints) -> npt.NDArray[np.object_]:
+def region_texts(recoding: Recoding, groups: Int64) -> npt.NDArray[np.object_]:
     """Published cells of some groups of an attribute that is published by region, object (len(groups),)."""
     if isinstance(recoding, GroupValues):
         few, offsets, members = _sets(recoding, groups)
@@ -100,7 +98,7 @@ def _each(count: int) -> Partition:
     return Partition(np.arange(count, dtype=np.int32))
 
 
-def _sets(recoding: Generalized | GroupValues, groups: Ints) -> tuple[Partition, Ints, Codes]:
+def _sets(recoding: Generalized | GroupValues, groups: Int64) -> tuple[Partition, Int64, Codes]:
     """The value sets of some groups as sets of a smaller recoding."""
     sets = [recoding.values(int(group)) for group in groups]
     return _each(len(groups)), np.concatenate(([0], np.cumsum([len(codes) for codes in sets]))), np.concatenate(sets)

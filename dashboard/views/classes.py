@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
 from anoncore import Fragment, utility
+from anoncore.kernels.arrays import Int64
 from dashboard import state
 from dashboard.charts.classes import bin_label, size_bins, size_histogram
 from dashboard.palette import run_style
@@ -19,8 +19,6 @@ from dashboard.state import Run
 from dashboard.views import class_detail, class_list, parts
 from dashboard.views.class_list import Order
 from dashboard.views.parts import Tile
-
-Ints = npt.NDArray[np.int64]
 
 LIST_HEIGHT = 330
 
@@ -75,7 +73,7 @@ def _browse(run: Run) -> None:
     _detail(run, fragment, group, levels, Lens(attribute, ground, order, sizes))
 
 
-def _sizes(run: Run, sizes: Ints) -> None:
+def _sizes(run: Run, sizes: Int64) -> None:
     word, words = run.release.group_word, parts.plural(run.release.group_word)
     parts.tiles(
         [
@@ -87,7 +85,7 @@ def _sizes(run: Run, sizes: Ints) -> None:
     )
 
 
-def _histogram(run: Run, sizes: Ints) -> tuple[int, int] | None:
+def _histogram(run: Run, sizes: Int64) -> tuple[int, int] | None:
     """The histogram of sizes; a clicked bar keeps only its sizes in the list."""
     word, words = run.release.group_word, parts.plural(run.release.group_word)
     edges = size_bins(sizes)
@@ -146,7 +144,7 @@ def _list(run: Run, fragment: Fragment, frame: pd.DataFrame, lens: Lens) -> int:
     return int(chosen)
 
 
-def _first_selected(key: str, groups: Ints, chosen: int) -> int:
+def _first_selected(key: str, groups: Int64, chosen: int) -> int:
     """The row that is selected when the list is first drawn; a list whose default changes is sent anew as a whole."""
     held = state.session("class-list-default")
     if held is None or held[0] != key or state.widget_value(key) is None:
@@ -155,7 +153,7 @@ def _first_selected(key: str, groups: Ints, chosen: int) -> int:
     return held[1]
 
 
-def _row_clicked(name: str, key: str, groups: Ints) -> None:
+def _row_clicked(name: str, key: str, groups: Int64) -> None:
     rows = state.widget_value(key, {}).get("selection", {}).get("rows", [])
     if rows and rows[0] < len(groups):
         state.set_session(name, int(groups[rows[0]]))

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
 from anoncore import Release, privacy
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.privacy import Guarantee, Profile, Transport
 from anoncore.requirements import TCloseness
 from dashboard import about, compute
@@ -23,9 +23,6 @@ from dashboard.views import parts, row_choice
 from dashboard.views.class_list import MOST_SHOWN
 from dashboard.views.parts import Tile
 from dashboard.views.privacy import GROUND_NAMES
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 LIST_HEIGHT = 420
 FIGURES: dict[str, Callable[[Transport, RunStyle, str], go.Figure]] = {
@@ -138,7 +135,7 @@ def _lens(run: Run, profile: Profile, grounds: dict[str, list[str]]) -> Lens:
     return Lens(attribute, ground, fragment)
 
 
-def _list(run: Run, distances: Floats, sizes: Ints, lens: Lens) -> int:
+def _list(run: Run, distances: Floats, sizes: Int64, lens: Lens) -> int:
     """The groups, the farthest first; returns the chosen one, the farthest until another is chosen."""
     word, words = run.release.group_word, parts.plural(run.release.group_word)
     groups = np.argsort(-distances, kind="stable")[:MOST_SHOWN]

@@ -6,16 +6,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
+from anoncore.kernels.arrays import Int64
 from dashboard import state
 
-Ints = npt.NDArray[np.int64]
 
-
-def draw(frame: pd.DataFrame, ids: Ints, name: str, columns: dict[str, Any], height: int, alt: str) -> int:
+def draw(frame: pd.DataFrame, ids: Int64, name: str, columns: dict[str, Any], height: int, alt: str) -> int:
     """Draw the list; returns the id of the chosen row, the first one until another is chosen.
 
     `ids` int64 (len(frame),) tells the rows apart, whatever their order; `name` is the list's own.
@@ -38,7 +36,7 @@ def draw(frame: pd.DataFrame, ids: Ints, name: str, columns: dict[str, Any], hei
     return int(chosen)
 
 
-def _first_selected(key: str, ids: Ints, chosen: int) -> int:
+def _first_selected(key: str, ids: Int64, chosen: int) -> int:
     """The row that is selected when the list is first drawn; a list whose default changes is sent anew as a whole."""
     held = state.session(f"default-{key}")
     if held is None or state.widget_value(key) is None:
@@ -47,7 +45,7 @@ def _first_selected(key: str, ids: Ints, chosen: int) -> int:
     return int(held)
 
 
-def _clicked(kept: str, key: str, ids: Ints) -> None:
+def _clicked(kept: str, key: str, ids: Int64) -> None:
     rows = state.widget_value(key, {}).get("selection", {}).get("rows", [])
     if rows and rows[0] < len(ids):
         state.set_session(kept, int(ids[rows[0]]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Seed
@@ -17,13 +16,13 @@ from anoncore.attacks.foreground.mining import Unreliable, true_shares
 from anoncore.attacks.foreground.sets import Signatures, everyone, levels
 from anoncore.base.errors import InfeasibleError
 from anoncore.base.progress import Progress
+from anoncore.kernels.arrays import Floats
 from anoncore.kernels.foreground_safe import Knowledge
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Requirement
 from anoncore.table.microdata import Microdata
 
-Floats = npt.NDArray[np.float64]
 ROUNDS = 16
 MARGIN = 0.97
 """Part of the bound that mixed buckets are made for: what the adversary learns changes a little with every change."""

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from anoncore.kernels.arrays import Words
 from anoncore.table.microdata import Microdata
 
-Words = npt.NDArray[np.uint64]
 TOLERANCE = 1e-9
 
 

@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.attacks.foreground.sets import Signatures
+from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.foreground_safe import Knowledge, deal_alike, total_excess
 from anoncore.table.keys import dense_key
-from anoncore.table.microdata import Codes, SensitiveValues
+from anoncore.table.microdata import SensitiveValues
 
-Floats = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 MOST_OFFERED = 8
 """Profiles of which one bucket each is tried before one is joined."""
 MOST_COMPARED = 100

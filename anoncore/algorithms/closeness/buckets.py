@@ -8,14 +8,12 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.proportions import Proportions, worst_distance
 from anoncore.kernels.sensitive_space import EQUAL, ORDERED, Cells, find_fragmentation
-from anoncore.requirements.requirement import Floats
 from anoncore.requirements.t_closeness import Ground, ground_reference
 from anoncore.table.microdata import Microdata, SensitiveValues
 from anoncore.table.tree import Tree
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +21,7 @@ class Buckets:
     """A sensitive attribute cut into runs of values: bucket b has the codes `begins[b]` to `begins[b + 1]` - 1."""
 
     values: SensitiveValues
-    begins: Ints
+    begins: Int64
     proportions: Proportions
 
     @classmethod
@@ -55,16 +53,16 @@ class Buckets:
         return of_code[self.values.codes]
 
     @property
-    def counts(self) -> Ints:
+    def counts(self) -> Int64:
         """Rows per bucket, int64 (n_buckets,)."""
         return np.bincount(self.of_row, minlength=self.n_buckets)
 
-    def worst_distance(self, counts: Ints) -> float:
+    def worst_distance(self, counts: Int64) -> float:
         """Largest EMD of a class with these counts per bucket, whichever rows it takes."""
         return float(worst_distance(self.proportions, np.asarray(counts, dtype=np.int64)))
 
 
-def _ranges(values: SensitiveValues, kind: int, bound: float) -> Ints:
+def _ranges(values: SensitiveValues, kind: int, bound: float) -> Int64:
     """Starts of ranges of codes: the fragmentation of a space with one axis."""
     counts = np.bincount(values.codes, minlength=values.size)
     present = np.flatnonzero(counts)
@@ -79,7 +77,7 @@ def _ranges(values: SensitiveValues, kind: int, bound: float) -> Ints:
     return np.concatenate(([0], np.sort(cuts), [values.size]))
 
 
-def _subtrees(tree: Tree, reference: Floats, size: int, bound: float) -> Ints:
+def _subtrees(tree: Tree, reference: Floats, size: int, bound: float) -> Int64:
     """Starts of subtrees, from the root down, always splitting the one whose bound falls most."""
     open_nodes = {0: _subtree_bound(tree, 0, reference, size)}
     while sum(open_nodes.values()) > bound + 1e-12:
@@ -114,7 +112,7 @@ def _subtree_bound(tree: Tree, node: int, reference: Floats, size: int) -> float
     return float(max(distances))
 
 
-def _proportions(reference: Floats, size: int, begins: Ints, ground: Ground) -> Proportions:
+def _proportions(reference: Floats, size: int, begins: Int64, ground: Ground) -> Proportions:
     """The edges of the ground distance laid out against the buckets that begin at `begins`."""
     edges = reference[size + 1 :].reshape(-1, 3)
     first, last = edges[:, 0].astype(np.int64), edges[:, 1].astype(np.int64)
@@ -139,7 +137,7 @@ def _proportions(reference: Floats, size: int, begins: Ints, ground: Ground) -> 
     )
 
 
-def _probes(reference: Floats, begin: int, end: int, ground: Ground) -> Ints:
+def _probes(reference: Floats, begin: int, end: int, ground: Ground) -> Int64:
     """Codes of a bucket at which the distance can be largest: the ends, the rarest value, or any leaf."""
     if ground == "ordered":
         return np.unique([begin, end - 1]).astype(np.int64)

@@ -11,6 +11,7 @@ from os import cpu_count
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.kernels.arrays import Codes, Rows
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.dealing import Deal, hand_out, largest_domain, split_classes
 from anoncore.kernels.nearest import Space, points
@@ -18,9 +19,8 @@ from anoncore.kernels.swapping import Classes, ClassesByBucket, Trials, exchange
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, Requirement
 from anoncore.table.kernel_attributes import kernel_attributes
-from anoncore.table.microdata import Codes, Microdata
+from anoncore.table.microdata import Microdata
 
-Rows = npt.NDArray[np.int64]
 Report = Callable[[float], None]
 """Called with the share done, 0 to 1; may raise CancelledError."""
 

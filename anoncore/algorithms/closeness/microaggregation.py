@@ -14,15 +14,14 @@ from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.algorithms.closeness.strata import Strata
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress
+from anoncore.kernels.arrays import Codes, Rows
 from anoncore.kernels.merging import merge_until_close
 from anoncore.kernels.nearest import centers, draw_strata, mdav
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import CheckSet, KAnonymity, Requirement, TCloseness
 from anoncore.requirements.t_closeness import Ground
-from anoncore.table.microdata import Codes, Microdata
-
-Rows = npt.NDArray[np.int64]
+from anoncore.table.microdata import Microdata
 
 ALL_CLUSTERS = 10_000
 """Up to this many clusters all are compared when merging; above it those that are near in number."""

@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.table.microdata import Codes, Microdata, SensitiveValues
-
-Rows = npt.NDArray[np.int64]
+from anoncore.kernels.arrays import Codes, Rows
+from anoncore.table.microdata import Microdata, SensitiveValues
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,13 +12,13 @@ from anoncore.algorithms.base import Algorithm, Seed, generalized_release
 from anoncore.algorithms.closeness.locality import QuasiSpace
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.base.progress import Progress
+from anoncore.kernels.arrays import Codes, Rows
 from anoncore.kernels.random_partition import log_partitions, mix, random_sizes
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement
-from anoncore.table.microdata import Codes, Microdata
+from anoncore.table.microdata import Microdata
 
-Rows = npt.NDArray[np.int64]
 Table = npt.NDArray[np.bool_]
 
 MIXING = 20

@@ -11,12 +11,10 @@ import numpy.typing as npt
 
 from anoncore.algorithms.closeness.locality import sensitive_columns
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.kernels.arrays import Floats, Rows
 from anoncore.kernels.sensitive_space import EQUAL, ORDERED, Cells, farthest, find_fragmentation, first_close_deal
 from anoncore.requirements import CheckSet, TCloseness
 from anoncore.table.microdata import Microdata
-
-Rows = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 LOWER, UPPER = 4, 5
 """Columns of the tree that hold a node's children."""

@@ -14,11 +14,12 @@ from anoncore.algorithms.closeness.sensitive_fragmentation import CloseDeal, Sen
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
+from anoncore.kernels.arrays import Codes
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement, TCloseness
 from anoncore.table.domain import Kind
-from anoncore.table.microdata import Codes, Microdata
+from anoncore.table.microdata import Microdata
 
 Distance = Annotated[float, Field(ge=0, le=1)]
 

@@ -15,12 +15,11 @@ from anoncore.algorithms.base import Algorithm, Seed, generalized_release
 from anoncore.algorithms.closeness.locality import Places, QuasiSpace
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.base.progress import Progress
+from anoncore.kernels.arrays import Rows
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement, TCloseness
 from anoncore.table.microdata import Microdata
-
-Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

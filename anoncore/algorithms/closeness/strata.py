@@ -7,14 +7,11 @@ from functools import cached_property
 from math import ceil
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.algorithms.closeness.locality import Places
-from anoncore.requirements.requirement import Floats
+from anoncore.kernels.arrays import Codes, Floats, Rows
 from anoncore.requirements.t_closeness import Ground, ground_reference
-from anoncore.table.microdata import Codes, Microdata
-
-Rows = npt.NDArray[np.int64]
+from anoncore.table.microdata import Microdata
 
 STEP = 1.02
 """Growth of the number of strata that is tried next, once one more row is less than that."""

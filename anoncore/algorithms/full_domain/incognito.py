@@ -22,7 +22,6 @@ from anoncore.requirements import CheckSet, KAnonymity, Requirement
 from anoncore.table.microdata import Microdata
 
 Grid = npt.NDArray[np.bool_]
-Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.errors import DataError
+from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.incognito import holding, roll_up
 from anoncore.requirements import CheckSet
 from anoncore.table.domain import Domain
 from anoncore.table.hierarchy import ROOT
-from anoncore.table.microdata import Codes, Microdata
+from anoncore.table.microdata import Microdata
 from anoncore.table.tree import Tree
 
-Floats = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 Node = tuple[int, ...]
 MOST_NODES = 500_000
 LARGEST_KEY = 2**62

@@ -8,20 +8,18 @@ from math import prod
 from typing import Annotated, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
 from anoncore.algorithms.full_domain.lattice import Levels
 from anoncore.base.progress import Progress
+from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.local_recoding import LatticeRows, count_placed, place_rows
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import CheckSet, KAnonymity, Requirement
-from anoncore.table.microdata import Codes, Microdata
+from anoncore.table.microdata import Microdata
 
-Int64 = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 NODES_AT_ONCE = 64
 
 

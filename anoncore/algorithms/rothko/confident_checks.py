@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import carray
 
 from anoncore.algorithms.rothko.hypothesis_tests import critical_value, critical_variances, rows_needed
+from anoncore.kernels.arrays import Floats
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.compiler import level_function
 from anoncore.requirements import (
@@ -23,8 +23,6 @@ from anoncore.requirements import (
     TCloseness,
     VarianceDiversity,
 )
-
-Floats = npt.NDArray[np.float64]
 
 HEADER = 3
 """Every reference begins with z, (N - n) / N and the requirement's threshold."""

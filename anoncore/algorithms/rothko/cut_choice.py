@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.algorithms.rothko.setting import Node, Setting
+from anoncore.kernels.arrays import Int32
 from anoncore.kernels.attributes import HIERARCHY
 from anoncore.kernels.frequency_cuts import best_cut, children_cut, median_cut
 from anoncore.kernels.splitting import NODE_CHILDREN, THRESHOLD
 from anoncore.kernels.sweep import INFOGAIN, TIE
 
-Int32 = npt.NDArray[np.int32]
 FrequencySet = npt.NDArray[np.uint32]
 
 

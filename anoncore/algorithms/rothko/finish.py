@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.algorithms.rothko.setting import Setting
+from anoncore.kernels.arrays import Int32
 from anoncore.kernels.mondrian import Partitioning, grow
-
-Int32 = npt.NDArray[np.int32]
 
 
 def finish_rows(setting: Setting, rows: Int32, region: Int32, is_class: bool) -> tuple[Int32, Int32]:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from math import ceil, sqrt
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from anoncore.kernels.arrays import Floats
 
 
 def critical_value(alpha: float, n_sides: int) -> float:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Int32
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.splitting import NODE_CHILDREN
 from anoncore.kernels.tree_scans import TreeArrays
-
-Int32 = npt.NDArray[np.int32]
 
 
 class PartitionTree:

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
+from anoncore.kernels.arrays import Int32
 from anoncore.kernels.tree_scans import leaves_of, order_by_leaf
-
-Int32 = npt.NDArray[np.int32]
 
 SCAN_ROWS = 131_072
 

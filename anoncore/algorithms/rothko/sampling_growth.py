@@ -6,20 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.algorithms.rothko.confident_checks import confident_checks
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rows import Rows
 from anoncore.algorithms.rothko.setting import Node, Part, Setting, Statistics
 from anoncore.algorithms.rothko.tree_growth import tree_parts
+from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.compiler import kernel
 from anoncore.kernels.sample_tree import sample_splits
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 FILLED = 0.9
 """Share of the memory that a part should fill by the sample's estimate, so that few parts are divided once more."""

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.algorithms.mondrian import search_of
 from anoncore.algorithms.rothko.fields import RothkoFields
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rows import Accumulator, Rows
+from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.sweep import Search
@@ -19,9 +19,6 @@ from anoncore.kernels.tree_scans import LeafStatistics, TreeArrays, add_statisti
 from anoncore.requirements import CheckSet
 from anoncore.table.kernel_attributes import kernel_attributes
 from anoncore.table.microdata import Microdata
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(eq=False)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.algorithms.rothko.cut_choice import Choice, Cut, FrequencySet, choose_cut
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rows import Rows
 from anoncore.algorithms.rothko.setting import Node, Part, Setting, Statistics
+from anoncore.kernels.arrays import Int32
 from anoncore.kernels.tree_scans import Requests, add_frequencies
-
-Int32 = npt.NDArray[np.int32]
 
 COUNT_BYTES = 4
 

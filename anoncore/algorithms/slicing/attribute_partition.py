@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import listing
+from anoncore.kernels.arrays import Floats
 from anoncore.release.overlap import links
 from anoncore.table.microdata import Microdata
 from anoncore.utility.associations import INTERVALS, association
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,8 +20,8 @@ from anoncore.algorithms.slicing.columns import (
     propose_columns,
     sliced_release,
 )
-from anoncore.attacks.published_keys import Int64
 from anoncore.base.progress import Progress
+from anoncore.kernels.arrays import Int64
 from anoncore.kernels.slicing_spread import spread
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.kernels.arrays import Codes, Int64
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.slicing import Masses, Signatures, new_masses
 from anoncore.kernels.slicing_buckets import DONE, Buckets, Wanted, split_buckets
 from anoncore.release.overlap import links
 from anoncore.table.kernel_attributes import kernel_attributes
 from anoncore.table.keys import dense_key
-from anoncore.table.microdata import Codes, Microdata
+from anoncore.table.microdata import Microdata
 
-Int64 = npt.NDArray[np.int64]
 Cells = dict[str, tuple[Codes, ...]]
 """What a column publishes of each attribute, as integer columns (n_rows,) that are equal where the cells are."""
 

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from anoncore.algorithms.vertical.mutual_information import BINS, mutual_information
 from anoncore.base.errors import DataError
 from anoncore.base.texts import listing
+from anoncore.kernels.arrays import Floats
 from anoncore.table.microdata import Microdata
 
-Floats = npt.NDArray[np.float64]
 MOST_FRAGMENTS = 8
 LEAST_GAIN = 0.05
 """Share by which another fragment must raise what an average fragment has to offer, where the data choose."""

@@ -14,18 +14,18 @@ from anoncore.algorithms.vertical.fragment_data import part_of
 from anoncore.algorithms.vertical.fragment_recodings import region_of, united
 from anoncore.algorithms.vertical.merging import merge_unsafe
 from anoncore.algorithms.vertical.segments import segments
+from anoncore.kernels.arrays import Codes, Rows
 from anoncore.privacy.common_attribute import alike_values
 from anoncore.privacy.join_blocks import RowRule, ValueRule
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
 from anoncore.release.release import Fragment
 from anoncore.requirements import DistinctDiversity, KAnonymity, Requirement
-from anoncore.table.microdata import Codes, Microdata, SensitiveValues
+from anoncore.table.microdata import Microdata, SensitiveValues
 
 Generalizer = Callable[[tuple[Requirement, ...]], Algorithm]
 """The generalizing algorithm with the given requirements."""
 Segmentation = Literal["none", "as-needed", "full"]
-Rows = npt.NDArray[np.int64]
 TRIES = 4
 """Levels of diversity at which segments are tried, where classes of different segments do not go together."""
 

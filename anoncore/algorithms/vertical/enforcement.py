@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Int64
 from anoncore.privacy.join_blocks import ChangeRule, Classes, Joins, TooManyJoins, blocks
-
-Int64 = npt.NDArray[np.int64]
 
 
 def majority_values(counts: Sequence[Int64]) -> list[Int64]:

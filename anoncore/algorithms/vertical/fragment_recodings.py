@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.errors import ReleaseError
+from anoncore.kernels.arrays import Codes, Int64
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Distorted, Exact, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment
-from anoncore.table.microdata import Codes, Microdata
-
-Int64 = npt.NDArray[np.int64]
+from anoncore.table.microdata import Microdata
 
 
 def distorted(data: Microdata, common: str, partition: Partition, counts: Int64) -> Distorted:

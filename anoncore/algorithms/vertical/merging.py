@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.privacy.join_blocks import Bools, Floats, Int64, Joins, Rule, TooManyJoins, blocks
+from anoncore.kernels.arrays import Bools, Floats, Int64
+from anoncore.privacy.join_blocks import Joins, Rule, TooManyJoins, blocks
 
 Group = npt.NDArray[np.int32]
 BATCH = 10

@@ -7,9 +7,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.errors import ParameterError
+from anoncore.kernels.arrays import Codes
 from anoncore.kernels.information import pair_information
 from anoncore.table.domain import Domain, Kind
-from anoncore.table.microdata import Codes, Microdata
+from anoncore.table.microdata import Microdata
 
 BINS = 10
 

@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.algorithms.vertical.mutual_information import xlogx
+from anoncore.kernels.arrays import Codes, Rows
 from anoncore.kernels.information import best_threshold
 from anoncore.release.partition import Partition
 from anoncore.requirements import Check, CheckSet, Requirement
-from anoncore.table.microdata import Codes, Microdata
-
-Rows = npt.NDArray[np.int64]
+from anoncore.table.microdata import Microdata
 
 
 def segments(data: Microdata, common: str, requirements: Sequence[Requirement], most_values: int) -> tuple[Rows, ...]:

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.algorithms.vertical.enforcement import enforce, majority_values
+from anoncore.kernels.arrays import Int64
 from anoncore.privacy.join_blocks import ChangeRule, RowRule, SelectivityRule
 from anoncore.release.partition import Partition
 from anoncore.table.microdata import Microdata
 
 Strategy = Literal["naive", "dependency", "selectivity"]
 STRATEGIES: tuple[Strategy, ...] = ("naive", "dependency", "selectivity")
-Int64 = npt.NDArray[np.int64]
 
 
 def enforced_counts(

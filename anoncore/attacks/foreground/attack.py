@@ -12,13 +12,14 @@ from os import cpu_count
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.attacks.foreground.mining import Floats, Target, Unreliable, attack_set
+from anoncore.attacks.foreground.mining import Target, Unreliable, attack_set
 from anoncore.attacks.foreground.result import ForegroundKnowledge
 from anoncore.attacks.foreground.sets import SetLeak, levels
 from anoncore.attacks.foreground.solver import Solver
 from anoncore.base.errors import ParameterError
 from anoncore.base.number import ONE_PARTITION, Number
 from anoncore.base.score import Score
+from anoncore.kernels.arrays import Floats
 from anoncore.release.release import Release
 
 Progress = Callable[[float, str], None]

@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from anoncore.attacks.foreground.sets import SetLeak, Signatures
 from anoncore.attacks.foreground.solver import SetGroups, Solver, ValueGroups, solve
+from anoncore.kernels.arrays import Floats
 from anoncore.kernels.foreground_groups import GroupedRows, case_probabilities, mean_range, spread
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.table.microdata import SensitiveValues
 
-Floats = npt.NDArray[np.float64]
 Unreliable = Literal["overall", "uniform"]
 TOLERANCE = 1e-9
 

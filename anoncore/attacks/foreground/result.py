@@ -9,10 +9,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from anoncore.attacks.foreground.sets import SetLeak, signatures_of
-from anoncore.attacks.foreground.worlds import Floats, group_probabilities
+from anoncore.attacks.foreground.worlds import group_probabilities
 from anoncore.base.errors import ParameterError
 from anoncore.base.score import Score
 from anoncore.base.texts import listing
+from anoncore.kernels.arrays import Floats
 from anoncore.release.release import Release
 
 TOLERANCE = 1e-9

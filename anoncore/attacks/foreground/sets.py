@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from anoncore.table.microdata import Codes, Microdata
+from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.table.microdata import Microdata
 
-Floats = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 DENSE = 4
 """Keys per row up to which they are counted in place instead of sorted."""
 

@@ -10,12 +10,11 @@ import numpy.typing as npt
 
 from anoncore.attacks.foreground.sets import Signatures
 from anoncore.base.errors import ParameterError
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.foreground_groups import compositions
 from anoncore.kernels.foreground_solver import Cases, expectation_step, fixed_point, step_jacobian
 from anoncore.release.partition import Partition
 
-Floats = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 Solver = Literal["fixed-point", "newton"]
 
 TOLERANCE = 1e-12

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.errors import ParameterError
+from anoncore.kernels.arrays import Floats
 from anoncore.kernels.foreground_groups import case_probabilities
 from anoncore.kernels.foreground_solver import Cases
 
-Floats = npt.NDArray[np.float64]
 MOST_WORLDS = 20_000
 """Above this the worlds of a group are not listed; `group_probabilities` needs no list."""
 

@@ -7,11 +7,9 @@ import json
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Int64
 from anoncore.publishing.certification.published_table import Column, PublishedTable
-
-Int64 = npt.NDArray[np.int64]
 
 
 def column_hash(column: Column) -> str:

@@ -12,14 +12,15 @@ import pandas as pd
 
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.texts import MISSING_TEXT
+from anoncore.kernels.arrays import Codes, Floats
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.published_table import Column, PublishedTable, cell_text
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
-from anoncore.requirements.requirement import Check, Comparison, Floats, Requirement
+from anoncore.requirements.requirement import Check, Comparison, Requirement
 from anoncore.table.hierarchy import Hierarchy
-from anoncore.table.microdata import Codes, Microdata
+from anoncore.table.microdata import Microdata
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.texts import is_missing, value_text
+from anoncore.kernels.arrays import Codes, Int64
 from anoncore.publishing.export import FORMULA
-from anoncore.table.microdata import Codes
-
-Int64 = npt.NDArray[np.int64]
 
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")

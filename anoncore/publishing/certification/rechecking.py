@@ -12,12 +12,12 @@ from anoncore import privacy
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.attacks.fitting_people import level_bounds
 from anoncore.base.errors import AnonymizationError
+from anoncore.kernels.arrays import Floats
 from anoncore.privacy.check import COMPARISON_WORDS, level_texts
 from anoncore.publishing.certification.entries import Asked, Joins, Method, Personal
 from anoncore.publishing.certification.published_release import PublishedRelease
 from anoncore.release.release import Release
 from anoncore.requirements import REQUIREMENTS, Comparison, Requirement
-from anoncore.requirements.requirement import Floats
 
 T = TypeVar("T")
 TOLERANCE = 2e-9

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from markupsafe import Markup
 
-Floats = npt.NDArray[np.float64]
+from anoncore.kernels.arrays import Floats
 
 WIDTH = 680
 LABEL_WIDTH, VALUE_WIDTH = 190, 74

@@ -9,8 +9,9 @@ import numpy as np
 
 from anoncore import attacks, utility
 from anoncore.base.errors import AnonymizationError
+from anoncore.kernels.arrays import Floats
 from anoncore.measures.criteria import CRITERIA, FAMILIES, N_QUERIES, Criterion
-from anoncore.publishing.report.drawing import Floats, Series, bars, curves
+from anoncore.publishing.report.drawing import Series, bars, curves
 from anoncore.publishing.report.rendering import Figure, Section, section
 from anoncore.publishing.report.single import Numbers, statements
 from anoncore.publishing.report.subject import Subject

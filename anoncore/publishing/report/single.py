@@ -10,8 +10,9 @@ import numpy as np
 
 from anoncore import attacks, privacy, utility
 from anoncore.base.errors import AnonymizationError
+from anoncore.kernels.arrays import Floats
 from anoncore.measures.criteria import CRITERIA, FAMILIES, N_QUERIES, usual_distance
-from anoncore.publishing.report.drawing import Floats, Series, bars, histogram
+from anoncore.publishing.report.drawing import Series, bars, histogram
 from anoncore.publishing.report.rendering import Figure, Section, section
 from anoncore.publishing.report.subject import Subject
 

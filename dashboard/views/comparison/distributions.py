@@ -9,10 +9,10 @@ import numpy as np
 import streamlit as st
 
 from anoncore import AnonymizationError, Release, attacks, privacy, utility
+from anoncore.kernels.arrays import Floats
 from anoncore.measures.criteria import N_QUERIES, usual_distance
 from dashboard import compute
 from dashboard.charts.compare import attribute_bars, curves
-from dashboard.charts.layout import Floats
 from dashboard.palette import run_style
 from dashboard.state import Run
 from dashboard.views import parts
