@@ -17,6 +17,8 @@ from tests.contracts.test_layering import LAYER_OF
 from tests.docs.pages import PAGES, ROOT
 
 CONFIG = ROOT / "docs" / "mkdocs.yml"
+ROOMS = ("algorithms", "attacks", "datasets", "privacy", "publishing", "requirements", "search", "sources", "utility")
+"""The packages that have a page of their own in the reference."""
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +35,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_nothing_is_fetched_from_outside(site: Path):
     """No script, style, font or picture has an address of another host; links that people click may."""
     fetched = re.compile(r"<(?:script|img|iframe|source)[^>]+src=\"?(?:https?:)?//|<link[^>]+href=\"?(?:https?:)?//")
@@ -43,10 +46,11 @@ def test_nothing_is_fetched_from_outside(site: Path):
     assert styles == []
 
 
+@pytest.mark.slow
 def test_the_reference_has_every_public_name(site: Path):
     import anoncore
 
-    for package in ("algorithms", "requirements", "privacy", "attacks", "utility", "datasets", "sources"):
+    for package in ROOMS:
         page = (site / "reference" / "python" / f"{package}.html").read_text(encoding="utf-8")
         for name in importlib.import_module(f"anoncore.{package}").__all__:
             assert re.search(rf'id="anoncore\.[\w.]*\b{name}"', page), f"The page of anoncore.{package} lacks {name}."
@@ -55,6 +59,7 @@ def test_the_reference_has_every_public_name(site: Path):
     assert lacking == []
 
 
+@pytest.mark.slow
 def test_the_architecture_draws_every_room(site: Path):
     page = (site / "explanation" / "architecture.html").read_text(encoding="utf-8")
     drawn = re.findall(r'<text class="name"[^>]*>([^<]+)</text>', page)
