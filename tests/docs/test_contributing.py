@@ -71,15 +71,35 @@ def run(copy: Path, *arguments: str) -> str:
     return ran.stdout
 
 
-def test_the_page_shows_each_kind_with_its_file_its_registry_and_its_test():
-    for title in ("Add an algorithm", "Add a requirement"):
-        files = [str(block.file) for block in sections()[title]]
-        assert any(file.startswith("anoncore/") and not file.endswith("__init__.py") for file in files)
-        assert any(file.startswith("tests/") for file in files)
+KINDS = ("an algorithm", "a requirement", "a measure", "an attack", "a page to the dashboard")
 
 
-CONTRACTS = ("tests/contracts/test_registry.py", "tests/contracts/test_words.py", "tests/docs/test_examples.py")
-ADDED = ("sorted_blocks", "sorted-blocks", "SortedBlocks", "value_range", "range-diversity", "RangeDiversity")
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_has_its_file_its_line_in_a_registry_and_its_test(kind):
+    added = sections()[f"Add {kind}"]
+    files = [str(block.file) for block in added]
+    assert any(file.startswith(("anoncore/", "dashboard/")) for file in files)
+    assert any(file.startswith("tests/") for file in files)
+    assert any(block.language == "diff" for block in added)
+
+
+CONTRACTS = tuple(
+    f"tests/{name}.py"
+    for name in (
+        "contracts/test_layering",
+        "contracts/test_numbers",
+        "contracts/test_registry",
+        "contracts/test_words",
+        "docs/test_examples",
+    )
+)
+ADDED = (
+    *("sorted_blocks", "sorted-blocks", "SortedBlocks"),
+    *("value_range", "range-diversity", "RangeDiversity"),
+    *("coarsening", "coarsened-cells", "coarsened_cells"),
+    *("uniform_groups", "uniform-groups", "homogeneity"),
+    *("test_sizes", "every_number_that_is_declared", "no_two_files"),
+)
 """Parts of the names of tests that are about what the page adds."""
 
 
@@ -91,11 +111,13 @@ def test_what_is_added_passes_its_tests_and_the_contracts_and_is_offered_by_name
         copy,
         "-c",
         f"import pytest, sys\ncode = pytest.main({options!r})\n"
-        "from anoncore.cli import main\nmain(['algorithms'])\nmain(['requirements'])\nsys.exit(code)",
+        "from anoncore.cli import main\nfor name in ('algorithms', 'requirements'):\n    main([name])\n"
+        "from anoncore.measures.evaluation import MEASURES\nprint(*MEASURES)\nsys.exit(code)",
     )
     assert int(re.search(r"(\d+) passed", told)[1]) >= 30
     assert "sorted-blocks: Sorted blocks" in told
     assert "range-diversity: range diversity" in told
+    assert {"utility.coarsened_cells", "attacks.homogeneity"} <= set(told.split())
 
 
 def test_what_is_added_meets_the_rules_of_style(copy: Path):
