@@ -30,10 +30,12 @@ from rooms import drawing  # noqa: E402
 
 from anoncore.algorithms import ALGORITHMS  # noqa: E402
 from anoncore.base.model import Model  # noqa: E402
+from anoncore.base.number import Number  # noqa: E402
 from anoncore.cli import main  # noqa: E402
 from anoncore.datasets import tables as built_in_tables  # noqa: E402
 from anoncore.measures.criteria import CRITERIA, FAMILIES  # noqa: E402
 from anoncore.measures.evaluation import MEASURES  # noqa: E402
+from anoncore.measures.registry import NUMBERS  # noqa: E402
 from anoncore.requirements import REQUIREMENTS, Requirement  # noqa: E402
 
 AT_THE_ROOT = {"contributing.md": "CONTRIBUTING.md", "changes.md": "CHANGELOG.md"}
@@ -71,15 +73,11 @@ def requirements(_: str | None = None) -> str:
 
 
 def measures(_: str | None = None) -> str:
-    """The numbers on one scale by family, then every measure with the first sentence of its docstring."""
-    lines = ["## Numbers on one scale\n", NUMBERS]
+    """The numbers by which releases are compared, those that functions tell besides, and every function."""
+    lines = ["## Numbers on one scale\n", COMPARED]
     for family, title in FAMILIES.items():
-        rows = [
-            (f"`{one.name}`", one.title, "higher" if one.higher_is_better else "lower", one.meaning, one.source)
-            for one in CRITERIA.values()
-            if one.family == family
-        ]
-        lines += [f"\n### {title}\n", _table(("Name", "Title", "Better is", "What it says", "Source"), rows)]
+        lines += [f"\n### {title}\n", _numbers(one for one in CRITERIA.values() if one.family == family)]
+    lines += ["\n## Further numbers\n", TOLD, "", _numbers(one for one in NUMBERS.values() if one.name not in CRITERIA)]
     functions = []
     for name, function in MEASURES.items():
         package, _dot, short = name.partition(".")
@@ -89,9 +87,21 @@ def measures(_: str | None = None) -> str:
     return "\n".join(lines)
 
 
-NUMBERS = """\
+def _numbers(numbers: Iterable[Number]) -> str:
+    directions = {True: "higher", False: "lower", None: "neither"}
+    rows = [
+        (f"`{one.name}`", f"**{one.title}.** {one.meaning}", directions[one.higher_is_better], one.source)
+        for one in numbers
+    ]
+    return _table(("Name", "What it says", "Better is", "Source"), rows)
+
+
+COMPARED = """\
 These names work in `anoncore evaluate --measure`, in sweeps and as targets. Those about a sensitive attribute take the
 first one unless `--attribute` names another."""
+
+TOLD = """\
+These are part of what a measure gives, but they need a target, or only one form of releases has them."""
 
 FUNCTIONS = """\
 These names work in the `measures` of a recipe and in `anoncore evaluate --measure`. In Python each is a function of
