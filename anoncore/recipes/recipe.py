@@ -27,9 +27,28 @@ KEYS = ("source", *TAGS, "algorithm", "measures")
 
 @dataclass(frozen=True, eq=False)
 class RecipeRun:
-    """What a recipe gave: the release, the table it was made of, and the results of the measures.
+    """What running a recipe gave.
 
-    A result stands under the name of its measure, with its arguments where the recipe asks that measure twice.
+    Attributes
+    ----------
+    release : Release
+        The release.
+    data : Microdata
+        The table that it was made of.
+    measures : dict of str to object
+        The result of each measure by its name, e.g. `utility.information_loss`; with its arguments where the recipe
+        asks the same measure twice.
+
+    Examples
+    --------
+    >>> from anoncore import Recipe
+    >>> run = Recipe.loads('''
+    ... measures = ["utility.average_group_size"]
+    ... source = {builtin = "census", rows = 100}
+    ... algorithm = {name = "mondrian", requirements = [{name = "k-anonymity", k = 10}]}
+    ... ''').run()
+    >>> run.data.n_rows, bool(run.release.partition.sizes.min() >= 10), list(run.measures)
+    (100, True, ['utility.average_group_size'])
     """
 
     release: Release
@@ -39,14 +58,60 @@ class RecipeRun:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A table, its tags, an algorithm and the measures to take.
+    """A table, its tags, an algorithm and the measures to take: everything that makes a release again.
 
-    `source`, `hierarchies` and `measures` may be given as the plain values that stand in the file. A recipe of a
-    built-in table that tags nothing takes the table's own tags. Relative paths start at `folder` (default: the working
-    directory), which is where the file lies and not part of what is compared. A recipe is data: it names registered
-    algorithms, requirements, measures and built-in tables, and nothing in it is executed.
+    A recipe is data. It names registered algorithms, requirements, measures and built-in tables, and nothing in it is
+    executed. A recipe of a built-in table that tags nothing takes the table's own tags.
 
-    Raises RecipeError, with the key in question, for anything that does not fit.
+    Attributes
+    ----------
+    source : Source
+        Where the table comes from; also the plain values that stand in the file, such as `{"path": "people.csv"}`.
+    algorithm : Algorithm
+        The method with its parameters; also its plain values.
+    roles : mapping of str to str
+        Role of each column; the others are insensitive.
+    kinds : mapping of str to str
+        Kind of each column; guessed where it is left out.
+    orders : mapping of str to sequence
+        The values of a column in their order.
+    hierarchies : mapping of str to HierarchySpec
+        What a column is generalized to; also plain values, or the path of a file.
+    sensitive_values : mapping of str to sequence
+        The values of a sensitive column that need protection.
+    measures : tuple of Measure
+        What is measured of the release; also names, or tables of a name and arguments.
+    folder : Path or None
+        Where relative paths start, which is the folder of the recipe's file; None stands for the working directory. It
+        is not compared.
+
+    Raises
+    ------
+    RecipeError
+        For anything that does not fit, with the key in question.
+
+    Examples
+    --------
+    >>> from anoncore import Recipe
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> recipe = Recipe(
+    ...     source={"path": "people.csv"},
+    ...     roles={"age": "quasi-identifier"},
+    ...     algorithm=Mondrian(requirements=[KAnonymity(k=10)]),
+    ... )
+    >>> print(recipe.dumps())
+    [source]
+    path = "people.csv"
+    <BLANKLINE>
+    [roles]
+    age = "quasi-identifier"
+    <BLANKLINE>
+    [algorithm]
+    name = "mondrian"
+    ...
+    >>> Recipe.loads(recipe.dumps()) == recipe
+    True
     """
 
     source: Source
@@ -80,7 +145,24 @@ class Recipe:
     def of(
         cls, source: Source | str | Path, data: Microdata, algorithm: Algorithm, measures: Sequence[Measure | str] = ()
     ) -> Self:
-        """The recipe that tags a table as `data` is tagged; `source` (a path or a Source) is where `data` came from."""
+        """The recipe that tags a table as a given one is tagged.
+
+        Parameters
+        ----------
+        source : Source, str or Path
+            Where the table came from; a text or path names a file.
+        data : Microdata
+            The table with its tags.
+        algorithm : Algorithm
+            The method to run.
+        measures : sequence of Measure or str
+            What to measure of the release.
+
+        Returns
+        -------
+        Recipe
+            The recipe, with every tag written out.
+        """
         names = [name for name in data.attributes if data.domain[name].kind is not Kind.NUMERIC]
         return cls(
             source=source if isinstance(source, Source) else Source(path=str(source)),
@@ -95,7 +177,23 @@ class Recipe:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The recipe in a TOML file. Raises RecipeError for a file that cannot be read."""
+        """The recipe in a TOML file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file. Relative paths in the recipe start at its folder.
+
+        Returns
+        -------
+        Recipe
+            The recipe.
+
+        Raises
+        ------
+        RecipeError
+            Where the file cannot be read, or holds no recipe.
+        """
         file = Path(path)
         try:
             text = file.read_bytes().decode("utf-8-sig")
@@ -108,7 +206,25 @@ class Recipe:
 
     @classmethod
     def loads(cls, text: str, folder: Path | None = None) -> Self:
-        """The recipe in a TOML text."""
+        """The recipe in a TOML text.
+
+        Parameters
+        ----------
+        text : str
+            The text.
+        folder : Path, optional
+            Where relative paths start; by default in the working directory.
+
+        Returns
+        -------
+        Recipe
+            The recipe.
+
+        Raises
+        ------
+        RecipeError
+            Where the text is no TOML, or holds no recipe.
+        """
         try:
             values = tomllib.loads(text)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of too many digits
@@ -117,7 +233,25 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], folder: Path | None = None) -> Self:
-        """The recipe that `to_dict` wrote."""
+        """The recipe of plain values, such as `to_dict` gives.
+
+        Parameters
+        ----------
+        values : mapping of str to object
+            The keys of a recipe with plain values.
+        folder : Path, optional
+            Where relative paths start; by default in the working directory.
+
+        Returns
+        -------
+        Recipe
+            The recipe.
+
+        Raises
+        ------
+        RecipeError
+            For a key that is unknown or lacking, and for a value that does not fit.
+        """
         unknown = [key for key in values if key not in KEYS]
         if unknown:
             raise RecipeError(f"A recipe has no key {listing(unknown)}; it has {listing(KEYS, 20)}.")
@@ -129,8 +263,17 @@ class Recipe:
     def to_dict(self, with_seed: bool = False) -> dict[str, Any]:
         """The recipe as plain values.
 
-        Seeds of the algorithm are left out unless asked for: with the seed of a published release a reader could undo
-        its random choices. The seed of a generated table says which table, and stays.
+        Parameters
+        ----------
+        with_seed : bool
+            Whether the seeds of the algorithm are kept. They are left out by default, because with the seed of a
+            published release a reader could undo its random choices. The seed of a generated table says which table it
+            is, and stays.
+
+        Returns
+        -------
+        dict of str to object
+            Texts, numbers, lists and dictionaries by key.
         """
         algorithm = plain(self.algorithm.to_dict(), "algorithm")
         if not with_seed:
@@ -147,11 +290,35 @@ class Recipe:
         return values
 
     def dumps(self, with_seed: bool = False) -> str:
-        """The recipe as TOML text; for `with_seed` see `to_dict`."""
+        """The recipe as a TOML text.
+
+        Parameters
+        ----------
+        with_seed : bool
+            Whether the seeds of the algorithm are kept; see `to_dict`.
+
+        Returns
+        -------
+        str
+            The text of a recipe's file.
+        """
         return dumps(self.to_dict(with_seed))
 
     def save(self, path: str | Path, with_seed: bool = False) -> None:
-        """Write the recipe to a file; relative paths in it are rewritten to start at the file's folder."""
+        """Write the recipe to a file; relative paths in it are rewritten to start at the file's folder.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write.
+        with_seed : bool
+            Whether the seeds of the algorithm are kept; see `to_dict`.
+
+        Raises
+        ------
+        RecipeError
+            Where the file cannot be written.
+        """
         file = Path(path)
         moved = self._moved_to(file.parent)
         try:
@@ -161,7 +328,18 @@ class Recipe:
             raise RecipeError(f"The recipe {quoted(file.name)} cannot be written: {reason}.") from None
 
     def microdata(self) -> Microdata:
-        """The table, read and tagged. Raises DataError or RecipeError where file, tags and table do not fit."""
+        """Read the table and tag it.
+
+        Returns
+        -------
+        Microdata
+            The tagged table.
+
+        Raises
+        ------
+        DataError, RecipeError
+            Where file, tags and table do not fit.
+        """
         frame = load_source(self.source, self._folder)
         if self.source.builtin is not None and not any(getattr(self, name) for name in TAGS):
             return Microdata(frame, **own_tags(self.source.builtin))
@@ -186,8 +364,20 @@ class Recipe:
     def run(self, progress: Progress | None = None) -> RecipeRun:
         """Read the table, make the release and take the measures.
 
-        `progress` is called with the share done and what is being done. Raises what reading, the algorithm and the
-        measures raise.
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with the share done and what is being done.
+
+        Returns
+        -------
+        RecipeRun
+            The release, its table, and the results of the measures.
+
+        Raises
+        ------
+        AnonymizationError
+            What reading the table, the algorithm and the measures raise.
         """
         report = progress if progress is not None else _silent
         report(0.0, "Reading the table")

@@ -18,7 +18,27 @@ MANY_VALUES = 256
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Every row in one group: `group` is int32 (n_rows,) with dense ids 0..n_groups-1 in original row order."""
+    """Rows put into groups, each row into one: equivalence classes, buckets or A-groups, as the method calls them.
+
+    Attributes
+    ----------
+    group : ndarray of int32, shape (n_rows,)
+        Number of each row's group in the original order of the rows. Every number from 0 to n_groups - 1 occurs.
+
+    Raises
+    ------
+    DataError
+        Where the numbers are not whole, or one of them does not occur.
+
+    Examples
+    --------
+    >>> from anoncore import Partition
+    >>> partition = Partition([0, 1, 0, 1, 1])
+    >>> partition.n_groups, partition.sizes.tolist()
+    (2, [2, 3])
+    >>> partition.rows(1).tolist()
+    [1, 3, 4]
+    """
 
     group: Codes
 
@@ -57,19 +77,69 @@ class Partition:
         return rows_by_group(self.group, self.starts)
 
     def rows(self, group: int) -> npt.NDArray[np.int64]:
-        """Row numbers of one group."""
+        """The rows of one group.
+
+        Parameters
+        ----------
+        group : int
+            Number of the group.
+
+        Returns
+        -------
+        ndarray of int64, shape (size of the group,)
+            Row numbers, ascending.
+        """
         return self.order[self.starts[group] : self.starts[group + 1]]
 
     def histogram(self, codes: Codes, size: int) -> npt.NDArray[np.int64]:
-        """How often each code 0..size-1 occurs in each group, int64 (n_groups, size)."""
+        """How often each code occurs in each group.
+
+        Parameters
+        ----------
+        codes : ndarray of int32, shape (n_rows,)
+            A code per row.
+        size : int
+            Number of codes.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_groups, size)
+            Rows of each group with each code.
+        """
         return group_histogram(self.group, codes, self.n_groups, size)
 
     def extent(self, codes: Codes) -> tuple[Codes, Codes]:
-        """Smallest and largest code in each group, two int32 (n_groups,)."""
+        """The smallest and the largest code of each group.
+
+        Parameters
+        ----------
+        codes : ndarray of int32, shape (n_rows,)
+            A code per row.
+
+        Returns
+        -------
+        two ndarrays of int32, shape (n_groups,)
+            The smallest codes and the largest ones.
+        """
         return group_extent(self.group, codes, self.n_groups)
 
     def value_sets(self, codes: Codes, size: int) -> tuple[npt.NDArray[np.int64], Codes]:
-        """Distinct codes of each group: `members[offsets[g]:offsets[g + 1]]`, ascending."""
+        """The different codes of each group.
+
+        Parameters
+        ----------
+        codes : ndarray of int32, shape (n_rows,)
+            A code per row.
+        size : int
+            Number of codes.
+
+        Returns
+        -------
+        offsets : ndarray of int64, shape (n_groups + 1,)
+            Where each group begins in `members`.
+        members : ndarray of int32, shape (offsets[-1],)
+            The codes of group g, ascending, are `members[offsets[g]:offsets[g + 1]]`.
+        """
         if size > MANY_VALUES:
             return group_value_lists(self.order, self.starts, codes, size)
         return group_value_sets(self.group, codes, self.n_groups, size)

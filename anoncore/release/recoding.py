@@ -24,43 +24,125 @@ FEW_CATEGORIES = 63
 
 @dataclass(frozen=True, eq=False)
 class Recoding(ABC):
-    """One attribute of a fragment. Per-group arrays follow the fragment's partition."""
+    """How one attribute of a fragment is published. Its subclasses are the forms that there are.
+
+    Attributes
+    ----------
+    domain : Domain
+        The values of the attribute.
+    partition : Partition
+        The groups of the fragment, which arrays per group follow.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 44, 46], "disease": ["flu", "flu", "cold", "flu"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    >>> release.recoding("age").texts().tolist()
+    ['21-22', '21-22', '44-46', '44-46']
+    >>> release.recoding("disease").texts().tolist()
+    ['flu', 'flu', 'cold', 'flu']
+    """
 
     domain: Domain
     partition: Partition
 
     @abstractmethod
     def texts(self) -> Texts:
-        """Published cell of every row, object (n_rows,)."""
+        """The published cells as texts.
+
+        Returns
+        -------
+        ndarray of str objects, shape (n_rows,)
+            The cell of every row, in original row order.
+        """
 
     @abstractmethod
     def content(self) -> tuple[Codes, ...]:
-        """Integer columns (n_rows,) that order rows by what is published and nothing else."""
+        """Integer columns that order the rows by what is published, and by nothing else.
+
+        Returns
+        -------
+        tuple of ndarray of int32, shape (n_rows,)
+            The columns, the most important one first. Rows are equal in all of them where their cells are equal.
+        """
 
     def group_content(self) -> tuple[Codes, ...] | None:
-        """The content by group, (n_groups,) each, where all rows of a group share it; None where they do not."""
+        """The columns of `content` by group, where all rows of a group share their cell.
+
+        Returns
+        -------
+        tuple of ndarray of int32, shape (n_groups,), or None
+            The columns; None where rows of a group differ.
+        """
         return None
 
     @abstractmethod
     def bounds(self) -> tuple[Codes, Codes]:
-        """Lowest and highest code that each row's cell allows, two int32 (n_rows,)."""
+        """The lowest and the highest code that each row's cell allows.
+
+        Returns
+        -------
+        two ndarrays of int32, shape (n_rows,)
+            The lowest codes and the highest ones, both included.
+        """
 
     @abstractmethod
     def loss(self) -> Floats:
-        """Mean information loss of a cell in each group, float (n_groups,), 0 exact to 1 nothing left.
+        """The mean information loss of a cell in each group.
 
-        A range of numbers: its width / width of the domain. A set of categories or a node of a hierarchy: (its values
-        - 1) / (domain size - 1).
+        A range of numbers loses its width / width of the domain. A set of categories or a node of a hierarchy loses
+        (its values - 1) / (domain size - 1).
+
+        Returns
+        -------
+        ndarray of float, shape (n_groups,)
+            From 0, the cells are exact, to 1, they allow every value.
         """
 
     @abstractmethod
     def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
-        """Expected share of each group's rows whose value is among the wanted codes (bool (domain size,))."""
+        """The share of each group's rows that is expected to have one of the wanted values.
+
+        Parameters
+        ----------
+        wanted : ndarray of bool, shape (domain size,)
+            Whether each code is wanted.
+
+        Returns
+        -------
+        ndarray of float, shape (n_groups,)
+            The shares, from 0 to 1.
+        """
 
 
 @dataclass(frozen=True, eq=False)
 class Exact(Recoding):
-    """Original values: `codes` int32 (n_rows,)."""
+    """The values are published as they are given in `codes`.
+
+    Attributes
+    ----------
+    domain : Domain
+        The values of the attribute.
+    partition : Partition
+        The groups of the fragment.
+    codes : ndarray of int32, shape (n_rows,)
+        Code of each row's published value.
+
+    Examples
+    --------
+    >>> from anoncore import Domain, Exact, Kind, Partition
+    >>> domain = Domain("disease", Kind.NOMINAL, ("cold", "flu"))
+    >>> exact = Exact(domain, Partition([0, 0, 1]), Partition([1, 0, 1]).group)
+    >>> exact.texts().tolist()
+    ['flu', 'cold', 'flu']
+    >>> exact.loss().tolist()
+    [0.0, 0.0]
+    """
 
     codes: Codes
 
@@ -88,7 +170,28 @@ class Exact(Recoding):
 
 @dataclass(frozen=True, eq=False)
 class Distorted(Exact):
-    """Values of which some were changed: `codes` are the published ones, `original` what they were."""
+    """Values of which some were changed before they were published.
+
+    Attributes
+    ----------
+    domain : Domain
+        The values of the attribute.
+    partition : Partition
+        The groups of the fragment.
+    codes : ndarray of int32, shape (n_rows,)
+        Code of each row's published value.
+    original : ndarray of int32, shape (n_rows,)
+        Code of each row's value in the table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anoncore import Distorted, Domain, Kind, Partition
+    >>> domain = Domain("disease", Kind.NOMINAL, ("cold", "flu"))
+    >>> published, original = np.array([0, 0, 1], dtype=np.int32), np.array([0, 1, 1], dtype=np.int32)
+    >>> Distorted(domain, Partition([0, 0, 1]), published, original).n_changed
+    1
+    """
 
     original: Codes
 
@@ -100,10 +203,35 @@ class Distorted(Exact):
 
 @dataclass(frozen=True, eq=False)
 class Generalized(Recoding):
-    """One region per group.
+    """One region per group, which every row of the group publishes: a range, a set, or a node of a hierarchy.
 
-    `low` and `high` int32 (n_groups,) bound its codes (included). By `form` the region is the whole interval, the set
-    `members[offsets[g]:offsets[g + 1]]`, or the hierarchy node `node[g]`.
+    Attributes
+    ----------
+    domain : Domain
+        The values of the attribute.
+    partition : Partition
+        The groups of the fragment.
+    form : {"interval", "set", "node"}
+        What the regions are: all codes from `low` to `high`, the codes listed in `members`, or nodes of the hierarchy.
+    low, high : ndarray of int32, shape (n_groups,)
+        Lowest and highest code of each region, both included.
+    offsets : ndarray of int64, shape (n_groups + 1,), or None
+        Where the codes of each group's set begin in `members`.
+    members : ndarray of int32, shape (offsets[-1],), or None
+        The codes of the set of group g, ascending, are `members[offsets[g]:offsets[g + 1]]`.
+    node : ndarray of int32, shape (n_groups,), or None
+        Node of the domain's tree that each group publishes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anoncore import Domain, Generalized, Kind, Partition
+    >>> domain = Domain("age", Kind.NUMERIC, (20, 30, 40))
+    >>> ages = Generalized.of_rows(domain, Partition([0, 0, 1]), np.array([0, 1, 2], dtype=np.int32))
+    >>> ages.group_texts.tolist()
+    ['20-30', '40']
+    >>> ages.loss().tolist()
+    [0.5, 0.0]
     """
 
     form: GeneralizedForm
@@ -115,7 +243,22 @@ class Generalized(Recoding):
 
     @classmethod
     def of_rows(cls, domain: Domain, partition: Partition, codes: Codes) -> Generalized:
-        """The tightest region of each group's rows: a range of numbers, a hierarchy node, or a set of categories."""
+        """The tightest region of each group's rows: a range of numbers, a node where there is a hierarchy, else a set.
+
+        Parameters
+        ----------
+        domain : Domain
+            The values of the attribute.
+        partition : Partition
+            The groups.
+        codes : ndarray of int32, shape (n_rows,)
+            Code of each row's value.
+
+        Returns
+        -------
+        Generalized
+            The regions.
+        """
         if domain.tree is not None:
             low, high = partition.extent(codes)
             node = domain.tree.common_ancestor(low, high)
@@ -135,7 +278,18 @@ class Generalized(Recoding):
         return (self.high - self.low + 1).astype(np.int64)
 
     def values(self, group: int) -> Codes:
-        """Codes of one group's region, ascending."""
+        """The values that the region of one group allows.
+
+        Parameters
+        ----------
+        group : int
+            Number of the group.
+
+        Returns
+        -------
+        ndarray of int32, shape (number of values,)
+            Their codes, ascending.
+        """
         if self.offsets is not None and self.members is not None:
             return self.members[self.offsets[group] : self.offsets[group + 1]]
         return np.arange(self.low[group], self.high[group] + 1, dtype=np.int32)
@@ -254,10 +408,39 @@ class ColumnRegions(Recoding):
 
 @dataclass(frozen=True, eq=False)
 class GroupValues(Recoding):
-    """Only which values occur in a group: `members[offsets[g]:offsets[g + 1]]`, each at least once.
+    """Only which values occur in each group is published, each of them at least once.
 
-    The other rows of the group are ambiguous slots: any of its values may stand there (vertical fragmentation, section
-    on selectivity). Where values were left out, `original` has what the rows had, int32 (n_rows,).
+    The other rows of the group are ambiguous slots: any of its values may stand there.
+
+    Attributes
+    ----------
+    domain : Domain
+        The values of the attribute.
+    partition : Partition
+        The groups of the fragment.
+    offsets : ndarray of int64, shape (n_groups + 1,)
+        Where the codes of each group begin in `members`.
+    members : ndarray of int32, shape (offsets[-1],)
+        The codes published for group g, ascending, are `members[offsets[g]:offsets[g + 1]]`.
+    original : ndarray of int32, shape (n_rows,), or None
+        Code of each row's value in the table, where some values were left out of their group's set.
+
+    References
+    ----------
+    Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section on selectivity.
+
+    Examples
+    --------
+    A group of three rows in which cold and flu occur has one ambiguous slot:
+
+    >>> import numpy as np
+    >>> from anoncore import Domain, GroupValues, Kind, Partition
+    >>> domain = Domain("disease", Kind.NOMINAL, ("cold", "flu"))
+    >>> values = GroupValues(domain, Partition([0, 0, 0]), np.array([0, 2]), np.array([0, 1], dtype=np.int32))
+    >>> values.texts().tolist()
+    ['{cold, flu}', '{cold, flu}', '{cold, flu}']
+    >>> values.ambiguous.tolist()
+    [1]
     """
 
     offsets: npt.NDArray[np.int64]
@@ -285,11 +468,33 @@ class GroupValues(Recoding):
         return self.partition.sizes - self.sizes
 
     def values(self, group: int) -> Codes:
-        """Codes published for one group, ascending."""
+        """The values that are published for one group.
+
+        Parameters
+        ----------
+        group : int
+            Number of the group.
+
+        Returns
+        -------
+        ndarray of int32, shape (number of values,)
+            Their codes, ascending.
+        """
         return self.members[self.offsets[group] : self.offsets[group + 1]]
 
     def version(self, rng: np.random.Generator) -> Codes:
-        """One way to fill the rows, int32 (n_rows,): each value of a group once, the other rows at random."""
+        """One of the tables that the sets allow, drawn at random.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Where the random numbers come from.
+
+        Returns
+        -------
+        ndarray of int32, shape (n_rows,)
+            A code per row: each value of a group stands in one of its rows, and the other rows have any of its values.
+        """
         partition = self.partition
         order = np.lexsort((rng.random(partition.n_rows), partition.group))
         group = partition.group[order]

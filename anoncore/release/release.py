@@ -26,7 +26,31 @@ GROUP_COLUMN = "group"
 
 @dataclass(frozen=True, eq=False)
 class Fragment:
-    """Attributes that are published together. Rows of one group in different fragments are not linked."""
+    """Attributes that are published together in one table.
+
+    Which row of one fragment belongs to which row of another is not published: within a group, any may.
+
+    Attributes
+    ----------
+    name : str
+        Name of the table.
+    partition : Partition
+        The groups of its rows.
+    recodings : mapping of str to Recoding
+        How each attribute is published, in published order.
+
+    Examples
+    --------
+    Anatomy publishes what an adversary may know and what they must not learn in two fragments:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Anatomy
+    >>> people = pd.DataFrame({"age": [21, 22, 44, 46], "disease": ["flu", "flu", "cold", "cold"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> [fragment.attributes for fragment in Anatomy(l=2).anonymize(data).fragments]
+    [('age',), ('disease',)]
+    """
 
     name: str
     partition: Partition
@@ -63,7 +87,39 @@ class ReleaseMethod(Model):
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """What is published of `data`, and by which algorithm. `notes` say in sentences what a reader should know."""
+    """What is published of a table: one or several fragments, which may share their groups.
+
+    Every method makes such a release, so that privacy, attacks and utility are measured on all of them alike.
+
+    Attributes
+    ----------
+    data : Microdata
+        The table that was anonymized.
+    fragments : tuple of Fragment
+        The tables that are published.
+    algorithm : Algorithm or None
+        The algorithm that made the release, with its parameters; None where it is not known.
+    notes : tuple of str
+        Sentences that a reader should know.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [44, 21, 22, 46], "disease": ["cold", "flu", "flu", "flu"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    >>> release.partition.group.tolist()
+    [1, 0, 0, 1]
+    >>> print(release.tables()["release"].to_string(index=False))
+      age disease
+    21-22     flu
+    21-22     flu
+    44-46    cold
+    44-46     flu
+    """
 
     data: Microdata
     fragments: tuple[Fragment, ...]
@@ -100,20 +156,65 @@ class Release:
         return tuple(name for name in self.data.attributes if name in published)
 
     def fragment_of(self, attribute: str) -> Fragment:
-        """The first fragment that publishes an attribute. Raises ReleaseError if none does."""
+        """The first fragment that publishes an attribute.
+
+        Parameters
+        ----------
+        attribute : str
+            Name of the attribute.
+
+        Returns
+        -------
+        Fragment
+            The fragment.
+
+        Raises
+        ------
+        ReleaseError
+            Where no fragment publishes it.
+        """
         for fragment in self.fragments:
             if attribute in fragment.recodings:
                 return fragment
         raise ReleaseError(f"The release does not publish '{attribute}'; it has {listing(self.attributes)}.")
 
     def recoding(self, attribute: str) -> Recoding:
-        """How an attribute is published."""
+        """How an attribute is published in the first fragment that has it.
+
+        Parameters
+        ----------
+        attribute : str
+            Name of the attribute.
+
+        Returns
+        -------
+        Recoding
+            Its published form.
+
+        Raises
+        ------
+        ReleaseError
+            Where no fragment publishes it.
+        """
         return self.fragment_of(attribute).recodings[attribute]
 
     def published_codes(self, attribute: str) -> Codes:
-        """Codes of an attribute whose values are published as such, int32 (n_rows,) in original row order.
+        """The published codes of an attribute whose single values are published.
 
-        Raises ReleaseError for an attribute that is only published by region.
+        Parameters
+        ----------
+        attribute : str
+            Name of the attribute.
+
+        Returns
+        -------
+        ndarray of int32, shape (n_rows,)
+            A code per row, in original row order.
+
+        Raises
+        ------
+        ReleaseError
+            Where the attribute is not published, or only as regions.
         """
         recoding = self.recoding(attribute)
         if not isinstance(recoding, Exact):
@@ -121,10 +222,16 @@ class Release:
         return recoding.codes
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """What may be published, by fragment name.
+        """The tables that may be published.
 
-        No identifiers; rows sorted by content, so that neither the original order nor group ids tell anything. Tables
-        that are joined share a column `group`, numbered anew at random at every call.
+        They hold no identifiers. Their rows are sorted by content, so that neither the original order nor the numbers
+        of groups tell anything. Tables that are joined by their groups share a column `group`, numbered anew at random
+        at every call.
+
+        Returns
+        -------
+        dict of str to DataFrame
+            A table of n_rows rows per fragment, by the fragment's name.
         """
         joined = len(self.fragments) > 1 and self.is_shared
         label: Codes | None = None
@@ -151,12 +258,27 @@ class Release:
         return name
 
     def linking(self, rng: np.random.Generator) -> tuple[npt.NDArray[np.int64], ...]:
-        """One random linking: for each fragment, the row that goes with row i of the first fragment, (n_rows,) each.
+        """One random linking of the fragments: which of their rows make one row together.
 
-        Rows are linked within a shared group, where fragments that overlap agree on what they share; fragments with
+        Rows are linked within a shared group, where fragments that overlap agree on what they share. Fragments with
         partitions of their own are linked within equal values of the attributes that they share with the first. Values
-        that a class publishes only as a set are filled in at random; where changed values leave different numbers of
-        one, its other rows are linked at random. Raises ReleaseError where nothing links them.
+        that a group publishes only as a set are filled in at random. Where changed values leave different numbers of
+        the same value, the rows that are left over are linked at random.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Where the random numbers come from.
+
+        Returns
+        -------
+        tuple of ndarray of int64, shape (n_rows,)
+            For each fragment, the row that goes with row i of the first fragment.
+
+        Raises
+        ------
+        ReleaseError
+            Where fragments share neither groups nor values, or overlap in a ring.
         """
         linked = {0: np.arange(self.data.n_rows)}
         if self.is_shared:
@@ -196,7 +318,23 @@ class Release:
         return key[: self.data.n_rows], key[self.data.n_rows :]
 
     def linked(self, rng: np.random.Generator | None = None) -> pd.DataFrame:
-        """One random linking of the fragments as a table of n_rows rows in random order, for analysis."""
+        """One random linking of the fragments as one table, for analysis.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator, optional
+            Where the random numbers come from; by default fresh ones.
+
+        Returns
+        -------
+        DataFrame
+            A table of n_rows rows in random order, with every published attribute.
+
+        Raises
+        ------
+        ReleaseError
+            Where fragments share neither groups nor values, or overlap in a ring.
+        """
         rng = rng if rng is not None else np.random.default_rng()
         links = self.linking(rng)
         shuffled = rng.permutation(self.data.n_rows)

@@ -79,13 +79,30 @@ def recursive_ratio(counts: Any, length: int, size: int, unique: int, reference:
 
 
 class DistinctDiversity(Requirement):
-    """At least l different sensitive values in every group.
+    """Every group has at least l different sensitive values.
 
+    Notes
+    -----
     Assumes: every value is as likely as any other to the adversary, who knows no frequencies.
     Cost: O(m) for a group and m sensitive values.
     Use: a plain rule is wanted that everybody can check by counting.
     Avoid: one value may dominate a group: frequency, entropy or recursive diversity bound that.
-    Source: Machanavajjhala et al., l-diversity, ICDE 2006, section 4 (the plainest instance).
+
+    References
+    ----------
+    Machanavajjhala et al., l-diversity, ICDE 2006, section 4 (the plainest instance).
+
+    Examples
+    --------
+    The first group has flu and cold, the second only flu:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, Partition
+    >>> from anoncore.requirements import DistinctDiversity
+    >>> data = Microdata(pd.DataFrame({"disease": ["flu", "cold", "flu", "flu"]}), roles={"disease": "sensitive"})
+    >>> (check,) = DistinctDiversity(l=2).checks(data)
+    >>> check.levels(Partition([0, 0, 1, 1])).tolist()
+    [2.0, 1.0]
     """
 
     name: ClassVar[str] = "distinct-diversity"
@@ -109,12 +126,30 @@ class DistinctDiversity(Requirement):
 class FrequencyDiversity(Requirement):
     """No sensitive value has more than 1/l of a group's rows.
 
+    Notes
+    -----
     Assumes: the adversary believes each value as often as it occurs in the group.
     Cost: O(m) for a group and m sensitive values.
     Use: nobody shall be believed to have any value with more than 1 / l; also where only some values need protection.
     Avoid: the table's own share of a value is above 1 / l, or the values of a group mean nearly the same: see
       t-closeness.
-    Source: Wong et al. 2006, (alpha, k)-anonymity with alpha = 1/l; Xiao and Tao, Anatomy, VLDB 2006, definition 2.
+
+    References
+    ----------
+    Wong et al. 2006, (alpha, k)-anonymity with alpha = 1/l; Xiao and Tao, Anatomy, VLDB 2006, definition 2.
+
+    Examples
+    --------
+    In the first group no disease has more than 1/2 of the rows, in the second flu has 2/3:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, Partition
+    >>> from anoncore.requirements import FrequencyDiversity
+    >>> diseases = ["flu", "cold", "flu", "flu", "HIV"]
+    >>> data = Microdata(pd.DataFrame({"disease": diseases}), roles={"disease": "sensitive"})
+    >>> (check,) = FrequencyDiversity(l=2).checks(data)
+    >>> check.levels(Partition([0, 0, 1, 1, 1])).tolist()
+    [2.0, 1.5]
     """
 
     name: ClassVar[str] = "frequency-diversity"
@@ -134,13 +169,32 @@ class FrequencyDiversity(Requirement):
 
 
 class EntropyDiversity(Requirement):
-    """The entropy of the sensitive values in every group is at least log l; l need not be an integer.
+    """The entropy of the sensitive values in every group is at least log l; l need not be a whole number.
 
+    Notes
+    -----
     Assumes: all values count alike, frequent ones as much as rare ones.
     Cost: O(m) for a group and m sensitive values.
     Use: a group should be diverse as a whole, not only in its most frequent value.
     Avoid: the table has one very frequent value: its own entropy bounds l.
-    Source: Machanavajjhala et al., l-diversity, ICDE 2006, definition 4.1.
+
+    References
+    ----------
+    Machanavajjhala et al., l-diversity, ICDE 2006, definition 4.1.
+
+    Examples
+    --------
+    Two equally frequent values are worth 2; shares of 2/3 and 1/3 are worth (3/2)^(2/3) * 3^(1/3) = 1.89:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, Partition
+    >>> from anoncore.requirements import EntropyDiversity
+    >>> diseases = ["flu", "cold", "flu", "flu", "HIV"]
+    >>> data = Microdata(pd.DataFrame({"disease": diseases}), roles={"disease": "sensitive"})
+    >>> (check,) = EntropyDiversity(l=1.9).checks(data)
+    >>> levels = check.levels(Partition([0, 0, 1, 1, 1]))
+    >>> levels.round(2).tolist(), check.holds(levels).tolist()
+    ([2.0, 1.89], [True, False])
     """
 
     name: ClassVar[str] = "entropy-diversity"
@@ -162,15 +216,35 @@ class EntropyDiversity(Requirement):
 
 
 class RecursiveDiversity(Requirement):
-    """Recursive (c, l)-diversity: x_1 < c (x_l + ... + x_m), x the counts of a group in descending order.
+    """The most frequent value of a group is less than c times as frequent as all from the l-th most frequent on.
 
-    (c, 1) always holds.
+    With the counts x of a group's values in descending order, recursive (c, l)-diversity asks for x_1 < c (x_l + ... +
+    x_m). (c, 1) always holds.
 
+    Notes
+    -----
     Assumes: the adversary can rule out some values; l - 2 of them are borne.
     Cost: O(m l) for a group and m sensitive values.
     Use: background knowledge that rules out values is feared, or one frequent value makes entropy too strict.
     Avoid: readers want a bound that can be told in one number.
-    Source: Machanavajjhala et al. 2006, definition 4.2; Rothko (TR 1590), section 1.1.
+
+    References
+    ----------
+    Machanavajjhala et al. 2006, definition 4.2; Rothko (TR 1590), section 1.1.
+
+    Examples
+    --------
+    Three of the five have the flu, and the others count 2 together, so that the ratio is 3 / 2:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, Partition
+    >>> from anoncore.requirements import RecursiveDiversity
+    >>> diseases = ["flu", "flu", "flu", "cold", "HIV"]
+    >>> data = Microdata(pd.DataFrame({"disease": diseases}), roles={"disease": "sensitive"})
+    >>> (check,) = RecursiveDiversity(c=2, l=2).checks(data)
+    >>> levels = check.levels(Partition([0, 0, 0, 0, 0]))
+    >>> levels.tolist(), check.holds(levels).tolist()
+    ([1.5], [True])
     """
 
     name: ClassVar[str] = "recursive-diversity"
@@ -188,9 +262,9 @@ class RecursiveDiversity(Requirement):
     attribute: Attribute = None
 
     def reference(self, data: Microdata, values: SensitiveValues) -> Floats:
-        """l, which the level needs."""
+        """The number l, which the level function needs."""
         return np.array([float(self.l)])
 
     def minimum_rows(self) -> int:
-        """The tail is empty below l different values."""
+        """Below l different values nothing is left on the right side of the definition."""
         return self.l

@@ -17,12 +17,28 @@ def group_size(counts: Any, length: int, size: int, unique: int, reference: Any)
 class KAnonymity(Requirement):
     """Every group has at least k rows, so that a person hides among k - 1 others.
 
+    Notes
+    -----
     Assumes: the adversary knows a person's quasi-identifiers, maybe that the person is in the table, and nothing about
       sensitive values.
     Cost: O(1) for a group.
     Use: identities must be hidden; as the base of every other requirement.
     Avoid: alone, where sensitive values are published: all people of a group may have the same.
-    Source: Samarati and Sweeney 1998; LeFevre and DeWitt, Rothko (TR 1590), section 1.1.
+
+    References
+    ----------
+    Samarati and Sweeney 1998; LeFevre and DeWitt, Rothko (TR 1590), section 1.1.
+
+    Examples
+    --------
+    >>> from anoncore import Microdata
+    >>> from anoncore.requirements import KAnonymity
+    >>> import pandas as pd
+    >>> from anoncore import Partition
+    >>> (check,) = KAnonymity(k=2).checks(Microdata(pd.DataFrame({"age": [21, 22, 44]})))
+    >>> levels = check.levels(Partition([0, 0, 1]))
+    >>> levels.tolist(), check.holds(levels).tolist()
+    ([2.0, 1.0], [True, False])
     """
 
     name: ClassVar[str] = "k-anonymity"

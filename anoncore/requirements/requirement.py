@@ -19,7 +19,23 @@ from anoncore.table.microdata import Microdata, SensitiveValues
 
 
 class Comparison(IntEnum):
-    """How a level must lie to the threshold (floating-point levels within 1e-9)."""
+    """How the level of a group must lie to the threshold of a requirement; levels within 1e-9 of it count as equal.
+
+    Attributes
+    ----------
+    AT_LEAST : int
+        The level is the threshold or above it.
+    AT_MOST : int
+        The level is the threshold or below it.
+    BELOW : int
+        The level is below the threshold.
+
+    Examples
+    --------
+    >>> from anoncore.requirements import Comparison, KAnonymity, TCloseness
+    >>> KAnonymity.comparison is Comparison.AT_LEAST, TCloseness.comparison is Comparison.AT_MOST
+    (True, True)
+    """
 
     AT_LEAST = 0
     AT_MOST = 1
@@ -29,9 +45,19 @@ class Comparison(IntEnum):
 class Requirement(Model):
     """A condition on every group of a release.
 
-    A requirement sees statistics of one group, never the table: the group's size and, unless `attribute_free`, the
-    counts of one sensitive attribute's values. `level` is a compiled function of these (see `level_function`), in the
-    unit of the threshold; the split test of the search kernels and the final check call the same one.
+    A requirement sees statistics of one group, never the table: the group's size and, unless it is `attribute_free`,
+    how often each value of one sensitive attribute occurs. Its `level` is a compiled function of these numbers, in the
+    unit of the threshold. The search for groups and the final check call the same function, so that they cannot
+    disagree.
+
+    Examples
+    --------
+    >>> from anoncore.requirements import FrequencyDiversity
+    >>> requirement = FrequencyDiversity(l=2, attribute="disease")
+    >>> requirement.label()
+    "frequency l-diversity (l = 2.0) on 'disease'"
+    >>> requirement.threshold, requirement.minimum_rows()
+    (2.0, 2)
     """
 
     comparison: ClassVar[Comparison]
@@ -52,17 +78,43 @@ class Requirement(Model):
         return float(getattr(self, self.parameter))
 
     def reference(self, data: Microdata, values: SensitiveValues) -> Floats:
-        """Numbers that the level function needs besides the counts, such as the table's distribution."""
+        """Numbers that the level function needs besides the counts of a group, such as the table's distribution.
+
+        Parameters
+        ----------
+        data : Microdata
+            The table.
+        values : SensitiveValues
+            The sensitive attribute that the requirement is checked on.
+
+        Returns
+        -------
+        ndarray of float, shape (any,)
+            The numbers, in the order that the level function expects.
+        """
         return np.zeros(1)
 
     def minimum_rows(self) -> int:
-        """No group with fewer rows satisfies the requirement."""
+        """The number of rows below which no group satisfies the requirement."""
         return 1
 
     def checks(self, data: Microdata) -> tuple[Check, ...]:
-        """The requirement on this table: one check per sensitive attribute that it covers.
+        """The requirement on one table.
 
-        Raises DataError where the attribute is missing or of the wrong kind.
+        Parameters
+        ----------
+        data : Microdata
+            The table.
+
+        Returns
+        -------
+        tuple of Check
+            One check per sensitive attribute that the requirement covers; one in all where it needs only sizes.
+
+        Raises
+        ------
+        DataError
+            Where the attribute is missing or of the wrong kind.
         """
         if self.attribute_free:
             return (Check(self, None, np.zeros(1)),)
@@ -79,7 +131,30 @@ class Requirement(Model):
 
 @dataclass(frozen=True, eq=False)
 class Check:
-    """A requirement on one sensitive attribute of one table (`values` is None where it needs only the size)."""
+    """A requirement on one sensitive attribute of one table.
+
+    Attributes
+    ----------
+    requirement : Requirement
+        The requirement.
+    values : SensitiveValues or None
+        The sensitive attribute; None where the requirement needs only sizes.
+    reference : ndarray of float, shape (any,)
+        What the level function needs besides the counts of a group.
+
+    Examples
+    --------
+    Three diseases occur, but only one of them in the second group:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, Partition
+    >>> from anoncore.requirements import DistinctDiversity
+    >>> data = Microdata(pd.DataFrame({"disease": ["flu", "cold", "HIV", "flu"]}), roles={"disease": "sensitive"})
+    >>> (check,) = DistinctDiversity(l=2).checks(data)
+    >>> levels = check.levels(Partition([0, 0, 0, 1]))
+    >>> levels.tolist(), check.holds(levels).tolist()
+    ([3.0, 1.0], [True, False])
+    """
 
     requirement: Requirement
     values: SensitiveValues | None
@@ -91,7 +166,20 @@ class Check:
         return self.values.attribute if self.values is not None else None
 
     def levels(self, partition: Partition, codes: Codes | None = None) -> Floats:
-        """Level of every group, float (n_groups,); `codes`: published values in place of the original ones."""
+        """The level that every group reaches.
+
+        Parameters
+        ----------
+        partition : Partition
+            The groups.
+        codes : ndarray of int32, shape (n_rows,), optional
+            Published values in place of the original ones.
+
+        Returns
+        -------
+        ndarray of float, shape (n_groups,)
+            The levels, in the unit of the requirement's threshold.
+        """
         if self.values is None:
             seen, size, unique = np.zeros(partition.n_rows, dtype=np.int32), 1, -1
         else:
@@ -100,18 +188,65 @@ class Check:
         return group_levels(partition.order, partition.starts, seen, size, address, unique, self.reference)
 
     def holds(self, levels: Floats) -> npt.NDArray[np.bool_]:
-        """Whether each level meets the threshold."""
+        """Whether levels meet the threshold.
+
+        Parameters
+        ----------
+        levels : ndarray of float, shape (n_groups,)
+            Levels of groups.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_groups,)
+            One answer per level.
+        """
         return holds(levels, self.requirement.threshold, int(self.requirement.comparison))
 
     def table_level(self, n_rows: int) -> float:
-        """Level of the whole table as one group: no partition can have all groups beyond it."""
+        """The level of the whole table as one group. No partition has all its groups beyond it.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of rows of the table.
+
+        Returns
+        -------
+        float
+            The level.
+        """
         counts = np.zeros(1, dtype=np.int64) if self.values is None else self.values.counts
         unique = -1 if self.values is None else self.values.unique
         return float(counts_level(counts, n_rows, self.requirement.level.address, unique, self.reference))
 
 
 class CheckSet:
-    """All checks of a search, laid out for kernels: sensitive codes as columns, checks as arrays."""
+    """All checks of a search, laid out for the kernels: sensitive codes as columns, checks as arrays.
+
+    Parameters
+    ----------
+    requirements : sequence of Requirement
+        The conditions that every group must satisfy.
+    data : Microdata
+        The table.
+
+    Attributes
+    ----------
+    checks : tuple of Check
+        The checks of all requirements, one after the other.
+    views : tuple of SensitiveValues
+        The sensitive attributes that they read, each once.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.requirements import CheckSet, DistinctDiversity, KAnonymity
+    >>> data = Microdata(pd.DataFrame({"disease": ["flu", "cold", "HIV", "flu"]}), roles={"disease": "sensitive"})
+    >>> checks = CheckSet([KAnonymity(k=2), DistinctDiversity(l=2)], data)
+    >>> len(checks.checks), [view.attribute for view in checks.views]
+    (2, ['disease'])
+    """
 
     def __init__(self, requirements: Sequence[Requirement], data: Microdata) -> None:
         self.checks = tuple(check for requirement in requirements for check in requirement.checks(data))
@@ -123,7 +258,7 @@ class CheckSet:
 
     @cached_property
     def kernel(self) -> KernelChecks:
-        """The arrays that `all_hold` reads."""
+        """The checks as the arrays that the kernel `all_hold` reads."""
         places = {view.attribute: place for place, view in enumerate(self.views)}
         references = [check.reference for check in self.checks]
         return KernelChecks(

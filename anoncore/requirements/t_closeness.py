@@ -74,19 +74,40 @@ def _tree_edges(data: Microdata, attribute: str) -> list[tuple[int, int, float]]
 
 
 class TCloseness(Requirement):
-    """The earth mover's distance between every group's sensitive distribution and the table's is at most t.
+    """The distribution of the sensitive values in every group is at most t away from that of the whole table.
 
-    Ground distance: `ordered` (steps along the attribute's order / (m - 1)), `equal` (1 between any two values),
-    `hierarchical` (height of the lowest common ancestor / height of the tree). It is convex: the union of two t-close
-    groups is t-close.
+    The distance is the earth mover's: the least mass times way that turns one distribution into the other. How far
+    apart two values are is the ground distance. `ordered`: steps along the attribute's order / (m - 1). `equal`: 1
+    between any two values. `hierarchical`: height of the lowest common ancestor / height of the tree. The distance is
+    convex, so the union of two t-close groups is t-close.
 
+    Notes
+    -----
     Assumes: the adversary knows the distribution of the whole table; only what a group adds to it counts as a loss of
       privacy.
     Cost: O(m) for a group and m sensitive values, with a hierarchy the number of its nodes.
     Use: values are similar in meaning (salaries, related diseases) or the table is skewed, so that l-diversity says
       little.
     Avoid: groups are meant to differ from the table, as with regions to be compared: closeness is what hides that.
-    Source: Li et al., t-closeness, ICDE 2007; t-closeness dissertation, section 3.6.
+
+    References
+    ----------
+    Li et al., t-closeness, ICDE 2007; t-closeness dissertation, section 3.6.
+
+    Examples
+    --------
+    Each salary has 1/4 of the table. In the first group 10 and 20 have 1/4 too much each, which moves on by two of the
+    three steps: 2 * 1/4 * 2/3 = 1/3. Groups of a low and a high salary are closer:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, Partition
+    >>> from anoncore.requirements import TCloseness
+    >>> data = Microdata(pd.DataFrame({"salary": [10, 20, 30, 40]}), roles={"salary": "sensitive"})
+    >>> (check,) = TCloseness(t=0.2, ground="ordered").checks(data)
+    >>> check.levels(Partition([0, 0, 1, 1])).round(3).tolist()
+    [0.333, 0.333]
+    >>> check.levels(Partition([0, 1, 1, 0])).round(3).tolist()
+    [0.167, 0.167]
     """
 
     name: ClassVar[str] = "t-closeness"

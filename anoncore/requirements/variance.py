@@ -37,16 +37,34 @@ def population_variance(counts: Any, length: int, size: int, unique: int, refere
 
 
 class VarianceDiversity(Requirement):
-    """The population variance of a numeric sensitive attribute is at least v in every group.
+    """The variance of a numeric sensitive attribute is at least v in every group.
 
-    Unit of v: the attribute's unit squared. Missing values are left out of the variance. It is monotone: the variance
-    of a union is at least the smaller one.
+    The variance is that of the group's known numbers, divided by their count, so v has the attribute's unit squared.
+    Missing values are left out. The variance of a union of two groups is at least the smaller of theirs.
 
+    Notes
+    -----
     Assumes: knowing a number nearly is as bad as knowing it; the sensitive attribute is numeric.
     Cost: O(m) for a group and m different numbers.
     Use: a sensitive number shall not be told to within a narrow range.
     Avoid: the numbers are skewed: one far value makes the variance large though all others are alike.
-    Source: Rothko (TR 1590), section 1.1 and appendix.
+
+    References
+    ----------
+    Rothko (TR 1590), section 1.1 and appendix.
+
+    Examples
+    --------
+    10 and 20 lie 5 away from their mean, 30 and 32 only 1:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, Partition
+    >>> from anoncore.requirements import VarianceDiversity
+    >>> data = Microdata(pd.DataFrame({"salary": [10, 20, 30, 32]}), roles={"salary": "sensitive"})
+    >>> (check,) = VarianceDiversity(v=4).checks(data)
+    >>> levels = check.levels(Partition([0, 0, 1, 1]))
+    >>> levels.tolist(), check.holds(levels).tolist()
+    ([25.0, 1.0], [True, False])
     """
 
     name: ClassVar[str] = "variance-diversity"

@@ -20,7 +20,23 @@ Stored = pd.api.extensions.ExtensionArray | npt.NDArray[Any]
 
 
 class Kind(StrEnum):
-    """How the values of an attribute relate: numbers, ranked categories, or categories without a rank."""
+    """How the values of an attribute relate to each other.
+
+    Attributes
+    ----------
+    NUMERIC : str
+        `"numeric"`: numbers or dates, of which ranges are made.
+    ORDINAL : str
+        `"ordinal"`: categories with a rank, such as degrees.
+    NOMINAL : str
+        `"nominal"`: categories without a rank, such as towns.
+
+    Examples
+    --------
+    >>> from anoncore import Kind
+    >>> [kind.value for kind in Kind]
+    ['numeric', 'ordinal', 'nominal']
+    """
 
     NUMERIC = "numeric"
     ORDINAL = "ordinal"
@@ -31,7 +47,33 @@ class Kind(StrEnum):
 class Domain(Sequence[Any]):
     """The values of one attribute that occur in the table, in the attribute's order.
 
-    `domain[code]` is the value of a code; missing is the last code and reads as None. `len(domain)` counts it.
+    It is a sequence: `domain[code]` is the value of a code, and `len(domain)` the number of codes. A missing value has
+    the last code and reads as None.
+
+    Attributes
+    ----------
+    name : str
+        Name of the attribute.
+    kind : Kind
+        How its values relate.
+    values : tuple
+        The values without the missing one, ascending or in the order that was given.
+    has_missing : bool
+        Whether some row has no value.
+    tree : Tree or None
+        The hierarchy over the codes, if there is one.
+    stored : array of the column's type, shape (size,), or None
+        One cell per code as the table holds it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> domain = Microdata(pd.DataFrame({"town": ["Ulm", "Bonn", None, "Ulm"]})).domain["town"]
+    >>> list(domain)
+    ['Bonn', 'Ulm', None]
+    >>> domain.code_of("Ulm"), domain.missing_code
+    (1, 2)
     """
 
     name: str
@@ -78,7 +120,23 @@ class Domain(Sequence[Any]):
         return float(self.positions[-1] - self.positions[0])
 
     def code_of(self, value: Any) -> int:
-        """The code of a value (None, NaN: missing). Raises DataError for a value that does not occur."""
+        """The code of a value.
+
+        Parameters
+        ----------
+        value : object
+            The value; None and NaN ask for the missing one.
+
+        Returns
+        -------
+        int
+            Its code.
+
+        Raises
+        ------
+        DataError
+            Where the value does not occur.
+        """
         if is_missing(value):
             if self.missing_code is None:
                 raise DataError(f"'{self.name}' has no missing values.")
@@ -89,7 +147,18 @@ class Domain(Sequence[Any]):
         return code
 
     def text(self, code: int) -> str:
-        """The published text of one value."""
+        """The text that stands in a release for a single value.
+
+        Parameters
+        ----------
+        code : int
+            Code of the value.
+
+        Returns
+        -------
+        str
+            Its text, e.g. `21`; that of a missing value is the same for every attribute.
+        """
         return MISSING_TEXT if code == self.missing_code else value_text(self.values[code])
 
     @cached_property

@@ -21,11 +21,31 @@ Paths = dict[Any, tuple[str, ...]]
 
 
 class Hierarchy:
-    """Ever coarser groups of an attribute's values, from single values (level 0) to `*` (the top level).
+    """Ever coarser groups of an attribute's values, from single values (level 0) up to `*`, which is all of them.
 
-    `paths` maps each value to its labels at level 1, 2, ... up to the top; all paths have the same length. A group of a
-    taxonomy appears at the level of its longest branch; the groups of a shorter branch stand for the levels in between
-    too. Missing values need no line: they join the others at the top only.
+    Missing values need no path: they join the others only at the top. A group of a taxonomy whose branches have
+    different lengths appears at the level of its longest branch, and the groups of a shorter branch fill the levels in
+    between too.
+
+    Parameters
+    ----------
+    paths : mapping of value to sequence of str
+        The labels of each value at level 1, 2 and so on up to the top. All paths have the same length. A top level with
+        the label `*` is added where the last labels differ.
+
+    Raises
+    ------
+    DataError
+        Where there is no value, paths have different lengths, a label is missing, or one group lies in two.
+
+    Examples
+    --------
+    >>> from anoncore import Hierarchy
+    >>> towns = Hierarchy({"Ulm": ["south"], "Bonn": ["west"], "Trier": ["west"]})
+    >>> towns.height
+    2
+    >>> towns.path_of("Bonn")
+    ('west', '*')
     """
 
     def __init__(self, paths: Mapping[Any, Sequence[Any]]) -> None:
@@ -42,7 +62,23 @@ class Hierarchy:
 
     @classmethod
     def from_table(cls, table: pd.DataFrame | Iterable[Sequence[Any]]) -> Hierarchy:
-        """One line per value: the value, then its generalizations up to the top (the form of ARX's files)."""
+        """The hierarchy of a table with one line per value, which is the form of ARX's files.
+
+        Parameters
+        ----------
+        table : DataFrame or iterable of sequences
+            Lines of a value and its labels from level 1 to the top. Lines without a value are skipped.
+
+        Returns
+        -------
+        Hierarchy
+            The hierarchy of these values.
+
+        Raises
+        ------
+        DataError
+            Where a value has two lines, or the lines make no hierarchy.
+        """
         lines = table.itertuples(index=False, name=None) if isinstance(table, pd.DataFrame) else table
         paths: dict[Any, Sequence[Any]] = {}
         for line in lines:
@@ -58,7 +94,23 @@ class Hierarchy:
 
     @classmethod
     def from_nested(cls, taxonomy: Taxonomy) -> Hierarchy:
-        """A nested dict: keys are groups, lists hold single values, e.g. {"Asian": ["Chinese", "Indian"]}."""
+        """The hierarchy of nested groups.
+
+        Parameters
+        ----------
+        taxonomy : mapping of str to mapping or list
+            Keys are groups, lists hold single values, e.g. `{"Asian": ["Chinese", "Indian"], "Turkish": ["Turkish"]}`.
+
+        Returns
+        -------
+        Hierarchy
+            The hierarchy of all values, with `*` above the outermost groups.
+
+        Raises
+        ------
+        DataError
+            Where a value stands twice, a group is empty, or a group holds something other than groups or values.
+        """
         branches: list[tuple[Any, list[tuple[str, int]]]] = []
         height = _walk(taxonomy, ROOT, branches)
         paths: Paths = {}
@@ -73,17 +125,53 @@ class Hierarchy:
 
     @classmethod
     def by_width(cls, values: Iterable[float], width: float, fanout: int = 2, start: float | None = None) -> Hierarchy:
-        """Intervals of equal width for numbers; each level above joins `fanout` neighbours, up to the whole range.
+        """Intervals of equal width for numbers, joined to wider ones level by level up to the whole range.
 
-        Without `start` the first interval begins at the multiple of the width at or below the smallest value.
+        Parameters
+        ----------
+        values : iterable of float
+            The numbers to cover.
+        width : float
+            Width of an interval at level 1, in the unit of the values.
+        fanout : int
+            How many neighbouring intervals each level joins to one of the next level.
+        start : float, optional
+            Where the first interval begins; by default at the multiple of `width` at or below the smallest value.
+
+        Returns
+        -------
+        Hierarchy
+            The hierarchy of the different values.
+
+        Raises
+        ------
+        DataError
+            Where a value is no number, or width, fanout or start do not fit.
         """
         return cls(nested_intervals(bins_by_width(values, width, start), fanout, ROOT))
 
     @classmethod
     def by_quantile(cls, values: Iterable[Any], groups: int, fanout: int = 2) -> Hierarchy:
-        """Intervals that hold about the same number of rows each, of numbers or dates.
+        """Intervals of numbers or dates that hold about the same number of rows each.
 
-        `values` are the rows' values, repeats included; each level above joins `fanout` neighbours.
+        Parameters
+        ----------
+        values : iterable of float or date
+            The values of the rows, repeats included.
+        groups : int
+            Number of intervals at level 1.
+        fanout : int
+            How many neighbouring intervals each level joins to one of the next level.
+
+        Returns
+        -------
+        Hierarchy
+            The hierarchy of the different values.
+
+        Raises
+        ------
+        DataError
+            Where there is no value, or groups or fanout do not fit.
         """
         return cls(nested_intervals(bins_by_quantile(values, groups), fanout, ROOT))
 
@@ -106,7 +194,18 @@ class Hierarchy:
         return tuple(sorted(values, key=lambda value: keys[value]))
 
     def path_of(self, value: Any) -> tuple[str, ...] | None:
-        """Labels of a value from level 1 to the top, matched by value, else by text; None if it is not listed."""
+        """The labels of a value from level 1 to the top.
+
+        Parameters
+        ----------
+        value : object
+            The value. It is looked up as it is, then by its text.
+
+        Returns
+        -------
+        tuple of str or None
+            One label per level, or None where the hierarchy does not list the value.
+        """
         path = self.paths.get(value)
         return path if path is not None else self._by_text.get(value_text(value))
 
@@ -115,7 +214,23 @@ class Hierarchy:
         return {value_text(value): path for value, path in self.paths.items()}
 
     def order(self, values: Sequence[Any]) -> list[Any]:
-        """The given values in the hierarchy's depth-first order. Raises DataError for values it does not list."""
+        """Values in the hierarchy's depth-first order, in which every group is a run of neighbours.
+
+        Parameters
+        ----------
+        values : sequence
+            The values to sort.
+
+        Returns
+        -------
+        list
+            The same values, sorted.
+
+        Raises
+        ------
+        DataError
+            For values that the hierarchy does not list.
+        """
         rank = {value_text(value): position for position, value in enumerate(self.leaves)}
         unknown = [value for value in values if value_text(value) not in rank]
         if unknown:
@@ -123,7 +238,23 @@ class Hierarchy:
         return sorted(values, key=lambda value: rank[value_text(value)])
 
     def tree(self, domain: Domain) -> Tree:
-        """The hierarchy over a domain's codes. Raises DataError if a value is not listed or the order tears a group."""
+        """The hierarchy laid over the codes of a domain.
+
+        Parameters
+        ----------
+        domain : Domain
+            Values with their codes. Every group of the hierarchy must be a run of codes.
+
+        Returns
+        -------
+        Tree
+            The nodes, of which the first is the root.
+
+        Raises
+        ------
+        DataError
+            Where the hierarchy lacks a value, or the order of the domain tears a group apart.
+        """
         unknown = [value for value in domain.values if self.path_of(value) is None]
         if unknown:
             raise DataError(

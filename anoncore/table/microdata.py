@@ -27,7 +27,27 @@ T = TypeVar("T")
 
 
 class Role(StrEnum):
-    """What an attribute tells about a person."""
+    """What an attribute tells about a person, and so what may happen to it.
+
+    Attributes
+    ----------
+    IDENTIFIER : str
+        `"identifier"`: names the person, such as a name or a number of insurance. It is never published.
+    QUASI_IDENTIFIER : str
+        `"quasi-identifier"`: an adversary may know it, such as age or postcode. Methods generalize it or unlink it.
+    SENSITIVE : str
+        `"sensitive"`: an adversary must not learn it, such as a diagnosis.
+    INSENSITIVE : str
+        `"insensitive"`: neither known nor secret. It is published as it is.
+
+    Examples
+    --------
+    A role may be given as its text:
+
+    >>> from anoncore import Role
+    >>> Role("quasi-identifier") is Role.QUASI_IDENTIFIER
+    True
+    """
 
     IDENTIFIER = "identifier"
     QUASI_IDENTIFIER = "quasi-identifier"
@@ -37,10 +57,23 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class SensitiveValues:
-    """A sensitive attribute as requirements see it.
+    """A sensitive attribute as requirements see it: its codes, and which of them count as values of their own.
 
-    `codes` int32 (n,) count values 0..size-1. Where only some values need protection they are one value, code 0, and
-    every other row counts as a value of its own: those rows share code `unique` (-1: every value is protected).
+    Where only some values need protection, they are one value with code 0, and every other row counts as a value of its
+    own. Those rows share the code `unique`, because it is enough to count them.
+
+    Attributes
+    ----------
+    attribute : str
+        Name of the attribute.
+    codes : ndarray of int32, shape (n_rows,)
+        Code of each row's value, from 0 to `size` - 1.
+    size : int
+        Number of codes.
+    unique : int
+        The code whose rows all count as different values; -1 where every value is protected.
+    labels : tuple of str, length size
+        Text of each code.
     """
 
     attribute: str
@@ -56,14 +89,62 @@ class SensitiveValues:
 
 
 class Microdata:
-    """A table with tagged attributes, coded once.
+    """A table of people with tagged attributes, whose values are turned into integer codes once.
 
-    Parameters: `frame` (one row per person, never changed), `roles` per column (those left out are insensitive),
-    `kinds` ("numeric", "ordinal", "nominal"; guessed from the column if left out), `orders` (value order of an ordinal
-    or nominal attribute), `hierarchies`, `sensitive_values` (only these need protection, as one value).
+    Every method and measure works on these codes. Identifiers have none, so that no measure can read them.
 
-    `codes[name]` is int32 (n_rows,) with missing as its own last code, `domain[name]` the values. Identifiers have
-    neither: no measure may read them. Raises DataError for a table or tag that cannot be used.
+    Parameters
+    ----------
+    frame : DataFrame
+        The table, one row per person. It is never changed.
+    roles : mapping of str to Role or str, optional
+        Role of each column; columns that are left out are insensitive.
+    kinds : mapping of str to Kind or str, optional
+        `"numeric"`, `"ordinal"` or `"nominal"` per column; guessed from the values where it is left out.
+    orders : mapping of str to sequence, optional
+        All values of an ordinal or nominal column in their order; otherwise they follow the hierarchy, or are sorted.
+    hierarchies : mapping of str to Hierarchy, optional
+        What the values of a column may be generalized to.
+    sensitive_values : mapping of str to collection, optional
+        The values of a sensitive column that need protection. They count as one value, and all others as harmless.
+        Where the column is left out, every value needs protection.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The table as it was given, with column names as texts.
+    roles : dict of str to Role
+        Role of every column.
+    codes : dict of str to ndarray of int32, shape (n_rows,)
+        Code of each row's value, per attribute other than identifiers. A missing value has a code of its own, the last.
+    domain : dict of str to Domain
+        The values that the codes stand for, per attribute.
+    hierarchies : dict of str to Hierarchy
+        The hierarchies as they were given.
+    sensitive_values : dict of str to tuple
+        The values that need protection, in the attribute's order, where only some do.
+
+    Raises
+    ------
+    DataError
+        For a table without rows or columns, and for a tag that names a column, role, kind or value that does not exist.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> people = pd.DataFrame(
+    ...     {"name": ["Ann", "Bob", "Cem"], "age": [44, 21, 30], "disease": ["flu", "cold", None]}
+    ... )
+    >>> data = Microdata(
+    ...     people, roles={"name": "identifier", "age": "quasi-identifier", "disease": "sensitive"}
+    ... )
+    >>> data.attributes
+    ('age', 'disease')
+    >>> list(data.domain["disease"])
+    ['cold', 'flu', None]
+    >>> data.codes["disease"].tolist()
+    [1, 0, 2]
     """
 
     def __init__(
@@ -134,7 +215,18 @@ class Microdata:
         return self._with_role(Role.INSENSITIVE)
 
     def require_quasi_identifiers(self) -> tuple[str, ...]:
-        """The quasi-identifiers; DataError if none is tagged."""
+        """The quasi-identifiers, for callers that cannot do without.
+
+        Returns
+        -------
+        tuple of str
+            Their names in column order; at least one.
+
+        Raises
+        ------
+        DataError
+            Where no attribute is tagged as quasi-identifier.
+        """
         if not self.quasi_identifiers:
             raise DataError(
                 "No attribute is tagged as quasi-identifier; tag those that an adversary may know, such as age or sex."
@@ -142,7 +234,23 @@ class Microdata:
         return self.quasi_identifiers
 
     def require_sensitive(self, attribute: str | None = None) -> tuple[str, ...]:
-        """The named attribute, or every sensitive one; DataError if there is none."""
+        """The sensitive attributes, for callers that cannot do without.
+
+        Parameters
+        ----------
+        attribute : str, optional
+            The only attribute that the caller asks about, whatever its role; by default all sensitive ones.
+
+        Returns
+        -------
+        tuple of str
+            The given attribute, or the names of the sensitive ones in column order; at least one.
+
+        Raises
+        ------
+        DataError
+            Where the given attribute does not exist, or none is given and none is tagged as sensitive.
+        """
         if attribute is not None:
             if attribute not in self.codes:
                 raise DataError(
@@ -156,7 +264,20 @@ class Microdata:
         return self.sensitive
 
     def sensitive_view(self, attribute: str, codes: Codes | None = None) -> SensitiveValues:
-        """The attribute as requirements count it (`codes`: other codes of the same domain, such as published ones)."""
+        """An attribute with its values counted as requirements count them.
+
+        Parameters
+        ----------
+        attribute : str
+            Name of the attribute.
+        codes : ndarray of int32, shape (n_rows,), optional
+            Other codes of the same domain, such as published ones; by default those of the table.
+
+        Returns
+        -------
+        SensitiveValues
+            The codes, with all harmless values as one where only some need protection.
+        """
         domain = self.domain[attribute]
         codes = self.codes[attribute] if codes is None else codes
         protected = self.sensitive_values.get(attribute)
@@ -168,7 +289,18 @@ class Microdata:
         return SensitiveValues(attribute, recode[codes], 2, 1, (label, "any other value"))
 
     def with_quasi_identifiers(self, names: Collection[str]) -> Microdata:
-        """The same coded table in which an adversary knows only `names`; what he knew besides counts as insensitive."""
+        """The same coded table for an adversary who knows other attributes.
+
+        Parameters
+        ----------
+        names : collection of str
+            The attributes that they know. The other quasi-identifiers count as insensitive.
+
+        Returns
+        -------
+        Microdata
+            A view that shares frame, codes and domains with this table.
+        """
         view = copy(self)
         for cached in ("canonical_order", "content_words"):
             view.__dict__.pop(cached, None)

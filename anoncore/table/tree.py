@@ -10,11 +10,26 @@ import numpy.typing as npt
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A hierarchy over the codes of one domain. Node 0 is the root; every node is an interval of codes.
+    """A hierarchy over the codes of one domain: node 0 is the root, and every node is an interval of codes.
 
-    Arrays have one entry per node: `first` and `last` code (both included), `parent` (-1 at the root), `level` (0 at
-    a leaf; the lowest level of the hierarchy at which the node's values are one group). The children of node v are
-    `children[child_start[v]:child_start[v + 1]]`. `leaf[code]` is the node of a single code.
+    Attributes
+    ----------
+    labels : tuple of str, length n_nodes
+        Label of each node.
+    first, last : ndarray of int32, shape (n_nodes,)
+        First and last code of each node, both included.
+    parent : ndarray of int32, shape (n_nodes,)
+        Node above; -1 at the root.
+    level : ndarray of int32, shape (n_nodes,)
+        Lowest level of the hierarchy at which the node's values are one group; 0 at a leaf.
+    children : ndarray of int32, shape (n_nodes - 1,)
+        Nodes sorted by parent: those below node v are `children[child_start[v]:child_start[v + 1]]`.
+    child_start : ndarray of int32, shape (n_nodes + 1,)
+        Where the children of each node begin.
+    leaf : ndarray of int32, shape (n_codes,)
+        Node of each single code.
+    height : int
+        Level of the root.
     """
 
     labels: tuple[str, ...]
@@ -28,7 +43,7 @@ class Tree:
     height: int
 
     def common_ancestor(self, low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """Lowest node that holds the codes low..high, for arrays of code pairs."""
+        """The lowest node that holds all codes from `low` to `high`, both of shape (n,), for each pair of them."""
         node = self.leaf[low]
         while True:
             outside = self.last[node] < high

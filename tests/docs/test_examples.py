@@ -22,7 +22,7 @@ def examples() -> Iterator[doctest.DocTest]:
         if ">>> " in path.read_text(encoding="utf-8"):
             parts = path.relative_to(ROOT.parent).with_suffix("").parts
             module = importlib.import_module(".".join(part for part in parts if part != "__init__"))
-            yield from finder.find(module, globs={})
+            yield from (found for found in finder.find(module, globs={}) if found.examples)
 
 
 @pytest.mark.parametrize("example", list(examples()), ids=lambda example: example.name)
