@@ -11,10 +11,24 @@ import pandas as pd
 class AttributeProposal:
     """The groups of attributes that an algorithm takes where none are given by hand.
 
-    `word` is what it calls a group. `centres[i]` is the attribute that group i was built around (None: no single one)
-    and `centre_word` what the literature calls it. `association` is the measure of every pair, attributes by
-    attributes, symmetric; it may have attributes that no group has. `measure` names it, `meaning` says in a sentence
-    what a high value tells. `may_overlap`: an attribute may be put into several groups by hand.
+    Attributes
+    ----------
+    word : str
+        What the method calls a group, e.g. `column`.
+    groups : tuple of tuple of str
+        The attributes of each group.
+    centre_word : str
+        What the literature calls the attribute that a group is built around.
+    centres : tuple of str or None
+        That attribute of each group; None where there is no single one.
+    association : DataFrame
+        The measure for every pair of attributes, symmetric. It may have attributes that are in no group.
+    measure : str
+        Name of the measure.
+    meaning : str
+        What a high value tells, in one sentence.
+    may_overlap : bool
+        Whether an attribute may be put into several groups by hand.
     """
 
     word: str

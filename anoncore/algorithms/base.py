@@ -44,16 +44,52 @@ Seed = Annotated[
 
 
 class Algorithm(ReleaseMethod):
-    """A method that turns a table into a release. Subclasses implement `_release` and say what they promise."""
+    """A method that turns a table into a release, with its parameters as checked fields.
+
+    All algorithms are used alike: `anonymize` makes a release and checks what it promises. A subclass makes the release
+    in `_release` and says in `promises` what holds for all its releases.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import ALGORITHMS, Algorithm
+    >>> algorithm = ALGORITHMS.build({"name": "mondrian", "requirements": [{"name": "k-anonymity", "k": 2}]})
+    >>> isinstance(algorithm, Algorithm), algorithm.title, algorithm.family
+    (True, 'Mondrian', 'generalization')
+    >>> data = Microdata(pd.DataFrame({"age": [21, 22, 44, 46]}), roles={"age": "quasi-identifier"})
+    >>> algorithm.anonymize(data).partition.sizes.tolist()
+    [2, 2]
+    """
 
     grouping_fields: ClassVar[tuple[str, ...]] = ()
     """The fields that `proposed_groups` depends on."""
 
     def anonymize(self, data: Microdata, progress: Progress | None = None) -> Release:
-        """A release of the table that keeps every promise, checked on what is published.
+        """Make a release of the table that keeps every promise, which is checked on what is published.
 
-        Raises DataError where the table lacks a role that the method needs, InfeasibleError where no release can keep
-        the promises, CancelledError if `progress` raises it.
+        Parameters
+        ----------
+        data : Microdata
+            The tagged table. It is not changed.
+        progress : callable, optional
+            Called with the share done, from 0 to 1, and what is being done. It may raise CancelledError to stop.
+
+        Returns
+        -------
+        Release
+            What may be published.
+
+        Raises
+        ------
+        DataError
+            Where the table lacks a role that the method needs.
+        InfeasibleError
+            Where no release of this table can keep the promises.
+        CancelledError
+            Where `progress` raises it.
+        AnonymizationError
+            Where the finished release breaks a promise, which is a fault of the method.
         """
         report = progress if progress is not None else _silent
         report(0.0, "Starting")
@@ -75,7 +111,20 @@ class Algorithm(ReleaseMethod):
         """The requirements that every release of this algorithm satisfies."""
 
     def validate_data(self, data: Microdata) -> None:
-        """Raise DataError or InfeasibleError if the table can't be anonymized so; fast enough to ask at every edit."""
+        """Raise an error where the table cannot be anonymized in this way; fast enough to ask at every edit of a form.
+
+        Parameters
+        ----------
+        data : Microdata
+            The tagged table.
+
+        Raises
+        ------
+        DataError
+            Where the table lacks a role that the method needs.
+        InfeasibleError
+            Where no release of this table can keep the promises.
+        """
         data.require_quasi_identifiers()
         require_feasible(self.promises(data), data)
 
@@ -84,9 +133,22 @@ class Algorithm(ReleaseMethod):
         return ()
 
     def proposed_groups(self, data: Microdata) -> AttributeProposal | None:
-        """The groups of attributes that it chooses by itself, also where others are given by hand; None: it has none.
+        """The groups of attributes that the method chooses by itself, also where others are given by hand.
 
-        Raises DataError where the table does not allow any.
+        Parameters
+        ----------
+        data : Microdata
+            The tagged table.
+
+        Returns
+        -------
+        AttributeProposal or None
+            The groups and the association between attributes that they follow; None for a method that chooses none.
+
+        Raises
+        ------
+        DataError
+            Where the table does not allow any.
         """
         return None
 

@@ -20,22 +20,43 @@ from anoncore.table.microdata import Microdata, SensitiveValues
 
 
 class Mask(Algorithm):
-    """k-anonymity by Mondrian; in groups that are not l-diverse then, sensitive values are changed at random.
+    """Makes the table k-anonymous by Mondrian, then changes sensitive values in the groups that are not l-diverse.
 
-    V: the groups in which a value that needs protection has a share above 1/l. L: (l - 1) |V| other groups, drawn at
-    random (all of them where there are fewer). For each group of V a share is drawn from those of L, and rows with a
-    value that is too frequent get another one, drawn by its frequency in the table, until the group has that share.
-    Nobody sees which groups were changed, so the minimality of the generalization gives nothing away. Where every value
-    needs protection the share of a group is that of its most frequent value. Sensitive values are distorted: the
-    release says how many.
+    Let V be the groups in which a value that needs protection has a share above 1/l, and L another (l - 1) |V| groups,
+    drawn at random (all others where there are fewer). For each group of V a share is drawn from those of L. Rows of
+    the group with a value that is too frequent get another value, drawn by its frequency in the table, until the group
+    has that share. Nobody sees which groups were changed, so the minimality of the generalization gives nothing away.
 
+    Where every value needs protection, the share of a group is that of its most frequent value. The notes of the
+    release say how many sensitive values were changed.
+
+    Notes
+    -----
     Assumes: the adversary knows that groups are as small as the requirement allows and draws conclusions from it; one
       sensitive attribute, some of whose published values may be wrong.
     Cost: O(d n log n) for Mondrian on d quasi-identifiers, then O(m) for each changed value of m.
     Use: conclusions from the minimality of a release are feared.
     Avoid: every published value must be true: Mondrian with l-diversity changes none.
-    Source: Wong, Fu, Wang and Pei, Minimality attack in privacy preserving data publishing, VLDB 2007, section 6
-      (MASK); foreground-knowledge paper, section 5.2.
+
+    References
+    ----------
+    Wong, Fu, Wang and Pei, Minimality attack in privacy preserving data publishing, VLDB 2007, section 6 (MASK);
+    foreground-knowledge paper, section 5.2.
+
+    Examples
+    --------
+    Both of the young have the flu, so one of their values is changed:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mask
+    >>> people = pd.DataFrame({"age": [21, 22, 44, 46], "disease": ["flu", "flu", "cold", "HIV"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mask(k=2, l=2, seed=0).anonymize(data)
+    >>> release.recoding("disease").n_changed
+    1
+    >>> release.notes
+    ("1 of 4 values of 'disease' (25.00%) were changed, in 1 of 2 groups.",)
     """
 
     name: ClassVar[str] = "mask"

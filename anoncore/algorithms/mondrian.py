@@ -35,24 +35,48 @@ SMALL_TASK = 20_000
 class Mondrian(Algorithm):
     """Cuts the quasi-identifier space into boxes that each satisfy all requirements, as long as a cut is allowable.
 
-    `split` chooses the cut. `median`: the widest attribute relative to its domain, at its median; if that is not
-    allowable the next widest, and last any other threshold, so that no allowable cut remains. `infogain`: the largest
-    gain of information (bits) about the class `target`; below `min_gain` the median. `regression`: the least squared
-    error of the numeric `target`. `loss`: the lowest information loss afterwards, over all attributes and thresholds.
+    `split` chooses the cut. `median` takes the widest attribute relative to its domain and cuts it at its median; if
+    that is not allowable it takes the next widest, and last any other threshold, so that no allowable cut remains.
+    `infogain` takes the cut with the largest gain of information (bits) about the class `target`, or that of `median`
+    where no gain reaches `min_gain`. `regression` takes the cut with the least squared error of the numeric `target`.
+    `loss` takes the cut with the lowest information loss afterwards, over all attributes and thresholds.
+
     Categories with a hierarchy are cut into the children of a node, others along the attribute's order. Unless
-    `strict`, rows that share the median value may go to either side where no clean cut there is allowable.
+    `strict`, rows that share the median value may go to either side where no clean cut there is allowable. `recoding`
+    says what is published of a box: the ranges of the rows that lie in it (`rows`), or the box itself (`regions`), so
+    that all boxes together cover the domain.
 
-    `recoding`: publish ranges of the rows present (`rows`), or the boxes themselves, which cover the domain
-    (`regions`).
-
+    Notes
+    -----
     Assumes: what others know are the quasi-identifiers; against what is published beside them the requirements protect,
       each against what it is made for.
     Cost: O(d n log n) for n rows, d quasi-identifiers and the median; O(d^2 n log n) for the loss.
     Use: nothing speaks for another method: it takes any requirement, keeps all values true, and is fast.
     Avoid: there are dozens of quasi-identifiers (vertical fragmentation keeps more), or one level of detail must hold
       for all rows (Incognito).
-    Source: LeFevre et al., Mondrian, ICDE 2006; Workload-aware anonymization, KDD 2006; LeFevre and DeWitt, Rothko (TR
-      1590), section 1.2.
+
+    References
+    ----------
+    LeFevre et al., Mondrian, ICDE 2006; Workload-aware anonymization, KDD 2006; LeFevre and DeWitt, Rothko (TR 1590),
+    section 1.2.
+
+    Examples
+    --------
+    The widest gap lies between 22 and 44, and two rows remain on either side:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [44, 21, 22, 46], "disease": ["cold", "flu", "flu", "flu"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    >>> print(release.tables()["release"].to_string(index=False))
+      age disease
+    21-22     flu
+    21-22     flu
+    44-46    cold
+    44-46     flu
     """
 
     name: ClassVar[str] = "mondrian"
@@ -119,7 +143,22 @@ class Mondrian(Algorithm):
         return self.with_regions(data, partition, growth.regions[np.flatnonzero(growth.starts)])
 
     def with_regions(self, data: Microdata, partition: Partition, regions: npt.NDArray[np.int32]) -> Release:
-        """The release whose cells are the groups' boxes, int32 (n_groups, n_attributes, 2): lowest and highest code."""
+        """The release whose cells are given boxes instead of the ranges of the rows present.
+
+        Parameters
+        ----------
+        data : Microdata
+            The table.
+        partition : Partition
+            The classes.
+        regions : ndarray of int32, shape (n_groups, n_quasi_identifiers, 2)
+            Lowest and highest code of each class's box, both included.
+
+        Returns
+        -------
+        Release
+            The release.
+        """
         release = generalized_release(self, data, partition)
         recodings = dict(release.fragments[0].recodings)
         for place, name in enumerate(data.quasi_identifiers):

@@ -20,19 +20,41 @@ from anoncore.table.microdata import Microdata, SensitiveValues
 
 
 class Anatomy(Algorithm):
-    """Quasi-identifiers and the sensitive attribute in two exact tables, joined by buckets of l or l + 1 rows.
+    """Publishes quasi-identifiers and the sensitive attribute in two exact tables, joined by buckets of l or l + 1
+    rows.
 
-    Rows are hashed by sensitive value; while l values are left, one random row of each of the l most frequent makes a
-    bucket; each leftover row joins a random bucket that lacks its value, one of its own where that can be. Every value
-    of a bucket is different. Needs: no value with more than n / l rows.
+    Rows are sorted by sensitive value. As long as l values are left, one random row of each of the l most frequent
+    values makes a bucket. Each row that is left over joins a random bucket that lacks its value, where possible one
+    that no other such row has joined. So the values of a bucket are all different. No value may have more than n / l
+    rows.
 
+    Notes
+    -----
     Assumes: the adversary reasons bucket by bucket; that a person is in the table is no secret; one sensitive
       attribute, none of whose values has more than n / l rows.
     Cost: O(n log m) for n rows and m sensitive values, after the rows are put in order once.
     Use: exact quasi-identifiers matter most, such as for counts over several of them.
     Avoid: readers may learn from all buckets at once (ForegroundSafe guards against that), or membership must stay
       hidden.
-    Source: Xiao and Tao, Anatomy, VLDB 2006, section 4; foreground-knowledge paper, section 5.
+
+    References
+    ----------
+    Xiao and Tao, Anatomy, VLDB 2006, section 4; foreground-knowledge paper, section 5.
+
+    Examples
+    --------
+    Of six people three have the flu, so that every bucket has one of them:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Anatomy
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu", "cold"] * 3})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Anatomy(l=2, seed=0).anonymize(data)
+    >>> [fragment.attributes for fragment in release.fragments]
+    [('age',), ('disease',)]
+    >>> release.partition.histogram(data.codes["disease"], size=2).tolist()
+    [[1, 1], [1, 1], [1, 1]]
     """
 
     name: ClassVar[str] = "anatomy"

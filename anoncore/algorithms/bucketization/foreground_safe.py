@@ -30,22 +30,43 @@ TOLERANCE = 1e-9
 
 
 class ForegroundSafe(Algorithm):
-    """Quasi-identifiers and the sensitive attribute in two exact tables, joined by buckets of people who look alike.
+    """Publishes quasi-identifiers and the sensitive attribute in two exact tables, joined by buckets of people who look
+    alike.
 
-    The attribute sets of the foreground-knowledge attack put everyone into a profile: the people who have the same
-    signature in each. A bucket of one profile leaves p(t:x) at its share of x, whatever is learned. So buckets of l
-    different values are dealt inside the profiles; who is left over joins a bucket of the most similar profile in which
-    p(t:x) stays within the bound for every attribute set. Then the attack itself is run, and buckets that exceed
-    1/l (1 + tolerance) are joined with further ones until none does. It guards against this attack with these
-    parameters, not against one that relies on rarer signatures.
+    The foreground-knowledge attack looks at sets of attributes, and in each of them everybody has a signature. People
+    with the same signature in all these sets share a profile. In a bucket of one profile everybody's probability p(t:x)
+    of a value x is the share of x in the bucket, whatever the adversary has learned elsewhere. So buckets of l
+    different values are dealt inside the profiles, and who is left over joins a bucket of the most similar profile in
+    which p(t:x) stays within the bound for every attribute set.
 
+    Then the attack itself is run, and buckets in which somebody exceeds (1 + tolerance) / l are joined with others
+    until nobody does. This guards against the attack with these parameters, not against one that relies on rarer
+    signatures.
+
+    Notes
+    -----
     Assumes: the adversary learns as `foreground_knowledge` does, with the same epsilon, sigma and reading of rare
       signatures; one sensitive attribute, none of whose values has more than n / l rows.
     Cost: up to 16 rounds, each of which runs the attack on the whole release; where l cannot be reached, smaller ones
       are tried likewise.
     Use: exact values are to be published as by Anatomy, but the other buckets must not give anybody away.
     Avoid: people rarely look alike in the attribute sets of the attack: buckets grow, or l is not reached.
-    Source: foreground-knowledge paper, section 7 (form A-groups of tuples with similar global probabilities).
+
+    References
+    ----------
+    foreground-knowledge paper, section 7 (form A-groups of tuples with similar global probabilities).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, attacks
+    >>> from anoncore.algorithms import ForegroundSafe
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu", "cold"] * 3})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = ForegroundSafe(l=2, seed=0).anonymize(data)
+    >>> attack = attacks.foreground_knowledge(release, "disease", r=2)
+    >>> float(attack.breach_probability.max())
+    0.5
     """
 
     name: ClassVar[str] = "foreground-safe"

@@ -25,21 +25,43 @@ MOST_TRIES = 5_000
 
 
 class Injector(Algorithm):
-    """Quasi-identifiers and the sensitive attribute in two exact tables, joined by buckets that defy negative rules.
+    """Publishes two exact tables, joined by buckets that stay diverse for an adversary who knows what is impossible.
 
-    Rules "people with these values never have s" are mined from the table (see `mine_negative_rules`). Buckets are
-    dealt as in Anatomy, but only of rows each of which may have the value of each other; leftover rows join a bucket
-    that lacks their value. In the end every row has at least l valid values in its bucket: values that it has in some
-    assignment of the bucket's values to its rows that breaks no rule.
+    Rules of the form "people with these values never have s" are mined from the table (see `mine_negative_rules`).
+    Buckets are dealt as in Anatomy, but only of rows each of which may have the value of each other. A row that is left
+    over joins a bucket that lacks its value. In the end every row has at least l valid values in its bucket. A value is
+    valid for a row if it has the value in some assignment of the bucket's values to its rows that breaks no rule.
 
+    Notes
+    -----
     Assumes: the adversary knows rules that the table itself shows (a pattern of at most `rule_size` values never, or
       hardly ever, goes with a sensitive value); one sensitive attribute, none of whose values has more than n / l rows.
     Cost: rules: a grouping of the rows for every set of at most `rule_size` quasi-identifiers; then a matching inside
       each bucket.
     Use: it is known which values are impossible for whom, such as diseases of the other sex.
     Avoid: the rules are so many that they leave people fewer than l values: then there is no release.
-    Source: Li and Li, Injector: Mining background knowledge for data anonymization, ICDE 2008, sections 3 and 4;
-      foreground-knowledge paper, section 5.2.
+
+    References
+    ----------
+    Li and Li, Injector: Mining background knowledge for data anonymization, ICDE 2008, sections 3 and 4;
+    foreground-knowledge paper, section 5.2.
+
+    Examples
+    --------
+    No woman has prostate cancer, so nobody who has it shares a bucket with a woman:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Injector
+    >>> diseases = ["flu", "flu", "cold", "cold", "flu", "cold", "prostate cancer", "prostate cancer"]
+    >>> people = pd.DataFrame({"sex": list("ffffmmmm"), "disease": diseases})
+    >>> data = Microdata(people, roles={"sex": "quasi-identifier", "disease": "sensitive"})
+    >>> (rule,) = Injector(l=2).rules(data).rules
+    >>> rule.values, rule.excluded
+    (('f',), 'prostate cancer')
+    >>> release = Injector(l=2, seed=0).anonymize(data)
+    >>> [sorted(people["sex"][release.partition.rows(bucket)]) for bucket in range(4)]
+    [['f', 'f'], ['f', 'f'], ['m', 'm'], ['m', 'm']]
     """
 
     name: ClassVar[str] = "injector"
@@ -83,7 +105,18 @@ class Injector(Algorithm):
         require_eligible(data, only_sensitive(data, self.title), self.l)
 
     def rules(self, data: Microdata) -> NegativeRules:
-        """The rules of the table that this model takes into account."""
+        """The negative rules that these parameters find in a table.
+
+        Parameters
+        ----------
+        data : Microdata
+            The table.
+
+        Returns
+        -------
+        NegativeRules
+            The rules, and which values they forbid to whom.
+        """
         name = only_sensitive(data, self.title)
         return mine_negative_rules(data, name, self.min_confidence, self.min_expectation, self.rule_size)
 

@@ -26,21 +26,38 @@ MIXING = 20
 
 
 class RandomPartition(Algorithm):
-    """A random partition into classes of at least k rows, as a reference for t-closeness.
+    """Puts rows into classes of at least k rows by chance, as a reference for t-closeness.
 
-    Groups of the dissertation: A, neither option: drawn uniformly from all partitions into classes of k rows or more.
-    B, `equal_sizes`: floor(n / k) classes whose sizes differ by at most one, uniformly. C, also `uniform_frequencies`:
-    the counts of every sensitive value (or combination of values) in two classes differ by at most one too; which class
-    has the extra row is drawn by a random walk over all such tables. D, only uniform frequencies: the number of classes
-    is drawn evenly from those possible, then the extra rows of every value at random, moved where a class would have
-    fewer than k rows.
+    The two options make the four groups of the dissertation. A, neither option: a partition drawn uniformly from all
+    partitions into classes of k rows or more. B, `equal_sizes`: one drawn uniformly from those into floor(n / k)
+    classes whose sizes differ by at most one. C, both options: the counts of every sensitive value (or combination of
+    values) in two classes differ by at most one too, and a random walk over all such tables of counts decides which
+    class has the extra row. D, only `uniform_frequencies`: the number of classes is drawn evenly from those possible,
+    then the extra rows of every value at random, and moved where a class would have fewer than k rows.
 
+    Notes
+    -----
     Assumes: nothing about people who are alike: classes are drawn without a look at the quasi-identifiers.
     Cost: O(n k) for group A, O(n log n) otherwise.
     Use: a method's closeness is to be compared with what chance reaches.
     Avoid: a release is to be published: its classes have no people who are alike, so almost every cell covers its whole
       domain.
-    Source: t-closeness dissertation, section 3.6; the text names the groups, not how many classes group D has.
+
+    References
+    ----------
+    t-closeness dissertation, section 3.6; the text names the groups, not how many classes group D has.
+
+    Examples
+    --------
+    Seven rows make two classes of three rows or more:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import RandomPartition
+    >>> data = Microdata(pd.DataFrame({"age": range(20, 27)}), roles={"age": "quasi-identifier"})
+    >>> release = RandomPartition(k=3, seed=0).anonymize(data)
+    >>> sorted(release.partition.sizes.tolist())
+    [3, 4]
     """
 
     name: ClassVar[str] = "random-partition"
@@ -76,9 +93,21 @@ class RandomPartition(Algorithm):
         return generalized_release(self, data, Partition(self.draw(bucket, space.order, space.rng)))
 
     def draw(self, bucket: Codes, rows: Rows, rng: np.random.Generator) -> Codes:
-        """Class of every row, int32 (n_rows,); `bucket` is the combination of sensitive values of each row.
+        """Draw a class for every row.
 
-        `rows` is a random order of the rows.
+        Parameters
+        ----------
+        bucket : ndarray of int32, shape (n_rows,)
+            The combination of sensitive values of each row, as a number.
+        rows : ndarray of int64, shape (n_rows,)
+            The row numbers in random order.
+        rng : numpy.random.Generator
+            Where the random numbers come from.
+
+        Returns
+        -------
+        ndarray of int32, shape (n_rows,)
+            Number of each row's class.
         """
         n = len(rows)
         group = np.empty(n, dtype=np.int32)

@@ -25,20 +25,38 @@ WORTH = 0.9
 
 
 class Sabre(Algorithm):
-    """Bucketizes the sensitive values and deals every class its share of each bucket.
+    """Puts close sensitive values into buckets and gives every class its share of each bucket.
 
-    Buckets hold close values (ranges of the attribute's order, or subtrees of its hierarchy) and are split greedily
-    until a class that draws from them in proportion is t-close, whichever rows it takes. Then the table is halved
-    bucket by bucket, again and again, as long as both halves stay t-close in the worst case; odd counts make the halves
-    differ by a row. How much of t the buckets take is chosen for many classes from few buckets. Classes take neighbours
-    in quasi-identifier space.
+    A bucket is a range of the attribute's order, or a subtree of its hierarchy. Buckets are split greedily until any
+    class that draws from them in proportion is t-close, whichever rows it takes. Then the table is halved bucket by
+    bucket, again and again, as long as both halves stay t-close in the worst case; an odd count makes the halves differ
+    by a row. How much of t the buckets may take is chosen so that few buckets give many classes. Classes take rows that
+    are neighbours in the space of the quasi-identifiers.
 
+    Notes
+    -----
     Assumes: one sensitive attribute with an order, a hierarchy, or values that are all equally far apart; the adversary
       knows the table's distribution.
     Cost: O(n m) for m values and O(d n log n) for the classes.
     Use: t-closeness in one sensitive attribute is asked for, and information loss is to be low.
     Avoid: several sensitive attributes need protection (Stack & Deal, sensitive-space fragmentation).
-    Source: Cao, Karras, Kalnis and Tan, SABRE, VLDB Journal 20(1), 2011; t-closeness dissertation, section 2.6.5.
+
+    References
+    ----------
+    Cao, Karras, Kalnis and Tan, SABRE, VLDB Journal 20(1), 2011; t-closeness dissertation, section 2.6.5.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import Sabre
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "salary": [10, 20, 30, 40, 50, 60]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "salary": "sensitive"})
+    >>> release = Sabre(t=0.2, seed=0).anonymize(data)
+    >>> release.partition.sizes.tolist()
+    [3, 3]
+    >>> bool(privacy.emd(release, "salary").max() <= 0.2)
+    True
     """
 
     name: ClassVar[str] = "sabre"
@@ -70,7 +88,20 @@ class Sabre(Algorithm):
         return names[0]
 
     def buckets(self, data: Microdata, share: float = 1.0) -> Buckets:
-        """The buckets whose bound is within `share` times t."""
+        """The buckets of a table's sensitive values.
+
+        Parameters
+        ----------
+        data : Microdata
+            The table.
+        share : float
+            The part of t that the buckets may take, above 0 and at most 1.
+
+        Returns
+        -------
+        Buckets
+            The buckets, whose bound on the distance is at most `share` times t.
+        """
         return Buckets.within(data, data.sensitive_view(self._attribute(data)), self.ground, self.t * share)
 
     def _release(self, data: Microdata, progress: Progress) -> Release:

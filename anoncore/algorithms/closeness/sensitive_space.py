@@ -35,21 +35,40 @@ COMPARED = 500
 class SensitiveSpaceFragmentation(Algorithm):
     """Cuts the space of all sensitive attributes into boxes and gives every class its share of each box.
 
-    A box bounds how far its rows can lie from each other; the sum over the boxes is the aggregate bound on the EMD of
-    every class that takes its exact share from each. The space is cut greedily, always where the bounds then exceed
-    their t least, until each bound is within its attribute's t.
+    A box bounds how far apart its rows can lie. The sum of these bounds over the boxes, the aggregate bound, is the
+    most that a class can be away from the table if it takes its exact share from each box. The space is cut greedily,
+    always where the bounds then exceed their t least, until the bound of each attribute is within its t.
 
-    `exact` makes as many equal classes as the greatest common divisor of the box counts: the bound is the guarantee,
-    but on real tables the divisor is nearly always 1, one class. `verified` deals every box evenly over as many classes
-    as pass (counts differ by at most one), and measures every class's true distances: that is the guarantee. Both fill
-    classes with neighbours in quasi-identifier space; rows of one box change places as long as closeness holds.
+    `sizing` says how many classes are made. `exact` makes as many equal classes as the greatest common divisor of the
+    counts of the boxes. The bound is then the guarantee, but on real tables the divisor is nearly always 1, which means
+    one class. `verified` deals every box evenly over as many classes as pass, so that counts differ by at most one, and
+    measures the true distances of every class; these are the guarantee. Both fill classes with neighbours in the space
+    of the quasi-identifiers, and rows of one box change places as long as closeness holds.
 
-    Assumes: the values of a sensitive attribute have an order or are all equally far apart; the adversary
-      knows the table's distribution.
+    Notes
+    -----
+    Assumes: the values of a sensitive attribute have an order or are all equally far apart; the adversary knows the
+      table's distribution.
     Cost: about O(f n d) for f boxes and O(n log n) for the classes.
     Use: several sensitive attributes need a closeness of their own each.
     Avoid: t is very small and the sizing `exact`: one class is what then often remains.
-    Source: Bagai, Weber and Thammanna Gowda; t-closeness dissertation, chapter 4.
+
+    References
+    ----------
+    Bagai, Weber and Thammanna Gowda; t-closeness dissertation, chapter 4.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import SensitiveSpaceFragmentation
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "salary": [10, 20, 30, 40, 50, 60]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "salary": "sensitive"})
+    >>> release = SensitiveSpaceFragmentation(t={"salary": 0.2}, k=2, seed=0).anonymize(data)
+    >>> release.partition.sizes.tolist()
+    [2, 2, 2]
+    >>> privacy.emd(release, "salary").round(3).tolist()
+    [0.2, 0.2, 0.133]
     """
 
     name: ClassVar[str] = "sensitive-space-fragmentation"
@@ -92,7 +111,23 @@ class SensitiveSpaceFragmentation(Algorithm):
         return (*self.closeness(data), KAnonymity(k=self.k))
 
     def closeness(self, data: Microdata) -> tuple[TCloseness, ...]:
-        """The requirement per sensitive attribute. Raises DataError for a name that is not a sensitive attribute."""
+        """The closeness that is asked of every sensitive attribute.
+
+        Parameters
+        ----------
+        data : Microdata
+            The table.
+
+        Returns
+        -------
+        tuple of TCloseness
+            One requirement per sensitive attribute.
+
+        Raises
+        ------
+        DataError
+            Where `t` or `grounds` name an attribute that is not sensitive.
+        """
         names = data.require_sensitive()
         for name in (*self.t, *self.grounds):
             if name not in names:
@@ -106,7 +141,20 @@ class SensitiveSpaceFragmentation(Algorithm):
         return self.grounds.get(name, "equal" if data.domain[name].kind is Kind.NOMINAL else "ordered")
 
     def fragmentation(self, data: Microdata, fineness: float = 1.0) -> SensitiveFragmentation:
-        """The fragmentation whose aggregate bounds are within `fineness` times t."""
+        """The boxes into which the sensitive space of a table is cut.
+
+        Parameters
+        ----------
+        data : Microdata
+            The table.
+        fineness : float
+            The part of each t that the aggregate bounds may take, above 0 and at most 1.
+
+        Returns
+        -------
+        SensitiveFragmentation
+            The boxes and their bounds.
+        """
         wanted = self.closeness(data)
         return SensitiveFragmentation.search(
             Multiplicity.of(data),
@@ -115,9 +163,22 @@ class SensitiveSpaceFragmentation(Algorithm):
         )
 
     def fragmentation_of(self, release: Release) -> SensitiveFragmentation:
-        """The fragmentation from which the classes of a release of this method were dealt.
+        """The boxes from which the classes of a release of this method were dealt.
 
-        Raises ReleaseError for a release that was dealt from none.
+        Parameters
+        ----------
+        release : Release
+            A release that this method made.
+
+        Returns
+        -------
+        SensitiveFragmentation
+            The boxes and their bounds.
+
+        Raises
+        ------
+        ReleaseError
+            Where the classes were not dealt from boxes of this method.
         """
         group = release.partition.group
         few = np.flatnonzero(group < COMPARED)

@@ -24,7 +24,17 @@ from anoncore.table.microdata import Microdata
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """The stacking phase and what dealing it makes: `order` int64 (n_cells,) lists the cells of `multiplicity`."""
+    """The rows stacked by sensitive values, and the classes that dealing them round-robin makes.
+
+    Attributes
+    ----------
+    multiplicity : Multiplicity
+        How often each combination of sensitive values occurs.
+    order : ndarray of int64, shape (n_cells,)
+        The combinations (cells of `multiplicity`) from the top of the stack to its bottom.
+    n_classes : int
+        Number of classes to which the rows are dealt.
+    """
 
     multiplicity: Multiplicity
     order: Rows
@@ -32,20 +42,21 @@ class Stack:
 
     @cached_property
     def begins(self) -> Rows:
-        """Where each stacked combination begins in the stack, and the end, int64 (n_cells + 1,)."""
+        """Where each combination begins in the stack, and the end of the stack, int64 (n_cells + 1,)."""
         return np.concatenate(([0], np.cumsum(self.multiplicity.counts[self.order])))
 
     def class_counts(self, most: int | None = None) -> Rows:
-        """Rows of each stacked combination in each class, int64 (n_classes, n_cells); of the first `most` classes."""
+        """Rows of each stacked combination in each class (or in the first `most`), int64 (n_classes, n_cells)."""
         shown = self.n_classes if most is None else min(most, self.n_classes)
         lower, number = self.begins[None, :], np.arange(shown)[:, None]
         before = (lower - number + self.n_classes - 1) // self.n_classes
         return np.diff(before, axis=1)
 
     def cards(self, rounds: int, classes: int) -> Rows:
-        """The stacked combination that each of the first classes gets in each of the first rounds, -1 for none.
+        """The stacked combination that each of the first classes gets in each of the first rounds, int64 (rounds,
+        classes).
 
-        int64 (rounds, classes); a round gives one row to every class in turn.
+        A round gives one row to every class in turn; -1 stands where none is left.
         """
         place = np.arange(rounds)[:, None] * self.n_classes + np.arange(min(classes, self.n_classes))[None, :]
         combination = np.searchsorted(self.begins, place, side="right") - 1
@@ -53,23 +64,42 @@ class Stack:
 
 
 class StackAndDeal(Algorithm):
-    """floor(n / k) classes: rows are stacked by sensitive value and dealt round-robin, one to each class in turn.
+    """Stacks the rows by sensitive value and deals them round-robin to floor(n / k) classes, one row to each in turn.
 
     Sizes of any two classes differ by at most one, and so do their counts of any value or, with several sensitive
-    attributes, of any combination of values. `frequency` stacks the most frequent value first. `value` stacks along the
-    attribute's order, so that classes also agree within one row on every range that starts at the lowest value: their
-    ordered EMD is at most (1 - 1 / floor(n / k)) / k. Several attributes are stacked in a snake through their values.
+    attributes, of any combination of values. `stack` says how rows are stacked. `frequency` puts the most frequent
+    value first. `value` follows the attribute's order, so that any two classes also differ by at most one row in every
+    range that starts at the lowest value, and their ordered distance is at most (1 - 1 / floor(n / k)) / k. Several
+    attributes are stacked in a snake through their values.
 
-    `locality` hands out rows of equal sensitive values to classes by neighbourhood in quasi-identifier space: the same
-    counts, much less information loss. Without it, by chance.
+    With `locality`, classes get those rows of a sensitive value that are their neighbours in the space of the
+    quasi-identifiers: the counts stay the same and the information loss is much lower. Without it, chance decides.
 
+    Notes
+    -----
     Assumes: the adversary knows the table's distribution; classes of k people hide who is who.
     Cost: O(d n log n), without locality O(n log n).
     Use: closeness to the table is to be as good as classes of size k allow, also for several sensitive attributes
       together.
     Avoid: a given t must be met (Sabre, sensitive-space fragmentation), or little information loss counts more than
       closeness.
-    Source: t-closeness dissertation, chapters 3 and 5.
+
+    References
+    ----------
+    t-closeness dissertation, chapters 3 and 5.
+
+    Examples
+    --------
+    Three of six have the flu. Three classes of two are dealt, and each gets one of them:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import StackAndDeal
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu", "cold"] * 3})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = StackAndDeal(k=2, seed=0).anonymize(data)
+    >>> release.partition.histogram(data.codes["disease"], size=2).tolist()
+    [[1, 1], [1, 1], [1, 1]]
     """
 
     name: ClassVar[str] = "stack-and-deal"
@@ -107,7 +137,25 @@ class StackAndDeal(Algorithm):
         return (*promised, TCloseness(t=bound, ground="ordered", attribute=names[0]))
 
     def stack_of(self, data: Microdata) -> Stack:
-        """How this table is stacked. Raises DataError without a sensitive attribute, InfeasibleError if k > n."""
+        """How the rows of a table are stacked.
+
+        Parameters
+        ----------
+        data : Microdata
+            The table.
+
+        Returns
+        -------
+        Stack
+            The stack and the number of classes.
+
+        Raises
+        ------
+        DataError
+            Where no attribute is sensitive.
+        InfeasibleError
+            Where the table has fewer than k rows.
+        """
         self.validate_data(data)
         multiplicity = Multiplicity.of(data)
         order = frequency_order(multiplicity) if self.stack == "frequency" else value_order(multiplicity, self.k)

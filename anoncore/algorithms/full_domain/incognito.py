@@ -26,11 +26,28 @@ Grid = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class LatticeSearch:
-    """What the search found: `minimal` are the nodes that satisfy the requirements with none below them that does.
+    """What the search of the lattice found. A node of the lattice says the level of each quasi-identifier.
 
-    A node says the level of each quasi-identifier. `levels` is the minimal node with the least `loss` (the information
-    loss of its release, 0 to 1), `suppressed` its number of suppressed rows. `n_checked` of the `n_nodes` nodes of the
-    lattice were looked at, and `n_checked_parts` nodes of subsets of the quasi-identifiers, to rule out others.
+    Attributes
+    ----------
+    attributes : tuple of str
+        The quasi-identifiers.
+    heights : tuple of int
+        The top level of each.
+    minimal : tuple of tuple of int
+        The nodes that satisfy the requirements and have none below them that does.
+    levels : tuple of int
+        The minimal node whose release has the least information loss.
+    loss : float
+        That loss, from 0 to 1.
+    suppressed : int
+        Number of rows that are suppressed at that node.
+    n_nodes : int
+        Number of nodes of the lattice.
+    n_checked : int
+        Number of nodes that were looked at.
+    n_checked_parts : int
+        Number of nodes of subsets of the quasi-identifiers that were looked at to rule out others.
     """
 
     attributes: tuple[str, ...]
@@ -45,16 +62,18 @@ class LatticeSearch:
 
 
 class Incognito(Algorithm):
-    """Each quasi-identifier is published at one level of its hierarchy, as low as the requirements allow.
+    """Publishes each quasi-identifier at one level of its hierarchy, as low as the requirements allow.
 
-    The lattice of levels is searched from below; all minimal nodes are found, and the one with the least information
-    loss is published. A node whose part on fewer quasi-identifiers fails already is not looked at, where the
-    requirements are monotone under merging. A quasi-identifier without hierarchy is published exactly or as `*`.
+    The lattice of levels is searched from below. All minimal nodes are found, and the one with the least information
+    loss is published. Where the requirements are monotone under merging, a node is skipped if its part on fewer
+    quasi-identifiers fails already. A quasi-identifier without hierarchy is published exactly or as `*`.
 
-    `max_suppression`: this share of the rows may be suppressed. Suppressed rows are one class in which every
-    quasi-identifier is `*`; the class must satisfy the requirements like any other, and further small classes join it
-    where it does not.
+    `max_suppression` is the share of the rows that may be suppressed. Suppressed rows are one class in which every
+    quasi-identifier is `*`. That class must satisfy the requirements like any other, and where it does not, further
+    small classes join it.
 
+    Notes
+    -----
     Assumes: hierarchies that say how values are coarsened; the search skips nodes only for requirements that are
       monotone under merging.
     Cost: in the worst case a grouping for every node of the lattices of all sets of quasi-identifiers, the largest of
@@ -62,7 +81,27 @@ class Incognito(Algorithm):
     Use: readers need one level of detail for all rows, so that published values can be counted and compared directly.
     Avoid: there are many quasi-identifiers, or a few rare values would push a whole attribute up: Mondrian and local
       recoding then lose less.
-    Source: LeFevre, DeWitt and Ramakrishnan, Incognito, SIGMOD 2005, section 3; suppression as in Samarati, TKDE 2001.
+
+    References
+    ----------
+    LeFevre, DeWitt and Ramakrishnan, Incognito, SIGMOD 2005, section 3; suppression as in Samarati, TKDE 2001.
+
+    Examples
+    --------
+    At level 1, intervals of ten years, 44 and 58 would be alone. At level 2, of twenty years, nobody is:
+
+    >>> import pandas as pd
+    >>> from anoncore import Hierarchy, Microdata
+    >>> from anoncore.algorithms import Incognito
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 33, 34, 44, 58]})
+    >>> ages = Hierarchy.by_width(people["age"], width=10)
+    >>> data = Microdata(people, roles={"age": "quasi-identifier"}, hierarchies={"age": ages})
+    >>> incognito = Incognito(requirements=[KAnonymity(k=2)])
+    >>> incognito.search(data).levels
+    (2,)
+    >>> incognito.anonymize(data).recoding("age").texts().tolist()
+    ['20-39', '20-39', '20-39', '20-39', '40-59', '40-59']
     """
 
     name: ClassVar[str] = "incognito"
@@ -89,8 +128,26 @@ class Incognito(Algorithm):
         require_searchable(data)
 
     def search(self, data: Microdata, progress: Progress | None = None) -> LatticeSearch:
-        """All minimal nodes and the best of them. Raises DataError for a lattice that is too large to search,
-        InfeasibleError if no node satisfies the requirements.
+        """Find all minimal nodes of a table's lattice, and the best of them.
+
+        Parameters
+        ----------
+        data : Microdata
+            The table.
+        progress : callable, optional
+            Called with the share done and what is being done.
+
+        Returns
+        -------
+        LatticeSearch
+            The nodes, and how many were looked at.
+
+        Raises
+        ------
+        DataError
+            Where the lattice is too large to search.
+        InfeasibleError
+            Where no node satisfies the requirements.
         """
         return _Search(self, data).run(progress)
 

@@ -24,19 +24,21 @@ NODES_AT_ONCE = 64
 
 
 class LocalRecoding(Algorithm):
-    """Each class is published at its own levels of the hierarchies, as low as the requirements allow.
+    """Publishes each class at its own levels of the hierarchies, as low as the requirements allow.
 
     The combinations of levels (nodes of the lattice) are tried by ascending information loss of a cell, averaged over
-    the table. At each node the rows that have no class yet are grouped by their generalized quasi-identifiers; every
-    group that satisfies all requirements becomes a class. Rows that are left after the last node join the class that
-    becomes coarser least, and further ones until the requirements hold. What is published is the lowest hierarchy node
-    that holds a class's values. A quasi-identifier without hierarchy is exact or in a class with all values; of these
-    the values present are published.
+    the table. At each node the rows that have no class yet are grouped by their generalized quasi-identifiers, and
+    every group that satisfies all requirements becomes a class. Rows that are left after the last node join the class
+    that becomes coarser least, and further classes until the requirements hold. What is published is the lowest node of
+    the hierarchy that holds a class's values. A quasi-identifier without hierarchy is exact, or in a class with all
+    values, of which the ones present are published.
 
-    A lattice of more than `most_nodes` nodes is not searched as a whole, but along one path from exact to coarsest: the
-    next attribute to go up a level is the one by which most rows get a class per added loss, or, where none does, the
-    one that adds least loss.
+    A lattice of more than `most_nodes` nodes is searched along one path from exact to coarsest. The attribute that goes
+    up a level next is the one by which most rows get a class per added loss or, where no row gets one, the one that
+    adds least loss.
 
+    Notes
+    -----
     Assumes: hierarchies that say how values are coarsened; a value may be published in different detail in different
       classes.
     Cost: O(d n) per node of the lattice, over the rows that are left; at most `most_nodes` nodes, or one path from
@@ -44,9 +46,27 @@ class LocalRecoding(Algorithm):
     Use: hierarchies carry the meaning of the values, and rare ones shall not cost the common ones their detail.
     Avoid: readers need one level of detail for all rows (Incognito), or the quasi-identifiers have no hierarchies
       (Mondrian).
-    Source: Prasser, Eicher, Spengler, Bild and Kuhn, Flexible data anonymization using ARX, Software: Practice and
-      Experience 2020 (local recoding: generalize, keep the classes that hold, repeat with the rest); lattice and
-      levels: LeFevre et al., Incognito, SIGMOD 2005.
+
+    References
+    ----------
+    Prasser, Eicher, Spengler, Bild and Kuhn, Flexible data anonymization using ARX, Software: Practice and Experience
+    2020 (local recoding: generalize, keep the classes that hold, repeat with the rest); lattice and levels: LeFevre et
+    al., Incognito, SIGMOD 2005.
+
+    Examples
+    --------
+    The younger four keep intervals of ten years, though 44 and 58 need one of twenty:
+
+    >>> import pandas as pd
+    >>> from anoncore import Hierarchy, Microdata
+    >>> from anoncore.algorithms import LocalRecoding
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 33, 34, 44, 58]})
+    >>> ages = Hierarchy.by_width(people["age"], width=10)
+    >>> data = Microdata(people, roles={"age": "quasi-identifier"}, hierarchies={"age": ages})
+    >>> release = LocalRecoding(requirements=[KAnonymity(k=2)]).anonymize(data)
+    >>> release.recoding("age").texts().tolist()
+    ['20-29', '20-29', '30-39', '30-39', '40-59', '40-59']
     """
 
     name: ClassVar[str] = "local-recoding"

@@ -17,19 +17,39 @@ from anoncore.algorithms.rothko.setting import Counters, Part, Setting
 
 
 class RothkoSampling(Rothko):
-    """Mondrian (strict), with the first cuts chosen on a sample while a part of the table is larger than memory.
+    """Mondrian (strict) for tables larger than memory, with the first cuts chosen on a sample.
 
-    A cut is made where every side passes a hypothesis test for every requirement on the sample (level `alpha`, shared
-    by the sides); then one pass counts all rows in every node, cuts that turn out wrong are undone, a second pass
-    divides the rows, and each part goes on alone. So the requirements hold exactly, and parts that fit in memory are
-    finished exactly. A part without a confident cut is handed to RothkoTree, or, where that does not apply, stays one
-    class, which the release says. All splits and requirements of Mondrian.
+    While a part of the table is larger than memory, it is cut where every side passes a hypothesis test for every
+    requirement on the sample; the sides share the level `alpha`. Then one pass counts all rows in every node, and cuts
+    that turn out wrong are undone. A second pass divides the rows, and each part goes on alone. So the requirements
+    hold exactly, and parts that fit in memory are finished exactly. A part without a confident cut is handed to
+    RothkoTree. Where that does not apply, it stays one class, and the notes of the release say so. All splits and
+    requirements of Mondrian may be used.
 
+    Notes
+    -----
     Assumes: simple random samples of the rows can be drawn, and a part of `memory_rows` rows fits in memory.
     Cost: rows read |R| (2 p + 1) and written |R| p times for p divisions (section 4), beside the work in memory.
     Use: a table does not fit in memory, also for regression, loss and variance diversity.
     Avoid: the table fits in memory (Mondrian), or the very partition of Mondrian is wanted (RothkoTree).
-    Source: LeFevre and DeWitt, Rothko (TR 1590), section 3.
+
+    References
+    ----------
+    LeFevre and DeWitt, Rothko (TR 1590), section 3.
+
+    Examples
+    --------
+    Six rows of which three fit in memory are cut by a sample, and every class has at least two rows:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import RothkoSampling
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier"})
+    >>> release = RothkoSampling(requirements=[KAnonymity(k=2)], memory_rows=3, seed=0).anonymize(data)
+    >>> release.recoding("age").group_texts.tolist()
+    ['21-23', '44-46']
     """
 
     name: ClassVar[str] = "rothko-sampling"

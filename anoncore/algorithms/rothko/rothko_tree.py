@@ -16,13 +16,15 @@ from anoncore.table.microdata import Microdata
 
 
 class RothkoTree(Rothko):
-    """Mondrian (strict), with cuts chosen from frequency sets while a part of the table is larger than memory.
+    """Mondrian (strict) for tables larger than memory, with cuts chosen from frequency sets.
 
-    One scan per level of the partition tree counts every value of an attribute in every open node, with the class
-    (infogain) and the sensitive values (diversity, t-closeness) beside it. The partition is the one that
-    `Mondrian(strict=True)` gives. Not for the splits regression and loss nor for variance diversity: the counts they
-    need are as large as the table.
+    While a part of the table is larger than memory, one scan per level of the partition tree counts every value of an
+    attribute in every open node, with the class (infogain) and the sensitive values (diversity, t-closeness) beside it.
+    The partition is the one that `Mondrian(strict=True)` gives. The splits regression and loss and variance diversity
+    cannot be used, because the counts that they need are as large as the table.
 
+    Notes
+    -----
     Assumes: the counts of an attribute's values, with the class and the sensitive values, fit in the frontier's memory
       for at least one node.
     Cost: rows read |R| (h + p + 1) and written |R| p times for p divisions and h = ceil(log2(|R| / memory rows)) levels
@@ -30,7 +32,25 @@ class RothkoTree(Rothko):
     Use: a table does not fit in memory and the very partition of Mondrian is wanted.
     Avoid: the table fits in memory (Mondrian); several scans are too slow (RothkoSampling); the split or requirement
       needs more than counts.
-    Source: LeFevre and DeWitt, Rothko (TR 1590), section 2.
+
+    References
+    ----------
+    LeFevre and DeWitt, Rothko (TR 1590), section 2.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian, RothkoTree
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier"})
+    >>> release = RothkoTree(requirements=[KAnonymity(k=2)], memory_rows=3).anonymize(data)
+    >>> release.partition.group.tolist()
+    [0, 0, 0, 1, 1, 1]
+    >>> in_memory = Mondrian(requirements=[KAnonymity(k=2)], strict=True).anonymize(data)
+    >>> in_memory.partition.group.tolist()
+    [0, 0, 0, 1, 1, 1]
     """
 
     name: ClassVar[str] = "rothko-tree"

@@ -32,20 +32,40 @@ from anoncore.utility.associations import INTERVALS
 
 
 class RandomBuckets(Algorithm):
-    """Exact values in columns of correlated attributes, each permuted in buckets of `size` rows; the last has the rest.
+    """Publishes exact values in columns of correlated attributes, each permuted within buckets of `size` rows.
 
-    Hides who is in the table: other people's values meet in a bucket by chance (see `attacks.membership`). Promises
-    nothing about sensitive values. `random` deals the rows at random, as the paper's experiment. `spread` puts each row
-    into the bucket that shows the fewest of its column values so far, rows with the rarest column value first: values
-    that many share come to stand in as many buckets as they can, so more tuples that are not in the table match, and
-    match many buckets.
+    It hides who is in the table, because values of different people meet in a bucket by chance (see
+    `attacks.membership`). It promises nothing about sensitive values. The last bucket has the rows that remain.
 
+    `grouping` says which rows share a bucket. `random` deals them at random, as the paper's experiment does. `spread`
+    puts each row, those with the rarest column value first, into the bucket that shows the fewest of its column values
+    so far. Values that many people share then stand in as many buckets as possible, so that more tuples that are not in
+    the table match a bucket, and each of them matches many.
+
+    Notes
+    -----
     Assumes: membership is what must be hidden; nothing is promised about sensitive values.
     Cost: for `random` O(n) once the columns are chosen and the rows are in order; `spread` looks at the buckets for
       each row.
     Use: it should be uncertain who is in the table at all, or as the yardstick of slicing's membership experiment.
     Avoid: sensitive values need protection: slicing does both.
-    Source: Li et al., slicing, 2009, sections 5 and 6.3; the grouping it leaves to future work.
+
+    References
+    ----------
+    Li et al., slicing, 2009, sections 5 and 6.3; the grouping it leaves to future work.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import RandomBuckets
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu", "cold"] * 3})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = RandomBuckets(size=4, columns=2, seed=0).anonymize(data)
+    >>> release.partition.sizes.tolist()
+    [4, 2]
+    >>> [fragment.attributes for fragment in release.fragments]
+    [('age',), ('disease',)]
     """
 
     name: ClassVar[str] = "random-buckets"
@@ -79,7 +99,23 @@ class RandomBuckets(Algorithm):
         self.resolve_columns(data)
 
     def resolve_columns(self, data: Microdata) -> tuple[tuple[str, ...], ...]:
-        """The columns of this table, in published order."""
+        """The columns into which the attributes of a table are put.
+
+        Parameters
+        ----------
+        data : Microdata
+            The table.
+
+        Returns
+        -------
+        tuple of tuple of str
+            The attributes of each column, in published order.
+
+        Raises
+        ------
+        DataError
+            Where columns given by hand do not fit the table.
+        """
         return choose_columns(data, self.attribute_columns, self.columns, self.sensitive_column_size, self.intervals)
 
     def proposed_groups(self, data: Microdata) -> AttributeProposal:

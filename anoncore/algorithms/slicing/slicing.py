@@ -40,24 +40,54 @@ STEP = 4_000_000
 
 
 class Slicing(Algorithm):
-    """Exact values in columns of correlated attributes; in each bucket every column is permuted on its own.
+    """Publishes exact values in columns of correlated attributes; in each bucket every column is permuted on its own.
 
     The attributes are clustered into columns by phi squared (see `partition_attributes`), or put there by hand. Then
-    buckets are split in turn, as Mondrian would: the widest quasi-identifier at its median. A split stays if the whole
-    sliced table is still l-diverse; else the next widest is tried (`retry_splits`, the paper tries one) until the
-    bucket is final. `posterior`: nobody who knows all quasi-identifiers of a person and that the person is in the table
-    gets any sensitive value with a probability above 1/l. `distinct`: at least l values are possible for everybody.
-    Values may first be generalized in each column until the column satisfies `column_requirements`.
+    buckets are split in turn as Mondrian would: at the median of the widest quasi-identifier. A split stays if the
+    whole sliced table is still l-diverse. Otherwise the next widest is tried, until none is left and the bucket is
+    final. (Without `retry_splits` only the widest is tried, as in the paper.) The check is exact, and it touches only
+    people who match the bucket that is split.
 
-    The check is exact and touches only who matches the bucket that is split.
+    `diversity` says what l bounds. `posterior`: an adversary who knows all quasi-identifiers of a person and that the
+    person is in the table gives no sensitive value a probability above 1/l. `distinct`: at least l values are possible
+    for everybody. Values may first be generalized in each column until the column satisfies `column_requirements`.
 
+    Notes
+    -----
     Assumes: the adversary knows all quasi-identifiers of a person who is in the table; one sensitive attribute.
     Cost: a split is judged by the people who match its bucket alone; judging everybody anew, as the paper does, takes
       O(n^2 log n).
     Use: values and associations inside a column must stay exact, and membership should be hidden as well.
     Avoid: readers need rows whose columns belong together, or k-anonymity by classes is prescribed.
-    Source: Li et al., Slicing, 2009 (TKDE 2012), sections 3 and 4; where its figure 2 refuses p = 1/l, its definition,
-      which allows it, counts.
+
+    References
+    ----------
+    Li et al., Slicing, 2009 (TKDE 2012), sections 3 and 4; where its figure 2 refuses p = 1/l, its definition, which
+    allows it, counts.
+
+    Examples
+    --------
+    The eight people of the paper, whose buckets of two have two diseases each:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Slicing
+    >>> people = pd.DataFrame(
+    ...     {
+    ...         "age": [22, 22, 33, 52, 54, 60, 60, 64],
+    ...         "sex": list("MFFFMMMF"),
+    ...         "disease": ["dyspepsia", "flu", "flu", "bronchitis", "flu", "dyspepsia", "dyspepsia", "gastritis"],
+    ...     }
+    ... )
+    >>> roles = {"age": "quasi-identifier", "sex": "quasi-identifier", "disease": "sensitive"}
+    >>> data = Microdata(people, roles)
+    >>> slicing = Slicing(l=2, attribute_columns=[["age", "sex"], ["disease"]])
+    >>> release = slicing.anonymize(data)
+    >>> release.partition.sizes.tolist()
+    [2, 2, 2, 2]
+    >>> (guarantee,) = slicing.personal_guarantees(release)
+    >>> guarantee.reached
+    2.0
     """
 
     name: ClassVar[str] = "slicing"
@@ -132,7 +162,23 @@ class Slicing(Algorithm):
         )
 
     def resolve_columns(self, data: Microdata) -> tuple[tuple[str, ...], ...]:
-        """The columns of this table, in published order."""
+        """The columns into which the attributes of a table are put.
+
+        Parameters
+        ----------
+        data : Microdata
+            The table.
+
+        Returns
+        -------
+        tuple of tuple of str
+            The attributes of each column, in published order.
+
+        Raises
+        ------
+        DataError
+            Where columns given by hand do not fit the table.
+        """
         return choose_columns(data, self.attribute_columns, self.columns, self.sensitive_column_size, self.intervals)
 
     def proposed_groups(self, data: Microdata) -> AttributeProposal:

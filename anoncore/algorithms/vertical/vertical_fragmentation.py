@@ -49,19 +49,24 @@ Generalization = Annotated[
 
 
 class VerticalFragmentation(Algorithm):
-    """Fragments of attributes, each generalized on its own and published with the class attribute.
+    """Divides the attributes into fragments, generalizes each on its own, and publishes each with the class attribute.
 
     Fragments are chosen to tell much about the class and little of the same (FMRMR, see `fragment_attributes`), or
-    given by hand. Every fragment is k-anonymous by any generalizing algorithm. As an adversary may join fragments on
-    the class attribute, every join of classes of different fragments has no row or at least k. `naive`: each class gets
-    its majority class value; `dependency`: values are changed one by one only where a join needs it; `selectivity`:
-    each class publishes the set of its values, of which values are taken out until at least a share `delta` of the ways
-    to fill the other rows makes the join reach k.
+    given by hand. Every fragment is made k-anonymous by any generalizing algorithm. An adversary may join fragments on
+    the class attribute, so every join of classes of different fragments must have no row or at least k.
 
-    With `l`, `t`, or requirements of `generalization` on sensitive values, no class value is changed: rows are cut into
-    segments that satisfy them, and each segment's fragments are generalized with the segment's own number of values
-    (see `generalize_chunks`); joins then also have at least l different values. `enforce` and `delta` play no part.
+    `enforce` says how class values are made to allow that. `naive`: each class publishes its majority class value.
+    `dependency`: single values are changed, one by one, where a join needs it. `selectivity`: each class publishes only
+    the set of its values, and values are taken out of sets until at least a share `delta` of the ways to fill the other
+    rows makes the join reach k.
 
+    With `l`, `t`, or requirements of `generalization` on sensitive values, no class value is changed. Rows are then cut
+    into segments that satisfy the requirements, and each segment's fragments are generalized with the segment's own
+    number of values (see `generalize_chunks`). Joins then also have at least l different values, and `enforce` and
+    `delta` play no part.
+
+    Notes
+    -----
     Assumes: readers want to learn about the class attribute; the adversary joins fragments on it, and knows the classes
       of a person in each.
     Cost: that of the generalizing algorithm on every fragment; joins of two fragments are counted by one product of
@@ -69,8 +74,34 @@ class VerticalFragmentation(Algorithm):
     Use: there are so many attributes that one table would be blurred beyond use.
     Avoid: associations of attributes in different fragments are needed, or class values must all be true (then with l,
       t or requirements).
-    Source: Zakerzadeh, Aggarwal and Barker, Towards breaking the curse of dimensionality for high-dimensional privacy:
-      an extended version, 2014.
+
+    References
+    ----------
+    Zakerzadeh, Aggarwal and Barker, Towards breaking the curse of dimensionality for high-dimensional privacy: an
+    extended version, 2014.
+
+    Examples
+    --------
+    Age and sex go into one fragment and the postcode into another. A join on the income has at least two people:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import VerticalFragmentation
+    >>> people = pd.DataFrame(
+    ...     {
+    ...         "age": [21, 22, 44, 46, 21, 22, 44, 46],
+    ...         "postcode": [1, 2, 1, 2, 1, 2, 1, 2],
+    ...         "sex": list("MMFFFFMM"),
+    ...         "income": ["low", "low", "high", "high", "low", "low", "high", "high"],
+    ...     }
+    ... )
+    >>> roles = {"age": "quasi-identifier", "postcode": "quasi-identifier", "sex": "quasi-identifier"}
+    >>> data = Microdata(people, {**roles, "income": "sensitive"})
+    >>> release = VerticalFragmentation(k=2, fragments=2, seed=0).anonymize(data)
+    >>> [fragment.attributes for fragment in release.fragments]
+    [('age', 'sex', 'income'), ('postcode', 'income')]
+    >>> [fragment.partition.sizes.tolist() for fragment in release.fragments]
+    [[2, 2, 2, 2], [4, 4]]
     """
 
     name: ClassVar[str] = "vertical-fragmentation"
@@ -123,7 +154,23 @@ class VerticalFragmentation(Algorithm):
     seed: Seed = None
 
     def resolve_class(self, data: Microdata) -> str:
-        """The class attribute. Raises DataError where it is not clear, unknown or a quasi-identifier."""
+        """The class attribute, which every fragment carries.
+
+        Parameters
+        ----------
+        data : Microdata
+            The table.
+
+        Returns
+        -------
+        str
+            Its name.
+
+        Raises
+        ------
+        DataError
+            Where it is not clear which attribute it is, the attribute does not exist, or it is a quasi-identifier.
+        """
         if self.class_attribute is None:
             names = data.require_sensitive()
             if len(names) > 1:
@@ -144,7 +191,23 @@ class VerticalFragmentation(Algorithm):
         return self.class_attribute
 
     def resolve_fragments(self, data: Microdata) -> AttributeFragments:
-        """The fragments of this table and the mutual information behind them."""
+        """The fragments of a table.
+
+        Parameters
+        ----------
+        data : Microdata
+            The table.
+
+        Returns
+        -------
+        AttributeFragments
+            The attributes of each fragment, and the mutual information behind them.
+
+        Raises
+        ------
+        DataError
+            Where the class attribute is not clear, or fragments given by hand do not fit the table.
+        """
         common = self.resolve_class(data)
         if self.attribute_fragments is not None:
             return given_fragments(data, common, self.attribute_fragments, self.bins)
@@ -175,7 +238,18 @@ class VerticalFragmentation(Algorithm):
         return (*asked, *(one for one in own if not isinstance(one, KAnonymity)))
 
     def keeps_class_values(self, data: Microdata) -> bool:
-        """Whether no class value is changed, as l, t or another requirement asks for sensitive values."""
+        """Whether no class value is changed, because l, t or another requirement asks something of sensitive values.
+
+        Parameters
+        ----------
+        data : Microdata
+            The table.
+
+        Returns
+        -------
+        bool
+            True where segments are made instead of changing values.
+        """
         return not all(one.attribute_free for one in self.promises(data))
 
     def validate_data(self, data: Microdata) -> None:
@@ -200,7 +274,20 @@ class VerticalFragmentation(Algorithm):
     def generalizer(self, requirements: tuple[Requirement, ...]) -> Algorithm:
         """The algorithm that generalizes a fragment under the given requirements.
 
-        Raises ParameterError where it cannot be given one of them.
+        Parameters
+        ----------
+        requirements : tuple of Requirement
+            What every class must satisfy.
+
+        Returns
+        -------
+        Algorithm
+            `generalization`, or Mondrian, with these requirements.
+
+        Raises
+        ------
+        ParameterError
+            Where the algorithm cannot be given one of the requirements.
         """
         base: Algorithm = self.generalization or Mondrian(requirements=())
         fields = type(base).model_fields
