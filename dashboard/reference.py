@@ -28,9 +28,7 @@ FACTS: Mapping[str, str] = MappingProxyType(
         "Source": "Source",
     }
 )
-"""What is known of an entry by the word that begins the line in a docstring's Notes (the source: its References), and
-how the page titles it."""
-PARAMETERS = "Parameters"
+"""How the page titles what a docstring says: in its Notes after these words, of the source in its References."""
 KINDS: Mapping[str, str] = MappingProxyType(
     {
         "algorithm": "Method",
@@ -42,7 +40,6 @@ KINDS: Mapping[str, str] = MappingProxyType(
 )
 """What there is, by the first part of an entry's key."""
 _NOT_ASKED = ("release", "progress")
-_SHAPE = re.compile(r",? (float|bool|int\d*) \([^()]*\)")
 
 
 @dataclass(frozen=True)
@@ -82,34 +79,16 @@ class Entry:
         return KINDS[self.key.partition(":")[0]]
 
 
-def parsed(docstring: str) -> tuple[str, dict[str, str]]:
-    """The text of a docstring before its sections, without shapes and errors, and its facts by word."""
-    parts = Docstring.of(docstring)
-    definition, facts = _facts(parts.text, (PARAMETERS, *FACTS))
-    facts |= _facts(parts.sections.get("Notes", ""), tuple(FACTS))[1]
-    if "References" in parts.sections:
-        facts["Source"] = " ".join(parts.sections["References"].split())
-    paragraphs = [
-        re.sub(r"\s*\bRaises\b.*", "", one, flags=re.DOTALL) for one in _SHAPE.sub("", definition).split("\n\n")
-    ]
-    return "\n\n".join(text for text in paragraphs if text.strip()), facts
-
-
-def _facts(text: str, words: tuple[str, ...]) -> tuple[str, dict[str, str]]:
-    """The text without the lines that begin with one of the words, and what these say, by word."""
-    rest, facts, word = [], dict[str, list[str]](), ""
-    for line in text.splitlines():
-        begin = re.match(rf"({'|'.join(words)}): (.+)", line)
-        if begin:
-            word = begin[1]
-            facts[word] = [begin[2]]
-        elif word and line.strip():
-            facts[word].append(line.strip())
-        elif not word:
-            rest.append(line)
-        else:
-            word = ""
-    return "\n".join(rest), {word: " ".join(lines) for word, lines in facts.items()}
+def facts_of(docstring: Docstring) -> dict[str, str]:
+    """What the Notes and References of a docstring say, by the words of FACTS."""
+    facts: dict[str, str] = {}
+    for fact in re.split(rf"^(?=(?:{'|'.join(FACTS)}): )", docstring.sections.get("Notes", ""), flags=re.MULTILINE):
+        word, separator, text = fact.partition(": ")
+        if separator and word in FACTS:
+            facts[word] = " ".join(text.split())
+    if "References" in docstring.sections:
+        facts["Source"] = " ".join(docstring.sections["References"].split())
+    return facts
 
 
 @cache
@@ -142,23 +121,21 @@ def _key_of_name(name: str) -> str:
 
 
 def _of_model(kind: str, model: type[Model]) -> Entry:
-    definition, facts = parsed(model.__doc__ or "")
+    parts = Docstring.of(model.__doc__)
     summary = getattr(model, "summary", "")
-    facts.setdefault("Source", model.source)
     return Entry(
         f"{kind}:{model.name}",
         model.name,
         model.title,
-        f"{summary}\n\n{definition}" if summary else definition,
+        f"{summary}\n\n{parts.text}" if summary else parts.text,
         tuple(_parameter(field) for field in field_forms(model)),
-        {word: text for word, text in facts.items() if word in FACTS},
-        **_sections(model),
+        facts_of(parts),
+        **_sections(parts),
     )
 
 
-def _sections(described: Callable[..., object]) -> dict[str, Any]:
-    """What the docstring's sections say of results, errors and an example."""
-    parts = Docstring.of(described.__doc__)
+def _sections(parts: Docstring) -> dict[str, Any]:
+    """What a docstring says of results, errors and an example."""
     return {
         "returns": parts.described("Returns"),
         "raises": parts.described("Raises"),
@@ -176,10 +153,8 @@ def _parameter(field: FieldForm) -> Parameter:
 
 
 def _of_measure(name: str, function: Callable[..., object]) -> Entry:
-    definition, facts = parsed(function.__doc__ or "")
-    meanings = {one.name: one.meaning for one in Docstring.of(function.__doc__).described(PARAMETERS)}
-    given = re.findall(r"`(\w+)` (.*?)(?:; (?=`\w+` )|\.?$)", facts.get(PARAMETERS, ""))
-    meanings |= {parameter: meaning[:1].upper() + meaning[1:] + "." for parameter, meaning in given}
+    parts = Docstring.of(function.__doc__)
+    meanings = {one.name: one.meaning for one in parts.described("Parameters")}
     parameters = tuple(
         Parameter(
             one.name,
@@ -190,8 +165,7 @@ def _of_measure(name: str, function: Callable[..., object]) -> Entry:
         for one in inspect.signature(function).parameters.values()
         if one.name not in _NOT_ASKED
     )
-    texts = {word: text for word, text in facts.items() if word in FACTS}
-    return Entry(_key_of_name(name), name, title_of(name), definition, parameters, texts, **_sections(function))
+    return Entry(_key_of_name(name), name, title_of(name), parts.text, parameters, facts_of(parts), **_sections(parts))
 
 
 def _of_criterion(one: Criterion, others: Mapping[str, Entry]) -> Entry:

@@ -72,8 +72,8 @@ def registered(model: type[Model]) -> Registry[Any]:
 def test_it_says_what_it_is_and_where_it_comes_from(model):
     own = inspect.cleandoc(model.__dict__.get("__doc__") or "")
     assert len(own.splitlines()) >= 2, f"{model.__name__} needs a docstring of its own."
-    has_source = "Source:" in own or Docstring.of(own).sections.get("References")
-    assert has_source, f"The docstring of {model.__name__} needs a section References with paper and section."
+    references = Docstring.of(own).sections.get("References")
+    assert references, f"The docstring of {model.__name__} needs References, with paper and section."
     assert model.source, f"{model.__name__}.source names where the method is defined."
     assert model.title, f"{model.__name__}.title is its name for people."
     assert model.name == model.name.lower().replace(" ", "-").replace("_", "-")

@@ -9,9 +9,6 @@ from tests.contracts.words import exported, exported_values, is_described_value,
 EXPORTED = exported()
 WITHOUT = frozenset(
     {
-        "anoncore.datasets.Table",
-        "anoncore.datasets.table",
-        "anoncore.datasets.tables",
         "anoncore.sources.TableSource",
         "anoncore.sources.read_table",
     }

@@ -50,9 +50,14 @@ def exported() -> dict[str, object]:
         package = importlib.import_module(room)
         for name in getattr(package, "__all__", ()):
             thing = getattr(package, name)
-            if inspect.isfunction(thing) or inspect.isclass(thing):
+            if _is_called(thing):
                 found[f"{room}.{name}"] = thing
     return found
+
+
+def _is_called(thing: object) -> bool:
+    """Whether it is a class or a function, also one that keeps what it answered (`functools.cache`)."""
+    return inspect.isclass(thing) or inspect.isfunction(inspect.unwrap(thing) if callable(thing) else thing)
 
 
 def exported_values() -> Iterator[tuple[str, str]]:
@@ -60,8 +65,7 @@ def exported_values() -> Iterator[tuple[str, str]]:
     for room in ROOMS:
         package = importlib.import_module(room)
         for name in getattr(package, "__all__", ()):
-            thing = getattr(package, name)
-            if not (inspect.isfunction(thing) or inspect.isclass(thing) or name == "__version__"):
+            if not _is_called(getattr(package, name)) and name != "__version__":
                 yield room, name
 
 
@@ -81,6 +85,7 @@ def is_described_value(room: str, name: str) -> bool:
 def lacking(thing: object) -> list[str]:
     """What the docstring of a function or class lacks, each as half a sentence."""
     assert callable(thing)
+    thing = inspect.unwrap(thing)
     docstring = Docstring.of(thing.__dict__.get("__doc__") if inspect.isclass(thing) else thing.__doc__)
     lacks = ["a summary that is a sentence"] if not docstring.text.split("\n\n")[0].endswith(".") else []
     lacks += _of_class(thing, docstring) if inspect.isclass(thing) else _of_function(thing, docstring)
@@ -101,7 +106,7 @@ def _of_function(function: Callable[..., object], docstring: Docstring) -> list[
     returned = docstring.described("Returns")
     if gives and not (returned and all(_says(one) for one in returned)):
         lacks.append("Returns")
-    hint = typing.get_type_hints(function).get("return")
+    hint = _hints(function).get("return")
     if gives and _is_array(hint) and returned and "shape (" not in f"{returned[0].name} {returned[0].type}":
         lacks.append("the shape of what it returns")
     return lacks
@@ -118,7 +123,7 @@ def _of_class(kind: type, docstring: Docstring) -> list[str]:
         ]
     else:
         lacks += [f"{name} under Attributes" for name in _fields(kind) if not _says(described.get(name))]
-        hints = typing.get_type_hints(kind)
+        hints = _hints(kind)
         for name in _fields(kind):
             if _is_array(hints.get(name)) and name in described and "shape (" not in described[name].type:
                 lacks.append(f"the shape of {name}")
@@ -152,6 +157,14 @@ def _methods(kind: type) -> Iterator[tuple[str, Callable[..., object]]]:
 
 def _says(described: Described | None) -> bool:
     return described is not None and described.meaning.endswith((".", ":")) and len(described.meaning) > 5
+
+
+def _hints(thing: Callable[..., object]) -> dict[str, object]:
+    """The types of parameters and fields; none where a module imports one of them only for the checker of types."""
+    try:
+        return typing.get_type_hints(thing)
+    except NameError:
+        return {}
 
 
 def _is_array(hint: object) -> bool:

@@ -34,7 +34,7 @@ def test_everything_that_is_registered_has_its_entry_under_its_name():
 def test_every_entry_states_its_facts(key: str):
     entry = ENTRIES[key]
     missing = [word for word in reference.FACTS if len(entry.facts.get(word, "")) < 5]
-    assert not missing, f"the docstring of {key} lacks a paragraph that begins with {missing[0]}:"
+    assert not missing, f"the docstring of {key} says no {missing[0]} in its Notes or References"
     assert all(text.endswith(".") for text in entry.facts.values())
     assert len(entry.definition) > 40
     assert "Raises" not in entry.definition
@@ -65,26 +65,6 @@ def test_a_number_shares_the_facts_of_what_it_is_read_from_but_has_its_own_sourc
     assert entry.facts["Source"] == f"{CRITERIA['foreground-breach'].source}."
     assert "Lower is better" in entry.definition
     assert "Higher is better" in ENTRIES["criterion:k"].definition
-
-
-def test_facts_are_read_off_a_docstring():
-    definition, facts = reference.parsed(
-        """What it is, float (n,), for all.
-
-        More of it.
-
-        Raises DataError always.
-
-        Parameters: `a` one; `b` two.
-        Assumes: that it
-          goes on.
-        Cost: O(1).
-
-        More is told.
-        """
-    )
-    assert definition == "What it is, for all.\n\nMore of it.\n\nMore is told."
-    assert facts == {"Parameters": "`a` one; `b` two.", "Assumes": "that it goes on.", "Cost": "O(1)."}
 
 
 SECTIONED = """What it is, for all.
@@ -133,10 +113,10 @@ SECTIONED = """What it is, for all.
     """
 
 
-def test_facts_are_read_off_sections_too():
-    definition, facts = reference.parsed(SECTIONED)
-    assert definition == "What it is, for all.\n\nMore of it."
-    assert facts == {
+def test_facts_are_read_off_a_docstring():
+    parts = Docstring.of(SECTIONED)
+    assert parts.text == "What it is, for all.\n\nMore of it."
+    assert reference.facts_of(parts) == {
         "Assumes": "that it goes on.",
         "Cost": "O(1).",
         "Source": "Somebody, Something, 1999, section 3.",
