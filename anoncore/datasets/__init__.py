@@ -5,17 +5,13 @@ Nothing is read before it is asked for: the listing reads the names, and a table
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from anoncore.base.errors import DataError
-from anoncore.datasets.catalog import Table, Taxonomy
+from anoncore.datasets.catalog import Loader, Table, Taxonomy
 from anoncore.datasets.description import described, listed, read_rows
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Table", "Taxonomy", "published_groups", "table", "tables"]
 
@@ -67,7 +63,6 @@ def tables() -> Mapping[str, Table]:
     return _TABLES
 
 
-@cache
 def table(name: str) -> Table:
     """The built-in table of that name.
 
@@ -96,7 +91,7 @@ def table(name: str) -> Table:
     >>> data.n_rows, data.sensitive
     (1000, ('diagnosis',))
     """
-    return Table(**vars(described(name)), load=_loader(name))
+    return _described(name)
 
 
 def published_groups(name: str) -> tuple[int, ...]:
@@ -130,9 +125,14 @@ def published_groups(name: str) -> tuple[int, ...]:
     return groups
 
 
-def _loader(name: str) -> Callable[..., pd.DataFrame]:
+@cache
+def _described(name: str) -> Table:
+    return Table(**vars(described(name)), load=_loader(name))
+
+
+def _loader(name: str) -> Loader:
     if name not in _LOADERS:
         return partial(read_rows, name)
     module, function = _LOADERS[name]
-    found: Callable[..., pd.DataFrame] = getattr(import_module(module), function)
+    found: Loader = getattr(import_module(module), function)
     return found

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from anoncore.base.errors import DataError
 
@@ -17,6 +17,13 @@ KINDS = ("numeric", "ordinal", "nominal")
 
 Taxonomy: TypeAlias = Mapping[str, "Taxonomy | Sequence[object]"]
 """A value hierarchy: every key is an inner node, every list holds values of the table; the root `*` is implied."""
+
+
+class Loader(Protocol):
+    """A function that gives the rows of a table; that of a generated table takes `n_rows` and `seed`."""
+
+    def __call__(self, *args: Any, **options: Any) -> pd.DataFrame:
+        """The rows, in a DataFrame that nobody else holds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +106,7 @@ class Table(Description):
     ['flu', 'bronchitis']
     """
 
-    load: Callable[..., pd.DataFrame]
+    load: Loader
 
     @property
     def generated(self) -> bool:

@@ -169,7 +169,7 @@ def _frame(columns: Columns, targets: Sequence[str]) -> pd.DataFrame:
 
 
 def _block(number: int, seed: int) -> dict[str, NDArray[np.int32]]:
-    """The rows of one block, always all of them."""
+    """All rows of the block of that number, drawn from a stream of random numbers of its own."""
     rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy=seed, spawn_key=(number,))))
 
     def uniform(low: int, high: int) -> NDArray[np.int32]:
