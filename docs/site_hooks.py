@@ -25,7 +25,7 @@ from pydantic.fields import FieldInfo
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from docstring_facts import FACTS, listed  # noqa: E402
+from docstring_forms import FACTS, listed  # noqa: E402
 from rooms import drawing  # noqa: E402
 
 from anoncore.algorithms import ALGORITHMS  # noqa: E402

@@ -1,0 +1,65 @@
+"""A griffe extension: facts of a docstring become a list, fields of checked models its parameters."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import Any
+
+import griffe
+
+FACTS = ("Assumes", "Cost", "Use", "Avoid", "Source")
+_BEGIN = re.compile(rf"({'|'.join(FACTS)}): ")
+_SECTION = re.compile(r"^(?:Notes|References|Examples)\n-+$", re.MULTILINE)
+
+
+class DocstringForms(griffe.Extension):
+    """Turns every fact into an entry of a list, and tells the fields of algorithms and requirements as parameters."""
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        """Rewrite the docstring of one object."""
+        if obj.docstring is not None:
+            obj.docstring.value = listed(obj.docstring.value)
+
+    def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
+        """Say of a checked model what it is made with; in the source that stands with its fields."""
+        model = getattr(importlib.import_module(cls.module.path), cls.name, None)
+        fields = getattr(model, "model_fields", {})
+        if not fields or cls.docstring is None or "Parameters\n---" in cls.docstring.value:
+            return
+        asked = [griffe.Parameter("self", kind=griffe.ParameterKind.positional_or_keyword)]
+        described = ["Parameters", "----------"]
+        for name, info in fields.items():
+            default = None if info.is_required() else repr(info.get_default(call_default_factory=True))
+            annotation = getattr(cls.members.get(name), "annotation", None)  # None: inherited
+            inner = getattr(annotation, "slice", None)
+            plain = inner.elements[0] if str(annotation).startswith("Annotated[") and inner is not None else annotation
+            asked.append(
+                griffe.Parameter(
+                    name, annotation=plain, kind=griffe.ParameterKind.positional_or_keyword, default=default
+                )
+            )
+            described += [name, f"    {info.description}"]
+        cls.set_member("__init__", griffe.Function("__init__", parameters=griffe.Parameters(*asked)))
+        text, section = cls.docstring.value, "\n".join(described)
+        later = _SECTION.search(text)
+        place = later.start() if later else len(text)
+        cls.docstring.value = f"{text[:place].rstrip()}\n\n{section}\n\n{text[place:]}"
+
+
+def listed(text: str) -> str:
+    """The text with every fact as one line of a list, set off from a paragraph before it by an empty line."""
+    lines: list[str] = []
+    in_fact = False
+    for line in text.splitlines():
+        begin = _BEGIN.match(line)
+        if begin:
+            if lines and not in_fact and lines[-1].strip("- "):
+                lines.append("")
+            lines.append(f"- **{begin[1]}:** {line[begin.end() :]}")
+        elif in_fact and line.startswith("  "):
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+        in_fact = begin is not None or (in_fact and line.startswith("  "))
+    return "\n".join(lines)
