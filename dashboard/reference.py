@@ -14,7 +14,8 @@ from anoncore.algorithms import ALGORITHMS
 from anoncore.base.model import Model
 from anoncore.base.number import EVERY_FORM
 from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
-from anoncore.measures.evaluation import MEASURES, title_of
+from anoncore.measures.evaluation import MEASURES
+from anoncore.measures.registry import title_of
 from anoncore.requirements import REQUIREMENTS
 from dashboard.docstrings import Described, Docstring
 from dashboard.fields import FieldForm, field_forms

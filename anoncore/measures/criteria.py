@@ -36,6 +36,7 @@ Reading = Callable[[Release, str | None, Cache], float]
 FAMILIES: Mapping[Family, str] = MappingProxyType(
     {"protection": "What it protects", "adversary": "What an adversary gets", "cost": "What it costs"}
 )
+"""What the families of numbers tell, in the order in which they are shown."""
 BREACH_R = 2.0
 N_QUERIES = 10_000
 
@@ -116,9 +117,39 @@ def scores_in(result: object) -> Iterator[Score]:
 def evaluate(
     release: Release, names: Sequence[str] | None = None, attribute: str | None = None
 ) -> dict[str, float | AnonymizationError]:
-    """Numbers of a release by name (default: all); where one does not exist, the error that says why.
+    """Measure a release by the numbers on which any releases can be compared.
 
-    Raises ParameterError for a name that is no criterion.
+    Parameters
+    ----------
+    release : Release
+        What is measured.
+    names : sequence of str, optional
+        Names of `CRITERIA`; by default all of them.
+    attribute : str, optional
+        The sensitive attribute of the numbers that are about one; by default the first.
+
+    Returns
+    -------
+    dict of str to float or AnonymizationError
+        The numbers by name; where a release of this form has no such number, the error that says why.
+
+    Raises
+    ------
+    ParameterError
+        If a name is none of a criterion.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [20, 21, 60, 61], "disease": ["flu", "cold", "flu", "gout"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    >>> from anoncore.measures import evaluate
+    >>> evaluate(release, ["k", "distinct-l", "largest-belief"])
+    {'k': 2.0, 'distinct-l': 2.0, 'largest-belief': 0.5}
     """
     kept: dict[tuple[Hashable, ...], Any] = {}
 

@@ -35,51 +35,39 @@ def _collected() -> dict[str, Function]:
 
 MEASURES: Mapping[str, Function] = MappingProxyType(_collected())
 """All measures by the name of their package and function, e.g. `utility.information_loss`."""
-_TITLES: Mapping[str, str] = MappingProxyType(
-    {
-        "attacks.posterior_emd": "Distance of beliefs",
-        "attacks.region_membership": "Membership by regions",
-        "attacks.reidentification": "Re-identification",
-        "attacks.sensitive_posterior": "Beliefs about people",
-        "privacy.check": "Violations",
-        "privacy.emd": "Earth mover's distance",
-        "privacy.guarantees": "Promised and reached",
-        "privacy.joins": "Joins of fragments",
-        "privacy.pair_levels": "Joins of all pairs of classes",
-        "privacy.personal_guarantees": "Promises about people",
-        "privacy.profile": "Levels of all groups",
-        "privacy.require_safe_joins": "Safe joins or an error",
-        "privacy.transport": "Mass that moves",
-        "privacy.unsafe_pairs": "Unsafe pairs of classes",
-        "privacy.worst_joins": "Classes with the worst joins",
-        "utility.rmse": "Root mean squared error",
-    }
-)
-"""Titles of measures whose name says little to people who do not program."""
-
-
-def title_of(name: str) -> str:
-    """Tell how people call a measure.
-
-    Parameters
-    ----------
-    name : str
-        A name of `MEASURES`, such as `privacy.emd`.
-
-    Returns
-    -------
-    str
-        Its title, such as `Earth mover's distance`.
-    """
-    return _TITLES.get(name, name.partition(".")[2].replace("_", " ").capitalize())
 
 
 @dataclass(frozen=True)
 class Measure:
     """A measure and the arguments it is asked with, besides the release.
 
-    Arguments are plain values; requirements are given as their `to_dict`. Raises ParameterError for a measure that does
-    not exist and for arguments that it does not take.
+    Attributes
+    ----------
+    name : str
+        A name of `MEASURES`, such as `privacy.emd`.
+    arguments : mapping of str to object
+        Plain values by the name of the parameter, as a recipe holds them; requirements are given as their `to_dict`.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such measure, or if it does not take the arguments or needs others.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [20, 21, 60, 61], "disease": ["flu", "cold", "flu", "gout"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    >>> from anoncore.measures import Measure
+    >>> measure = Measure("privacy.emd", {"attribute": "disease", "ground": "equal"})
+    >>> measure.label
+    "privacy.emd(attribute='disease', ground='equal')"
+    >>> measure.evaluate(release).tolist()
+    [0.25, 0.25]
     """
 
     name: str
@@ -98,7 +86,25 @@ class Measure:
         return f"{self.name}({arguments})" if arguments else self.name
 
     def evaluate(self, release: Release, progress: Callable[[float, str], None] | None = None) -> object:
-        """The result on a release. Raises what the measure raises, its label before the message."""
+        """Measure a release.
+
+        Parameters
+        ----------
+        release : Release
+            What is measured.
+        progress : callable, optional
+            `progress(share done, text)` is called as the work goes on, by measures that report it.
+
+        Returns
+        -------
+        object
+            What the function gives.
+
+        Raises
+        ------
+        AnonymizationError
+            What the function raises, with the label of the measure before its message.
+        """
         given = self._call_arguments()
         if progress is not None and "progress" in inspect.signature(MEASURES[self.name]).parameters:
             given["progress"] = progress

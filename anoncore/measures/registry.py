@@ -58,3 +58,48 @@ _OTHERS = (
 
 NUMBERS: Mapping[str, Number] = MappingProxyType({one.name: one for one in (*CRITERIA.values(), *_OTHERS)})
 """All numbers by name: the criteria, by which any releases are compared, and what functions tell besides."""
+
+_TITLES: Mapping[str, str] = MappingProxyType(
+    {
+        "attacks.posterior_emd": "Distance of beliefs",
+        "attacks.region_membership": "Membership by regions",
+        "attacks.reidentification": "Re-identification",
+        "attacks.sensitive_posterior": "Beliefs about people",
+        "privacy.check": "Violations",
+        "privacy.emd": "Earth mover's distance",
+        "privacy.guarantees": "Promised and reached",
+        "privacy.joins": "Joins of fragments",
+        "privacy.pair_levels": "Joins of all pairs of classes",
+        "privacy.personal_guarantees": "Promises about people",
+        "privacy.profile": "Levels of all groups",
+        "privacy.require_safe_joins": "Safe joins or an error",
+        "privacy.transport": "Mass that moves",
+        "privacy.unsafe_pairs": "Unsafe pairs of classes",
+        "privacy.worst_joins": "Classes with the worst joins",
+    }
+)
+"""Titles of measures that tell no number or several, and whose name says little to people who do not program."""
+
+
+def title_of(name: str) -> str:
+    """Tell how people call a measure.
+
+    Parameters
+    ----------
+    name : str
+        A name of `MEASURES`, such as `privacy.emd`.
+
+    Returns
+    -------
+    str
+        The title of its number where it tells one, else a title of its own, such as `Earth mover's distance`.
+
+    Examples
+    --------
+    >>> from anoncore.measures import title_of
+    >>> title_of("privacy.emd"), title_of("utility.rmse")
+    ("Earth mover's distance", 'Root mean squared error')
+    """
+    titles = [number.title for number in NUMBERS.values() if number.measured_by == name]
+    usual = name.partition(".")[2].replace("_", " ").capitalize()
+    return titles[0] if len(titles) == 1 else _TITLES.get(name, usual)
