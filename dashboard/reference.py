@@ -175,7 +175,7 @@ def _of_criterion(one: Criterion, others: Mapping[str, Entry]) -> Entry:
     about = " It is about one sensitive attribute." if one.of_attribute else ""
     slow = " On a large table it takes seconds." if one.is_slow else ""
     text = f"{one.meaning}\n\n{direction} is better for the one who publishes. It says {FAMILIES[one.family].lower()}."
-    compared = f" It is compared with a baseline. {one.baseline}" if one.baseline else ""
+    compared = f" The baseline is {one.baseline}" if one.baseline else ""
     forms = "" if one.release_forms == EVERY_FORM else f" Releases that have it: {', '.join(one.release_forms)}."
     text += about + slow + compared + forms
     facts = {**(base.facts if base else {}), "Source": f"{one.source}."}

@@ -28,7 +28,7 @@ LARGEST_BELIEF = Number(
     unit="probability",
     higher_is_better=False,
     bounds=(0.0, 1.0),
-    baseline="The share of the most frequent value in the table: what guessing without the release gets.",
+    baseline="the share of the most frequent value in the table: what guessing without the release gets.",
     of_attribute=True,
 )
 BELIEF_IN_TRUTH = Number(
@@ -45,7 +45,7 @@ BELIEF_IN_TRUTH = Number(
     unit="probability",
     higher_is_better=False,
     bounds=(0.0, 1.0),
-    baseline="The share of people's true value in the table, on average: what guessing without the release gets.",
+    baseline="the share of people's true value in the table, on average: what guessing without the release gets.",
     of_attribute=True,
 )
 

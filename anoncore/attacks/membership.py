@@ -48,7 +48,7 @@ MEMBERSHIP_BELIEF = Number(
     unit="share of tuples",
     higher_is_better=False,
     bounds=(0.0, 1.0),
-    baseline="The share of all combinations of values that are in the table: a combination taken blindly.",
+    baseline="the share of all combinations of values that are in the table: a combination taken blindly.",
     release_forms=BUCKETS,
     is_slow=True,
 )

@@ -28,7 +28,7 @@ REGION_BELIEF_LARGEST = Number(
     unit="share of combinations",
     higher_is_better=False,
     bounds=(0.0, 1.0),
-    baseline="The share of all combinations of values that occur in the table: a combination taken blindly.",
+    baseline="the share of all combinations of values that occur in the table: a combination taken blindly.",
     release_forms=("generalization",),
     short="Largest belief",
 )

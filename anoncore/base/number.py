@@ -63,7 +63,8 @@ class Number:
     bounds : tuple of float or None
         The smallest and largest value there can be; None where there is no bound.
     baseline : str
-        What the value is compared with and how that is obtained; empty where there is no such value.
+        What the value is compared with and how that is obtained, as the rest of a sentence that begins with `The
+        baseline is`; empty where there is no such value.
     release_forms : tuple of str
         The forms of a release that can have the number, see `anoncore.release.form.form_of`.
     documented_by : str

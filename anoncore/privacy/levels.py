@@ -24,7 +24,7 @@ from anoncore.requirements.requirement import Check
 from anoncore.requirements.t_closeness import Ground
 from anoncore.table.domain import Kind
 
-_OF_TABLE = "The level of the original table as one group, which no worst group can better."
+_OF_TABLE = "the level of the original table as one group, which no worst group can better."
 SMALLEST_GROUP = Number(
     name="k",
     title="Smallest group",
@@ -36,7 +36,7 @@ SMALLEST_GROUP = Number(
     unit="rows",
     higher_is_better=True,
     bounds=(1.0, None),
-    baseline="The rows of the original table: all of them as one group.",
+    baseline="the rows of the original table: all of them as one group.",
     documented_by="k-anonymity",
     short="k",
 )

@@ -24,7 +24,7 @@ DISCERNIBILITY = Number(
     unit="pairs of rows",
     higher_is_better=False,
     bounds=(1.0, None),
-    baseline="The number of rows: the original table, where every row is a group of its own.",
+    baseline="the number of rows: the original table, where every row is a group of its own.",
 )
 AVERAGE_GROUP_SIZE = Number(
     name="average-group-size",

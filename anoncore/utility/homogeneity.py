@@ -26,7 +26,7 @@ CONDITIONAL_ENTROPY = Number(
     unit="bits",
     higher_is_better=False,
     bounds=(0.0, None),
-    baseline="The entropy of the target in the whole table, when no group is known.",
+    baseline="the entropy of the target in the whole table, when no group is known.",
 )
 RMSE = Number(
     name="rmse",
@@ -38,7 +38,7 @@ RMSE = Number(
     unit="unit of the target",
     higher_is_better=False,
     bounds=(0.0, None),
-    baseline="The target's standard deviation in the whole table: the error of its mean.",
+    baseline="the target's standard deviation in the whole table: the error of its mean.",
     short="RMSE",
 )
 

@@ -35,7 +35,7 @@ CLASSIFICATION = Number(
     unit="share of rows",
     higher_is_better=True,
     bounds=(0.0, 1.0),
-    baseline="The accuracy of the same classifier trained on the original table.",
+    baseline="the accuracy of the same classifier trained on the original table.",
     is_slow=True,
 )
 

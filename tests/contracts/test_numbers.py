@@ -184,7 +184,10 @@ def test_an_entry_says_everything(name: str) -> None:
     assert number.name == name
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", name)
     assert number.meaning.endswith("."), f"The meaning of {name} is a sentence."
-    assert not number.baseline or number.baseline.endswith("."), f"The baseline of {name} is told in a sentence."
+    told_baseline = f"The baseline is {number.baseline}"
+    assert not number.baseline or re.fullmatch(r"The baseline is [0-9a-z].+\.", told_baseline), (
+        f"{told_baseline!r} is no sentence; write the rest of it as the baseline of {name}."
+    )
     assert number.title[:1].isupper() or number.title.startswith("t ("), f"The title of {name} begins with a capital."
     assert number.source
     assert number.release_forms
