@@ -1,4 +1,4 @@
-"""Everybody who may be in a sliced table, where it hides who really is, and what would be believed of them."""
+"""Bounds on what is believed of the people in a sliced table, over everybody who fits its buckets."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ class Bounds:
 
 
 def level_bounds(release: Release, attribute: str, level: Callable[[Floats], Floats]) -> Bounds | None:
-    """Bounds of the smallest level of people, from the published columns alone; None where too many people fit.
+    """Bounds of the smallest level of anyone in the table, by the published columns; None where too many people fit.
 
     `level` gives a number for each row of p(t, s), float (n, m) -> float (n,). The people who fit a bucket are all
-    combinations of what its columns show; those in the table are among them, and each cell of each column is of
-    somebody. So nobody is below the smallest level of all who fit, and somebody is at or below the largest of those who
-    share a cell. Raises ReleaseError for columns that share attributes.
+    combinations of what its columns show. The people of the table are among them, so nobody is below the smallest level
+    of all who fit. Each cell of each column belongs to somebody, who has at most the largest level of those who share
+    the cell; the smallest of these largest levels is therefore an upper bound. Raises ReleaseError for columns that
+    share attributes.
     """
     factors = bucket_factors(release, attribute)
     if any(one.power < 0 for one in factors):
@@ -55,7 +56,7 @@ def level_bounds(release: Release, attribute: str, level: Callable[[Floats], Flo
 
 
 def _combinations(borders: list[Int64], n_people: Floats) -> Iterator[Int64]:
-    """The cells of everybody who fits some bucket, int64 (n, n_factors), some ten thousand people at once."""
+    """The cells of everybody who fits some bucket, int64 (n, n_factors), in batches of several whole buckets."""
     waiting: list[Int64] = []
     size = 0
     for bucket in range(len(n_people)):

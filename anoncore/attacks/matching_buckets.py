@@ -1,4 +1,4 @@
-"""One person in a sliced table: the buckets he may be in, and what each says about his sensitive value."""
+"""One person in a sliced table: the buckets they may be in, and what each says about their sensitive value."""
 
 from __future__ import annotations
 
@@ -139,8 +139,10 @@ def matching_buckets(release: Release, attribute: str, row: int) -> MatchingBuck
 
 
 def _shares(release: Release, factor: BucketFactor, attribute: str, row: int) -> tuple[Floats, Floats]:
-    """Share of each bucket's rows that show the row's cells, float (n_groups,), and that with each sensitive value
-    where the factor has it, float (n_groups, m) or (n_groups, 1).
+    """What each bucket shows of one row: the share of its rows with the row's cells, and that share by sensitive value.
+
+    The first is float (n_groups,); the second is float (n_groups, m), or (n_groups, 1) for a factor without the
+    sensitive attribute.
     """
     key = published_key(factor.fragment, factor.known)
     cells = Cells.of(release.partition, key)

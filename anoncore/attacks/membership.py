@@ -228,7 +228,11 @@ def membership(
 
 
 def _counted(table: _Table) -> tuple[Floats, Floats, str]:
-    """Fake tuples by class and in all (3, 4) as number, low and high; by finer class; how they were found."""
+    """Count every fake tuple.
+
+    Gives the numbers by class and in all, float (3, 4), whose lines (number, low, high) are equal; the numbers by finer
+    class; and a sentence that says how they were found.
+    """
     counts = table.count()
     fake = np.array([np.append(_by_class(counts), counts.sum())] * 3, dtype=np.float64)
     finer = _by_class(counts, FINER_UP_TO).astype(np.float64)
@@ -236,7 +240,7 @@ def _counted(table: _Table) -> tuple[Floats, Floats, str]:
 
 
 def _estimated(table: _Table, draws: int, confidence: float, seed: int) -> tuple[Floats, Floats, str]:
-    """Likewise from random tuples."""
+    """Estimate what `_counted` counts from tuples that are drawn at random from the buckets."""
     fake, finer = table.estimate(draws, confidence, np.random.default_rng(seed))
     drawn = f"Estimated from {draws:,} random tuples of the buckets"
     return fake, finer, f"{drawn}; the bounds hold with a confidence of {confidence:.0%}."
@@ -244,8 +248,10 @@ def _estimated(table: _Table, draws: int, confidence: float, seed: int) -> tuple
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """The columns' values by bucket; `originals` (n_signatures, n_columns) are the different tuples of the table,
-    ascending, `matching` their numbers of matching buckets, `signature` says which is each row's.
+    """The columns' values by bucket, and the different tuples of the table.
+
+    `originals` int64 (n_signatures, n_columns) are these tuples, ascending; `matching` (n_signatures,) says how many
+    buckets match each, and `signature` (n_rows,) which of them each row has.
     """
 
     attributes: tuple[str, ...]
@@ -282,7 +288,7 @@ class _Table:
 
     @property
     def products(self) -> Floats:
-        """Tuples of each bucket, agreeing or not, float (n_buckets,)."""
+        """Number of tuples of each bucket, whether or not the columns agree on what they share, float (n_buckets,)."""
         product: Floats = np.prod(np.diff(self.columns.bucket_start, axis=1).astype(np.float64), axis=0)
         return product
 
@@ -293,7 +299,7 @@ class _Table:
         return bool(self.products.sum() <= most) and prod(self.sizes.tolist()) < 2**63
 
     def count(self) -> Int64:
-        """Fake tuples by number of matching buckets, from 0 on."""
+        """Number of fake tuples for each number of matching buckets, from 0 on."""
         found = count_pairs(self.columns) if len(self.sizes) == 2 else self._count_many()
         original = np.bincount(self.matching, minlength=len(found))
         fake: Int64 = np.pad(found, (0, len(original) - len(found))) - original
@@ -312,7 +318,7 @@ class _Table:
         return count_tuples(self.columns, lead, self.sizes, round(listed.max()))
 
     def estimate(self, draws: int, confidence: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Fake tuples by class and in all: the estimates and their bounds, float (3, 4); and by finer class, (8,)."""
+        """Estimated fake tuples with their bounds, by class and in all, float (3, 4); estimates by finer class (8,)."""
         products = self.products
         up_to = np.cumsum(products) / products.sum()
         matching, is_original = draw_tuples(
@@ -354,7 +360,11 @@ def _check_parameters(draws: int, confidence: float) -> None:
 def _column_values(
     cells: list[Cells], keys: list[Int64], shared: list[tuple[int, Int64]], n_groups: int
 ) -> ColumnValues:
-    """`shared` has for every column but the first the column it agrees with (-1: none) and on what, by row."""
+    """Lay the columns out for the kernels.
+
+    `shared` has an entry for every column except the first: the column that it must agree with (-1: none), and for each
+    row the number of what they must agree on.
+    """
     groups = np.arange(n_groups + 1)
     starts = np.cumsum([0, *(len(one) for one in cells)])
     sizes = [int(key.max()) + 1 for key in keys]
@@ -388,7 +398,7 @@ def _column_values(
 
 
 def _shown(value: Int64, bucket: Int64, n_values: int, n_groups: int) -> npt.NDArray[np.uint64]:
-    """A bit per value and bucket that shows it; no rows where they would take more than `MOST_WORDS`."""
+    """One bit for each value and bucket, set where the bucket shows the value; empty above `MOST_WORDS`."""
     n_words = n_groups // 64 + 1
     shown = np.zeros((n_values if n_values * n_words <= MOST_WORDS else 0, n_words), dtype=np.uint64)
     if len(shown):
@@ -397,14 +407,14 @@ def _shown(value: Int64, bucket: Int64, n_values: int, n_groups: int) -> npt.NDA
 
 
 def _of_value(key: Int64, of_row: Int64) -> Int64:
-    """What the rows of each value have in common."""
+    """The entry of `of_row` that all rows of each value have in common, int64 (n_values,)."""
     common = np.empty(int(key.max()) + 1, dtype=np.int64)
     common[key] = of_row
     return common
 
 
 def _by_class(counts: Int64, up_to: tuple[int, ...] = UP_TO) -> Int64:
-    """Counts by number of matching buckets, summed up to each of these numbers and beyond the last."""
+    """Add up counts by number of matching buckets: one sum up to each of the given numbers, and one beyond the last."""
     padded = np.concatenate((counts, np.zeros(max(up_to[-1] + 2 - len(counts), 0), dtype=np.int64)))
     return np.add.reduceat(padded, [0, *(one + 1 for one in up_to)])
 

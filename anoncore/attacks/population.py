@@ -1,4 +1,4 @@
-"""How many people of a population each published class may be."""
+"""How many people of a population fit each published class."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def population_sizes(fragment: Fragment, names: Sequence[str], rows: Int64, popu
 
 
 def _neighbours(population: Microdata, name: str, domain: Domain) -> tuple[Codes, Codes]:
-    """The table's codes next to each person's value, below and above: equal where the table has the value."""
+    """For each person the table's codes next to their value, below and above; twice its code where the table has it."""
     there = population.domain[name]
     if domain.kind is Kind.NUMERIC and there.kind is Kind.NUMERIC and domain.is_date == there.is_date:
         known = domain.positions[: len(domain.values)]

@@ -19,9 +19,10 @@ from anoncore.table.keys import dense_key
 
 @dataclass(frozen=True, eq=False)
 class SignaturePosterior:
-    """Beliefs by signature: people of one signature look alike to the adversary.
+    """Beliefs by signature: people of one signature show the adversary the same values.
 
-    `probability` float (n_signatures, m); `signature` int64 (n_rows,) says which is each row's.
+    `probability` float (n_signatures, m) are the beliefs, `signature` int64 (n_rows,) says which signature each row
+    has.
     """
 
     probability: Floats
@@ -94,7 +95,7 @@ def sensitive_posterior(release: Release, attribute: str) -> Floats:
 
 
 def signature_posterior(release: Release, attribute: str) -> SignaturePosterior:
-    """`sensitive_posterior` once for all people of one signature, for tables with many rows."""
+    """What `sensitive_posterior` gives, computed once for all people of one signature."""
     release.fragment_of(attribute)
     if len(release.fragments) > 1 and release.is_shared:
         return _linked_by_buckets(release, attribute)
@@ -122,7 +123,10 @@ def _own_groups(release: Release, attribute: str) -> SignaturePosterior:
 
 
 def _combined(evidence: Floats, table: Floats) -> Floats:
-    """Distributions (n_fragments, n_signatures, m) joined as independent evidence beside the table's (m,)."""
+    """Join the distributions of several fragments, (n_fragments, n_signatures, m), as independent evidence.
+
+    `table` (m,) is the table's distribution, which each of them already contains.
+    """
     probability = table * np.prod(evidence / table, axis=0)
     total = probability.sum(axis=1, keepdims=True)
     possible = total[:, 0] > 0
@@ -139,7 +143,10 @@ def table_distribution(release: Release, attribute: str) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class BucketFactor:
-    """What a column shows of some attributes, or (`power` -1) a link: what two columns that overlap agree on."""
+    """What one column shows of some attributes; with `power` -1, what two overlapping columns both show of them.
+
+    The belief multiplies the factors of power 1 and divides by those of power -1, which are counted twice otherwise.
+    """
 
     fragment: Fragment
     known: frozenset[str]

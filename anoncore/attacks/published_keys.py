@@ -22,7 +22,10 @@ def published_key(fragment: Fragment, known: Collection[str]) -> Int64:
 
 
 def exact_key(fragment: Fragment, known: Collection[str]) -> Int64:
-    """The same from the attributes that are published exactly; generalized cells are alike inside a group."""
+    """Rows numbered by the known attributes that the fragment publishes exactly, int64 (n_rows,).
+
+    Generalized cells are left out, as they tell nobody apart inside a group.
+    """
     recodings = [one for name, one in fragment.recodings.items() if name in known and isinstance(one, Exact)]
     return dense_key((one.codes for one in recodings), fragment.partition.n_rows)
 

@@ -35,7 +35,7 @@ def reading(what: str) -> Iterator[None]:
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """Say in a DataError that there is no space in `folder`, or why else it cannot be written."""
+    """Say in a DataError that there is no space in `folder`, or why it cannot be written."""
     try:
         yield
     except AnonymizationError:

@@ -19,7 +19,10 @@ AHEAD = 4
 
 
 def in_threads(function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-    """`function` of every item, in order; a few are worked on while the caller has the one before."""
+    """Apply a function to every item in threads, and give the results in order.
+
+    A few items are worked on while the caller has the result before.
+    """
     running: deque[Future[R]] = deque()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         try:
@@ -37,7 +40,7 @@ def in_threads(function: Callable[[T], R], items: Iterable[T]) -> Generator[R, N
 
 
 def read_ahead(items: Iterator[T]) -> Generator[T, None, None]:
-    """The items, each taken by another thread while the caller has the one before."""
+    """Give the items in order; a thread takes the next one while the caller has the one before."""
     end = object()
     with ThreadPoolExecutor(1) as pool:
         waiting: Future[T | object] = pool.submit(next, items, end)

@@ -27,7 +27,7 @@ def add_engine_options(run: argparse.ArgumentParser) -> None:
 
 
 def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe) -> bool:
-    """Run the recipe on disk, if that is asked for or the table needs it; False if it should run in memory."""
+    """Run the recipe on disk or Spark, if that is asked for or the table needs it; False if it should run in memory."""
     # DuckDB is loaded only for this command.
     from anoncore.recipes.engine_choice import choose_engine, on_disk, run_on_disk, run_on_spark
 

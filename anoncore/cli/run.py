@@ -87,7 +87,7 @@ def _certify(run: RecipeRun, tables: Mapping[str, pd.DataFrame], file: Path, tar
 
 
 def _keep(arguments: argparse.Namespace, run: RecipeRun, target: Path) -> None:
-    """Write what is for those who made the release."""
+    """Write the report and the mapping where they are wanted: they are for those who made the release."""
     if arguments.report:
         file = target.with_name(target.name + REPORT)
         subject = Subject(arguments.recipe.stem, run.release)

@@ -36,7 +36,7 @@ class ProgressLine:
 
 
 def part_of(progress: Progress, low: float, high: float) -> Progress:
-    """Progress of a part of the work, from one share of it to another."""
+    """Progress of one part of the work, whose 0 to 1 becomes `low` to `high` of the whole."""
     return lambda share, text: progress(low + (high - low) * share, text)
 
 

@@ -141,7 +141,10 @@ def explain(release: Release, requirements: Sequence[Requirement], fragment: Fra
 
 @dataclass(frozen=True, eq=False)
 class _Halves:
-    """Every group cut in two where it can be: the ids of its halves in a partition of their own (equal where not)."""
+    """Every group cut in two where it can be: the partition into halves, and the two halves of each group.
+
+    A group that cannot be cut is both of its halves.
+    """
 
     partition: Partition
     left: Int64
@@ -149,7 +152,10 @@ class _Halves:
 
 
 def _halved(partition: Partition, codes: npt.NDArray[np.int32]) -> tuple[_Halves, Bools]:
-    """Each group cut at the median of its codes: up to it to the left, or below it where it is also the largest."""
+    """Cut each group at the median of its codes, and say which groups can be cut.
+
+    Codes up to the median go to the left; where the median is also the largest code, only those below it do.
+    """
     group = partition.group.astype(np.int64)
     ordered = codes[np.lexsort((codes, group))]
     low, high = ordered[partition.starts[:-1]], ordered[partition.starts[1:] - 1]
@@ -196,7 +202,7 @@ def what_if(release: Release, requirement: Requirement) -> WhatIf:
 
 
 def _nearest(requirement: Requirement, worst: float, release: Release) -> float | None:
-    """The parameter that the worst group satisfies, rounded to the safe side."""
+    """The parameter's value that the worst group satisfies, rounded to the safe side."""
     if not np.isfinite(worst):
         return None
     scale = 10**DIGITS
@@ -219,7 +225,7 @@ def _nearest(requirement: Requirement, worst: float, release: Release) -> float 
 
 
 def _some_left(release: Release, failing: dict[tuple[str, int], int]) -> bool:
-    """Whether groups remain in every fragment that loses some."""
+    """Whether every fragment keeps a group when the failing ones are left out."""
     for fragment in release.fragments:
         lost = sum(1 for name, _ in failing if name == fragment.name)
         if lost and lost >= fragment.partition.n_groups:

@@ -20,11 +20,12 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """Classes of one fragment, or joins of classes of several, by what a further join needs to know of them.
+    """Classes of one fragment, or joins of classes of several, reduced to what a further join needs to know.
 
     `values` float (n, n_values): rows of each value of the common attribute, as float for matrix products. Joins whose
-    members publish sets have 1 for a value that all have; `sizes` and `n_values` int64 (n, n_members) are then the rows
-    and the numbers of values of the members, else of width 0. `weight` float (n,) counts equal ones.
+    members publish sets have 1 for a value that all of them have; `sizes` and `n_values` int64 (n, n_members) are then
+    the rows and the numbers of values of the members, else of width 0. `weight` float (n,) says how many equal classes
+    or joins each line stands for.
     """
 
     values: Floats
@@ -36,11 +37,11 @@ class Classes:
         return len(self.values)
 
     def take(self, places: npt.NDArray[np.integer] | Bools | slice) -> Classes:
-        """Some of them."""
+        """The classes at some positions."""
         return Classes(self.values[places], self.sizes[places], self.n_values[places], self.weight[places])
 
     def distinct(self) -> tuple[Classes, Int64]:
-        """Each different one once with the sum of the weights, and which of them each is, int64 (n,)."""
+        """Merge equal classes, adding up their weights; also says which merged class each one became, int64 (n,)."""
         lines = np.ascontiguousarray(np.hstack((self.values, self.sizes, self.n_values)), dtype=np.int32)
         whole = lines.view(np.dtype((np.void, lines.shape[1] * lines.itemsize))).ravel()
         _, first, place = np.unique(whole, return_index=True, return_inverse=True)
@@ -70,15 +71,15 @@ class Rule(ABC):
 
     @abstractmethod
     def joined(self, classes: Classes, others: Classes) -> Classes:
-        """The joins of `classes[i]` and `others[i]`, as far as joins with a third need to know them."""
+        """The joins of `classes[i]` with `others[i]`, reduced to what joins with a further fragment need to know."""
 
     @abstractmethod
     def settled(self, joined: Classes) -> Bools:
-        """Whether the join of each with whatever class of a further fragment is safe."""
+        """Whether each of these joins is certain to stay safe, whatever it is joined with further."""
 
     @abstractmethod
     def value_by_value(self) -> Self:
-        """A stricter rule: each common value alone makes a join of two safe, so that every larger join is safe too."""
+        """A stricter rule, by which each common value alone makes a join safe, so that larger joins are safe too."""
 
     def broken(self, levels: Floats) -> Bools:
         """Whether a level is below the threshold."""
@@ -90,7 +91,7 @@ class ChangeRule(Rule):
 
     @abstractmethod
     def reduce(self, counts: Int64, majority: int) -> None:
-        """Make one change to a class: rows per value, changed in place. A class of one value has nothing to change."""
+        """Make one change to a class, whose rows per value are changed in place; it must have more than one value."""
 
 
 class RowRule(ChangeRule):
@@ -106,12 +107,12 @@ class RowRule(ChangeRule):
         self.each_value = each_value
 
     def classes(self, counts: Int64, sizes: Int64) -> Classes:
-        """The counts."""
+        """Keep the rows per value as they are."""
         nothing = np.zeros((len(counts), 0), dtype=np.int64)
         return Classes(counts.astype(np.float64), nothing, nothing, np.ones(len(counts)))
 
     def levels(self, classes: Classes, others: Classes) -> Floats:
-        """Rows of each join: sum of the products of the frequencies; value by value the smallest product above 0."""
+        """Rows of each join, the sum of the products of the frequencies; value by value the smallest one above 0."""
         if not self.each_value:
             rows = classes.values @ others.values.T
             return np.where(rows > 0, rows, np.inf)
@@ -122,17 +123,17 @@ class RowRule(ChangeRule):
         return least
 
     def joined(self, classes: Classes, others: Classes) -> Classes:
-        """Products of the frequencies, at most k: with k rows of a value that is common any further join has k."""
+        """Products of the frequencies, capped at k: a value with k rows gives every further join on it k rows too."""
         values = np.minimum(classes.values * others.values, self.threshold)
         return Classes(values, classes.sizes, classes.n_values, classes.weight * others.weight)
 
     def settled(self, joined: Classes) -> Bools:
-        """Whether there are k rows of every common value."""
+        """Whether every common value has k rows."""
         enough: Bools = ((joined.values == 0) | (joined.values >= self.threshold)).all(axis=1)
         return enough
 
     def value_by_value(self) -> Self:
-        """k rows of every common value."""
+        """The rule that asks for k rows of every common value."""
         return type(self)(int(self.threshold), each_value=True)
 
     def reduce(self, counts: Int64, majority: int) -> None:
@@ -159,14 +160,14 @@ class SelectivityRule(ChangeRule):
         self.selectivity = Selectivity(k)
 
     def classes(self, counts: Int64, sizes: Int64) -> Classes:
-        """Which values occur, how many, and the rows."""
+        """Keep which values occur, how many they are, and how many rows the class has."""
         occurs = counts > 0
         return Classes(
             occurs.astype(np.float64), sizes[:, None], occurs.sum(axis=1, dtype=np.int64)[:, None], np.ones(len(counts))
         )
 
     def levels(self, classes: Classes, others: Classes) -> Floats:
-        """eta of each join; value by value that with one common value."""
+        """eta of each join; value by value, eta as if only one value were common."""
         common = np.rint(classes.values @ others.values.T).astype(np.int64)
         members = [(classes.sizes[:, [i]], classes.n_values[:, [i]]) for i in range(classes.sizes.shape[1])]
         members += [(others.sizes[:, i], others.n_values[:, i]) for i in range(others.sizes.shape[1])]
@@ -180,7 +181,7 @@ class SelectivityRule(ChangeRule):
         return best
 
     def joined(self, classes: Classes, others: Classes) -> Classes:
-        """The common values and all members."""
+        """Keep the common values, and rows and numbers of values of all classes that were joined."""
         return Classes(
             classes.values * others.values,
             np.hstack((classes.sizes, others.sizes)),
@@ -189,12 +190,12 @@ class SelectivityRule(ChangeRule):
         )
 
     def settled(self, joined: Classes) -> Bools:
-        """Whether one common value is enough."""
+        """Whether a single common value is enough for delta, as every further join that is not empty has one."""
         members = list(zip(joined.sizes.T, joined.n_values.T, strict=True))
         return ~self.broken(self._best(members, np.ones(len(joined), dtype=np.int64)))
 
     def value_by_value(self) -> Self:
-        """eta of one common value."""
+        """The rule that asks for delta from a single common value."""
         return type(self)(self.k, self.threshold, each_value=True)
 
     def reduce(self, counts: Int64, majority: int) -> None:
@@ -216,12 +217,12 @@ class ValueRule(Rule):
         self.each_value = each_value
 
     def classes(self, counts: Int64, sizes: Int64) -> Classes:
-        """Which values occur."""
+        """Keep which values occur."""
         nothing = np.zeros((len(counts), 0), dtype=np.int64)
         return Classes((counts > 0).astype(np.float64), nothing, nothing, np.ones(len(counts)))
 
     def levels(self, classes: Classes, others: Classes) -> Floats:
-        """Common values; value by value 0 for sets that overlap without being equal."""
+        """Number of common values; value by value, 0 for sets that overlap without being equal."""
         # Two classes may each have one of the alike values without having one in common.
         common = np.rint(classes.values[:, ~self.alike] @ others.values[:, ~self.alike].T)
         alike = np.rint(classes.values[:, self.alike] @ others.values[:, self.alike].T)
@@ -232,7 +233,7 @@ class ValueRule(Rule):
         return np.where(common + alike > 0, level, np.inf)
 
     def joined(self, classes: Classes, others: Classes) -> Classes:
-        """The common values."""
+        """Keep the common values."""
         return Classes(classes.values * others.values, classes.sizes, classes.n_values, classes.weight * others.weight)
 
     def settled(self, joined: Classes) -> Bools:
@@ -240,7 +241,7 @@ class ValueRule(Rule):
         return np.zeros(len(joined), dtype=np.bool_)
 
     def value_by_value(self) -> Self:
-        """Sets of values are equal or have none in common."""
+        """The rule that two sets of values are equal or have nothing in common."""
         return type(self)(int(self.threshold), self.alike, each_value=True)
 
 
@@ -260,12 +261,12 @@ def blocks(classes: Classes, others: Classes) -> Iterator[slice]:
 
 
 class Joins:
-    """All joins of one class of each of several fragments, as far as joining them with a further one may be unsafe.
+    """The joins of classes of several fragments that may still become unsafe when a further fragment is joined to them.
 
-    A join of two or more is kept only if it has fewer common values than each of its parts: else its join with another
-    class has at least the level that the part's join with it has. And only if a further join could be unsafe at all. So
-    with two class values, pairs are all there is to look at. `subsets` has the different ones by the places of the
-    fragments.
+    A join is kept only if it has fewer common values than each of the joins it was made from: else its join with
+    another class has at least the level of theirs. It is also let go once no further join of it can be unsafe. So with
+    two class values only pairs are ever looked at. `subsets` has the different joins of each set of fragments, by their
+    positions.
     """
 
     def __init__(self, rule: Rule) -> None:
@@ -274,7 +275,10 @@ class Joins:
         self.n_fragments = 0
 
     def add(self, classes: Classes, larger: bool = True) -> None:
-        """One more fragment, `larger`: joined to all that were added; TooManyJoins beyond the rule's limit."""
+        """Add a fragment; with `larger`, also join it to everything that was added before.
+
+        Raises TooManyJoins where more joins would be kept than the rule allows.
+        """
         number = self.n_fragments
         single = classes.distinct()[0]
         for subset, known in list(self.subsets.items()) if larger else ():
@@ -285,7 +289,7 @@ class Joins:
         self.n_fragments += 1
 
     def _narrowing(self, known: Classes, single: Classes) -> Classes:
-        """Different joins that have a common value, but fewer than either side, and may be unsafe in a further one."""
+        """The joins, each once, that have some common values but fewer than either side and may yet become unsafe."""
         own = (single.values > 0).astype(np.float64)
         n_own = own.sum(axis=1)
         found = self.rule.joined(known.take(slice(0)), single.take(slice(0)))

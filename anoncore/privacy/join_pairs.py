@@ -154,7 +154,7 @@ def unsafe_pairs(
 
 
 def _lowest(rule: Rule, one: Classes, other: Classes, most: int) -> tuple[Places, Places, Floats]:
-    """Classes of either side and level of the unsafe joins of the lowest levels, at most so many."""
+    """The unsafe joins with the lowest levels, at most `most` of them: the class on either side, and the level."""
     kinds, members = _kinds(one)
     others, other_members = _kinds(other)
     cells = []
@@ -181,7 +181,7 @@ def _lowest(rule: Rule, one: Classes, other: Classes, most: int) -> tuple[Places
 
 
 def _kinds(classes: Classes) -> tuple[Classes, list[Places]]:
-    """Each different class once, and the places of those that are like it."""
+    """Each different class once, and for each the positions of the classes that are equal to it."""
     kinds, place = classes.distinct()
     order = np.argsort(place, kind="stable")
     return kinds, np.split(order, np.cumsum(np.bincount(place))[:-1])
@@ -310,7 +310,7 @@ def worst_joins(release: Release, first: int = 0, second: int = 1, most: int = 4
 
 
 def _worst(rule: Rule, classes: Classes, others: Classes, most: int) -> tuple[Places, int]:
-    """Places of the classes with most unsafe joins, then with the lowest level; how many joins are unsafe in all."""
+    """Positions of the classes with most unsafe joins, then with the lowest level; and how many joins are unsafe."""
     kinds, place = classes.distinct()
     other_kinds = others.distinct()[0]
     unsafe, lowest = np.zeros(len(kinds)), np.full(len(kinds), np.inf)
@@ -322,5 +322,5 @@ def _worst(rule: Rule, classes: Classes, others: Classes, most: int) -> tuple[Pl
 
 
 def _shown(setting: JoinSetting, levels: Floats) -> Floats:
-    """Levels with what stands for a join of nothing."""
+    """Replace the infinite level of joins without a common value by 0 rows, or by NaN where the level is eta."""
     return np.where(np.isinf(levels), 0.0 if setting.delta is None else np.nan, levels)

@@ -132,7 +132,7 @@ class JoinCheck:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What the check found, for people."""
+        """The result in sentences for people."""
         return tuple(self._sentences())
 
     def _sentences(self) -> Iterator[str]:
@@ -247,7 +247,7 @@ def joins(
 
 
 def _added(joins: Joins, classes: Classes, larger: bool) -> bool:
-    """Whether one more fragment could be joined to all before; at least it is added on its own."""
+    """Join one more fragment to all before; False where these are too many joins, and then it is added on its own."""
     try:
         joins.add(classes, larger)
     except TooManyJoins:
@@ -257,7 +257,7 @@ def _added(joins: Joins, classes: Classes, larger: bool) -> bool:
 
 
 def _subsets(number: int) -> Iterator[tuple[int, ...]]:
-    """All subsets of 0..number-1 but the empty one, small ones first."""
+    """All subsets of 0..number-1 except the empty one, small ones first."""
     for size in range(1, number + 1):
         yield from combinations(range(number), size)
 
@@ -338,7 +338,10 @@ class JoinSetting:
     def of(
         cls, release: Release, k: int | None = None, l: int | None = None, delta: float | None = None
     ) -> JoinSetting:
-        """From the algorithm where not given. Raises ReleaseError where the fragments have no common attribute."""
+        """Take what is not given from the promises of the release's algorithm.
+
+        Raises ReleaseError where the fragments have no common attribute.
+        """
         common = common_attribute(release)
         promised = () if release.algorithm is None else release.algorithm.promises(release.data)
         if k is None:
@@ -400,7 +403,7 @@ def _summary(
 
 
 def _joined(known: Classes | None, single: Classes, rule: Rule) -> Iterator[tuple[Classes, Floats, Floats]]:
-    """Parts of the known joins with the level and the weight of each of their joins with a single class."""
+    """Blocks of the known joins, with the level and the weight of each of their joins with a single class."""
     if known is None:
         return
     for part in blocks(known, single):

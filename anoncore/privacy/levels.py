@@ -145,7 +145,7 @@ LEVELS: Mapping[str, Number] = MappingProxyType(
 
 
 def grounds(release: Release, attribute: str) -> tuple[Ground, ...]:
-    """The ground distances that fit an attribute. One protected set against the rest has one distance only."""
+    """The ground distances that fit an attribute; where only some values are protected there is one distance."""
     domain = release.data.domain[attribute]
     if attribute in release.data.sensitive_values:
         return ("equal",)

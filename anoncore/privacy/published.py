@@ -12,9 +12,9 @@ from anoncore.release.release import Fragment, Release
 
 
 def fragments_of(release: Release, attribute: str | None) -> tuple[Fragment, ...]:
-    """The fragments whose groups say something about an attribute (None: about sizes), each partition once.
+    """The fragments whose groups say something about an attribute, or about group sizes where it is None.
 
-    Raises ReleaseError if no fragment publishes the attribute.
+    Fragments that share one partition count once. Raises ReleaseError if no fragment publishes the attribute.
     """
     if attribute is not None:
         first = release.fragment_of(attribute)
@@ -24,9 +24,9 @@ def fragments_of(release: Release, attribute: str | None) -> tuple[Fragment, ...
 
 
 def publishing_fragment(release: Release, attribute: str, fragment: str | None = None) -> Fragment:
-    """The fragment of that name, or the first one, of those that publish the attribute.
+    """The fragment of that name among those that publish the attribute; without a name the first of them.
 
-    Raises ParameterError for a fragment that does not, ReleaseError if none does.
+    Raises ParameterError for a fragment that does not publish it, ReleaseError if none does.
     """
     publishing = fragments_of(release, attribute)
     names = [part.name for part in publishing]
@@ -36,10 +36,10 @@ def publishing_fragment(release: Release, attribute: str, fragment: str | None =
 
 
 def published_values(fragment: Fragment, attribute: str) -> tuple[Partition, Codes]:
-    """The single values that a fragment publishes, as codes (n_values,) with the partition that puts them in groups.
+    """The single values that a fragment publishes, as codes (n_values,), and the partition that puts them in groups.
 
-    A value per row where rows have values; where a group has only a set, each value of the set once: the ambiguous
-    slots may hold any of them. Raises ReleaseError for an attribute that is generalized.
+    Where rows have values there is one per row. Where a group has only a set, each value of the set counts once, as any
+    row of the group may have any of them. Raises ReleaseError for an attribute that is generalized.
     """
     recoding = fragment.recodings[attribute]
     if isinstance(recoding, Exact):
@@ -51,5 +51,5 @@ def published_values(fragment: Fragment, attribute: str) -> tuple[Partition, Cod
 
 
 def has_single_values(fragment: Fragment, attribute: str) -> bool:
-    """Whether `published_values` has an answer."""
+    """Whether the fragment publishes single values of the attribute, so that `published_values` can read them."""
     return isinstance(fragment.recodings[attribute], Exact | GroupValues)

@@ -77,7 +77,10 @@ def versions(n: int, values: int) -> int:
 
 @lru_cache(maxsize=64)
 def _pairs(k: int, values: int) -> Floats:
-    """Pairs of vectors by product and sums, see `add_value`."""
+    """Number of pairs of vectors over so many values, by their product and both their sums, all below k, (k, k, k).
+
+    `add_value` says how one more value is counted in.
+    """
     if values == 0:
         nothing = np.zeros((k, k, k))
         nothing[0, 0, 0] = 1.0
@@ -87,7 +90,7 @@ def _pairs(k: int, values: int) -> Floats:
 
 @lru_cache(maxsize=64)
 def _below(k: int, values: int) -> Floats:
-    """Number of pairs of vectors of so many values with product below k, by their sums, (k, k)."""
+    """Number of pairs of vectors over so many values whose product is below k, by both their sums, (k, k)."""
     if values == 1:
         sums = np.arange(k)
         return ((np.outer(sums, sums) < k) & (sums[:, None] > 0) & (sums > 0)).astype(np.float64)
@@ -120,8 +123,10 @@ def _log_binomial(n: Floats, k: Floats) -> Floats:
 
 
 def _kind(n: Int64, values: Int64) -> Int64:
+    """Size and number of values of each class in one number, so that equal classes are found by a single sort."""
     return (n.astype(np.int64) << 24) | values
 
 
 def _sizes(kind: Int64) -> tuple[Int64, Int64]:
+    """Size and number of values of each class, taken out of the number that `_kind` made."""
     return kind >> 24, kind & ((1 << 24) - 1)

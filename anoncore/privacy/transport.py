@@ -202,7 +202,7 @@ def transport(
 
 
 def _in_order(amount: Int64) -> tuple[Int64, Int64, Int64]:
-    """Source, target and amount of the moves that fill lacks (negative amounts) from surpluses, first with first."""
+    """Pair surpluses with lacks (negative amounts) in their order: source, target and amount of every move."""
     gives, takes = np.flatnonzero(amount > 0), np.flatnonzero(amount < 0)
     given, taken = np.cumsum(amount[gives]), np.cumsum(-amount[takes])
     ends = np.union1d(given, taken)
@@ -211,7 +211,10 @@ def _in_order(amount: Int64) -> tuple[Int64, Int64, Int64]:
 
 
 def _along_tree(amount: Int64, tree: Tree) -> tuple[Int64, Int64, Int64, Int64]:
-    """The moves and the node at which each turns, from the lowest nodes up; what is left over goes one node up."""
+    """Match surplus with lack below each node, from the lowest nodes up: the moves, and the node at which each turns.
+
+    What a node cannot match is left to the nodes above it.
+    """
     left = amount.copy()
     found: list[tuple[Int64, ...]] = []
     inner = np.flatnonzero(np.diff(tree.child_start) > 0)
@@ -231,7 +234,7 @@ def _along_tree(amount: Int64, tree: Tree) -> tuple[Int64, Int64, Int64, Int64]:
 
 
 def _meeting(amount: Int64) -> tuple[Int64, Int64, Int64]:
-    """Moves among the values of one node: as much as surplus and lack both allow, in order."""
+    """Match as much surplus with lack among the values of one node as both allow, in their order."""
     surplus, lack = int(amount[amount > 0].sum()), int(-amount[amount < 0].sum())
     both = min(surplus, lack)
     gives, takes = np.maximum(amount, 0), np.maximum(-amount, 0)

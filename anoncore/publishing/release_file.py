@@ -166,7 +166,7 @@ def unpacked(
 
 
 class _Reader:
-    """Takes the parts, none of which is trusted."""
+    """Puts a release together from its parts, each of which is checked before it is used."""
 
     def __init__(self, arrays: list[bytes], data: Microdata) -> None:
         self.arrays, self.data = arrays, data
@@ -212,7 +212,7 @@ class _Reader:
         return found
 
     def _check(self, arrays: Mapping[str, npt.NDArray[Any]], domain: Domain, partition: Partition) -> None:
-        """Lengths, and codes inside the domain."""
+        """Require the right lengths, and codes inside the domain."""
         for field, values in arrays.items():
             if field == OFFSETS:
                 _require(len(values) == partition.n_groups + 1 and values[0] == 0 and bool((np.diff(values) > 0).all()))

@@ -55,9 +55,9 @@ def with_level(
 ) -> Algorithm:
     """The algorithm with one of its `axes` at a value.
 
-    `attribute`: the sensitive attribute that l and t are about where requirements name it (None: every one). The ground
-    distance of t fits it: ordered for numbers and ordinal values, else equal. Raises ParameterError for an axis that
-    the method has not and a value out of range.
+    `attribute` is the sensitive attribute that l and t are about where requirements name it (None: every one). The
+    ground distance of t is the one that fits: ordered for numbers and ordinal values, else equal. Raises ParameterError
+    for an axis that the method does not have and for a value out of range.
     """
     fields = type(algorithm).model_fields
     changes: dict[str, Any] = {}
@@ -85,7 +85,7 @@ def requirement(axis: str, value: float, data: Microdata, attribute: str | None 
 
 
 def usual_ground(data: Microdata, attribute: str | None) -> Ground:
-    """Ordered where the sensitive attribute (without one: every one) has an order, else equal."""
+    """Ordered where the sensitive attribute has an order (without an attribute: where all of them do), else equal."""
     names = [attribute] if attribute is not None else list(data.sensitive)
     nominal = any(data.domain[name].kind is Kind.NOMINAL for name in names)
     return "equal" if nominal else "ordered"

@@ -71,9 +71,9 @@ def measure(
     attribute: str | None = None,
     stop: Stop | None = None,
 ) -> Point:
-    """Make one release and take its numbers; the release itself is let go.
+    """Make one release and take its numbers; the release itself is not kept.
 
-    A table that the method cannot anonymize so gives a point with the error. Raises CancelledError once `stop` says so.
+    Where the method cannot anonymize the table the point has the error. Raises CancelledError once `stop` says so.
     """
 
     def report(_fraction: float, _text: str) -> None:

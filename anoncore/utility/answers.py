@@ -71,7 +71,7 @@ class GroupTables(Estimator):
     def of(
         cls, fragments: Sequence[Fragment], release: Release, workload: QueryWorkload, without: str | None = None
     ) -> GroupTables:
-        """Lay out the queried attributes that these fragments are the first to publish, but for `without`."""
+        """Lay out the queried attributes that these fragments are the first to publish; `without` is left out."""
         partition = fragments[0].partition
         parts: list[list[Codes]] = []
         regional: list[tuple[int, Generalized | GroupValues]] = []
@@ -164,7 +164,7 @@ class LinkedFragments(Estimator):
 
 
 def _region_rows(recodings: Sequence[Generalized | GroupValues], partition: Partition) -> RegionRows:
-    """Runs of all attributes one after another, in lines of their prefix counts."""
+    """Lay out the regions of all attributes one after the other, as runs of lines of their prefix counts."""
     regions = [regions_of(recoding) for recoding in recodings]
     runs = np.cumsum([0, *(len(region.low) for region in regions)])
     lines = np.cumsum([0, *(len(recoding.domain) + 1 for recoding in recodings)])
@@ -195,7 +195,7 @@ def _links(recoding: Recoding) -> bool:
 
 
 def _link_rows(recoding: Recoding) -> LinkRows:
-    """Linking values of the rows, or of the groups' value sets, whose ambiguous slots spread evenly."""
+    """The linking value of each row; where groups publish sets, each value of a set with an even share of the rows."""
     partition = recoding.partition
     if isinstance(recoding, GroupValues):
         weight = np.repeat(partition.sizes / recoding.sizes, recoding.sizes)

@@ -82,7 +82,7 @@ class ColumnTables:
 
 
 def _cells(recoding: Recoding) -> tuple[Int64, Regions | None]:
-    """The number of each row's cell, and where cells are regions what they hold."""
+    """The number of each row's cell; where cells are regions, also the values of each region."""
     if isinstance(recoding, ColumnRegions):
         return recoding.classes.partition.group.astype(np.int64), regions_of(recoding.classes)
     if isinstance(recoding, Generalized | GroupValues):
@@ -91,7 +91,10 @@ def _cells(recoding: Recoding) -> tuple[Int64, Regions | None]:
 
 
 def _numbers(release: Release, through: tuple[Link, ...]) -> tuple[Int64, Int64]:
-    """For each column in the order of linking what its rows, and those of its parent, must agree on."""
+    """For each column, in the order of linking, a number per row of the column and per row of its parent.
+
+    Rows of the two columns may be linked where these numbers are equal.
+    """
     n_rows = release.data.n_rows
     group = np.asarray(release.partition.group, dtype=np.int64)
     own, asked = [group], [group]

@@ -118,7 +118,7 @@ def _shares(recoding: Recoding, cell: Codes, n_cells: int, begin: int, end: int)
 
 
 def _count_column_classes(table: PairTable, fragment: Fragment, cells: Cells) -> None:
-    """Overwrite the pairs of a generalized column, whose cells stand together in the classes that it was cut into."""
+    """Overwrite the pairs of a column that is generalized on its own, whose cells stand together in its classes."""
     regions = [one for one in fragment.recodings.values() if isinstance(one, ColumnRegions)]
     if not regions:
         return

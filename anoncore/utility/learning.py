@@ -217,7 +217,7 @@ class _Learner:
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """One way to learn: a learner, or several that vote."""
+    """One training and prediction of all rows, by one learner or by several that vote."""
 
     learners: tuple[_Learner, ...]
 

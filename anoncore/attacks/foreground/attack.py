@@ -215,7 +215,7 @@ def _check(r: float, epsilon: float, sigma: float, max_size: int | None) -> None
 
 @dataclass(eq=False)
 class _Best:
-    """The largest probabilities so far, and the attribute set they come from."""
+    """The largest probabilities of every person over the attribute sets so far, and the set that gives them."""
 
     own: Floats
     other: Floats
@@ -227,7 +227,7 @@ class _Best:
         return cls(np.zeros(n), np.zeros(n), np.full(n, -1))
 
     def take(self, place: int, own: Floats, other: Floats) -> None:
-        """Keep what a set adds."""
+        """Take in what one more attribute set gives."""
         higher = np.maximum(own, other) > np.maximum(self.own, self.other)
         self.leading[higher] = place
         np.maximum(self.own, own, out=self.own)
@@ -289,7 +289,7 @@ def _result(
 def _scores_of_people(
     target: Target, r: float, believed: tuple[Floats, Floats], guessed: tuple[Floats, Floats]
 ) -> dict[str, Score]:
-    """Who is breached, falsely flagged and believed how strongly, each against guessing."""
+    """Who is breached, who is flagged without reason, and how strongly true values are believed, beside guessing."""
     attack, guess = target.figures(*believed, r), target.figures(*guessed, r)
     words = {"attribute": f"'{target.attribute}'", "r": f"{r:g}"}
     numbers = {

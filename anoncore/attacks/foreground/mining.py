@@ -68,11 +68,11 @@ class Target:
 
     @property
     def could(self) -> npt.NDArray[np.bool_]:
-        """Whether there is a protected value that the row does not have."""
+        """Whether there is a protected value that the row does not have, so that it can be flagged without reason."""
         return ~self.needs if self.n_values == 1 else np.ones(len(self.true), dtype=np.bool_)
 
     def figures(self, own: Floats, other: Floats, r: float) -> tuple[float, float, float]:
-        """Recall, flagged share and mean own probability."""
+        """Recall, share of the people flagged without reason, and mean probability of people's own values."""
         bound = 1 / r + TOLERANCE
         return (
             _mean(own[self.needs] > bound),

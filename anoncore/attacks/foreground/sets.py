@@ -144,7 +144,7 @@ def levels(
 
 
 def _refined(parent: Signatures, data: Microdata, name: str, minimum_rows: float) -> Signatures | None:
-    """The parent's signatures split by one more attribute; rows that are unreliable already stay so."""
+    """Split the parent's signatures by one more attribute; rows without a reliable signature stay without one."""
     codes, size = data.codes[name], len(data.domain[name])
     m = len(parent)
     key = parent.classes.astype(np.int64) * size + codes

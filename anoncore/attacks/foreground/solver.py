@@ -47,7 +47,11 @@ class ValueGroups:
 
 @dataclass(frozen=True, eq=False)
 class SetGroups:
-    """The groups of a release as one attribute set sees them: equal compositions of signatures once."""
+    """The groups of a release as one attribute set sees them.
+
+    Groups with the same numbers of people of each signature have one composition, int64 (n_groups,). Its entries are
+    `classes` and `counts` from `start[c]` to `start[c + 1]`; `entry_of_row` int32 (n_rows,) is the entry of each row.
+    """
 
     signatures: Signatures
     composition: Int64
@@ -63,7 +67,7 @@ class SetGroups:
         return cls(signatures, *found)
 
     def cases(self, held: ValueGroups) -> tuple[Cases, Int64]:
-        """Groups that hold x, alike ones once, and the case of each of them, int64 (n_groups with x,)."""
+        """The different cases, compositions with a number of rows with x, of the groups that hold x; each group's case."""
         width = int(held.n.max(initial=0)) + 1
         key = self.composition[held.groups] * width + held.n
         unique, case, count = np.unique(key, return_inverse=True, return_counts=True)
@@ -132,7 +136,7 @@ def _newton_steps(cases: Cases, rows: Floats, shares: Floats) -> tuple[Floats, i
 
 
 def _kept_inside(shares: Floats, direction: Floats) -> Floats:
-    """A step that goes at most nine tenths of the way to 0 or 1, where every share would solve its equation."""
+    """Make a step go at most nine tenths of the way to 0 or 1: at the ends every share would solve its equation."""
     moved: Floats = np.clip(shares + direction, shares / 10, 1 - (1 - shares) / 10)
     return moved
 

@@ -14,7 +14,7 @@ from anoncore.table.domain import Domain, Kind
 
 
 def attribute_entries(release: Release, tables: Sequence[PublishedTable]) -> list[Attribute]:
-    """An entry per column of the original table, identifiers included, which are named and no more."""
+    """An entry for every column of the original table; identifiers are named and nothing more is said of them."""
     data = release.data
     published = set(release.attributes)
     entries = []
@@ -63,7 +63,7 @@ def _shown(name: str, tables: Sequence[PublishedTable], form: Form) -> set[str]:
 
 
 def _texts(values: Iterable[Any], shown: set[str]) -> list[str]:
-    """Each text once: different values may have one text in files, such as 1.5 and 1.50."""
+    """The shown values as texts, each once: different values may have the same text in files, such as 1.5 and 1.50."""
     return list(dict.fromkeys(text for value in values if (text := cell_text(value)) in shown))
 
 

@@ -132,8 +132,9 @@ class PublishedRelease:
         return Release(data, tuple(fragments))
 
     def people(self) -> Release | None:
-        """The joined tables as a release, rows of a group linked in any way; None for tables that share attributes or
-        are not joined.
+        """The joined tables as a release, in which rows of a group are linked in some way.
+
+        None for tables that share attributes or are not joined.
         """
         columns = [name for table in self.tables for name in table.columns if name != self.group]
         if self.group is None or len(self.tables) < 2 or len(set(columns)) < len(columns):
@@ -194,7 +195,7 @@ class PublishedRelease:
         )
 
     def _codes(self, data: Microdata, name: str, cells: Column) -> Codes:
-        """Cells as codes of a table that may have been made from other ones."""
+        """The cells as codes of a table that may have been made of other cells."""
         values = [data.domain[name].code_of(_value(self.attributes[name], text)) for text in cells.texts]
         return np.array(values, dtype=np.int32)[cells.codes]
 
@@ -224,7 +225,10 @@ def _typed(one: Attribute, column: Column) -> pd.Series[Any]:
 
 
 def _members(partition: Partition, cells: Column, name: str) -> tuple[Partition, Column]:
-    """Each value of a group's set once. Raises DataError for a cell that is no set, or one of more values than rows."""
+    """Each value of every group's set once, and the partition that puts them in groups.
+
+    Raises DataError for a cell that is no set, or a set of more values than the group has rows.
+    """
     first = partition.order[partition.starts[:-1]]
     sets = [set_members(cells.texts[code], name) for code in cells.codes[first]]
     for values, size in zip(sets, partition.sizes.tolist(), strict=True):

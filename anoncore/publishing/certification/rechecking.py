@@ -71,10 +71,10 @@ def recheck_requirement(published: PublishedRelease, asked: Asked) -> Recheck:
 
 
 def recheck_people(published: PublishedRelease, method: Method | None, promise: Personal) -> Recheck | None:
-    """The promise about every person, as the adversary computes it; None where the tables hide who has what.
+    """Check the promise about every person as the adversary would; None where the tables hide who has what.
 
     Where they hide which quasi-identifiers belong together, everybody who fits the tables is looked at: the promise
-    holds if it does for all of them, and fails if it must for one.
+    holds if it does for all of them, and fails if it must fail for one.
     """
     if method is None:
         return None
@@ -94,7 +94,7 @@ def recheck_people(published: PublishedRelease, method: Method | None, promise: 
 
 
 def _bounded(release: Release, algorithm: Algorithm, promise: Personal) -> Recheck | None:
-    """The promise by what holds of all people who fit, or must fail for one of them; None where neither is so."""
+    """Judge the promise by everybody who fits: it holds if it does for all and fails if it must for one; else None."""
     diversity = getattr(algorithm, "diversity", None)
     if diversity not in ("posterior", "distinct"):
         return None
@@ -133,7 +133,7 @@ def recheck_joins(published: PublishedRelease, asked: Joins) -> Recheck:
 
 
 def _said(what: str, work: Callable[[], T]) -> T | Recheck:
-    """The result; a table that no longer fits its certificate fails with the reason."""
+    """Do the work; where a table no longer fits its certificate, the statement fails with the reason."""
     try:
         return work()
     except AnonymizationError as error:
