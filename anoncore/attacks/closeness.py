@@ -71,13 +71,13 @@ def posterior_emd(release: Release, attribute: str, ground: Ground = "equal") ->
     """
     if ground not in GROUNDS:
         raise ParameterError(f"There is no ground distance {ground!r}; there is {', '.join(GROUNDS)}.")
-    data, found = release.data, signature_posterior(release, attribute)
+    data, beliefs = release.data, signature_posterior(release, attribute)
     size = len(data.domain[attribute])
     view = SensitiveValues(attribute, data.codes[attribute], size, -1, tuple(data.domain[attribute].texts))
     reference = ground_reference(data, view, ground)
     first, last, weight = reference[size + 1 :].reshape(-1, 3).T
-    surplus = np.zeros((len(found.probability), size + 1))
-    np.cumsum(found.probability - reference[:size], axis=1, out=surplus[:, 1:])
+    surplus = np.zeros((len(beliefs.probability), size + 1))
+    np.cumsum(beliefs.probability - reference[:size], axis=1, out=surplus[:, 1:])
     crossing = np.abs(surplus[:, last.astype(np.int64) + 1] - surplus[:, first.astype(np.int64)])
-    distance: Floats = (crossing @ weight)[found.signature]
+    distance: Floats = (crossing @ weight)[beliefs.signature]
     return distance

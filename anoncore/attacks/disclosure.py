@@ -63,7 +63,7 @@ class AttributeDisclosure:
     belief : ndarray of float, shape (n_rows,)
         The strongest belief about each person, in whatever value, in original row order.
     confidence : ndarray of float, shape (n_rows,)
-        The belief in each person's true value; NaN where that value needs no protection.
+        The belief in each person's true value; NaN where that value is_protected no protection.
     baseline : ndarray of float, shape (m,)
         The table's distribution over the attribute's m codes, which is what guessing without the release has.
     largest : Score
@@ -166,24 +166,24 @@ def attribute_disclosure(release: Release, attribute: str) -> AttributeDisclosur
     >>> disclosure.breached(l=2).tolist()
     [True, True, True, True, True, True]
     """
-    found = signature_posterior(release, attribute)
+    beliefs = signature_posterior(release, attribute)
     baseline = table_distribution(release, attribute)
-    probability = _protected(release.data, attribute, found.probability)
+    probability = _protected(release.data, attribute, beliefs.probability)
     table = _protected(release.data, attribute, baseline[None])[0]
     true = release.data.sensitive_view(attribute).codes
-    needs = true < len(table)
+    is_protected = true < len(table)
     confidence = np.full(release.data.n_rows, np.nan)
-    confidence[needs] = probability[found.signature[needs], true[needs]]
-    belief = probability.max(axis=1)[found.signature]
+    confidence[is_protected] = probability[beliefs.signature[is_protected], true[is_protected]]
+    belief = probability.max(axis=1)[beliefs.signature]
     words = {"attribute": f"'{attribute}'"}
     largest = Score(belief.max(), LARGEST_BELIEF, baseline=float(table.max()), words=words)
-    mean_guess = float(table[true[needs]].mean())
-    truth = Score(confidence[needs].mean(), BELIEF_IN_TRUTH, baseline=mean_guess, words=words)
+    mean_guess = float(table[true[is_protected]].mean())
+    truth = Score(confidence[is_protected].mean(), BELIEF_IN_TRUTH, baseline=mean_guess, words=words)
     return AttributeDisclosure(attribute, belief, confidence, baseline, largest, truth)
 
 
 def _protected(data: Microdata, attribute: str, probability: Floats) -> Floats:
-    """Beliefs (n, m) over the attribute's codes as beliefs in what needs protection: all of them, or one set (n, 1)."""
+    """Beliefs (n, m) over the attribute's codes as beliefs in what is_protected protection: all of them, or one set (n, 1)."""
     values = data.sensitive_values.get(attribute)
     if values is None:
         return probability

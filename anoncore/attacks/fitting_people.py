@@ -14,7 +14,9 @@ from anoncore.kernels.arrays import Floats, Int64
 from anoncore.release.release import Release
 
 MOST_PEOPLE = 1_000_000
+"""People who fit the buckets, above whom nothing is bounded."""
 AT_ONCE = 50_000
+"""People, at least, whose beliefs are computed together."""
 
 
 @dataclass(frozen=True)
@@ -35,23 +37,23 @@ def level_bounds(release: Release, attribute: str, level: Callable[[Floats], Flo
     share attributes.
     """
     factors = bucket_factors(release, attribute)
-    if any(one.power < 0 for one in factors):
+    if any(factor.power < 0 for factor in factors):
         raise ReleaseError("The columns share attributes; who fits them is not counted.")
-    keys = [published_key(one.fragment, one.known) for one in factors]
+    keys = [published_key(factor.fragment, factor.known) for factor in factors]
     cells = [Cells.of(release.partition, key) for key in keys]
-    borders = [np.searchsorted(one.group, np.arange(release.partition.n_groups + 1)) for one in cells]
+    borders = [np.searchsorted(shown.group, np.arange(release.partition.n_groups + 1)) for shown in cells]
     n_people = np.prod([np.diff(border).astype(np.float64) for border in borders], axis=0)
     if n_people.sum() > MOST_PEOPLE:
         return None
-    # The best that the owner of each cell can have, as far as the cell alone tells.
-    best = [np.full(len(one), -np.inf) for one in cells]
+    # The highest level that the person behind each cell can have, as far as the cell alone tells.
+    best = [np.full(len(shown), -np.inf) for shown in cells]
     low = np.inf
     for people in _combinations(borders, n_people):
-        signatures = np.column_stack([one.value[people[:, place]] for place, one in enumerate(cells)])
-        found = level(bucket_posterior(release, attribute, factors, keys, signatures))
-        low = min(low, float(found.min()))
-        for place, owner in enumerate(best):
-            np.maximum.at(owner, people[:, place], found)
+        signatures = np.column_stack([shown.value[people[:, column]] for column, shown in enumerate(cells)])
+        levels = level(bucket_posterior(release, attribute, factors, keys, signatures))
+        low = min(low, float(levels.min()))
+        for column, owner in enumerate(best):
+            np.maximum.at(owner, people[:, column], levels)
     return Bounds(low, min(float(owner.min()) for owner in best))
 
 

@@ -148,10 +148,10 @@ def join_likelihood(release: Release) -> JoinLikelihood:
     common = common_attribute(release)
     counts = [expected_counts(fragment, common) for fragment in release.fragments]
     of_person = np.ones((release.data.n_rows, counts[0].shape[1]))
-    for fragment, one in zip(release.fragments, counts, strict=True):
-        of_person *= one[fragment.partition.group]
+    for fragment, counts_of_classes in zip(release.fragments, counts, strict=True):
+        of_person *= counts_of_classes[fragment.partition.group]
     joined: Floats = of_person.sum(axis=1)
-    total = float(np.prod([one.sum(axis=0) for one in counts], axis=0).sum())
+    total = float(np.prod([counts_of_classes.sum(axis=0) for counts_of_classes in counts], axis=0).sum())
     likelihood = joined / total if total > 0 else np.zeros(len(joined))
     baseline = 1 / prod(fragment.partition.n_groups for fragment in release.fragments)
     return JoinLikelihood(

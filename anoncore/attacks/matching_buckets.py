@@ -146,13 +146,13 @@ def _shares(release: Release, factor: BucketFactor, attribute: str, row: int) ->
     """
     key = published_key(factor.fragment, factor.known)
     cells = Cells.of(release.partition, key)
-    mine = np.flatnonzero(cells.value == key[row])
+    own_cells = np.flatnonzero(cells.value == key[row])
     share = np.zeros(release.partition.n_groups)
-    share[cells.group[mine]] = cells.share[mine]
+    share[cells.group[own_cells]] = cells.share[own_cells]
     if not factor.is_sensitive:
         return share, share[:, None]
     n_codes = len(release.data.domain[attribute])
     of_value = np.zeros((len(share), n_codes))
     entries = Entries.of(factor.fragment, cells, attribute, n_codes)
-    of_value[cells.group[mine]] = entries.dense(n_codes)[mine] * cells.share[mine, None]
+    of_value[cells.group[own_cells]] = entries.dense(n_codes)[own_cells] * cells.share[own_cells, None]
     return share, of_value

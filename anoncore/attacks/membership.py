@@ -57,10 +57,11 @@ UP_TO = (10, 20)
 FINER_CLASSES = ("1", "2", "3 to 5", "6 to 10", "11 to 20", "21 to 50", "51 to 100", "more than 100")
 FINER_UP_TO = (1, 2, 5, 10, 20, 50, 100)
 MOST_PAIRS = 1_000_000_000
+"""Tuples of two columns in all buckets together, above which they are estimated."""
 MOST_TUPLES = 20_000_000
-"""Tuples of all buckets together that are counted one by one: of two columns, of more columns."""
+"""The same of more than two columns, where each tuple takes longer to count."""
 MOST_WORDS = 32_000_000
-"""Words of 64 buckets that may say which values they show: 256 MB."""
+"""Words of 64 bits, a bit per bucket, that may say which values the buckets show: 256 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,9 +301,9 @@ class _Table:
 
     def count(self) -> Int64:
         """Number of fake tuples for each number of matching buckets, from 0 on."""
-        found = count_pairs(self.columns) if len(self.sizes) == 2 else self._count_many()
-        original = np.bincount(self.matching, minlength=len(found))
-        fake: Int64 = np.pad(found, (0, len(original) - len(found))) - original
+        matching_tuples = count_pairs(self.columns) if len(self.sizes) == 2 else self._count_many()
+        original = np.bincount(self.matching, minlength=len(matching_tuples))
+        fake: Int64 = np.pad(matching_tuples, (0, len(original) - len(matching_tuples))) - original
         return fake
 
     def _count_many(self) -> Int64:
@@ -325,9 +326,11 @@ class _Table:
             self.columns, up_to, rng.random((draws, len(self.sizes) + 1)), self.originals
         )
         weight = np.divide(1.0, matching, out=np.zeros(draws), where=(matching > 0) & ~is_original)
-        place = np.searchsorted(UP_TO, matching)
-        weights = np.column_stack([*(np.where(place == one, weight, 0.0) for one in range(3)), weight])
+        class_of = np.searchsorted(UP_TO, matching)
+        weights = np.column_stack([*(np.where(class_of == number, weight, 0.0) for number in range(3)), weight])
+        # A tuple weighs 1 / its matching buckets, so the classes of more buckets have smaller largest weights.
         largest = np.array([1.0, 1 / (UP_TO[0] + 1), 1 / (UP_TO[1] + 1), 1.0])
+        # Theorem 4 of Maurer and Pontil, with half of 1 - confidence for either bound.
         logarithm = np.log(4 / (1 - confidence))
         mean = weights.mean(axis=0)
         margin = np.sqrt(2 * weights.var(axis=0, ddof=1) * logarithm / draws)
@@ -371,8 +374,8 @@ def _column_values(
     by_value = [np.argsort(one.value, kind="stable") for one in cells]
     counts = np.concatenate([np.bincount(one.value) for one in cells])
     own, asked, asked_sizes = [np.zeros(sizes[0], dtype=np.int64)], [np.zeros(0, dtype=np.int64)], [0, 0]
-    for place, (parent, agreed) in enumerate(shared, start=1):
-        own.append(_of_value(keys[place], agreed))
+    for column, (parent, agreed) in enumerate(shared, start=1):
+        own.append(_of_value(keys[column], agreed))
         asked.append(_of_value(keys[max(parent, 0)], agreed))
         asked_sizes.append(len(asked[-1]))
     first = np.cumsum([0, *sizes])[:-1]
@@ -416,7 +419,7 @@ def _of_value(key: Int64, of_row: Int64) -> Int64:
 def _by_class(counts: Int64, up_to: tuple[int, ...] = UP_TO) -> Int64:
     """Add up counts by number of matching buckets: one sum up to each of the given numbers, and one beyond the last."""
     padded = np.concatenate((counts, np.zeros(max(up_to[-1] + 2 - len(counts), 0), dtype=np.int64)))
-    return np.add.reduceat(padded, [0, *(one + 1 for one in up_to)])
+    return np.add.reduceat(padded, [0, *(number + 1 for number in up_to)])
 
 
 def _belief_score(table: _Table, release: Release, fake: float) -> Score:

@@ -52,16 +52,16 @@ def person_view(release: Release, row: int, attribute: str | None = None) -> Per
             published[name] = WITHHELD
             continue
         published[name] = str(recoding.texts()[row])
-    size = min(int(part.partition.sizes[part.partition.group[row]]) for part in release.fragments)
-    belief = true = None
+    size = min(int(fragment.partition.sizes[fragment.partition.group[row]]) for fragment in release.fragments)
+    belief = true_code = None
     if attribute is not None:
-        true = int(data.codes[attribute][row])
+        true_code = int(data.codes[attribute][row])
         try:
-            found = signature_posterior(release, attribute)
-            belief = found.probability[found.signature[row]]
+            beliefs = signature_posterior(release, attribute)
+            belief = beliefs.probability[beliefs.signature[row]]
         except ReleaseError:
             belief = None
-    return PersonView(row, published, size, belief, true)
+    return PersonView(row, published, size, belief, true_code)
 
 
 def _check(data: Microdata, row: int) -> None:

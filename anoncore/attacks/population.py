@@ -29,8 +29,8 @@ def population_sizes(fragment: Fragment, names: Sequence[str], rows: Int64, popu
             f"The population lacks the quasi-identifier {listing(lacking)}; "
             f"it has {listing(population.attributes, 30)}."
         )
-    places = [_neighbours(population, name, fragment.recodings[name].domain) for name in names]
-    below, above = (np.column_stack([place[side] for place in places]) for side in (0, 1))
+    neighbours = [_neighbours(population, name, fragment.recodings[name].domain) for name in names]
+    below, above = (np.column_stack([pair[side] for pair in neighbours]) for side in (0, 1))
     columns = [column + 1 for side in (below, above) for column in side.T]
     key = dense_key(columns, population.n_rows)
     _, first, weight = np.unique(key, return_index=True, return_counts=True)
@@ -42,18 +42,18 @@ def population_sizes(fragment: Fragment, names: Sequence[str], rows: Int64, popu
 
 def _neighbours(population: Microdata, name: str, domain: Domain) -> tuple[Codes, Codes]:
     """For each person the table's codes next to their value, below and above; twice its code where the table has it."""
-    there = population.domain[name]
-    if domain.kind is Kind.NUMERIC and there.kind is Kind.NUMERIC and domain.is_date == there.is_date:
+    of_population = population.domain[name]
+    if domain.kind is Kind.NUMERIC and of_population.kind is Kind.NUMERIC and domain.is_date == of_population.is_date:
         known = domain.positions[: len(domain.values)]
-        values = there.positions[: len(there.values)]
+        values = of_population.positions[: len(of_population.values)]
         below = np.searchsorted(known, values, side="right") - 1
         above = np.searchsorted(known, values, side="left")
         above[above == len(known)] = len(domain)
     else:
         codes = {value_text(value): code for code, value in enumerate(domain.values)}
-        below = np.array([codes.get(value_text(value), -1) for value in there.values], dtype=np.int64)
+        below = np.array([codes.get(value_text(value), -1) for value in of_population.values], dtype=np.int64)
         above = below
-    if there.has_missing:
+    if of_population.has_missing:
         missing = domain.missing_code if domain.missing_code is not None else -1
         below, above = np.append(below, missing), np.append(above, missing)
     return below[population.codes[name]].astype(np.int32), above[population.codes[name]].astype(np.int32)
@@ -64,10 +64,14 @@ def _regions(recodings: Sequence[Recoding], rows: Int64) -> tuple[Codes, Codes, 
 
     The set of row r on axis a is `members[start[r, a]:start[r, a + 1]]`; it is empty where the cell is an interval.
     """
-    bounds = [one.bounds() for one in recodings]
+    bounds = [recoding.bounds() for recoding in recodings]
     low, high = (np.column_stack([pair[side][rows] for pair in bounds]) for side in (0, 1))
     sizes = np.zeros((len(rows), len(recodings)), dtype=np.int64)
-    sets = {axis: found for axis, one in enumerate(recodings) if (found := _sets(one, rows)) is not None}
+    sets = {
+        axis: set_of_rows
+        for axis, recoding in enumerate(recodings)
+        if (set_of_rows := _sets(recoding, rows)) is not None
+    }
     for axis, (begin, end, _) in sets.items():
         sizes[:, axis] = end - begin
     ends = np.cumsum(sizes).reshape(sizes.shape)

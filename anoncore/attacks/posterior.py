@@ -90,8 +90,8 @@ def sensitive_posterior(release: Release, attribute: str) -> Floats:
     >>> attacks.sensitive_posterior(release, "disease")[0].round(3).tolist()
     [0.833, 0.167]
     """
-    found = signature_posterior(release, attribute)
-    return found.probability[found.signature]
+    beliefs = signature_posterior(release, attribute)
+    return beliefs.probability[beliefs.signature]
 
 
 def signature_posterior(release: Release, attribute: str) -> SignaturePosterior:
@@ -166,7 +166,7 @@ def bucket_factors(release: Release, attribute: str) -> list[BucketFactor]:
     if hidden:
         raise ReleaseError(
             f"Several columns publish {listing(hidden)}, which the adversary does not know; "
-            f"what he believes about '{attribute}' is not computed for that."
+            f"what they believe about '{attribute}' is not computed for that."
         )
     parts = [(fragment, frozenset(fragment.attributes), 1) for fragment in fragments]
     parts += [(fragments[link.parent], link.attributes, -1) for link in through]
@@ -179,7 +179,7 @@ def bucket_factors(release: Release, attribute: str) -> list[BucketFactor]:
 
 def _linked_by_buckets(release: Release, attribute: str) -> SignaturePosterior:
     factors = bucket_factors(release, attribute)
-    keys = [published_key(one.fragment, one.known) for one in factors]
+    keys = [published_key(factor.fragment, factor.known) for factor in factors]
     signature = dense_key(keys, release.data.n_rows)
     _, first = np.unique(signature, return_index=True)
     probability = bucket_posterior(release, attribute, factors, keys, np.column_stack([key[first] for key in keys]))
@@ -212,22 +212,25 @@ def _columns(
     factors: list[BucketFactor], cells: list[Cells], starts: Int64, n_groups: int, attribute: str, n_codes: int
 ) -> Columns:
     groups = np.arange(n_groups + 1)
-    sensitive = [place for place, one in enumerate(factors) if one.is_sensitive]
-    entries = {place: Entries.of(factors[place].fragment, cells[place], attribute, n_codes) for place in sensitive}
+    sensitive = [column for column, factor in enumerate(factors) if factor.is_sensitive]
+    entries = {column: Entries.of(factors[column].fragment, cells[column], attribute, n_codes) for column in sensitive}
     sizes = [
-        np.diff(entries[place].start) if place in entries else np.zeros(len(one), dtype=np.int64)
-        for place, one in enumerate(cells)
+        np.diff(entries[column].start) if column in entries else np.zeros(len(cells_of_column), dtype=np.int64)
+        for column, cells_of_column in enumerate(cells)
     ]
     return Columns(
         bucket_start=np.array(
-            [start + np.searchsorted(one.group, groups) for one, start in zip(cells, starts, strict=False)]
+            [
+                start + np.searchsorted(cells_of_column.group, groups)
+                for cells_of_column, start in zip(cells, starts, strict=False)
+            ]
         ),
-        bucket=np.concatenate([one.group for one in cells]),
-        value=np.concatenate([one.value for one in cells]),
-        share=np.concatenate([one.share for one in cells]),
-        power=np.array([one.power for one in factors], dtype=np.int64),
+        bucket=np.concatenate([cells_of_column.group for cells_of_column in cells]),
+        value=np.concatenate([cells_of_column.value for cells_of_column in cells]),
+        share=np.concatenate([cells_of_column.share for cells_of_column in cells]),
+        power=np.array([factor.power for factor in factors], dtype=np.int64),
         sensitive=np.array(sensitive, dtype=np.int64),
         entry_start=np.concatenate(([0], np.cumsum(np.concatenate(sizes)))),
-        entry_code=np.concatenate([entries[place].code for place in sensitive]),
-        entry_share=np.concatenate([entries[place].share for place in sensitive]),
+        entry_code=np.concatenate([entries[column].code for column in sensitive]),
+        entry_share=np.concatenate([entries[column].share for column in sensitive]),
     )

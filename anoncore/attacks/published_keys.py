@@ -26,8 +26,10 @@ def exact_key(fragment: Fragment, known: Collection[str]) -> Int64:
 
     Generalized cells are left out, as they tell nobody apart inside a group.
     """
-    recodings = [one for name, one in fragment.recodings.items() if name in known and isinstance(one, Exact)]
-    return dense_key((one.codes for one in recodings), fragment.partition.n_rows)
+    recodings = [
+        recoding for name, recoding in fragment.recodings.items() if name in known and isinstance(recoding, Exact)
+    ]
+    return dense_key((recoding.codes for recoding in recodings), fragment.partition.n_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +82,8 @@ class Entries:
             return cls(start, code, count / cells.count[cell])
         sizes = partition.sizes[cells.group]
         start = np.concatenate(([0], np.cumsum(sizes)))
-        places = np.arange(start[-1]) - np.repeat(start[:-1] - partition.starts[cells.group], sizes)
-        return cls(start, codes[places].astype(np.int64), np.repeat(1 / sizes, sizes))
+        positions = np.arange(start[-1]) - np.repeat(start[:-1] - partition.starts[cells.group], sizes)
+        return cls(start, codes[positions].astype(np.int64), np.repeat(1 / sizes, sizes))
 
     def dense(self, n_codes: int) -> Floats:
         """Share of every code in each cell, (n_cells, n_codes)."""

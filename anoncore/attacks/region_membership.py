@@ -136,14 +136,14 @@ def region_membership(release: Release) -> RegionMembership:
         raise ReleaseError("The release publishes no quasi-identifier by which members could be recognized.")
     group = fragment.partition.group.astype(np.int64)
     fitting = np.ones(data.n_rows)
-    exact: list[Codes | Int64] = [group]
+    told_apart: list[Codes | Int64] = [group]
     for name in names:
         recoding = fragment.recodings[name]
         if isinstance(recoding, Generalized | GroupValues):
             fitting *= recoding.sizes[group]
         else:
-            exact += list(recoding.content())
-    cell = dense_key(exact, data.n_rows)
+            told_apart += list(recoding.content())
+    cell = dense_key(told_apart, data.n_rows)
     pair = dense_key([cell, *(data.codes[name] for name in names)], data.n_rows)
     _, first = np.unique(pair, return_index=True)
     present = np.bincount(cell[first])[cell].astype(np.float64)

@@ -266,18 +266,22 @@ def reidentification(release: Release, population: Microdata | None = None, thre
     if not 0 <= threshold <= 1:
         raise ParameterError(f"The risk threshold is a probability from 0 to 1, not {threshold}.")
     known = release.data.quasi_identifiers
-    fragments = [part for part in release.fragments if set(known) & set(part.attributes)] or [release.fragments[0]]
+    fragments = [fragment for fragment in release.fragments if set(known) & set(fragment.attributes)] or [
+        release.fragments[0]
+    ]
     people = None if population is None or population is release.data else population
-    classes = [_classes(part, [name for name in part.attributes if name in known], people) for part in fragments]
-    class_size = np.min([one.records[one.of_row] for one in classes], axis=0)
-    population_size = np.min([one.people[one.of_row] for one in classes], axis=0)
+    classes = [
+        _classes(fragment, [name for name in fragment.attributes if name in known], people) for fragment in fragments
+    ]
+    class_size = np.min([grouped.records[grouped.of_row] for grouped in classes], axis=0)
+    population_size = np.min([grouped.people[grouped.of_row] for grouped in classes], axis=0)
     risk = 1 / class_size
     linked = 1 / population_size
     chance = 1 / (release.data.n_rows if people is None else people.n_rows)
     partition = fragments[0].partition
     return Reidentification(
         prosecutor=_risk("prosecutor", risk, float(risk.mean()), 1 / len(risk), threshold),
-        journalist=_risk("journalist", linked, max(one.mean_journalist for one in classes), chance, threshold),
+        journalist=_risk("journalist", linked, max(grouped.mean_journalist for grouped in classes), chance, threshold),
         marketer=_risk("marketer", linked, float(linked.mean()), chance, threshold),
         threshold=threshold,
         class_size=class_size,
@@ -319,7 +323,7 @@ def _notes(release: Release, fragments: list[Fragment], population: Microdata | 
 
 _DEFINITIONS = {
     "prosecutor": (
-        "The adversary looks for one person of whom he knows that the table has a record: 1 / f, f the records of the "
+        "The adversary looks for one person of whom they know that the table has a record: 1 / f, f the records of the "
         "person's class. Largest: 1 / min f. Mean: classes / records."
     ),
     "journalist": (
@@ -328,7 +332,7 @@ _DEFINITIONS = {
     ),
     "marketer": (
         "The adversary links every record with a list of the population and counts hits: a link is right with 1 / F. "
-        "Mean: the share of records that he is expected to link rightly, the sum of f / F over classes / records."
+        "Mean: the share of records that they are expected to link rightly, the sum of f / F over classes / records."
     ),
 }
 

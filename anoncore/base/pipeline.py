@@ -33,8 +33,8 @@ def in_threads(function: Callable[[T], R], items: Iterable[T]) -> Generator[R, N
             while running:
                 yield running.popleft().result()
         finally:
-            for one in running:
-                one.cancel()
+            for future in running:
+                future.cancel()
             if isinstance(items, Generator):
                 items.close()
 

@@ -94,8 +94,8 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
     parsers = parser.add_subparsers(title="commands", required=True, metavar="command")
     wanted = next((word for word in given if not word.startswith("-")), None)
     for name, command in COMMANDS.items():
-        one = parsers.add_parser(name, help=command.text, description=command.text)
+        options = parsers.add_parser(name, help=command.text, description=command.text)
         if name == wanted:
             module = importlib.import_module(f"anoncore.cli.{command.module}")
-            getattr(module, command.add_options)(one)
+            getattr(module, command.add_options)(options)
     return parser

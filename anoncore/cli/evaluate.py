@@ -22,11 +22,11 @@ from anoncore.release.release import Release
 Asked = str | Measure
 
 
-def add_options(one: argparse.ArgumentParser) -> None:
+def add_options(command: argparse.ArgumentParser) -> None:
     """Give the parser of the command its options."""
-    one.epilog = f"Numbers on one scale: {', '.join(CRITERIA)}. Measures: {', '.join(MEASURES)}."
-    one.add_argument("recipe", type=Path, nargs="+", help="recipe file (TOML), or a folder: every .toml file in it")
-    one.add_argument(
+    command.epilog = f"Numbers on one scale: {', '.join(CRITERIA)}. Measures: {', '.join(MEASURES)}."
+    command.add_argument("recipe", type=Path, nargs="+", help="recipe file (TOML), or a folder: every .toml file in it")
+    command.add_argument(
         "--measure",
         action="append",
         default=[],
@@ -34,9 +34,9 @@ def add_options(one: argparse.ArgumentParser) -> None:
         help="what to measure, again for more, e.g. k, information-loss, utility.query_error, or with arguments as in "
         "a recipe 'utility.query_error(n_queries = 500)' (default: the recipe's own measures, else all quick numbers)",
     )
-    one.add_argument("--attribute", help="sensitive attribute of numbers that are about one (default: the first)")
-    one.add_argument("--json", action="store_true", help="print one JSON object: recipe, measure, value")
-    one.set_defaults(command=_evaluate)
+    command.add_argument("--attribute", help="sensitive attribute of numbers that are about one (default: the first)")
+    command.add_argument("--json", action="store_true", help="print one JSON object: recipe, measure, value")
+    command.set_defaults(command=_evaluate)
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:
@@ -44,20 +44,20 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     files = [file for path in arguments.recipe for file in _recipes(path)]
     results: dict[str, dict[str, Any]] = {}
     failed = False
-    for place, file in enumerate(files):
+    for number, file in enumerate(files):
         try:
             with ProgressLine(sys.stderr) as report:
-                found = _measured(Recipe.load(file), asked, arguments.attribute, report)
+                numbers = _measured(Recipe.load(file), asked, arguments.attribute, report)
         except AnonymizationError as error:
             if len(files) == 1:
                 raise
             failed = True
             print(f"anoncore: {file.name}: {' '.join(str(error).split())}", file=sys.stderr)
             continue
-        results[str(file)] = {name: _plain(value) for name, value in found.items()}
+        results[str(file)] = {name: _plain(value) for name, value in numbers.items()}
         if not arguments.json:
-            print(f"{chr(10) if place else ''}{file}")
-            for line in (line for name, value in found.items() for line in _lines(name, value)):
+            print(f"{chr(10) if number else ''}{file}")
+            for line in (line for name, value in numbers.items() for line in _lines(name, value)):
                 print(f"  {line}")
     if arguments.json:
         print(json.dumps(results, indent=2))
@@ -67,10 +67,10 @@ def _evaluate(arguments: argparse.Namespace) -> int:
 def _recipes(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = sorted(path.glob("*.toml"))
-    if not found:
+    files = sorted(path.glob("*.toml"))
+    if not files:
         raise RecipeError(f"The folder '{path}' has no recipe (.toml).")
-    return found
+    return files
 
 
 def _asked(text: str) -> Asked:
@@ -96,16 +96,20 @@ def _measured(recipe: Recipe, asked: Sequence[Asked], attribute: str | None, rep
     report(0.0, "Reading the table")
     data = recipe.microdata()
     release = recipe.algorithm.anonymize(data, part_of(report, 0.1, 0.7))
-    wanted = list(asked) or list(recipe.measures) or [one.name for one in CRITERIA.values() if not one.is_slow]
-    found: dict[str, object] = {}
-    for place, one in enumerate(wanted):
-        report(0.7 + 0.3 * place / len(wanted), f"Measuring {one if isinstance(one, str) else one.label}")
-        if isinstance(one, Measure):
-            found[one.label] = _attempt(one, release)
+    wanted = (
+        list(asked)
+        or list(recipe.measures)
+        or [criterion.name for criterion in CRITERIA.values() if not criterion.is_slow]
+    )
+    numbers: dict[str, object] = {}
+    for number, measure in enumerate(wanted):
+        report(0.7 + 0.3 * number / len(wanted), f"Measuring {measure if isinstance(measure, str) else measure.label}")
+        if isinstance(measure, Measure):
+            numbers[measure.label] = _attempt(measure, release)
         else:
-            found |= criteria.evaluate(release, [one], attribute)
+            numbers |= criteria.evaluate(release, [measure], attribute)
     report(1.0, "Done")
-    return found
+    return numbers
 
 
 def _attempt(measure: Measure, release: Release) -> object:
@@ -119,9 +123,9 @@ def _lines(name: str, value: object) -> list[str]:
     if isinstance(value, AnonymizationError):
         return [f"{name}: not defined ({' '.join(str(value).split())})"]
     if name in CRITERIA and isinstance(value, float):
-        one = CRITERIA[name]
-        direction = "higher" if one.higher_is_better else "lower"
-        return [f"{name}: {one.title} {one.text(value)}, {direction} is better"]
+        criterion = CRITERIA[name]
+        direction = "higher" if criterion.higher_is_better else "lower"
+        return [f"{name}: {criterion.title} {criterion.text(value)}, {direction} is better"]
     return list(result_lines(name, value))
 
 
@@ -131,5 +135,8 @@ def _plain(value: object) -> Any:
         return {"value": None, "reason": " ".join(str(value).split())}
     scores = scores_of(value)
     if scores and not isinstance(value, float):
-        return [{"name": one.name, "attribute": getattr(one, "attribute", None), "value": float(one)} for one in scores]
+        return [
+            {"name": score.name, "attribute": getattr(score, "attribute", None), "value": float(score)}
+            for score in scores
+        ]
     return float(value) if isinstance(value, int | float) else str(value)

@@ -16,14 +16,14 @@ from anoncore.cli.text import WIDTH
 from anoncore.requirements import REQUIREMENTS
 
 
-def add_algorithms_options(one: argparse.ArgumentParser) -> None:
+def add_algorithms_options(command: argparse.ArgumentParser) -> None:
     """Make the parser's command the list of algorithms."""
-    one.set_defaults(command=lambda _arguments: _print_models(ALGORITHMS))
+    command.set_defaults(command=lambda _arguments: _print_models(ALGORITHMS))
 
 
-def add_requirements_options(one: argparse.ArgumentParser) -> None:
+def add_requirements_options(command: argparse.ArgumentParser) -> None:
     """Make the parser's command the list of requirements."""
-    one.set_defaults(command=lambda _arguments: _print_models(REQUIREMENTS))
+    command.set_defaults(command=lambda _arguments: _print_models(REQUIREMENTS))
 
 
 def _print_models(models: Mapping[str, type[Model]]) -> None:
@@ -42,7 +42,7 @@ def _type_text(info: FieldInfo) -> str:
     """What a field takes, e.g. `whole number, 1 or more`."""
     annotation = info.annotation
     if get_origin(annotation) in (Union, UnionType):
-        rest = [part for part in get_args(annotation) if part is not NoneType]
+        rest = [kind for kind in get_args(annotation) if kind is not NoneType]
         annotation = rest[0] if len(rest) == 1 else annotation
     if get_origin(annotation) is Literal:
         return " | ".join(str(choice) for choice in get_args(annotation))

@@ -40,9 +40,9 @@ def _report(arguments: argparse.Namespace) -> None:
     recipes = [Recipe.load(path) for path in arguments.recipe]
     with ProgressLine(sys.stderr) as progress:
         subjects = []
-        for place, (path, recipe) in enumerate(zip(arguments.recipe, recipes, strict=True)):
-            told = part_of(progress, 0.6 * place / len(recipes), 0.6 * (place + 1) / len(recipes))
-            release = recipe.algorithm.anonymize(recipe.microdata(), told)
+        for number, (path, recipe) in enumerate(zip(arguments.recipe, recipes, strict=True)):
+            progress_of_recipe = part_of(progress, 0.6 * number / len(recipes), 0.6 * (number + 1) / len(recipes))
+            release = recipe.algorithm.anonymize(recipe.microdata(), progress_of_recipe)
             subjects.append(Subject(path.stem, release, recipe.source.builtin or recipe.source.path or ""))
         text = report(subjects, arguments.attribute, part_of(progress, 0.6, 1.0))
     arguments.output.parent.mkdir(parents=True, exist_ok=True)

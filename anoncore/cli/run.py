@@ -97,9 +97,9 @@ def _keep(arguments: argparse.Namespace, run: RecipeRun, target: Path) -> None:
         print(f"Written: {file} (not for publication)")
     if arguments.mapping:
         file = target.with_name(target.name + MAPPING)
-        found = value_mapping(run.release)
-        write_tables({"mapping": found.frame}, file, "csv")
-        print(f"Written: {file} ({found.sentence.rstrip('.')})")
+        mapping = value_mapping(run.release)
+        write_tables({"mapping": mapping.frame}, file, "csv")
+        print(f"Written: {file} ({mapping.sentence.rstrip('.')})")
 
 
 def _key(file: Path | None) -> tuple[str, str]:

@@ -23,11 +23,11 @@ from anoncore.search.targets import Search, Target, default_candidates
 WIDTH = 100
 
 
-def add_options(one: argparse.ArgumentParser) -> None:
+def add_options(command: argparse.ArgumentParser) -> None:
     """Give the parser of the command its options."""
-    one.epilog = f"Criteria: {', '.join(CRITERIA)}."
-    one.add_argument("recipe", type=Path, help="recipe file (TOML); its table and tags are taken, not its method")
-    one.add_argument(
+    command.epilog = f"Criteria: {', '.join(CRITERIA)}."
+    command.add_argument("recipe", type=Path, help="recipe file (TOML); its table and tags are taken, not its method")
+    command.add_argument(
         "--try",
         dest="tried",
         action="append",
@@ -35,7 +35,7 @@ def add_options(one: argparse.ArgumentParser) -> None:
         metavar="'METHOD AXIS=VALUES ...'",
         help="a method with the values to try, again for more, e.g. 'mondrian k=2,5,10-50step10 t=0.1,0.2'",
     )
-    one.add_argument(
+    command.add_argument(
         "--target",
         action="append",
         default=[],
@@ -43,11 +43,15 @@ def add_options(one: argparse.ArgumentParser) -> None:
         help="what a release must keep, again for more, e.g. k=10 or t=0.2; without --try methods and values are "
         "chosen for the targets",
     )
-    one.add_argument("--spare", default="information-loss", help="the criterion that should cost least with --target")
-    one.add_argument("--criteria", help=f"what to measure, by comma (default: {','.join(FIRST_CRITERIA)})")
-    one.add_argument("--attribute", help="sensitive attribute that l, t and criteria are about (default: the first)")
-    one.add_argument("--output", type=Path, help="CSV file for all points")
-    one.set_defaults(command=_sweep)
+    command.add_argument(
+        "--spare", default="information-loss", help="the criterion that should cost least with --target"
+    )
+    command.add_argument("--criteria", help=f"what to measure, by comma (default: {','.join(FIRST_CRITERIA)})")
+    command.add_argument(
+        "--attribute", help="sensitive attribute that l, t and criteria are about (default: the first)"
+    )
+    command.add_argument("--output", type=Path, help="CSV file for all points")
+    command.set_defaults(command=_sweep)
 
 
 def _sweep(arguments: argparse.Namespace) -> int:
@@ -131,9 +135,9 @@ def _label(point: Point) -> str:
     values = {name: value for name, value in point.algorithm.to_dict().items() if name not in ("name", "seed")}
     requirements = values.pop("requirements", [])
     parts = [f"{name} = {value}" for name, value in values.items()]
-    for one in requirements:
-        fields = [f"{name} = {value}" for name, value in one.items() if name != "name" and value is not None]
-        parts.append(f"{one['name']} {' '.join(fields)}")
+    for requirement in requirements:
+        fields = [f"{name} = {value}" for name, value in requirement.items() if name != "name" and value is not None]
+        parts.append(f"{requirement['name']} {' '.join(fields)}")
     return f"{point.algorithm.name} ({', '.join(parts)})" if parts else point.algorithm.name
 
 
@@ -150,21 +154,21 @@ def _write(path: Path, points: Sequence[Point], names: Sequence[str], front: Seq
         raise DataError(f"'{path}' cannot be written: {(error.strerror or 'unknown reason').lower()}.") from None
 
 
-def _answer(found: Search) -> int:
+def _answer(search: Search) -> int:
     """Print the cheapest release that keeps the targets, or the nearest miss (exit code 1)."""
-    spare = CRITERIA[found.spare]
-    if found.best is not None:
-        print(f"Cheapest that keeps every target: {_label(found.best)}, {spare.title} {_cost(found, found.best)}")
-    elif found.nearest is not None:
-        missed = "; ".join(one.text for one in found.missed(found.nearest))
-        print(f"No release keeps every target. Nearest: {_label(found.nearest)}, which misses: {missed}")
-    for target, point in found.without.items():
+    spare = CRITERIA[search.spare]
+    if search.best is not None:
+        print(f"Cheapest that keeps every target: {_label(search.best)}, {spare.title} {_cost(search, search.best)}")
+    elif search.nearest is not None:
+        missed = "; ".join(target.text for target in search.missed(search.nearest))
+        print(f"No release keeps every target. Nearest: {_label(search.nearest)}, which misses: {missed}")
+    for target, point in search.without.items():
         if point is not None:
-            print(f"  without '{target.text}': {_label(point)}, {spare.title} {_cost(found, point)}")
-    if found.costliest is not None:
-        print(f"  The target that costs most is '{found.costliest.text}'.")
-    return 0 if found.best is not None else 1
+            print(f"  without '{target.text}': {_label(point)}, {spare.title} {_cost(search, point)}")
+    if search.costliest is not None:
+        print(f"  The target that costs most is '{search.costliest.text}'.")
+    return 0 if search.best is not None else 1
 
 
-def _cost(found: Search, point: Point) -> str:
-    return CRITERIA[found.spare].text(point.values[found.spare])
+def _cost(search: Search, point: Point) -> str:
+    return CRITERIA[search.spare].text(point.values[search.spare])

@@ -50,8 +50,8 @@ def summary(run: RecipeRun) -> Iterator[str]:
             f"{title}: {run.data.n_rows:,} rows in {len(sizes):,} groups ({release.group_word}) of {sizes.min():,} to "
             f"{sizes.max():,} rows"
         )
-    for one in guarantees(release):
-        yield f"  {one.sentence}"
+    for guarantee in guarantees(release):
+        yield f"  {guarantee.sentence}"
     for promise in personal_guarantees(release):
         yield f"  {promise.sentence}"
     for note in release.notes:
@@ -65,12 +65,13 @@ def result_lines(name: str, result: object) -> Iterator[str]:
     scores = scores_of(result)
     if not scores:
         yield f"{name}: {_size_text(result)}"
-    for one in scores:
-        attribute = getattr(one, "attribute", None)
+    for score in scores:
+        attribute = getattr(score, "attribute", None)
         of = f" of '{attribute}'" if isinstance(attribute, str) else ""
-        baseline = f", baseline {one.baseline:.4g}" if one.baseline is not None else ""
-        direction = {True: ", higher is better", False: ", lower is better", None: ""}[one.higher_is_better]
-        yield f"{name}: {one.title}{of} {float(one):.4g}{' ' + one.unit if one.unit else ''}{baseline}{direction}"
+        baseline = f", baseline {score.baseline:.4g}" if score.baseline is not None else ""
+        direction = {True: ", higher is better", False: ", lower is better", None: ""}[score.higher_is_better]
+        unit = f" {score.unit}" if score.unit else ""
+        yield f"{name}: {score.title}{of} {float(score):.4g}{unit}{baseline}{direction}"
 
 
 def scores_of(result: object) -> tuple[Score, ...]:

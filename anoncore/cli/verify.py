@@ -31,18 +31,21 @@ def _verify(arguments: argparse.Namespace) -> int:
     if (arguments.recipe is None) != (arguments.key_file is None):
         raise ParameterError("The original table is compared with --recipe and --key-file together.")
     certificate = Certificate.load(arguments.certificate)
-    files = arguments.files or [arguments.certificate.parent / one.name for one in certificate.files]
+    files = arguments.files or [arguments.certificate.parent / file.name for file in certificate.files]
     if not files:
         raise ParameterError("The certificate names no files; name the published files after it.")
     data = None if arguments.recipe is None else Recipe.load(arguments.recipe).microdata()
     key = None if arguments.key_file is None else read_key(arguments.key_file)
-    found = verify(certificate, _contents(files), not arguments.no_hashes, data, key)
-    for one in found.findings:
-        print(f"{one.outcome}: {one.sentence}")
-    counts = [sum(one.outcome == outcome for one in found.findings) for outcome in ("holds", "fails", "not checked")]
-    state = "The certificate holds" if found.holds else "The certificate does not hold"
+    verification = verify(certificate, _contents(files), not arguments.no_hashes, data, key)
+    for finding in verification.findings:
+        print(f"{finding.outcome}: {finding.sentence}")
+    counts = [
+        sum(finding.outcome == outcome for finding in verification.findings)
+        for outcome in ("holds", "fails", "not checked")
+    ]
+    state = "The certificate holds" if verification.holds else "The certificate does not hold"
     print(f"{state}: of {sum(counts)} checks {counts[0]} hold, {counts[1]} fail, {counts[2]} could not be made.")
-    return 0 if found.holds else 1
+    return 0 if verification.holds else 1
 
 
 def _contents(files: Sequence[Path]) -> dict[str, bytes]:

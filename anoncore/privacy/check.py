@@ -115,23 +115,23 @@ def check(release: Release, requirements: Sequence[Requirement]) -> tuple[Violat
     Equivalence class 1 (3 rows) has different values of 'disease' 1, but distinct l-diversity (l = 2) asks for at least
     2; its most frequent value 'cold' has 100% of it and 67% of the table.
     """
-    found: list[Violation] = []
+    violations: list[Violation] = []
     for requirement in requirements:
-        for one in requirement.checks(release.data):
-            for fragment in fragments_of(release, one.attribute):
-                levels = published_levels(release, fragment, one)
-                failing = np.flatnonzero(~one.holds(levels))
+        for condition in requirement.checks(release.data):
+            for fragment in fragments_of(release, condition.attribute):
+                levels = published_levels(release, fragment, condition)
+                failing = np.flatnonzero(~condition.holds(levels))
                 if len(failing):
-                    found.extend(_violations(release, fragment, one, failing, levels))
-    return tuple(found)
+                    violations.extend(_violations(release, fragment, condition, failing, levels))
+    return tuple(violations)
 
 
-def published_levels(release: Release, fragment: Fragment, one: Check) -> Floats:
+def published_levels(release: Release, fragment: Fragment, condition: Check) -> Floats:
     """Level of every group of a fragment by what is published of the sensitive attribute, float (n_groups,)."""
-    if one.attribute is None:
-        return one.levels(fragment.partition)
-    partition, codes = published_values(fragment, one.attribute)
-    return one.levels(partition, release.data.sensitive_view(one.attribute, codes).codes)
+    if condition.attribute is None:
+        return condition.levels(fragment.partition)
+    partition, codes = published_values(fragment, condition.attribute)
+    return condition.levels(partition, release.data.sensitive_view(condition.attribute, codes).codes)
 
 
 COMPARISON_WORDS = {Comparison.AT_LEAST: "at least", Comparison.AT_MOST: "at most", Comparison.BELOW: "below"}
@@ -154,27 +154,27 @@ def _number(value: float, digits: int) -> str:
 
 
 def _violations(
-    release: Release, fragment: Fragment, one: Check, failing: Groups, levels: Floats
+    release: Release, fragment: Fragment, condition: Check, failing: Groups, levels: Floats
 ) -> Iterator[Violation]:
-    requirement = one.requirement
+    requirement = condition.requirement
     word = release.group_word.capitalize()
     inside = "" if release.is_shared else f" of fragment '{fragment.name}'"
-    of = f" of '{one.attribute}'" if one.attribute else ""
+    of = f" of '{condition.attribute}'" if condition.attribute else ""
     asks = f"but {requirement.label()} asks for {COMPARISON_WORDS[requirement.comparison]}"
     sizes = fragment.partition.sizes[failing].tolist()
-    reasons = _reasons(release, fragment, one, failing)
+    reasons = _reasons(release, fragment, condition, failing)
     for group, size, level, reason in zip(failing.tolist(), sizes, levels[failing].tolist(), reasons, strict=True):
         reached, asked = level_texts(level, requirement.threshold)
         sentence = (
             f"{word} {group}{inside} ({size:,} {'row' if size == 1 else 'rows'}) has {requirement.level_name}{of} "
             f"{reached}, {asks} {asked}{reason}."
         )
-        yield Violation(requirement, one.attribute, fragment.name, group, size, level, sentence)
+        yield Violation(requirement, condition.attribute, fragment.name, group, size, level, sentence)
 
 
-def _reasons(release: Release, fragment: Fragment, one: Check, failing: Groups) -> list[str]:
+def _reasons(release: Release, fragment: Fragment, condition: Check, failing: Groups) -> list[str]:
     """For each failing group, its most frequent value and how frequent that is in the group and in the table."""
-    view = one.values
+    view = condition.values
     if view is None:
         return [""] * len(failing)
     partition, codes = published_values(fragment, view.attribute)

@@ -18,8 +18,8 @@ def common_attribute(release: Release) -> str:
     """
     if len(release.fragments) > 1:
         for name, recoding in release.fragments[0].recodings.items():
-            found = [fragment.recodings.get(name) for fragment in release.fragments]
-            if isinstance(recoding, Exact | GroupValues) and all(type(one) is type(recoding) for one in found):
+            recodings = [fragment.recodings.get(name) for fragment in release.fragments]
+            if isinstance(recoding, Exact | GroupValues) and all(type(other) is type(recoding) for other in recodings):
                 return name
     raise ReleaseError("The release has no fragments that share an attribute, so there is nothing to join them on.")
 

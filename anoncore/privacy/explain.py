@@ -19,6 +19,7 @@ from anoncore.requirements import Comparison, Requirement
 from anoncore.requirements.requirement import Check
 
 DIGITS = 3
+"""Decimals of a parameter's nearest value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +43,8 @@ class Binding:
     @property
     def worst(self) -> float:
         """The level of the group that has least to spare."""
-        found = self.levels.min() if self.requirement.comparison is Comparison.AT_LEAST else self.levels.max()
-        return float(found)
+        level = self.levels.min() if self.requirement.comparison is Comparison.AT_LEAST else self.levels.max()
+        return float(level)
 
     def tightest(self, most: int = 20) -> Int64:
         """Groups with least to spare, the tightest first."""
@@ -73,8 +74,8 @@ class Explanation:
     def together(self) -> Bools:
         """Groups that no requirement alone keeps whole, but several of them do together."""
         single = np.zeros(self.n_groups, dtype=np.bool_)
-        for one in self.bindings:
-            single |= one.forbids
+        for binding in self.bindings:
+            single |= binding.forbids
         return ~single & ~self.alike & ~self.free
 
 
@@ -110,33 +111,33 @@ def explain(release: Release, requirements: Sequence[Requirement], fragment: Fra
     would; a cut is allowed if both halves keep every requirement. `fragment`: whose groups (default: the first). Other
     ways to cut or to regroup are not tried. Raises DataError where a requirement does not fit the table.
     """
-    part = release.fragments[0] if fragment is None else fragment
-    partition = part.partition
-    names = [name for name in release.data.quasi_identifiers if name in part.attributes] or list(
+    judged = release.fragments[0] if fragment is None else fragment
+    partition = judged.partition
+    names = [name for name in release.data.quasi_identifiers if name in judged.attributes] or list(
         release.data.quasi_identifiers
     )
-    checks = [one for requirement in requirements for one in requirement.checks(release.data)]
+    checks = [condition for requirement in requirements for condition in requirement.checks(release.data)]
     n_groups = partition.n_groups
     cuttable = np.zeros(n_groups, dtype=np.bool_)
     free = np.zeros(n_groups, dtype=np.bool_)
     forbids = np.ones((len(checks), n_groups), dtype=np.bool_)
     for name in names:
-        halves, can = _halved(partition, release.data.codes[name])
-        if not can.any():
+        halves, can_cut = _halved(partition, release.data.codes[name])
+        if not can_cut.any():
             continue
-        cuttable |= can
-        allowed = can.copy()
-        for place, one in enumerate(checks):
-            holds = one.holds(one.levels(halves.partition))
+        cuttable |= can_cut
+        allowed = can_cut.copy()
+        for number, condition in enumerate(checks):
+            holds = condition.holds(condition.levels(halves.partition))
             both = holds[halves.left] & holds[halves.right]
-            forbids[place] &= ~both | ~can
+            forbids[number] &= ~both | ~can_cut
             allowed &= both
         free |= allowed
     bindings = tuple(
-        Binding(one.requirement, one.attribute, one.levels(partition), forbids[place] & cuttable)
-        for place, one in enumerate(checks)
+        Binding(condition.requirement, condition.attribute, condition.levels(partition), forbids[number] & cuttable)
+        for number, condition in enumerate(checks)
     )
-    return Explanation(part.name, bindings, ~cuttable, free)
+    return Explanation(judged.name, bindings, ~cuttable, free)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,8 +162,8 @@ def _halved(partition: Partition, codes: npt.NDArray[np.int32]) -> tuple[_Halves
     low, high = ordered[partition.starts[:-1]], ordered[partition.starts[1:] - 1]
     median = ordered[partition.starts[:-1] + (partition.sizes - 1) // 2].astype(np.int64)
     last_left = np.where(median == high, median - 1, median)
-    can = low < high
-    side = (codes > last_left[group]) & can[group]
+    can_cut = low < high
+    side = (codes > last_left[group]) & can_cut[group]
     _, dense = np.unique(2 * group + side, return_inverse=True)
     cut = Partition(dense.astype(np.int32))
     left = np.zeros(partition.n_groups, dtype=np.int64)
@@ -170,7 +171,7 @@ def _halved(partition: Partition, codes: npt.NDArray[np.int32]) -> tuple[_Halves
     left[group[~side]] = dense[~side]
     right[:] = left
     right[group[side]] = dense[side]
-    return _Halves(cut, left, right), can
+    return _Halves(cut, left, right), can_cut
 
 
 def what_if(release: Release, requirement: Requirement) -> WhatIf:
@@ -180,15 +181,15 @@ def what_if(release: Release, requirement: Requirement) -> WhatIf:
     """
     violations = check(release, [requirement])
     levels = [
-        published_levels(release, fragment, one)
-        for one in requirement.checks(release.data)
-        for fragment in fragments_of(release, one.attribute)
+        published_levels(release, fragment, condition)
+        for condition in requirement.checks(release.data)
+        for fragment in fragments_of(release, condition.attribute)
     ]
     if not levels:
         raise ParameterError(f"Nothing of this release can be held against {requirement.label()}.")
-    together = np.concatenate(levels)
-    worst = float(together.min() if requirement.comparison is Comparison.AT_LEAST else together.max())
-    failing = {(one.fragment, one.group): one.size for one in violations}
+    every_level = np.concatenate(levels)
+    worst = float(every_level.min() if requirement.comparison is Comparison.AT_LEAST else every_level.max())
+    failing = {(violation.fragment, violation.group): violation.size for violation in violations}
     return WhatIf(
         requirement=requirement,
         violations=violations,
@@ -214,6 +215,7 @@ def _nearest(requirement: Requirement, worst: float, release: Release) -> float 
     if requirement.comparison is Comparison.BELOW:
         value = (floor(worst * scale) + 1) / scale
     whole = isinstance(getattr(requirement, requirement.parameter), int)
+    # An upper limit may need one step more, where the last digit was rounded down.
     for tried in (int(value) if whole else value, value + 1 / scale):
         try:
             changed = requirement.replace(**{requirement.parameter: tried})
@@ -236,7 +238,7 @@ def _some_left(release: Release, failing: dict[tuple[str, int], int]) -> bool:
 def _merged_holds(release: Release, requirement: Requirement, violations: Sequence[Violation]) -> bool:
     """Whether the failing groups of each fragment, put together as one group, keep the requirement."""
     for fragment in release.fragments:
-        groups = sorted({one.group for one in violations if one.fragment == fragment.name})
+        groups = sorted({violation.group for violation in violations if violation.fragment == fragment.name})
         if not groups:
             continue
         if len(groups) < 2:
@@ -244,36 +246,39 @@ def _merged_holds(release: Release, requirement: Requirement, violations: Sequen
         lost = np.isin(fragment.partition.group, groups)
         # The failing rows come first; where all rows fail there is no second group.
         merged = Partition(np.where(lost, 0, 1).astype(np.int32))
-        for one in requirement.checks(release.data):
-            if not _holds_in_first(one, merged):
+        for condition in requirement.checks(release.data):
+            if not _holds_in_first(condition, merged):
                 return False
     return True
 
 
-def _holds_in_first(one: Check, partition: Partition) -> bool:
-    return bool(one.holds(one.levels(partition))[0])
+def _holds_in_first(condition: Check, partition: Partition) -> bool:
+    return bool(condition.holds(condition.levels(partition))[0])
 
 
-def mending_sentences(found: WhatIf, release: Release) -> tuple[str, ...]:
+def mending_sentences(answer: WhatIf, release: Release) -> tuple[str, ...]:
     """What would mend a requirement that fails, each way in a sentence; empty where it holds."""
-    if found.holds:
+    if answer.holds:
         return ()
-    requirement, word = found.requirement, release.group_word
+    requirement, word = answer.requirement, release.group_word
     sentences = []
-    if found.nearest is not None:
+    if answer.nearest is not None:
         sentences.append(
-            f"Ask for less: {requirement.parameter} = {found.nearest:g} holds as the release is "
+            f"Ask for less: {requirement.parameter} = {answer.nearest:g} holds as the release is "
             f"({COMPARISON_WORDS[requirement.comparison]} was asked {requirement.threshold:g})."
         )
-    share = found.n_rows / release.data.n_rows
-    if found.suppressing:
+    share = answer.n_rows / release.data.n_rows
+    if answer.suppressing:
         sentences.append(
-            f"Withhold the {found.n_groups:,} failing groups ({word}): {found.n_rows:,} rows, {share:.1%} of the table."
+            f"Withhold the {answer.n_groups:,} failing groups ({word}): {answer.n_rows:,} rows, "
+            f"{share:.1%} of the table."
         )
-    if found.merging:
+    if answer.merging:
         sentences.append(
-            f"Merge the {found.n_groups:,} failing groups into one of {found.n_rows:,} rows: together they keep it."
+            f"Merge the {answer.n_groups:,} failing groups into one of {answer.n_rows:,} rows: together they keep it."
         )
     if not sentences:
-        sentences.append("Neither another parameter nor leaving out or merging these groups mends it; make it anew.")
+        sentences.append(
+            "Neither another parameter nor leaving out or merging these groups helps; make the release again."
+        )
     return tuple(sentences)

@@ -208,8 +208,8 @@ def guarantees(release: Release, requirements: Sequence[Requirement] = ()) -> tu
         asked += release.algorithm.promises(release.data)
         asked += getattr(release.algorithm, "requirements", ())
     asked += requirements
-    wanted = [one for place, one in enumerate(asked) if one not in asked[:place]]
-    return tuple(_guarantee(release, check) for one in wanted for check in one.checks(release.data))
+    wanted = [requirement for position, requirement in enumerate(asked) if requirement not in asked[:position]]
+    return tuple(_guarantee(release, check) for requirement in wanted for check in requirement.checks(release.data))
 
 
 def _guarantee(release: Release, check: Check) -> Guarantee:
@@ -217,11 +217,11 @@ def _guarantee(release: Release, check: Check) -> Guarantee:
     sign = 1 if requirement.comparison is Comparison.AT_LEAST else -1
     fragments = fragments_of(release, check.attribute)
     levels = [published_levels(release, fragment, check) for fragment in fragments]
-    worst = min(range(len(levels)), key=lambda place: float((sign * levels[place]).min()))
+    worst = min(range(len(levels)), key=lambda number: float((sign * levels[number]).min()))
     group = int((sign * levels[worst]).argmin())
     reached = float(levels[worst][group])
-    failing = sum(int((~check.holds(one)).sum()) for one in levels)
-    total = sum(len(one) for one in levels)
+    failing = sum(int((~check.holds(level)).sum()) for level in levels)
+    total = sum(len(level) for level in levels)
     return Guarantee(
         requirement=requirement,
         attribute=check.attribute,

@@ -15,6 +15,7 @@ from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.privacy.selectivity import Selectivity
 
 MOST_ENTRIES = 4_000_000
+"""Entries of the arrays that are held at once."""
 TOLERANCE = 1e-9
 
 
@@ -42,12 +43,13 @@ class Classes:
 
     def distinct(self) -> tuple[Classes, Int64]:
         """Merge equal classes, adding up their weights; also says which merged class each one became, int64 (n,)."""
+        # Each class as one opaque value of bytes: np.unique sorts these much faster than rows of numbers.
         lines = np.ascontiguousarray(np.hstack((self.values, self.sizes, self.n_values)), dtype=np.int32)
         whole = lines.view(np.dtype((np.void, lines.shape[1] * lines.itemsize))).ravel()
-        _, first, place = np.unique(whole, return_index=True, return_inverse=True)
-        one = self.take(first)
-        weight = np.bincount(place, weights=self.weight).astype(np.float64)
-        return Classes(one.values, one.sizes, one.n_values, weight), place
+        _, first, kind_of = np.unique(whole, return_index=True, return_inverse=True)
+        kinds = self.take(first)
+        weight = np.bincount(kind_of, weights=self.weight).astype(np.float64)
+        return Classes(kinds.values, kinds.sizes, kinds.n_values, weight), kind_of
 
 
 class TooManyJoins(Exception):  # noqa: N818
@@ -176,8 +178,8 @@ class SelectivityRule(ChangeRule):
 
     def _best(self, members: Sequence[tuple[Int64, Int64]], common: Int64) -> Floats:
         best = np.zeros(common.shape)
-        for one, other in combinations(members, 2):
-            best = np.maximum(best, self.selectivity.eta(*one, *other, common))
+        for first, second in combinations(members, 2):
+            best = np.maximum(best, self.selectivity.eta(*first, *second, common))
         return best
 
     def joined(self, classes: Classes, others: Classes) -> Classes:
@@ -292,19 +294,19 @@ class Joins:
         """The joins, each once, that have some common values but fewer than either side and may yet become unsafe."""
         own = (single.values > 0).astype(np.float64)
         n_own = own.sum(axis=1)
-        found = self.rule.joined(known.take(slice(0)), single.take(slice(0)))
-        for part in blocks(known, single):
-            some = known.take(part)
-            has = (some.values > 0).astype(np.float64)
+        kept = self.rule.joined(known.take(slice(0)), single.take(slice(0)))
+        for block in blocks(known, single):
+            known_block = known.take(block)
+            has = (known_block.values > 0).astype(np.float64)
             common = has @ own.T
             first, second = np.nonzero((common > 0) & (common < has.sum(axis=1)[:, None]) & (common < n_own))
             for begin in range(0, len(first), MOST_ENTRIES // 10):
                 end = begin + MOST_ENTRIES // 10
-                joined = self.rule.joined(some.take(first[begin:end]), single.take(second[begin:end]))
-                found = _together(found, joined.take(~self.rule.settled(joined))).distinct()[0]
-                if len(found) > self.rule.most_joins:
+                joined = self.rule.joined(known_block.take(first[begin:end]), single.take(second[begin:end]))
+                kept = _together(kept, joined.take(~self.rule.settled(joined))).distinct()[0]
+                if len(kept) > self.rule.most_joins:
                     raise TooManyJoins
-        return found
+        return kept
 
 
 def _together(one: Classes, other: Classes) -> Classes:

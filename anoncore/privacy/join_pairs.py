@@ -133,41 +133,42 @@ def unsafe_pairs(
     """
     setting = JoinSetting.of(release)
     sides = setting.classes(release, published)
-    one, other = sides[first], sides[second]
-    rows, columns, levels = _lowest(setting.rule, one, other, most)
+    first_classes, second_classes = sides[first], sides[second]
+    rows, columns, levels = _lowest(setting.rule, first_classes, second_classes, most)
     frame = pd.DataFrame(
         {
             "first class": rows,
             "second class": columns,
             "first rows": release.fragments[first].partition.sizes[rows],
             "second rows": release.fragments[second].partition.sizes[columns],
-            "common values": ((one.values[rows] > 0) & (other.values[columns] > 0)).sum(axis=1),
+            "common values": ((first_classes.values[rows] > 0) & (second_classes.values[columns] > 0)).sum(axis=1),
             "level": levels,
         }
     )
     if not published:
         after = setting.classes(release, True)
-        chosen, place = np.unique(rows, return_inverse=True)
+        chosen, row = np.unique(rows, return_inverse=True)
         published_levels = _shown(setting, setting.rule.levels(after[first].take(chosen), after[second]))
-        frame["published level"] = published_levels[place, columns]
+        frame["published level"] = published_levels[row, columns]
     return frame
 
 
-def _lowest(rule: Rule, one: Classes, other: Classes, most: int) -> tuple[Places, Places, Floats]:
+def _lowest(rule: Rule, classes: Classes, other: Classes, most: int) -> tuple[Places, Places, Floats]:
     """The unsafe joins with the lowest levels, at most `most` of them: the class on either side, and the level."""
-    kinds, members = _kinds(one)
+    # Equal classes are joined only once; the lowest joins are then spelled out for all classes that are equal.
+    kinds, members = _kinds(classes)
     others, other_members = _kinds(other)
     cells = []
-    for part in blocks(kinds, others):
-        levels = rule.levels(kinds.take(part), others)
-        places = np.argwhere(rule.broken(levels))
-        broken = levels[places[:, 0], places[:, 1]]
+    for block in blocks(kinds, others):
+        levels = rule.levels(kinds.take(block), others)
+        unsafe = np.argwhere(rule.broken(levels))
+        broken = levels[unsafe[:, 0], unsafe[:, 1]]
         nearest = np.argsort(broken, kind="stable")[:most]
-        cells.append(np.column_stack((places[nearest] + [part.start, 0], broken[nearest])))
-    found = np.concatenate(cells)
+        cells.append(np.column_stack((unsafe[nearest] + [block.start, 0], broken[nearest])))
+    cells_of_kinds = np.concatenate(cells)
     lines: list[Floats] = [np.zeros((0, 3))]
     n_found = 0
-    for kind, other_kind, level in found[np.argsort(found[:, 2], kind="stable")].tolist():
+    for kind, other_kind, level in cells_of_kinds[np.argsort(cells_of_kinds[:, 2], kind="stable")].tolist():
         if n_found >= most:
             break
         second = other_members[int(other_kind)][:most]
@@ -182,9 +183,9 @@ def _lowest(rule: Rule, one: Classes, other: Classes, most: int) -> tuple[Places
 
 def _kinds(classes: Classes) -> tuple[Classes, list[Places]]:
     """Each different class once, and for each the positions of the classes that are equal to it."""
-    kinds, place = classes.distinct()
-    order = np.argsort(place, kind="stable")
-    return kinds, np.split(order, np.cumsum(np.bincount(place))[:-1])
+    kinds, kind = classes.distinct()
+    order = np.argsort(kind, kind="stable")
+    return kinds, np.split(order, np.cumsum(np.bincount(kind))[:-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,10 +290,10 @@ def worst_joins(release: Release, first: int = 0, second: int = 1, most: int = 4
     """
     setting = JoinSetting.of(release)
     sides = setting.classes(release, False)
-    one, other = sides[first], sides[second]
-    rows, n_broken = _worst(setting.rule, one, other, most)
-    columns, _ = _worst(setting.rule, other, one.take(rows), most)
-    before = setting.rule.levels(one.take(rows), other.take(columns))
+    first_classes, second_classes = sides[first], sides[second]
+    rows, n_broken = _worst(setting.rule, first_classes, second_classes, most)
+    columns, _ = _worst(setting.rule, second_classes, first_classes.take(rows), most)
+    before = setting.rule.levels(first_classes.take(rows), second_classes.take(columns))
     published = setting.classes(release, True)
     after = setting.rule.levels(published[first].take(rows), published[second].take(columns))
     return WorstJoins(
@@ -305,20 +306,20 @@ def worst_joins(release: Release, first: int = 0, second: int = 1, most: int = 4
         threshold=setting.rule.threshold,
         by_eta=setting.delta is not None,
         n_broken=n_broken,
-        n_joins=len(one) * len(other),
+        n_joins=len(first_classes) * len(second_classes),
     )
 
 
 def _worst(rule: Rule, classes: Classes, others: Classes, most: int) -> tuple[Places, int]:
     """Positions of the classes with most unsafe joins, then with the lowest level; and how many joins are unsafe."""
-    kinds, place = classes.distinct()
+    kinds, kind = classes.distinct()
     other_kinds = others.distinct()[0]
     unsafe, lowest = np.zeros(len(kinds)), np.full(len(kinds), np.inf)
-    for part in blocks(kinds, other_kinds):
-        levels = rule.levels(kinds.take(part), other_kinds)
-        unsafe[part] = rule.broken(levels) @ other_kinds.weight
-        lowest[part] = levels.min(axis=1)
-    return np.lexsort((lowest[place], -unsafe[place]))[:most], round(float(unsafe @ kinds.weight))
+    for block in blocks(kinds, other_kinds):
+        levels = rule.levels(kinds.take(block), other_kinds)
+        unsafe[block] = rule.broken(levels) @ other_kinds.weight
+        lowest[block] = levels.min(axis=1)
+    return np.lexsort((lowest[kind], -unsafe[kind]))[:most], round(float(unsafe @ kinds.weight))
 
 
 def _shown(setting: JoinSetting, levels: Floats) -> Floats:

@@ -20,8 +20,9 @@ from anoncore.release.release import Release
 from anoncore.requirements import DistinctDiversity, KAnonymity
 
 DELTA = 0.5
+"""Least share of the ways to fill value sets that reach k, where the algorithm names none."""
 MOST_SENTENCES = 3
-"""Pairs of fragments whose safe joins are told of one by one."""
+"""Up to so many pairs of fragments, the safe joins of each pair have a sentence of their own."""
 
 
 @dataclass(frozen=True)
@@ -137,31 +138,34 @@ class JoinCheck:
 
     def _sentences(self) -> Iterator[str]:
         asks = f"at least {self.k:,} rows" if self.delta is None else f"eta of at least {self.delta:g}"
-        pairs = [one for one in self.joins if one.holds and one.n_linked and one.lowest is not None]
+        pairs = [summary for summary in self.joins if summary.holds and summary.n_linked and summary.lowest is not None]
         together = len(pairs) > MOST_SENTENCES
-        for one in sorted(self.joins, key=lambda one: one.holds):
-            names = " and ".join(one.fragments)
-            if one.n_broken is None or one.n_uniform is None:
+        for summary in sorted(self.joins, key=lambda summary: summary.holds):
+            names = " and ".join(summary.fragments)
+            if summary.n_broken is None or summary.n_uniform is None:
                 yield f"Joins of classes of {names} on '{self.common}' are too many to look at one by one."
-            elif not one.holds:
-                parts = [f"{one.n_broken:,} break {asks}"] if one.n_broken else []
-                parts += [f"{one.n_uniform:,} have fewer than {self.l} values"] if one.n_uniform else []
-                yield f"Of {one.n_joins:,} joins of classes of {names} on '{self.common}' {' and '.join(parts)}."
-            elif one.n_linked and one.lowest is not None and not together:
-                reached = f"{one.lowest:,.0f} rows" if self.delta is None else f"eta {one.lowest:.4g}"
-                values = f" and {one.fewest_values} values" if self.l > 1 else ""
+            elif not summary.holds:
+                parts = [f"{summary.n_broken:,} break {asks}"] if summary.n_broken else []
+                parts += [f"{summary.n_uniform:,} have fewer than {self.l} values"] if summary.n_uniform else []
+                yield f"Of {summary.n_joins:,} joins of classes of {names} on '{self.common}' {' and '.join(parts)}."
+            elif summary.n_linked and summary.lowest is not None and not together:
+                reached = f"{summary.lowest:,.0f} rows" if self.delta is None else f"eta {summary.lowest:.4g}"
+                values = f" and {summary.fewest_values} values" if self.l > 1 else ""
                 yield (
-                    f"Each of the {one.n_linked:,} joins of classes of {names} on '{self.common}' that are not empty "
-                    f"has {asks}; the smallest has {reached}{values}."
+                    f"Each of the {summary.n_linked:,} joins of classes of {names} on '{self.common}' that are not "
+                    f"empty has {asks}; the smallest has {reached}{values}."
                 )
         if together:
-            smallest = min(one.lowest for one in pairs if one.lowest is not None)
+            smallest = min(summary.lowest for summary in pairs if summary.lowest is not None)
+            n_linked = sum(summary.n_linked or 0 for summary in pairs)
             yield (
-                f"Each of the {sum(one.n_linked or 0 for one in pairs):,} joins of classes of two of the fragments on "
+                f"Each of the {n_linked:,} joins of classes of two of the fragments on "
                 f"'{self.common}' that are not empty has {asks}; the smallest has "
                 f"{f'{smallest:,.0f} rows' if self.delta is None else f'eta {smallest:.4g}'}."
             )
-        lowest = min((one.lowest_diversity for one in self.joins if one.lowest_diversity is not None), default=np.inf)
+        lowest = min(
+            (summary.lowest_diversity for summary in self.joins if summary.lowest_diversity is not None), default=np.inf
+        )
         if self.l > 1 and lowest < np.inf:
             yield (
                 f"Joins have at least {self.l} different values; entropy and recursive diversity hold for the real "
@@ -226,23 +230,30 @@ def joins(
     (True, False)
     """
     setting = JoinSetting.of(release, k, l, delta)
-    rows, values, known = Joins(setting.rule), Joins(setting.value_rule), True
+    by_rows, by_values, countable = Joins(setting.rule), Joins(setting.value_rule), True
     summaries: list[JoinSummary] = []
-    for place, counts in enumerate(setting.counts(release, published)):
-        sizes = release.fragments[place].partition.sizes
-        one, other = setting.rule.classes(counts, sizes).distinct()[0], setting.value_rule.classes(counts, sizes)
-        other = other.distinct()[0]
-        for subset in _subsets(place):
+    for position, counts in enumerate(setting.counts(release, published)):
+        sizes = release.fragments[position].partition.sizes
+        row_classes = setting.rule.classes(counts, sizes).distinct()[0]
+        value_classes = setting.value_rule.classes(counts, sizes).distinct()[0]
+        for subset in _subsets(position):
             summary = _summary(
-                rows.subsets.get(subset), one, values.subsets.get(subset), other, setting, len(subset) == 1
+                by_rows.subsets.get(subset),
+                row_classes,
+                by_values.subsets.get(subset),
+                value_classes,
+                setting,
+                len(subset) == 1,
             )
-            parts = [release.fragments[i] for i in (*subset, place)]
-            names = tuple(part.name for part in parts)
-            if len(subset) > 1 and not known:
+            joined = [release.fragments[i] for i in (*subset, position)]
+            names = tuple(part.name for part in joined)
+            if len(subset) > 1 and not countable:
                 summary = {"n_broken": None, "n_uniform": None, "lowest": None}
-            summaries.append(JoinSummary(names, prod(part.partition.n_groups for part in parts), **summary))
-        if place + 1 < len(release.fragments):
-            known &= _added(rows, one, larger=True) and _added(values, other, larger=setting.l > 1)
+            summaries.append(JoinSummary(names, prod(part.partition.n_groups for part in joined), **summary))
+        if position + 1 < len(release.fragments):
+            countable &= _added(by_rows, row_classes, larger=True) and _added(
+                by_values, value_classes, larger=setting.l > 1
+            )
     return JoinCheck(setting.common, setting.k, setting.l, setting.delta, tuple(summaries))
 
 
@@ -317,10 +328,10 @@ def require_safe_joins(
         ...
     anoncore.base.errors.AnonymizationError: The fragments are not safe to join. ...
     """
-    found = joins(release, k, l, delta)
-    if not found.holds:
-        raise AnonymizationError(f"The fragments are not safe to join. {found.sentences[0]}")
-    return found
+    check = joins(release, k, l, delta)
+    if not check.holds:
+        raise AnonymizationError(f"The fragments are not safe to join. {check.sentences[0]}")
+    return check
 
 
 @dataclass(frozen=True, eq=False)
@@ -395,20 +406,20 @@ def _summary(
     for _, levels, weight in _joined(sets, single_sets, setting.value_rule):
         uniform += weight[setting.value_rule.broken(levels)].sum()
         fewest = min(fewest, float(levels.min()))
-    found = {"n_broken": round(broken), "n_uniform": round(uniform), "lowest": lowest if lowest < np.inf else None}
+    fields = {"n_broken": round(broken), "n_uniform": round(uniform), "lowest": lowest if lowest < np.inf else None}
     if not pair:
-        return found
-    found |= {"n_linked": round(linked), "fewest_values": int(fewest) if fewest < np.inf else None}
-    return found if setting.delta is not None else found | {"largest_share": share, "lowest_diversity": diversity}
+        return fields
+    fields |= {"n_linked": round(linked), "fewest_values": int(fewest) if fewest < np.inf else None}
+    return fields if setting.delta is not None else fields | {"largest_share": share, "lowest_diversity": diversity}
 
 
 def _joined(known: Classes | None, single: Classes, rule: Rule) -> Iterator[tuple[Classes, Floats, Floats]]:
     """Blocks of the known joins, with the level and the weight of each of their joins with a single class."""
     if known is None:
         return
-    for part in blocks(known, single):
-        some = known.take(part)
-        yield some, rule.levels(some, single), np.outer(some.weight, single.weight)
+    for block in blocks(known, single):
+        known_block = known.take(block)
+        yield known_block, rule.levels(known_block, single), np.outer(known_block.weight, single.weight)
 
 
 def _diversity(values: Floats, others: Floats) -> tuple[float, float]:

@@ -173,6 +173,8 @@ def _levels(release: Release, attribute: str, l: int, read: Callable[[Check], Fl
     }
     for ground in grounds(release, attribute):
         requirements[f"t-{ground}"] = TCloseness(t=1, ground=ground, attribute=attribute)
-    levels = {name: read(check) for name, one in requirements.items() for check in one.checks(release.data)}
+    levels = {
+        name: read(check) for name, requirement in requirements.items() for check in requirement.checks(release.data)
+    }
     levels["max-share"] = 1 / levels["frequency-l"]
     return {name: levels[name] for name in LEVELS if name in levels}

@@ -222,23 +222,23 @@ class Profile:
         ReleaseError
             Where the release has no such level.
         """
-        found = [one for one in self.scores if one.name == name and attribute in (None, one.attribute)]
-        if not found:
+        scores = [one for one in self.scores if one.name == name and attribute in (None, one.attribute)]
+        if not scores:
             known = listing(list(dict.fromkeys(one.name for one in self.scores)), 12)
             of = f" of '{attribute}'" if attribute is not None else ""
             raise ReleaseError(f"The profile has no level {name!r}{of}; it has {known}.")
-        return min(found) if found[0].higher_is_better else max(found)
+        return min(scores) if scores[0].higher_is_better else max(scores)
 
     def frame(self) -> pd.DataFrame:
         """One row per group: fragment (if several), group, size, and a column `attribute: level` for each level."""
-        return pd.concat([self._part(part) for part in self.fragments], ignore_index=True)
+        return pd.concat([self._frame_of(groups) for groups in self.fragments], ignore_index=True)
 
-    def _part(self, part: FragmentProfile) -> pd.DataFrame:
-        columns: dict[str, object] = {"fragment": part.fragment} if len(self.fragments) > 1 else {}
-        columns |= {"group": np.arange(len(part.size)), "size": part.size}
-        for name, one in part.attributes.items():
-            columns |= {f"{name}: {LEVELS[level].label}": values for level, values in one.levels.items()}
-        return pd.DataFrame(columns, index=range(len(part.size)))
+    def _frame_of(self, groups: FragmentProfile) -> pd.DataFrame:
+        columns: dict[str, object] = {"fragment": groups.fragment} if len(self.fragments) > 1 else {}
+        columns |= {"group": np.arange(len(groups.size)), "size": groups.size}
+        for name, profile in groups.attributes.items():
+            columns |= {f"{name}: {LEVELS[level].label}": values for level, values in profile.levels.items()}
+        return pd.DataFrame(columns, index=range(len(groups.size)))
 
 
 def profile(release: Release, l: int = 2) -> Profile:
@@ -288,12 +288,12 @@ def profile(release: Release, l: int = 2) -> Profile:
     0      0     3                  2.0                0.33
     1      1     3                  1.0                0.33
     """
-    parts = release.fragments[:1] if release.is_shared else release.fragments
-    profiles = tuple(_fragment_profile(release, part, l) for part in parts)
+    fragments = release.fragments[:1] if release.is_shared else release.fragments
+    profiles = tuple(_fragment_profile(release, fragment, l) for fragment in fragments)
     scores = [_smallest_group(release, profiles)]
     notes = []
     for name in release.data.sensitive:
-        holding = [part for part in profiles if name in part.attributes]
+        holding = [fragment for fragment in profiles if name in fragment.attributes]
         if holding:
             scores.extend(_worst_levels(release, holding, name, l))
         else:
@@ -301,28 +301,28 @@ def profile(release: Release, l: int = 2) -> Profile:
     return Profile(profiles, tuple(scores), tuple(notes))
 
 
-def _fragment_profile(release: Release, part: Fragment, l: int) -> FragmentProfile:
-    candidates = release.fragments if release.is_shared else (part,)
+def _fragment_profile(release: Release, judged: Fragment, l: int) -> FragmentProfile:
+    candidates = release.fragments if release.is_shared else (judged,)
     attributes = {}
     for name in release.data.sensitive:
         for fragment in candidates:
             if name in fragment.recodings and has_single_values(fragment, name):
                 attributes[name] = AttributeProfile(name, group_levels(release, fragment, name, l))
                 break
-    return FragmentProfile(part.name, part.partition.sizes, attributes)
+    return FragmentProfile(judged.name, judged.partition.sizes, attributes)
 
 
 def _smallest_group(release: Release, profiles: tuple[FragmentProfile, ...]) -> WorstLevel:
-    part = min(profiles, key=lambda one: int(one.size.min()))
-    group = int(part.size.argmin())
+    smallest = min(profiles, key=lambda groups: int(groups.size.min()))
+    group = int(smallest.size.argmin())
     return WorstLevel(
-        part.size[group],
+        smallest.size[group],
         SMALLEST_GROUP,
         bounds=(1, release.data.n_rows),
         baseline=float(release.data.n_rows),
         words={"group": release.group_word},
         attribute=None,
-        fragment=part.fragment,
+        fragment=smallest.fragment,
         group=group,
     )
 
@@ -333,8 +333,8 @@ def _worst_levels(release: Release, holding: list[FragmentProfile], attribute: s
     for name in holding[0].attributes[attribute].levels:
         kind = LEVELS[name]
         sign = 1 if kind.higher_is_better else -1
-        levels = {part.fragment: part.attributes[attribute].levels[name] for part in holding}
-        fragment = min(levels, key=lambda one: float((sign * levels[one]).min()))
+        levels = {groups.fragment: groups.attributes[attribute].levels[name] for groups in holding}
+        fragment = min(levels, key=lambda candidate: float((sign * levels[candidate]).min()))
         group = int((sign * levels[fragment]).argmin())
         scores.append(
             WorstLevel(

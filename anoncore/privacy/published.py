@@ -29,7 +29,7 @@ def publishing_fragment(release: Release, attribute: str, fragment: str | None =
     Raises ParameterError for a fragment that does not publish it, ReleaseError if none does.
     """
     publishing = fragments_of(release, attribute)
-    names = [part.name for part in publishing]
+    names = [candidate.name for candidate in publishing]
     if fragment is not None and fragment not in names:
         raise ParameterError(f"No fragment {fragment!r} publishes '{attribute}'; {', '.join(names)} does.")
     return publishing[names.index(fragment) if fragment is not None else 0]

@@ -42,16 +42,16 @@ class Selectivity:
         keys, inverse = np.unique((first * len(others) + second) * width + common, return_inverse=True)
         pairs, shared = np.divmod(keys, width)
         lines = np.stack([*_sizes(kinds[pairs // len(others)]), *_sizes(others[pairs % len(others)]), shared], axis=1)
-        found = self._look_up(lines)
-        return found[inverse].reshape(common.shape)
+        known = self._look_up(lines)
+        return known[inverse].reshape(common.shape)
 
     def _look_up(self, lines: Int64) -> Floats:
         """eta of lines of size, values, size, values, common values."""
         keys = [tuple(line) for line in lines.tolist()]
-        missing = [place for place, key in enumerate(keys) if key not in self._known]
+        missing = [position for position, key in enumerate(keys) if key not in self._known]
         if missing:
             counted = self._count(*lines[missing].T)
-            self._known |= zip((keys[place] for place in missing), counted.tolist(), strict=True)
+            self._known |= zip((keys[position] for position in missing), counted.tolist(), strict=True)
         return np.array([self._known[key] for key in keys])
 
     def _count(self, n: Int64, values: Int64, other_n: Int64, other_values: Int64, common: Int64) -> Floats:
@@ -61,12 +61,12 @@ class Selectivity:
         # With k or more common values every version pair joins to k rows.
         for number in range(1, min(int(counted.max()), self.k - 1) + 1):
             below = _below(self.k, number)
-            places = np.flatnonzero(counted == number)
-            for begin in range(0, len(places), step):
-                some = places[begin : begin + step]
-                left = _shares(n[some], values[some], number, self.k)
-                right = _shares(other_n[some], other_values[some], number, self.k)
-                eta[some] = 1 - np.einsum("is,st,it->i", left, below, right, optimize=True)
+            wanted = np.flatnonzero(counted == number)
+            for begin in range(0, len(wanted), step):
+                block = wanted[begin : begin + step]
+                left = _shares(n[block], values[block], number, self.k)
+                right = _shares(other_n[block], other_values[block], number, self.k)
+                eta[block] = 1 - np.einsum("is,st,it->i", left, below, right, optimize=True)
         return np.clip(eta, 0.0, 1.0)
 
 

@@ -177,19 +177,20 @@ def transport(
         raise ParameterError(f"There is no ground distance {ground!r}; there is {', '.join(GROUNDS)}.")
     data = release.data
     (attribute,) = data.require_sensitive(attribute)
-    part = publishing_fragment(release, attribute, fragment)
-    partition, codes = published_values(part, attribute)
+    publishing = publishing_fragment(release, attribute, fragment)
+    partition, codes = published_values(publishing, attribute)
     if not 0 <= group < partition.n_groups:
         raise ParameterError(f"There is no group {group}; groups are numbered 0 to {partition.n_groups - 1:,}.")
     view, published = data.sensitive_view(attribute), data.sensitive_view(attribute, codes)
-    inside = np.bincount(published.codes[partition.rows(group)], minlength=view.size).astype(np.int64)
-    table = np.bincount(view.codes, minlength=view.size).astype(np.int64)
+    in_group = np.bincount(published.codes[partition.rows(group)], minlength=view.size).astype(np.int64)
+    in_table = np.bincount(view.codes, minlength=view.size).astype(np.int64)
     tree = data.domain[attribute].tree
     if ground == "hierarchical" and view.unique < 0 and view.size > 1 and tree is None:
         raise DataError(f"'{attribute}' has no hierarchy for the hierarchical distance; add one, or use 'equal'.")
     along = tree if ground == "hierarchical" and view.unique < 0 and view.size > 1 else None
-    unit = int(inside.sum()) * int(table.sum())
-    amount = inside * int(table.sum()) - table * int(inside.sum())
+    # Counts times the other side's total: whole numbers, so that surplus and lack cancel exactly.
+    unit = int(in_group.sum()) * int(in_table.sum())
+    amount = in_group * int(in_table.sum()) - in_table * int(in_group.sum())
     source, target, moved, turn = _along_tree(amount, along) if along is not None else (*_in_order(amount), None)
     if along is not None:
         distance = along.level[turn] / max(along.height, 1)
@@ -197,7 +198,7 @@ def transport(
         distance = np.abs(source - target) / (view.size - 1)
     else:
         distance = np.ones(len(source))
-    shares = (inside / inside.sum(), table / table.sum())
+    shares = (in_group / in_group.sum(), in_table / in_table.sum())
     return Transport(ground, view.labels, *shares, source, target, moved / unit, distance, along, turn)
 
 
@@ -216,7 +217,7 @@ def _along_tree(amount: Int64, tree: Tree) -> tuple[Int64, Int64, Int64, Int64]:
     What a node cannot match is left to the nodes above it.
     """
     left = amount.copy()
-    found: list[tuple[Int64, ...]] = []
+    moves: list[tuple[Int64, ...]] = []
     inner = np.flatnonzero(np.diff(tree.child_start) > 0)
     for node in inner[::-1]:
         first, last = int(tree.first[node]), int(tree.last[node])
@@ -226,10 +227,10 @@ def _along_tree(amount: Int64, tree: Tree) -> tuple[Int64, Int64, Int64, Int64]:
         source, target = source + first, target + first
         np.subtract.at(left, source, moved)
         np.add.at(left, target, moved)
-        found.append((source, target, moved, np.full(len(moved), node, dtype=np.int64)))
-    if not found:
+        moves.append((source, target, moved, np.full(len(moved), node, dtype=np.int64)))
+    if not moves:
         return (np.zeros(0, dtype=np.int64),) * 4
-    source, target, moved, turn = (np.concatenate(column) for column in zip(*found, strict=True))
+    source, target, moved, turn = (np.concatenate(column) for column in zip(*moves, strict=True))
     return source, target, moved, turn
 
 

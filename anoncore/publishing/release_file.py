@@ -77,8 +77,8 @@ def packed(release: Release) -> tuple[dict[str, Any], list[bytes]]:
         arrays.append(np.ascontiguousarray(values).astype(type_).tobytes())
         return {"array": len(arrays) - 1, "type": type_}
 
-    def place(partition: Partition) -> int:
-        known = next((at for at, one in enumerate(partitions) if one is partition), None)
+    def number_of(partition: Partition) -> int:
+        known = next((number for number, other in enumerate(partitions) if other is partition), None)
         if known is None:
             partitions.append(partition)
             return len(partitions) - 1
@@ -86,35 +86,35 @@ def packed(release: Release) -> tuple[dict[str, Any], list[bytes]]:
 
     def described(name: str, recoding: Recoding) -> dict[str, Any]:
         own = release.data.domain[name]
-        found: dict[str, Any] = {"kind": type(recoding).__name__, "partition": place(recoding.partition)}
+        part: dict[str, Any] = {"kind": type(recoding).__name__, "partition": number_of(recoding.partition)}
         if recoding.domain is not own:
             # A method may bring a hierarchy of its own to the values of the table.
             if recoding.domain.values != own.values or recoding.domain.tree is None:
                 raise DataError(f"The release of '{name}' cannot be kept: its values are not those of the table.")
             tree = recoding.domain.tree
-            found["tree"] = {name: array(getattr(tree, name)) for name in TREE_ARRAYS}
-            found["tree"] |= {"labels": list(tree.labels), "height": tree.height}
+            part["tree"] = {name: array(getattr(tree, name)) for name in TREE_ARRAYS}
+            part["tree"] |= {"labels": list(tree.labels), "height": tree.height}
         for field in fields(recoding):
             value = getattr(recoding, field.name)
             if isinstance(value, np.ndarray):
-                found[field.name] = array(value)
+                part[field.name] = array(value)
             elif isinstance(value, Recoding):
-                found[field.name] = described(name, value)
+                part[field.name] = described(name, value)
             elif isinstance(value, str):
-                found[field.name] = value
-        return found
+                part[field.name] = value
+        return part
 
     fragments = [
         {
             "name": fragment.name,
-            "partition": place(fragment.partition),
-            "recodings": {name: described(name, one) for name, one in fragment.recodings.items()},
+            "partition": number_of(fragment.partition),
+            "recodings": {name: described(name, recoding) for name, recoding in fragment.recodings.items()},
         }
         for fragment in release.fragments
     ]
     return {
         "fragments": fragments,
-        "partitions": [array(one.group) for one in partitions],
+        "partitions": [array(partition.group) for partition in partitions],
         "notes": list(release.notes),
     }, arrays
 
@@ -208,8 +208,8 @@ class _Reader:
             )
             _require(bool((arrays["low"] <= arrays["high"]).all()))
             arrays["form"] = form
-        found: Recoding = kind(domain, partition, **arrays)
-        return found
+        recoding: Recoding = kind(domain, partition, **arrays)
+        return recoding
 
     def _check(self, arrays: Mapping[str, npt.NDArray[Any]], domain: Domain, partition: Partition) -> None:
         """Require the right lengths, and codes inside the domain."""
@@ -236,14 +236,14 @@ class _Reader:
         return Tree(labels, **arrays, height=int(part["height"]))
 
     def _partition(self, part: Mapping[str, Any]) -> Partition:
-        place = part["partition"]
-        _require(isinstance(place, int) and place >= 0)
-        return self.partitions[place]
+        number = part["partition"]
+        _require(isinstance(number, int) and number >= 0)
+        return self.partitions[number]
 
     def _array(self, part: Mapping[str, Any]) -> npt.NDArray[Any]:
         _require(part["type"] in TYPES and isinstance(part["array"], int) and part["array"] >= 0)
-        found = np.frombuffer(self.arrays[part["array"]], dtype=part["type"])
-        return found.astype(np.int32 if part["type"] == TYPES[0] else np.int64)
+        values = np.frombuffer(self.arrays[part["array"]], dtype=part["type"])
+        return values.astype(np.int32 if part["type"] == TYPES[0] else np.int64)
 
 
 def _inside(values: npt.NDArray[Any], low: int, end: int) -> bool:

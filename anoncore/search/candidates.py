@@ -43,11 +43,11 @@ def axes(kind: type[Algorithm]) -> tuple[str, ...]:
     ('k', 'l', 't')
     """
     fields = kind.model_fields
-    found = list(LEVELS) if "requirements" in fields else []
-    found += [name for name, info in fields.items() if name != "seed" and _is_number(info.annotation)]
-    if "other_t" in found:
-        found[found.index("other_t")] = "t"
-    return tuple(dict.fromkeys(found))
+    names = list(LEVELS) if "requirements" in fields else []
+    names += [name for name, info in fields.items() if name != "seed" and _is_number(info.annotation)]
+    if "other_t" in names:
+        names[names.index("other_t")] = "t"
+    return tuple(dict.fromkeys(names))
 
 
 def with_level(
@@ -68,7 +68,7 @@ def with_level(
     elif axis in fields and _is_number(fields[axis].annotation):
         changes[axis] = int(value) if _is_whole(fields[axis].annotation) else float(value)
     elif "requirements" in fields and axis in LEVELS:
-        others = [one for one in getattr(algorithm, "requirements", ()) if not isinstance(one, LEVELS[axis])]
+        others = [other for other in getattr(algorithm, "requirements", ()) if not isinstance(other, LEVELS[axis])]
         changes["requirements"] = (*others, requirement(axis, value, data, attribute))
     else:
         raise ParameterError(f"{algorithm.title} has no '{axis}' to vary; it has {listing(axes(type(algorithm)))}.")
@@ -130,7 +130,9 @@ def candidates(ranges: Ranges, data: Microdata, attribute: str | None = None) ->
     ['k-anonymity (k = 2)', 't-closeness (t = 0.5, ground = equal)']
     ['k-anonymity (k = 3)', 't-closeness (t = 0.5, ground = equal)']
     """
-    return tuple(one for name, values in ranges.items() for one in _combinations(name, values, data, attribute))
+    return tuple(
+        algorithm for name, values in ranges.items() for algorithm in _combinations(name, values, data, attribute)
+    )
 
 
 def _combinations(

@@ -153,19 +153,21 @@ def choose_k(
     if "k" not in type(method).model_fields:
         raise ParameterError(f"{method.title} has no k to choose; use a method with the field k.")
     tried = _candidates(data, ks)
-    found = []
-    for place, k in enumerate(tried):
-        release = method.replace(k=k).anonymize(data, _part_of(progress, place, len(tried), k))
-        found.append((largest_distance(release, ground), float(information_loss(release)), release.partition.n_groups))
-    t, loss, classes = (np.array(column) for column in zip(*found, strict=True))
+    figures = []
+    for number, k in enumerate(tried):
+        release = method.replace(k=k).anonymize(data, _part_of(progress, number, len(tried), k))
+        figures.append(
+            (largest_distance(release, ground), float(information_loss(release)), release.partition.n_groups)
+        )
+    t, loss, classes = (np.array(column) for column in zip(*figures, strict=True))
     return Choice(weight, np.array(tried, dtype=np.int64), t, loss, classes.astype(np.int64))
 
 
-def _part_of(progress: Progress | None, place: int, count: int, k: int) -> Progress | None:
+def _part_of(progress: Progress | None, number: int, count: int, k: int) -> Progress | None:
     """The progress of one release as that of the whole search."""
     if progress is None:
         return None
-    return lambda done, text: progress((place + done) / count, f"k = {k:,}: {text}")
+    return lambda done, text: progress((number + done) / count, f"k = {k:,}: {text}")
 
 
 def largest_distance(release: Release, ground: Ground | None = None) -> float:

@@ -89,9 +89,9 @@ def measure(
         return Point(algorithm, {}, {}, time.perf_counter() - begin, str(error))
     seconds = time.perf_counter() - begin
     report(1.0, "Measuring")
-    found = evaluate(release, criteria, attribute)
-    values = {name: value for name, value in found.items() if not isinstance(value, AnonymizationError)}
-    missing = {name: str(value) for name, value in found.items() if isinstance(value, AnonymizationError)}
+    numbers = evaluate(release, criteria, attribute)
+    values = {name: value for name, value in numbers.items() if not isinstance(value, AnonymizationError)}
+    missing = {name: str(value) for name, value in numbers.items() if isinstance(value, AnonymizationError)}
     return Point(algorithm, values, missing, seconds)
 
 
@@ -163,19 +163,19 @@ def sweep(
         try:
             while True:
                 while len(running) < n_workers and not stopped() and (following := next(todo, None)) is not None:
-                    place, algorithm = following
-                    running[pool.submit(measure, data, algorithm, criteria, attribute, stopped)] = place
+                    position, algorithm = following
+                    running[pool.submit(measure, data, algorithm, criteria, attribute, stopped)] = position
                 if not running:
                     break
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
-                    place = running.pop(future)
+                    position = running.pop(future)
                     try:
-                        points[place] = point = future.result()
+                        points[position] = point = future.result()
                     except CancelledError:
                         continue
                     if take is not None:
-                        take(place, point)
+                        take(position, point)
         finally:
             ended.set()
     return tuple(points)
@@ -215,12 +215,14 @@ def pareto(points: Sequence[Point], one: str, other: str) -> npt.NDArray[np.bool
     """
     first, second = CRITERIA[one], CRITERIA[other]
     front = np.zeros(len(points), dtype=np.bool_)
-    there = [i for i, point in enumerate(points) if one in point.values and other in point.values]
-    if not there:
+    measured = [i for i, point in enumerate(points) if one in point.values and other in point.values]
+    if not measured:
         return front
     # Turned so that less is better in both.
-    x = np.array([points[i].values[one] for i in there]) * (-1 if first.higher_is_better else 1)
-    y = np.array([points[i].values[other] for i in there]) * (-1 if second.higher_is_better else 1)
+    x = np.array([points[i].values[one] for i in measured]) * (-1 if first.higher_is_better else 1)
+    y = np.array([points[i].values[other] for i in measured]) * (-1 if second.higher_is_better else 1)
+    # In ascending order of x a point is unbeaten if its y is below that of all before. Points of one x stand together:
+    # only those with the lowest y of them can be unbeaten.
     best = np.inf
     order = np.lexsort((y, x))
     start = 0
@@ -230,7 +232,7 @@ def pareto(points: Sequence[Point], one: str, other: str) -> npt.NDArray[np.bool
             stop += 1
         lowest = y[order[start]]
         if lowest < best:
-            front[[there[place] for place in order[start:stop] if y[place] == lowest]] = True
+            front[[measured[number] for number in order[start:stop] if y[number] == lowest]] = True
             best = lowest
         start = stop
     return front

@@ -19,6 +19,7 @@ LADDERS: dict[str, tuple[float, ...]] = {
     "l": (1.5, 2, 3, 4, 5, 6, 8, 10),
     "t": (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5),
 }
+"""The levels of each axis that a search tries beside those that the targets ask for."""
 SEARCHED = (
     "mondrian",
     "anatomy",
@@ -32,6 +33,7 @@ SEARCHED = (
 )
 """The methods that a search tries when none are named: those that keep what they are asked for on any table."""
 ROUNDING = 1e-9
+"""Share of a limit by which a number may miss it, as sums of floats do."""
 
 
 @dataclass(frozen=True)
@@ -132,22 +134,22 @@ class Search:
     @cached_property
     def best(self) -> Point | None:
         """The point that keeps every target and costs least, the first of equal ones; None where there is none."""
-        return self._cheapest([one for one in self.points if not self.missed(one)])
+        return self._cheapest([point for point in self.points if not self.missed(point)])
 
     @cached_property
     def nearest(self) -> Point | None:
         """Where none keeps every target: the point that misses them by least, of equal ones the cheapest."""
-        made = [one for one in self.points if one.made and self.spare in one.values]
+        made = [point for point in self.points if point.made and self.spare in point.values]
         if not made:
             return None
-        least = min(self.shortfall(one) for one in made)
-        return self._cheapest([one for one in made if self.shortfall(one) <= least + ROUNDING])
+        least = min(self.shortfall(point) for point in made)
+        return self._cheapest([point for point in made if self.shortfall(point) <= least + ROUNDING])
 
     @cached_property
     def without(self) -> dict[Target, Point | None]:
         """For each target the cheapest point that keeps all the others: what this target costs is the difference."""
         return {
-            target: self._cheapest([one for one in self.points if set(self.missed(one)) <= {target}])
+            target: self._cheapest([point for point in self.points if set(self.missed(point)) <= {target}])
             for target in self.targets
         }
 
@@ -158,11 +160,11 @@ class Search:
         criterion = CRITERIA[self.spare]
         freed = [(target, point.values[self.spare]) for target, point in self.without.items() if point is not None]
         if best is not None:
-            freed = [one for one in freed if criterion.better(one[1], best.values[self.spare])]
+            freed = [pair for pair in freed if criterion.better(pair[1], best.values[self.spare])]
         if not freed:
             return None
         pick = max if criterion.higher_is_better else min
-        return pick(freed, key=lambda one: one[1])[0]
+        return pick(freed, key=lambda pair: pair[1])[0]
 
     def missed(self, point: Point) -> tuple[Target, ...]:
         """The targets that a point does not keep.
@@ -179,7 +181,7 @@ class Search:
         """
         if self.spare not in point.values:
             return self.targets or (Target(self.spare, 0.0),)
-        return tuple(one for one in self.targets if one.shortfall(point.values.get(one.criterion)) > 0)
+        return tuple(target for target in self.targets if target.shortfall(point.values.get(target.criterion)) > 0)
 
     def shortfall(self, point: Point) -> float:
         """How far a point misses its targets, all of them together.
@@ -194,11 +196,11 @@ class Search:
         float
             Sum of what it misses of each target, as shares of the limits.
         """
-        return sum(one.shortfall(point.values.get(one.criterion)) for one in self.targets)
+        return sum(target.shortfall(point.values.get(target.criterion)) for target in self.targets)
 
     def _cheapest(self, points: Sequence[Point]) -> Point | None:
         pick = max if CRITERIA[self.spare].higher_is_better else min
-        return pick(points, key=lambda one: one.values[self.spare], default=None)
+        return pick(points, key=lambda point: point.values[self.spare], default=None)
 
 
 def search(
@@ -258,10 +260,10 @@ def search(
     if spare not in CRITERIA:
         raise ParameterError(f"There is no criterion '{spare}'; there is {listing(list(CRITERIA), 40)}.")
     tried = default_candidates(data, targets, attribute) if algorithms is None else tuple(algorithms)
-    names = list(dict.fromkeys([*(one.criterion for one in targets), spare]))
+    names = list(dict.fromkeys([*(target.criterion for target in targets), spare]))
     points = sweep(data, tried, names, attribute, take, stop)
-    there = tuple(point for point in points if point is not None)
-    return Search(tuple(targets), spare, there, len(points) - len(there))
+    measured = tuple(point for point in points if point is not None)
+    return Search(tuple(targets), spare, measured, len(points) - len(measured))
 
 
 def default_candidates(
@@ -300,7 +302,7 @@ def default_candidates(
     [2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100, 200]
     """
     asked = levels_of(targets)
-    found: dict[str, Algorithm] = {}
+    algorithms: dict[str, Algorithm] = {}
     for name in methods:
         known = axes(ALGORITHMS[name])
         usable = [axis for axis in LADDERS if axis in known]
@@ -309,24 +311,24 @@ def default_candidates(
             fixed = {axis: asked[axis] for axis in usable if axis in asked and axis != varied}
             steps = sorted({*LADDERS[varied], *([asked[varied]] if varied in asked else [])})
             for step in steps:
-                one = _built(name, {**fixed, varied: step}, data, attribute)
-                if one is not None:
-                    found.setdefault(repr(one), one)
-    return tuple(seeded(one) for one in found.values())
+                algorithm = _built(name, {**fixed, varied: step}, data, attribute)
+                if algorithm is not None:
+                    algorithms.setdefault(repr(algorithm), algorithm)
+    return tuple(seeded(algorithm) for algorithm in algorithms.values())
 
 
 def levels_of(targets: Sequence[Target]) -> dict[str, float]:
     """The strictest k, l and t that the targets ask for."""
     asked: dict[str, float] = {}
-    for one in targets:
-        if one.criterion == "k":
-            asked["k"] = max(asked.get("k", 1), one.limit)
-        elif one.criterion in ("reidentified-mean", "reidentified-largest") and one.limit > 0:
-            asked["k"] = max(asked.get("k", 1), float(-(-1 // one.limit)))
-        elif one.criterion in ("max-share", "largest-belief") and 0 < one.limit < 1:
-            asked["l"] = max(asked.get("l", 1.0), 1 / one.limit)
-        elif one.criterion == "t":
-            asked["t"] = min(asked.get("t", 1.0), one.limit)
+    for target in targets:
+        if target.criterion == "k":
+            asked["k"] = max(asked.get("k", 1), target.limit)
+        elif target.criterion in ("reidentified-mean", "reidentified-largest") and target.limit > 0:
+            asked["k"] = max(asked.get("k", 1), float(-(-1 // target.limit)))
+        elif target.criterion in ("max-share", "largest-belief") and 0 < target.limit < 1:
+            asked["l"] = max(asked.get("l", 1.0), 1 / target.limit)
+        elif target.criterion == "t":
+            asked["t"] = min(asked.get("t", 1.0), target.limit)
     return asked
 
 

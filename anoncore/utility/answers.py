@@ -73,28 +73,28 @@ class GroupTables(Estimator):
     ) -> GroupTables:
         """Lay out the queried attributes that these fragments are the first to publish; `without` is left out."""
         partition = fragments[0].partition
-        parts: list[list[Codes]] = []
+        columns_of_fragments: list[list[Codes]] = []
         regional: list[tuple[int, Generalized | GroupValues]] = []
         for fragment in fragments:
             columns = []
-            for place, name in enumerate(workload.attributes):
+            for number, name in enumerate(workload.attributes):
                 if name == without or release.fragment_of(name) is not fragment:
                     continue
                 recoding = fragment.recodings[name]
                 if isinstance(recoding, Generalized | GroupValues):
-                    regional.append((place, recoding))
+                    regional.append((number, recoding))
                 else:
-                    columns.append(recoding.bounds()[0][partition.order] + workload.starts[place])
+                    columns.append(recoding.bounds()[0][partition.order] + workload.starts[number])
             if columns:
-                parts.append(columns)
-        of_part = [len(columns) for columns in parts]
-        places = [column for columns in parts for column in columns]
+                columns_of_fragments.append(columns)
+        widths = [len(columns) for columns in columns_of_fragments]
+        places = [column for columns in columns_of_fragments for column in columns]
         rows = np.stack(places, axis=1) if places else np.zeros((partition.n_rows, 0))
         exact = ExactRows(
-            np.ascontiguousarray(rows, dtype=np.int32), np.cumsum([0, *of_part]).astype(np.int64), partition.starts
+            np.ascontiguousarray(rows, dtype=np.int32), np.cumsum([0, *widths]).astype(np.int64), partition.starts
         )
-        first = np.array([workload.starts[place] for place, _ in regional], dtype=np.int64)
-        last = np.array([workload.starts[place + 1] for place, _ in regional], dtype=np.int64)
+        first = np.array([workload.starts[number] for number, _ in regional], dtype=np.int64)
+        last = np.array([workload.starts[number + 1] for number, _ in regional], dtype=np.int64)
         return cls(exact, _region_rows([recoding for _, recoding in regional], partition), first, last)
 
     def estimate(self, accept: Bytes) -> Floats:
@@ -147,8 +147,8 @@ class LinkedFragments(Estimator):
         links = (_link_rows(fragment.recodings[link]) for fragment in release.fragments)
         accepted = None
         if link in workload.attributes:
-            place = workload.attributes.index(link)
-            accepted = slice(int(workload.starts[place]), int(workload.starts[place + 1]))
+            number = workload.attributes.index(link)
+            accepted = slice(int(workload.starts[number]), int(workload.starts[number + 1]))
         return cls(tuple(tables), tuple(links), len(release.data.domain[link]), accepted)
 
     def estimate(self, accept: Bytes) -> Floats:

@@ -14,6 +14,7 @@ from anoncore.table.domain import Domain, Kind
 from anoncore.table.microdata import Microdata
 
 MOST_CATEGORIES = 100
+"""Cells of one attribute without order, at most; the least frequent categories share the last."""
 MOST_CELLS = 4_000
 """Cells of all attributes together: a contingency table of all pairs has the square of it."""
 
@@ -54,12 +55,12 @@ def cut(data: Microdata, names: Sequence[str], intervals: int) -> Cells:
 def _intervals(domain: Domain, intervals: int) -> Codes:
     numbers = domain.positions[: len(domain.values)]
     width = (numbers[-1] - numbers[0]) / intervals if len(numbers) else 0.0
-    place = np.zeros(len(domain), dtype=np.int64)
+    interval = np.zeros(len(domain), dtype=np.int64)
     if width > 0:
-        place[: len(numbers)] = np.minimum((numbers - numbers[0]) / width, intervals - 1)
+        interval[: len(numbers)] = np.minimum((numbers - numbers[0]) / width, intervals - 1)
     if domain.missing_code is not None:
-        place[domain.missing_code] = intervals
-    return np.unique(place, return_inverse=True)[1].astype(np.int32)
+        interval[domain.missing_code] = intervals
+    return np.unique(interval, return_inverse=True)[1].astype(np.int32)
 
 
 def _categories(counts: npt.NDArray[np.int64], limit: int) -> Codes:

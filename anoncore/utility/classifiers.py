@@ -17,8 +17,11 @@ from anoncore.table.microdata import Microdata
 
 Features = npt.NDArray[np.float32]
 NEIGHBOURS = 5
+"""Rows that vote, at least, for the nearest neighbours."""
 SMALLEST_LEAF = 5
+"""Rows of the smallest leaf of a tree."""
 FREQUENCY_BINS = 20
+"""Bins of about equal frequency into which naive Bayes cuts numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +102,8 @@ class NaiveBayes(Classifier):
         classes, label = np.unique(labels, return_inverse=True)
         sizes = np.bincount(label)
         columns = []
-        for place, name in enumerate(table):
-            low, high = features[:, 2 * place].astype(np.int64), features[:, 2 * place + 1].astype(np.int64)
+        for number, name in enumerate(table):
+            low, high = features[:, 2 * number].astype(np.int64), features[:, 2 * number + 1].astype(np.int64)
             counts = _spread_counts(low, high, label, len(classes), len(self.data.domain[name]))
             category = self._category(name)
             binned = np.stack([np.bincount(category, weights=line) for line in counts])
@@ -129,8 +132,8 @@ class _ValueShares:
     def predict_proba(self, features: Features) -> npt.NDArray[np.float64]:
         """Class probabilities of exact rows, (n, number of classes)."""
         score = np.repeat(self.prior[None, :], len(features), axis=0)
-        for place, share in enumerate(self.share):
-            score += share[features[:, 2 * place].astype(np.int64)]
+        for number, share in enumerate(self.share):
+            score += share[features[:, 2 * number].astype(np.int64)]
         odds = np.exp(score - score.max(axis=1, keepdims=True))
         probability: npt.NDArray[np.float64] = odds / odds.sum(axis=1, keepdims=True)
         return probability
@@ -184,28 +187,28 @@ class _Points:
     def of(cls, features: Features, labels: Codes) -> _Points:
         from sklearn.neighbors import NearestNeighbors
 
-        first, place = _distinct(features)
+        first, point = _distinct(features)
         classes, label = np.unique(labels, return_inverse=True)
-        counts = np.bincount(place * len(classes) + label, minlength=len(first) * len(classes))
+        counts = np.bincount(point * len(classes) + label, minlength=len(first) * len(classes))
         index = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(first)), algorithm="brute").fit(features[first])
         return cls(counts.reshape(len(first), len(classes)), classes, index)
 
     def predict_proba(self, features: Features) -> npt.NDArray[np.float64]:
         """Class shares of the nearest points that together have at least 5 rows, (n, number of classes)."""
-        first, place = _distinct(features)
+        first, point = _distinct(features)
         near = self.index.kneighbors(features[first], return_distance=False)
         rows = self.counts.sum(axis=1)[near]
         needed = np.cumsum(rows, axis=1) - rows < NEIGHBOURS
         votes = (self.counts[near] * needed[:, :, None]).sum(axis=1)
         shares: npt.NDArray[np.float64] = votes / votes.sum(axis=1, keepdims=True)
-        return shares[place]
+        return shares[point]
 
 
 def _distinct(features: Features) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """A row of each different line of features, and for every row the place of its line among them."""
     lines = np.ascontiguousarray(features).view(np.dtype((np.void, features.shape[1] * features.itemsize))).ravel()
-    _, first, place = np.unique(lines, return_index=True, return_inverse=True)
-    return first, place
+    _, first, line = np.unique(lines, return_index=True, return_inverse=True)
+    return first, line
 
 
 def _axes(domain: Domain) -> npt.NDArray[np.float64]:

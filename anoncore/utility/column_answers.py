@@ -46,10 +46,10 @@ class ColumnTables:
         places: list[npt.NDArray[np.int32]] = []
         regional: list[tuple[int, int, Regions]] = []
         starts = [0]
-        for fragment in (fragments[place] for place in order):
-            for number, name in enumerate(workload.attributes):
+        for fragment in (fragments[number] for number in order):
+            for attribute, name in enumerate(workload.attributes):
                 if release.fragment_of(name) is fragment:
-                    first, last = (int(place) for place in workload.starts[number : number + 2])
+                    first, last = (int(start) for start in workload.starts[attribute : attribute + 2])
                     lines, regions = _cells(fragment.recodings[name])
                     places.append((lines + (first if regions is None else n_places)).astype(np.int32))
                     if regions is not None:
@@ -58,8 +58,8 @@ class ColumnTables:
             starts.append(len(places))
         own, asked = _numbers(release, through)
         counts = np.zeros((len(order), int(own.max()) + 1), dtype=np.int64)
-        for place, numbers in enumerate(own):
-            counts[place] = np.bincount(numbers, minlength=counts.shape[1])
+        for column, numbers in enumerate(own):
+            counts[column] = np.bincount(numbers, minlength=counts.shape[1])
         columns = LinkedColumns(
             places=np.ascontiguousarray(np.stack(places, axis=1)),
             part_start=np.array(starts, dtype=np.int64),
@@ -100,7 +100,7 @@ def _numbers(release: Release, through: tuple[Link, ...]) -> tuple[Int64, Int64]
     own, asked = [group], [group]
     for link in through:
         names = sorted(link.attributes)
-        sides = [_content(release.fragments[place], names) for place in (link.column, link.parent)]
+        sides = [_content(release.fragments[side], names) for side in (link.column, link.parent)]
         both = [np.concatenate(pair) for pair in zip(*sides, strict=True)]
         numbers = dense_key([np.tile(group, 2), *both], 2 * n_rows)
         own.append(numbers[:n_rows])

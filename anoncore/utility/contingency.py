@@ -35,8 +35,8 @@ class PairTable:
 
     def places(self, names: Sequence[str]) -> npt.NDArray[np.int64]:
         """Where the cells of some of the attributes stand."""
-        found = [self.names.index(name) for name in names]
-        return np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in found])
+        numbers = [self.names.index(name) for name in names]
+        return np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in numbers])
 
     def block(self, rows: Sequence[str], columns: Sequence[str]) -> Floats:
         """The counts between some attributes and others."""
@@ -82,11 +82,11 @@ def _group_counts(recodings: Mapping[str, Recoding], partition: Partition, cells
     step = max(1, MOST_ENTRIES // int(starts[-1]))
     for begin in range(0, partition.n_groups, step):
         end = min(begin + step, partition.n_groups)
-        parts = [
+        shares_of_attributes = [
             _shares(recoding, cells.of_code[name], cells.sizes[name], begin, end)
             for name, recoding in recodings.items()
         ]
-        shares = np.hstack(parts)
+        shares = np.hstack(shares_of_attributes)
         counts += shares.T @ (shares * partition.sizes[begin:end, None])
     return PairTable(tuple(recodings), starts, counts)
 
@@ -119,13 +119,13 @@ def _shares(recoding: Recoding, cell: Codes, n_cells: int, begin: int, end: int)
 
 def _count_column_classes(table: PairTable, fragment: Fragment, cells: Cells) -> None:
     """Overwrite the pairs of a column that is generalized on its own, whose cells stand together in its classes."""
-    regions = [one for one in fragment.recodings.values() if isinstance(one, ColumnRegions)]
+    regions = [recoding for recoding in fragment.recodings.values() if isinstance(recoding, ColumnRegions)]
     if not regions:
         return
     classes = regions[0].classes.partition
     within = {
-        name: one.classes if isinstance(one, ColumnRegions) else replace(one, partition=classes)
-        for name, one in fragment.recodings.items()
+        name: recoding.classes if isinstance(recoding, ColumnRegions) else replace(recoding, partition=classes)
+        for name, recoding in fragment.recodings.items()
     }
     places = table.places(tuple(within))
     table.counts[np.ix_(places, places)] = _group_counts(within, classes, cells).counts

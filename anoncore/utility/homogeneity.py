@@ -210,13 +210,13 @@ def rmse(release: Release, target: str) -> TargetScore:
 def _per_fragment(release: Release, target: str, measure: Callable[[Partition, Codes], float]) -> dict[str, float]:
     """The measure on the groups and values of each fragment that publishes the target."""
     release.fragment_of(target)
-    found: dict[str, float] = {}
+    measured: dict[str, float] = {}
     for fragment in release.fragments:
         recoding = fragment.recodings.get(target)
-        if recoding is not None and not (found and release.is_shared):
+        if recoding is not None and not (measured and release.is_shared):
             codes = recoding.codes if isinstance(recoding, Exact) else release.data.codes[target]
-            found[fragment.name] = measure(fragment.partition, codes)
-    return found
+            measured[fragment.name] = measure(fragment.partition, codes)
+    return measured
 
 
 def _entropy(partition: Partition, codes: Codes, size: int) -> float:

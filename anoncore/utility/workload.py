@@ -154,8 +154,8 @@ class QueryWorkload:
             raise ParameterError(f"Queries are numbered 0 to {self.n_queries - 1}, not {query}.")
         accept = self.block(query // BLOCK)[:, query % BLOCK]
         sets = {}
-        for place, name in enumerate(self.attributes):
-            codes = np.flatnonzero(accept[self.starts[place] : self.starts[place + 1]])
-            if len(codes) == self.set_sizes[place]:
+        for number, name in enumerate(self.attributes):
+            codes = np.flatnonzero(accept[self.starts[number] : self.starts[number + 1]])
+            if len(codes) == self.set_sizes[number]:
                 sets[name] = [self.data.domain[name][int(code)] for code in codes]
         return sets

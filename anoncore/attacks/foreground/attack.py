@@ -189,9 +189,9 @@ def foreground_knowledge(
         if progress is not None:
             progress(done, f"{len(leaks):,} attribute sets learned")
     order = sorted(range(len(leaks)), key=lambda i: (leaks[i].recall, leaks[i].mean_probability), reverse=True)
-    place = np.full(len(leaks) + 1, -1)
-    place[order] = np.arange(len(leaks))
-    return _result(target, best, [leaks[i] for i in order], place[best.leading], r, minimum_rows, begin)
+    rank = np.full(len(leaks) + 1, -1)
+    rank[order] = np.arange(len(leaks))
+    return _result(target, best, [leaks[i] for i in order], rank[best.leading], r, minimum_rows, begin)
 
 
 def minimum_signature_rows(epsilon: float, sigma: float) -> float:
@@ -226,10 +226,10 @@ class _Best:
         n = target.partition.n_rows
         return cls(np.zeros(n), np.zeros(n), np.full(n, -1))
 
-    def take(self, place: int, own: Floats, other: Floats) -> None:
+    def take(self, number: int, own: Floats, other: Floats) -> None:
         """Take in what one more attribute set gives."""
         higher = np.maximum(own, other) > np.maximum(self.own, self.other)
-        self.leading[higher] = place
+        self.leading[higher] = number
         np.maximum(self.own, own, out=self.own)
         np.maximum(self.other, other, out=self.other)
 
@@ -247,7 +247,7 @@ def _mined(
     pool = ThreadPoolExecutor(cpu_count())
     try:
         for size, level in enumerate(levels(release.data, names, minimum_rows, max_size)):
-            running = [pool.submit(attack_set, one, target, r, solver) for one in level]
+            running = [pool.submit(attack_set, signatures, target, r, solver) for signatures in level]
             for done, task in enumerate(running, start=1):
                 yield (size + done / len(level)) / len(names), task.result()
     finally:
@@ -307,11 +307,11 @@ def _scores_of_learning(leaks: list[SetLeak]) -> dict[str, Score]:
     """How true the learned shares are, and how far they differ inside a group."""
     return {
         "error": Score(
-            _mean_of([one.relative_error for one in leaks]),
+            _mean_of([leak.relative_error for leak in leaks]),
             FOREGROUND_ERROR,
-            baseline=_mean_of([one.guessing_error for one in leaks]),
+            baseline=_mean_of([leak.guessing_error for leak in leaks]),
         ),
-        "mean_range": Score(_mean_of([one.mean_range for one in leaks]), FOREGROUND_RANGE, baseline=0.0),
+        "mean_range": Score(_mean_of([leak.mean_range for leak in leaks]), FOREGROUND_RANGE, baseline=0.0),
     }
 
 
@@ -327,12 +327,12 @@ def _notes(leaks: list[SetLeak], minimum_rows: float) -> tuple[str, ...]:
             f"No signature has {minimum_rows:,.1f} rows, so nothing is learned and every possible world is as likely; "
             "a larger epsilon relies on fewer rows."
         )
-    failed = [one.label for one in leaks if not one.converged]
+    failed = [leak.label for leak in leaks if not leak.converged]
     if failed:
         notes.append(
             f"The solver did not converge for {len(failed)} of {len(leaks)} attribute sets, first: {failed[0]}."
         )
-    contradicted = sum(one.contradicted for one in leaks)
+    contradicted = sum(leak.contradicted for leak in leaks)
     if contradicted:
         notes.append(
             f"What was learned rules out every possible world of {contradicted:,} groups (over all attribute sets); "

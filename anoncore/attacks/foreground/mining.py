@@ -86,10 +86,10 @@ class Target:
         share = np.zeros(self.partition.n_groups)
         for value, held in enumerate(self.held):
             share[held.groups] = held.n / self.partition.sizes[held.groups]
-            mine = self.true == value
+            has_value = self.true == value
             p = share[self.partition.group]
-            own = np.where(mine, p, own)
-            other = np.where(mine, other, np.maximum(other, p))
+            own = np.where(has_value, p, own)
+            other = np.where(has_value, other, np.maximum(other, p))
             share[held.groups] = 0
         return own, other
 

@@ -183,15 +183,15 @@ class ForegroundKnowledge:
         """One line per attribute set, the most leaking first."""
         return pd.DataFrame(
             {
-                "attributes": [one.label for one in self.sets],
-                "signatures": [len(one.rows) for one in self.sets],
-                "recall": [one.recall for one in self.sets],
-                "flagged": [one.flagged for one in self.sets],
-                "mean_probability": [one.mean_probability for one in self.sets],
-                "mean_range": [one.mean_range for one in self.sets],
-                "relative_error": [one.relative_error for one in self.sets],
-                "steps": [one.steps for one in self.sets],
-                "converged": [one.converged for one in self.sets],
+                "attributes": [leak.label for leak in self.sets],
+                "signatures": [len(leak.rows) for leak in self.sets],
+                "recall": [leak.recall for leak in self.sets],
+                "flagged": [leak.flagged for leak in self.sets],
+                "mean_probability": [leak.mean_probability for leak in self.sets],
+                "mean_range": [leak.mean_range for leak in self.sets],
+                "relative_error": [leak.relative_error for leak in self.sets],
+                "steps": [leak.steps for leak in self.sets],
+                "converged": [leak.converged for leak in self.sets],
             }
         )
 
@@ -210,18 +210,18 @@ class ForegroundKnowledge:
         DataFrame
             The attributes' texts, `rows`, `value`, `learned` and `true` p(s:x), and `relative_error`.
         """
-        one = self.sets[place]
-        domains = [release.data.domain[name] for name in one.attributes]
-        m, n_values = one.learned.shape
+        leak = self.sets[place]
+        domains = [release.data.domain[name] for name in leak.attributes]
+        m, n_values = leak.learned.shape
         frame = pd.DataFrame(
             {
-                name: np.repeat(d.texts[one.signatures[:, i]], n_values)
-                for i, (name, d) in enumerate(zip(one.attributes, domains, strict=True))
+                name: np.repeat(d.texts[leak.signatures[:, i]], n_values)
+                for i, (name, d) in enumerate(zip(leak.attributes, domains, strict=True))
             }
         )
-        frame["rows"] = np.repeat(one.rows, n_values)
+        frame["rows"] = np.repeat(leak.rows, n_values)
         frame["value"] = list(self.values) * m
-        frame["learned"], frame["true"] = one.learned.ravel(), one.true.ravel()
+        frame["learned"], frame["true"] = leak.learned.ravel(), leak.true.ravel()
         frame["relative_error"] = (frame["learned"] - frame["true"]).abs() / frame["true"].where(frame["true"] > 0)
         return frame
 
@@ -294,7 +294,7 @@ class ForegroundKnowledge:
         """p(s:x) of each row, and whether its signature is too rare; without any set everyone has the overall share."""
         if place < 0:
             return np.full(len(rows), self.overall_shares[x]), np.ones(len(rows), dtype=np.bool_)
-        one = self.sets[place]
-        found = signatures_of(release.data, one.attributes, self.minimum_rows)
-        classes = np.zeros(len(rows), dtype=np.int32) if found is None else found.classes[rows]
-        return np.append(one.learned[:, x], self.fixed_shares[x])[classes], classes == len(one.rows)
+        leak = self.sets[place]
+        signatures = signatures_of(release.data, leak.attributes, self.minimum_rows)
+        classes = np.zeros(len(rows), dtype=np.int32) if signatures is None else signatures.classes[rows]
+        return np.append(leak.learned[:, x], self.fixed_shares[x])[classes], classes == len(leak.rows)

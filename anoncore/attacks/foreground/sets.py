@@ -13,7 +13,7 @@ from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.table.microdata import Microdata
 
 DENSE = 4
-"""Keys per row up to which they are counted in place instead of sorted."""
+"""Up to so many possible keys per row they are counted, which is faster than sorting the keys of the rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +112,10 @@ def everyone(data: Microdata) -> Signatures:
 
 def signatures_of(data: Microdata, attributes: Sequence[str], minimum_rows: float) -> Signatures | None:
     """The reliable signatures of one attribute set; None if there are none."""
-    found: Signatures | None = everyone(data)
+    signatures: Signatures | None = everyone(data)
     for name in attributes:
-        found = None if found is None else _refined(found, data, name, minimum_rows)
-    return found
+        signatures = None if signatures is None else _refined(signatures, data, name, minimum_rows)
+    return signatures
 
 
 def levels(
@@ -126,21 +126,21 @@ def levels(
     A signature is at most as frequent as any part of it, so a set is looked at only if all its subsets have one.
     """
     level: Mapping[tuple[str, ...], Signatures] = {(): everyone(data)}
-    place = {name: i for i, name in enumerate(names)}
+    position = {name: i for i, name in enumerate(names)}
     for size in range(1, (len(names) if max_size is None else min(max_size, len(names))) + 1):
-        found = {}
+        next_level = {}
         for attributes, parent in level.items():
-            for name in names[place[attributes[-1]] + 1 if attributes else 0 :]:
+            for name in names[position[attributes[-1]] + 1 if attributes else 0 :]:
                 wanted = (*attributes, name)
-                if any(part not in level for part in combinations(wanted, size - 1)):
+                if any(subset not in level for subset in combinations(wanted, size - 1)):
                     continue
                 refined = _refined(parent, data, name, minimum_rows)
                 if refined is not None:
-                    found[wanted] = refined
-        if not found:
+                    next_level[wanted] = refined
+        if not next_level:
             return
-        yield tuple(found.values())
-        level = found
+        yield tuple(next_level.values())
+        level = next_level
 
 
 def _refined(parent: Signatures, data: Microdata, name: str, minimum_rows: float) -> Signatures | None:
@@ -155,13 +155,13 @@ def _refined(parent: Signatures, data: Microdata, name: str, minimum_rows: float
         renumber[kept] = np.arange(len(kept), dtype=np.int32)
         classes, rows = renumber[key], count[kept]
     else:
-        place, unique = pd.factorize(key, sort=True)
-        count = np.bincount(place)
+        number_of_key, unique = pd.factorize(key, sort=True)
+        count = np.bincount(number_of_key)
         chosen = np.flatnonzero((count >= minimum_rows) & (unique < m * size))
         kept, rows = np.asarray(unique)[chosen], count[chosen]
         renumber = np.full(len(unique), len(kept), dtype=np.int32)
         renumber[chosen] = np.arange(len(kept), dtype=np.int32)
-        classes = renumber[place]
+        classes = renumber[number_of_key]
     if len(kept) == 0:
         return None
     values = np.column_stack([parent.values[kept // size], (kept % size).astype(np.int32)])

@@ -63,11 +63,11 @@ class SetGroups:
     @classmethod
     def of(cls, signatures: Signatures, partition: Partition) -> SetGroups:
         """Find the compositions of the partition's groups."""
-        found = compositions(partition.order, partition.starts, signatures.classes, len(signatures) + 1)
-        return cls(signatures, *found)
+        layout = compositions(partition.order, partition.starts, signatures.classes, len(signatures) + 1)
+        return cls(signatures, *layout)
 
     def cases(self, held: ValueGroups) -> tuple[Cases, Int64]:
-        """The different cases, compositions with a number of rows with x, of the groups that hold x; each group's case."""
+        """The different compositions with numbers of rows with x, of the groups that hold x, and the case of each."""
         width = int(held.n.max(initial=0)) + 1
         key = self.composition[held.groups] * width + held.n
         unique, case, count = np.unique(key, return_inverse=True, return_counts=True)
@@ -108,6 +108,7 @@ def _newton(cases: Cases, rows: Floats, first: Floats) -> Solution:
         steps += used
         if not converged or _is_stable(cases, rows, shares):
             return Solution(shares, steps, converged)
+        # A saddle was reached: begin again, nearer to the maximum.
         shares, warm_up = first.copy(), warm_up * 4
     return Solution(shares, steps, False)
 
@@ -130,6 +131,7 @@ def _newton_steps(cases: Cases, rows: Floats, shares: Floats) -> tuple[Floats, i
                 shares, residual = trial, change
                 break
         else:
+            # No fraction of the step helps: expectation-maximization never makes the shares less likely.
             shares = np.append(shares[:m] + residual, shares[m])
             residual = expectation_step(cases, shares, rows) - shares[:m]
     return shares, 200, bool(np.abs(residual).max() <= TOLERANCE)

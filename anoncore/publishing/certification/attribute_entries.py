@@ -42,12 +42,12 @@ def attribute_entries(release: Release, tables: Sequence[PublishedTable]) -> lis
 
 
 def _form(release: Release, name: str) -> Form:
-    found = [fragment.recodings[name] for fragment in release.fragments if name in fragment.recodings]
-    if any(isinstance(one, Distorted) for one in found):
+    recodings = [fragment.recodings[name] for fragment in release.fragments if name in fragment.recodings]
+    if any(isinstance(recoding, Distorted) for recoding in recodings):
         return "changed"
-    if all(isinstance(one, Exact) for one in found):
+    if all(isinstance(recoding, Exact) for recoding in recodings):
         return "exact"
-    return "set" if all(isinstance(one, GroupValues) for one in found) else "region"
+    return "set" if all(isinstance(recoding, GroupValues) for recoding in recodings) else "region"
 
 
 def _type(domain: Domain) -> Literal["number", "date", "text"]:
@@ -59,7 +59,7 @@ def _type(domain: Domain) -> Literal["number", "date", "text"]:
 def _shown(name: str, tables: Sequence[PublishedTable], form: Form) -> set[str]:
     """The values that a reader of the tables sees."""
     cells = {text for table in tables if name in table.columns for text in table.columns[name].texts}
-    return {one for text in cells for one in set_members(text, name)} if form == "set" else cells
+    return {value for text in cells for value in set_members(text, name)} if form == "set" else cells
 
 
 def _texts(values: Iterable[Any], shown: set[str]) -> list[str]:

@@ -315,8 +315,8 @@ def certify(
             f"Columns named {listing(unclear)} cannot be told from ones that a spreadsheet guards with an apostrophe; "
             "rename them."
         )
-    own = {name: PublishedTable.of(name, frame) for name, frame in (tables or release.tables()).items()}
-    shown = tuple(own.values())
+    by_table = {name: PublishedTable.of(name, frame) for name, frame in (tables or release.tables()).items()}
+    shown = tuple(by_table.values())
     attributes = attribute_entries(release, shown)
     group = _group_column(release, shown)
     published = PublishedRelease(shown, by_name(attributes), group)
@@ -384,43 +384,43 @@ def _table(published: PublishedRelease, table: PublishedTable) -> Table:
     )
 
 
-def _asked(published: PublishedRelease, one: privacy.Guarantee) -> Asked:
-    if not one.holds:
-        raise ReleaseError(f"There is no certificate for what does not hold: {one.sentence}")
-    requirement = one.requirement
+def _asked(published: PublishedRelease, guarantee: privacy.Guarantee) -> Asked:
+    if not guarantee.holds:
+        raise ReleaseError(f"There is no certificate for what does not hold: {guarantee.sentence}")
+    requirement = guarantee.requirement
     entry = Asked(
         requirement=json.loads(json.dumps(requirement.to_dict())),
         label=requirement.label(),
         source=requirement.source,
-        attribute=one.attribute,
+        attribute=guarantee.attribute,
         comparison=COMPARISON_WORDS[requirement.comparison],
         asked=requirement.threshold,
         reached=None,
         rechecked=False,
-        reason=hidden_reason(published, requirement, one.attribute),
+        reason=hidden_reason(published, requirement, guarantee.attribute),
     )
     if entry.reason:
         return entry
-    found = recheck_requirement(published, entry)
-    changes: dict[str, Any] = {"rechecked": True, "reached": found.reached} if found.holds else {"reason": ALIKE}
+    recheck = recheck_requirement(published, entry)
+    changes: dict[str, Any] = {"rechecked": True, "reached": recheck.reached} if recheck.holds else {"reason": ALIKE}
     return entry.model_copy(update=changes)
 
 
-def _personal(published: PublishedRelease, method: Method | None, one: privacy.PersonalGuarantee) -> Personal:
-    if not one.holds:
-        raise ReleaseError(f"There is no certificate for what does not hold: {one.sentence}")
+def _personal(published: PublishedRelease, method: Method | None, guarantee: privacy.PersonalGuarantee) -> Personal:
+    if not guarantee.holds:
+        raise ReleaseError(f"There is no certificate for what does not hold: {guarantee.sentence}")
     entry = Personal(
-        attribute=one.attribute,
-        asked=one.asked,
+        attribute=guarantee.attribute,
+        asked=guarantee.asked,
         source="" if method is None else method.source,
-        sentence=f"What is promised of everybody's '{one.attribute}' holds with {one.asked:g} asked.",
+        sentence=f"What is promised of everybody's '{guarantee.attribute}' holds with {guarantee.asked:g} asked.",
         rechecked=False,
     )
-    found = recheck_people(published, method, entry)
-    if found is None:
+    recheck = recheck_people(published, method, entry)
+    if recheck is None:
         return entry.model_copy(update={"reason": HIDDEN_PEOPLE})
     return entry.model_copy(
-        update={"rechecked": True, "sentence": found.sentence} if found.holds else {"reason": ALIKE}
+        update={"rechecked": True, "sentence": recheck.sentence} if recheck.holds else {"reason": ALIKE}
     )
 
 
@@ -435,20 +435,20 @@ def _joins(release: Release, published: PublishedRelease) -> Joins | None:
         raise ReleaseError(f"There is no certificate for fragments that are not safe to join: {check.sentences[0]}")
     source = "Zakerzadeh, Aggarwal and Barker, definition 4.1 and theorems 4.1 and 5.1; 4.5 for delta"
     entry = Joins(common=check.common, k=check.k, l=check.l, delta=check.delta, source=source, rechecked=False)
-    found: Recheck = recheck_joins(published, entry)
-    return entry.model_copy(update={"rechecked": True} if found.holds else {"reason": ALIKE})
+    recheck: Recheck = recheck_joins(published, entry)
+    return entry.model_copy(update={"rechecked": True} if recheck.holds else {"reason": ALIKE})
 
 
 def _not_checked(asked: Iterable[Asked], people: Iterable[Personal], joins: Joins | None) -> list[str]:
     entries: list[tuple[str, Statement]] = [
-        *((one.label, one) for one in asked),
-        *((f"The promise about '{p.attribute}'", p) for p in people),
+        *((statement.label, statement) for statement in asked),
+        *((f"The promise about '{promise.attribute}'", promise) for promise in people),
     ]
     if joins is not None:
         entries.append((f"Joins on '{joins.common}'", joins))
-    found = [
-        f"{what} held when the release was made, but the files alone do not show it: {one.reason}."
-        for what, one in entries
-        if not one.rechecked
+    sentences = [
+        f"{what} held when the release was made, but the files alone do not show it: {statement.reason}."
+        for what, statement in entries
+        if not statement.rechecked
     ]
-    return [*found, UNSIGNED]
+    return [*sentences, UNSIGNED]

@@ -47,17 +47,17 @@ def joined_hash(tables: Sequence[PublishedTable], group: str | None = None) -> s
 def _group_digests(tables: Sequence[PublishedTable], rows: Sequence[Int64], group: str) -> list[bytes]:
     """A digest of every group's sorted rows, table by table."""
     labels = sorted({text for table in tables for text in table.columns[group].texts})
-    place = {text: number for number, text in enumerate(labels)}
+    number_of = {text: number for number, text in enumerate(labels)}
     digests = [hashlib.sha256() for _ in labels]
     for table, key in zip(tables, rows, strict=True):
         column = table.columns[group]
-        of_row = np.array([place[text] for text in column.texts], dtype=np.int64)[column.codes]
+        of_row = np.array([number_of[text] for text in column.texts], dtype=np.int64)[column.codes]
         order = np.lexsort((key, of_row))
         sorted_rows = key[order].astype("<i8")
         bounds = np.searchsorted(of_row[order], np.arange(len(labels) + 1))
         for number, digest in enumerate(digests):
-            part = sorted_rows[bounds[number] : bounds[number + 1]]
-            digest.update(len(part).to_bytes(8, "little") + part.tobytes())
+            rows_of_group = sorted_rows[bounds[number] : bounds[number + 1]]
+            digest.update(len(rows_of_group).to_bytes(8, "little") + rows_of_group.tobytes())
     return [digest.digest() for digest in digests]
 
 

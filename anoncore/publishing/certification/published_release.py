@@ -34,8 +34,8 @@ class Level:
     @property
     def worst(self) -> float:
         """The level of the worst group."""
-        found = self.levels.min() if self.check.requirement.comparison is Comparison.AT_LEAST else self.levels.max()
-        return float(found)
+        level = self.levels.min() if self.check.requirement.comparison is Comparison.AT_LEAST else self.levels.max()
+        return float(level)
 
     @property
     def holds(self) -> bool:
@@ -60,14 +60,14 @@ class PublishedRelease:
         if self.group is not None:
             labels = self._labels
             column = table.columns[self.group]
-            place = np.array([labels[text] for text in column.texts], dtype=np.int32)
-            return Partition(place[column.codes])
+            group_of_text = np.array([labels[text] for text in column.texts], dtype=np.int32)
+            return Partition(group_of_text[column.codes])
         apart = [name for name in table.columns if self._separates(name)]
         return Partition(table.keys(apart).astype(np.int32))
 
     def _separates(self, name: str) -> bool:
-        one = self.attributes[name]
-        return one.role == "quasi-identifier" or one.form == "set"
+        attribute = self.attributes[name]
+        return attribute.role == "quasi-identifier" or attribute.form == "set"
 
     @cached_property
     def _labels(self) -> dict[str, int]:
@@ -90,25 +90,25 @@ class PublishedRelease:
         """The tables whose groups say something about an attribute (None: about sizes)."""
         if attribute is None:
             return self.tables[:1] if self.group is not None else self.tables
-        found = tuple(table for table in self.tables if attribute in table.columns)
-        return found[:1] if self.group is not None else found
+        tables = tuple(table for table in self.tables if attribute in table.columns)
+        return tables[:1] if self.group is not None else tables
 
     def levels(self, requirement: Requirement, attribute: str | None) -> list[Level]:
         """The requirement on the groups of every table that shows the attribute."""
-        found = []
+        levels = []
         for table in self.publishing(attribute):
             partition = self.partition(table)
             if attribute is None:
                 (check,) = requirement.checks(_nothing(partition.n_rows))
-                found.append(Level(table.name, check, check.levels(partition)))
+                levels.append(Level(table.name, check, check.levels(partition)))
                 continue
             cells = table.columns[attribute]
             if self.attributes[attribute].form == "set":
                 partition, cells = _members(partition, cells, attribute)
             data = self._microdata({attribute: cells})
             asked = requirement if requirement.attribute_free else requirement.replace(attribute=attribute)
-            found += [Level(table.name, check, check.levels(partition)) for check in asked.checks(data)]
-        return found
+            levels += [Level(table.name, check, check.levels(partition)) for check in asked.checks(data)]
+        return levels
 
     def joined(self, common: str) -> Release:
         """The tables as fragments with classes of their own that show the common attribute only."""
@@ -204,23 +204,25 @@ def _nothing(n_rows: int) -> Microdata:
     return Microdata(pd.DataFrame({"row": np.zeros(n_rows, dtype=np.int8)}))
 
 
-def _value(one: Attribute, text: str) -> Any:
+def _value(attribute: Attribute, text: str) -> Any:
     if text == "":
         return None
-    if one.form == "region" or one.type == "text":
+    if attribute.form == "region" or attribute.type == "text":
         return text
     try:
-        return pd.Timestamp(text) if one.type == "date" else float(text)
+        return pd.Timestamp(text) if attribute.type == "date" else float(text)
     except ValueError:
-        kind = "date" if one.type == "date" else "number"
-        raise DataError(f"'{one.name}' holds {text!r}, which is no {kind}.") from None
+        kind = "date" if attribute.type == "date" else "number"
+        raise DataError(f"'{attribute.name}' holds {text!r}, which is no {kind}.") from None
 
 
-def _typed(one: Attribute, column: Column) -> pd.Series[Any]:
-    values: Any = [_value(one, text) for text in column.texts]
-    dtype = {"number": "float64", "date": "datetime64[ms]"}.get(one.type or "", "object")
+def _typed(attribute: Attribute, column: Column) -> pd.Series[Any]:
+    values: Any = [_value(attribute, text) for text in column.texts]
+    dtype = {"number": "float64", "date": "datetime64[ms]"}.get(attribute.type or "", "object")
     return (
-        pd.Series(values, dtype="object" if one.form == "region" else dtype).iloc[column.codes].reset_index(drop=True)
+        pd.Series(values, dtype="object" if attribute.form == "region" else dtype)
+        .iloc[column.codes]
+        .reset_index(drop=True)
     )
 
 
@@ -234,29 +236,29 @@ def _members(partition: Partition, cells: Column, name: str) -> tuple[Partition,
     for values, size in zip(sets, partition.sizes.tolist(), strict=True):
         if len(values) > size:
             raise DataError(f"{size:,} rows of a group cannot hold the {len(values):,} values that '{name}' has there.")
-    groups = np.repeat(np.arange(len(sets), dtype=np.int32), [len(one) for one in sets])
-    return Partition(groups), Column.of([text for one in sets for text in one])
+    groups = np.repeat(np.arange(len(sets), dtype=np.int32), [len(members) for members in sets])
+    return Partition(groups), Column.of([text for members in sets for text in members])
 
 
 def set_members(text: str, name: str) -> list[str]:
     """The values of a published set such as `{flu, "a, b"}`, as cell texts. Raises DataError for anything else."""
     if not (text.startswith("{") and text.endswith("}")):
         raise DataError(f"'{name}' holds {text!r}, which is no set of values.")
-    found, current, quoted, rest = [], "", False, text[1:-1]
-    place = 0
-    while place < len(rest):
-        mark = rest[place]
-        if mark == '"' and quoted and rest[place + 1 : place + 2] == '"':
-            current, place = current + '"', place + 1
-        elif mark == '"':
+    members, current, quoted, rest = [], "", False, text[1:-1]
+    position = 0
+    while position < len(rest):
+        character = rest[position]
+        if character == '"' and quoted and rest[position + 1 : position + 2] == '"':
+            current, position = current + '"', position + 1
+        elif character == '"':
             quoted = not quoted
-        elif mark == "," and not quoted and rest[place + 1 : place + 2] == " ":
-            found.append(current)
-            current, place = "", place + 1
+        elif character == "," and not quoted and rest[position + 1 : position + 2] == " ":
+            members.append(current)
+            current, position = "", position + 1
         else:
-            current += mark
-        place += 1
-    return [_unmarked(one) for one in [*found, current]]
+            current += character
+        position += 1
+    return [_unmarked(member) for member in [*members, current]]
 
 
 def _unmarked(text: str) -> str:
@@ -277,4 +279,4 @@ def group_sizes(published: PublishedRelease, table: PublishedTable) -> dict[str,
 
 def by_name(attributes: Sequence[Attribute]) -> dict[str, Attribute]:
     """Attributes by their name."""
-    return {one.name: one for one in attributes}
+    return {attribute.name: attribute for attribute in attributes}

@@ -78,7 +78,7 @@ class Column:
         raw, distinct = _factorized(series)
         texts = [cell_text(value) for value in distinct]
         ordered = sorted(set(texts))
-        rank = {text: place for place, text in enumerate(ordered)}
+        rank = {text: position for position, text in enumerate(ordered)}
         recode = np.array([rank[text] for text in texts], dtype=np.int32)
         return cls(recode[raw] if len(raw) else np.zeros(0, dtype=np.int32), tuple(ordered))
 

@@ -53,12 +53,12 @@ def recheck_requirement(published: PublishedRelease, asked: Asked) -> Recheck:
             return Recheck(False, f"The certificate says '{asked.label}', but describes {requirement.label()}.")
         levels = published.levels(requirement, asked.attribute)
         at_least = requirement.comparison is Comparison.AT_LEAST
-        worst = (min if at_least else max)(levels, key=lambda one: one.worst)
-        holds = all(one.holds for one in levels)
+        worst = (min if at_least else max)(levels, key=lambda level: level.worst)
+        holds = all(level.holds for level in levels)
         reached, threshold = level_texts(worst.worst, requirement.threshold)
         of = f" of '{asked.attribute}'" if asked.attribute else ""
-        failing = sum(int((~one.check.holds(one.levels)).sum()) for one in levels)
-        total = sum(len(one.levels) for one in levels)
+        failing = sum(int((~level.check.holds(level.levels)).sum()) for level in levels)
+        total = sum(len(level.levels) for level in levels)
         state = "holds" if holds else f"fails in {failing:,} of {total:,} published groups"
         return Recheck(
             holds,
@@ -112,13 +112,13 @@ def _bounded(release: Release, algorithm: Algorithm, promise: Personal) -> Reche
         likeliest = probability[:, protected].sum(axis=1) if protected else probability.max(axis=1)
         return np.divide(1.0, likeliest, out=np.full(len(likeliest), np.inf), where=likeliest > 0)
 
-    found = level_bounds(release, promise.attribute, level)
+    bounds = level_bounds(release, promise.attribute, level)
     tolerance = TOLERANCE * promise.asked**2
     what = f"{algorithm.title} with {diversity} diversity, l = {promise.asked:g}"
-    if found is not None and found.high < promise.asked - tolerance:
-        return Recheck(False, f"{what}, fails: someone in the tables has at most {found.high:.4g}, whoever that is.")
-    if found is not None and found.low >= promise.asked - tolerance:
-        return Recheck(True, f"{what}, holds: everybody who fits the tables has at least {found.low:.4g}.")
+    if bounds is not None and bounds.high < promise.asked - tolerance:
+        return Recheck(False, f"{what}, fails: someone in the tables has at most {bounds.high:.4g}, whoever that is.")
+    if bounds is not None and bounds.low >= promise.asked - tolerance:
+        return Recheck(True, f"{what}, holds: everybody who fits the tables has at least {bounds.low:.4g}.")
     return None
 
 
@@ -126,8 +126,8 @@ def recheck_joins(published: PublishedRelease, asked: Joins) -> Recheck:
     """All joins of published groups of different tables."""
 
     def work() -> Recheck:
-        found = privacy.joins(published.joined(asked.common), asked.k, asked.l, asked.delta)
-        return Recheck(found.holds, found.sentences[0])
+        check = privacy.joins(published.joined(asked.common), asked.k, asked.l, asked.delta)
+        return Recheck(check.holds, check.sentences[0])
 
     return _said(f"Joins on '{asked.common}'", work)
 

@@ -237,12 +237,12 @@ def _groups(certificate: Certificate, published: PublishedRelease) -> Iterator[F
     """The numbers of groups by size that the certificate names against those of the tables."""
     for entry, table in zip(certificate.tables, published.tables, strict=True):
         try:
-            found = group_sizes(published, table)
+            sizes = group_sizes(published, table)
         except AnonymizationError as error:
             yield Finding(f"groups of '{entry.name}'", "fails", str(error))
             continue
-        same = found == entry.group_sizes and entry.groups == sum(found.values())
-        number = sum(found.values())
+        same = sizes == entry.group_sizes and entry.groups == sum(sizes.values())
+        number = sum(sizes.values())
         sentence = (
             f"'{entry.name}' has {number:,} groups, of the sizes that were certified."
             if same
@@ -253,12 +253,12 @@ def _groups(certificate: Certificate, published: PublishedRelease) -> Iterator[F
 
 def _statements(certificate: Certificate, published: PublishedRelease) -> Iterator[Finding]:
     for asked in certificate.requirements:
-        found = recheck_requirement(published, asked) if asked.rechecked else None
-        yield _finding(asked.label, asked, found, asked.reached)
+        recheck = recheck_requirement(published, asked) if asked.rechecked else None
+        yield _finding(asked.label, asked, recheck, asked.reached)
     for promise in certificate.people:
         # Where the tables do not show that it holds, they may still show that it fails.
-        found = None if promise.reason == ALIKE else recheck_people(published, certificate.method, promise)
-        yield _finding(f"promise about '{promise.attribute}'", promise, found)
+        recheck = None if promise.reason == ALIKE else recheck_people(published, certificate.method, promise)
+        yield _finding(f"promise about '{promise.attribute}'", promise, recheck)
     if certificate.joins is not None:
         joins = certificate.joins
         yield _finding(
@@ -267,17 +267,17 @@ def _statements(certificate: Certificate, published: PublishedRelease) -> Iterat
 
 
 def _finding(
-    check: str, entry: Asked | Personal | Joins, found: Recheck | None, certified: float | None = None
+    check: str, entry: Asked | Personal | Joins, recheck: Recheck | None, certified: float | None = None
 ) -> Finding:
-    if found is None:
+    if recheck is None:
         reason = entry.reason or "the tables no longer show it"
         return Finding(check, "not checked", f"{check} is not checked: {reason}.")
-    if found.holds and certified is not None and found.reached is not None:
+    if recheck.holds and certified is not None and recheck.reached is not None:
         tolerance = 1e-9 * max(1.0, abs(certified))
-        if abs(found.reached - certified) > tolerance:
-            sentence = f"{found.sentence} The certificate says {certified:.6g}."
+        if abs(recheck.reached - certified) > tolerance:
+            sentence = f"{recheck.sentence} The certificate says {certified:.6g}."
             return Finding(check, "fails", sentence)
-    return Finding(check, "holds" if found.holds else "fails", found.sentence)
+    return Finding(check, "holds" if recheck.holds else "fails", recheck.sentence)
 
 
 def _input(certificate: Certificate, data: Microdata | None, key: str | None) -> Iterator[Finding]:
