@@ -63,7 +63,7 @@ class AttributeDisclosure:
     belief : ndarray of float, shape (n_rows,)
         The strongest belief about each person, in whatever value, in original row order.
     confidence : ndarray of float, shape (n_rows,)
-        The belief in each person's true value; NaN where that value is_protected no protection.
+        The belief in each person's true value; NaN where that value needs no protection.
     baseline : ndarray of float, shape (m,)
         The table's distribution over the attribute's m codes, which is what guessing without the release has.
     largest : Score
@@ -183,7 +183,7 @@ def attribute_disclosure(release: Release, attribute: str) -> AttributeDisclosur
 
 
 def _protected(data: Microdata, attribute: str, probability: Floats) -> Floats:
-    """Beliefs (n, m) over the attribute's codes as beliefs in what is_protected protection: all of them, or one set (n, 1)."""
+    """Beliefs (n, m) over the attribute's codes as beliefs in what needs protection: all, or one set (n, 1)."""
     values = data.sensitive_values.get(attribute)
     if values is None:
         return probability
