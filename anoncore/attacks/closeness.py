@@ -1,4 +1,4 @@
-"""How far what the adversary believes about each person lies from what the table says about everybody."""
+"""How far the belief about each person lies from the distribution of the whole table."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def _regions(recodings: Sequence[Recoding], rows: Int64) -> tuple[Codes, Codes, 
 
 
 def _sets(recoding: Recoding, rows: Int64) -> tuple[Int64, Int64, Codes] | None:
-    """Where each row's set begins and ends among the members, and these; None for cells that are intervals."""
+    """The members of all sets, and where each row's set begins and ends among them; None where cells are intervals."""
     if not isinstance(recoding, Generalized | GroupValues) or recoding.offsets is None or recoding.members is None:
         return None
     group = recoding.partition.group[rows]

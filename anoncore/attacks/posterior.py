@@ -136,7 +136,7 @@ def _combined(evidence: Floats, table: Floats) -> Floats:
 
 
 def table_distribution(release: Release, attribute: str) -> Floats:
-    """The original table's distribution of an attribute, float (m,): what guessing knows without the release."""
+    """The original table's distribution of an attribute, float (m,), which guessing without the release goes by."""
     counts = np.bincount(release.data.codes[attribute], minlength=len(release.data.domain[attribute]))
     return counts / release.data.n_rows
 

@@ -1,4 +1,4 @@
-"""What an adversary who knows a person's quasi-identifiers compares with: the published cells, numbered."""
+"""The published cells, numbered, with which an adversary compares a person's quasi-identifiers."""
 
 from __future__ import annotations
 

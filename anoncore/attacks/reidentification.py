@@ -194,7 +194,7 @@ class Reidentification:
 
 @dataclass(frozen=True, eq=False)
 class _Classes:
-    """Equivalence classes of one fragment: the class of each row, records f and people F of each class."""
+    """Equivalence classes of one fragment: the class of each row, and the records f and people F of each class."""
 
     of_row: Int64
     records: Int64

@@ -15,7 +15,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 AHEAD = 4
-"""Batches on their way at a time."""
+"""Batches that are worked on at a time."""
 
 
 def in_threads(function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:

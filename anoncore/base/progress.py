@@ -1,4 +1,4 @@
-"""How long work tells what it has done."""
+"""How work that takes long reports what it has done."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def _keep(arguments: argparse.Namespace, run: RecipeRun, target: Path) -> None:
 
 
 def _key(file: Path | None) -> tuple[str, str]:
-    """The key for the hash of the input, and what to tell about it."""
+    """The key for the hash of the input, and the sentence that tells the user of it."""
     if file is None:
         key = new_key()
         return key, f"Key of the certificate's input hash, to be kept and not published: {key}"

@@ -95,7 +95,7 @@ def _target(text: str) -> Target:
 
 
 def _ranges(tried: Sequence[str]) -> dict[str, dict[str, list[float]]]:
-    """Per method the values of each axis, of texts such as `mondrian k=2,5 t=0.1`."""
+    """Read texts such as `mondrian k=2,5 t=0.1`: the values of each axis, by method."""
     ranges: dict[str, dict[str, list[float]]] = {}
     for text in tried:
         name, *settings = text.split()
@@ -155,7 +155,7 @@ def _write(path: Path, points: Sequence[Point], names: Sequence[str], front: Seq
 
 
 def _answer(search: Search) -> int:
-    """Print the cheapest release that keeps the targets, or the nearest miss (exit code 1)."""
+    """Print the cheapest release that keeps the targets, or the nearest miss; gives the exit code, 1 for a miss."""
     spare = CRITERIA[search.spare]
     if search.best is not None:
         print(f"Cheapest that keeps every target: {_label(search.best)}, {spare.title} {_cost(search, search.best)}")

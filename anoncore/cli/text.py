@@ -1,4 +1,4 @@
-"""What the commands write on the terminal: progress, and what a run is and measures in lines."""
+"""What the commands write on the terminal: progress, and the results of a run line by line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WIDTH = 100
 
 
 class ProgressLine:
-    """Progress as one line that is drawn over, on a terminal only."""
+    """Progress in one line that is drawn again and again; nothing is drawn where the output is no terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream

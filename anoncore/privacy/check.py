@@ -1,4 +1,4 @@
-"""Do the groups of a release satisfy requirements, and which do not."""
+"""Whether the groups of a release satisfy requirements, and which of them do not."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ COMPARISON_WORDS = {Comparison.AT_LEAST: "at least", Comparison.AT_MOST: "at mos
 
 
 def level_texts(level: float, threshold: float) -> tuple[str, str]:
-    """A level and its threshold in as few digits as tell them apart."""
+    """A level and its threshold as texts, in as few digits as tell them apart."""
     texts = _number(level, 4), _number(threshold, 4)
     for digits in (6, 9, 12):
         if texts[0] != texts[1] or level == threshold:

@@ -61,7 +61,7 @@ class Rule(ABC):
 
     threshold: float
     most_joins: int
-    """Different joins that `Joins` keeps at most for joining them with a further fragment."""
+    """The most different joins that are kept for joining them with a further fragment."""
 
     @abstractmethod
     def classes(self, counts: Int64, sizes: Int64) -> Classes:
@@ -256,7 +256,7 @@ def _least_frequent(counts: Int64, majority: int) -> int:
 
 
 def blocks(classes: Classes, others: Classes) -> Iterator[slice]:
-    """Parts of `classes` whose joins with all others fit into memory."""
+    """Cut `classes` into slices whose joins with all others fit into memory."""
     step = max(1, MOST_ENTRIES // max(len(others) * classes.values.shape[1] // 4, 1))
     for begin in range(0, len(classes), step):
         yield slice(begin, begin + step)

@@ -423,7 +423,7 @@ def _joined(known: Classes | None, single: Classes, rule: Rule) -> Iterator[tupl
 
 
 def _diversity(values: Floats, others: Floats) -> tuple[float, float]:
-    """Largest share of a value and smallest exp(entropy) of the joined rows, over all pairs that have some."""
+    """Largest share of a value and smallest exp(entropy) of the joined rows, over all joins that are not empty."""
     rows = values @ others.T
     linked = rows > 0
     if not linked.any():

@@ -12,7 +12,7 @@ from anoncore.kernels.selectivity import add_value, two_values
 
 MOST_K = 1000
 MOST_K_ALL_VALUES = 120
-"""Up to this k every common value counts; above it two of them do, which bounds eta from below."""
+"""Up to this k every common value is counted; above it only two, which gives a lower bound of eta."""
 MOST_ENTRIES = 4_000_000
 
 
@@ -46,7 +46,7 @@ class Selectivity:
         return known[inverse].reshape(common.shape)
 
     def _look_up(self, lines: Int64) -> Floats:
-        """eta of lines of size, values, size, values, common values."""
+        """eta by line: rows and number of values of one class, the same of the other, number of common values."""
         keys = [tuple(line) for line in lines.tolist()]
         missing = [position for position, key in enumerate(keys) if key not in self._known]
         if missing:
@@ -100,7 +100,7 @@ def _below(k: int, values: int) -> Floats:
 
 
 def _shares(n: Int64, values: Int64, counted: int, k: int) -> Floats:
-    """Share of a class's versions for each given vector of the counted values with sum 0..k-1, (n_classes, k)."""
+    """Share of each class's versions that have one given vector of the counted values, by its sum, (n_classes, k)."""
     rest = np.broadcast_to((n[:, None] - np.arange(k)[None, :]).astype(np.float64), (len(n), k))
     left = (values - counted).astype(np.float64)[:, None]
     ways = np.where(left > 0, _log_binomial(rest - 1, left - 1), np.where(rest == 0, 0.0, -np.inf))
@@ -110,7 +110,7 @@ def _shares(n: Int64, values: Int64, counted: int, k: int) -> Floats:
 
 
 def _log_binomial(n: Floats, k: Floats) -> Floats:
-    """ln C(n, k); minus infinity where there is none."""
+    """ln C(n, k); minus infinity where C(n, k) is 0."""
     n, k = np.broadcast_arrays(n, k)
     possible = (k >= 0) & (n >= k)
     top, bottom = np.where(possible, n, 0.0), np.where(possible, k, 0.0)

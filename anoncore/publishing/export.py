@@ -142,7 +142,7 @@ def _may_hold_text(column: pd.Series[Any]) -> bool:
 
 
 def _texts(column: pd.Series[Any]) -> Iterator[str]:
-    """Distinct texts of a column; of a categorical column those that occur."""
+    """Distinct texts that occur in a column."""
     if column.dtype == object:
         return iter({value for value in column if isinstance(value, str)})
     return (value for value in column.unique() if isinstance(value, str))
@@ -292,7 +292,7 @@ def _member_name(name: str) -> str:
 
 
 def _distinct(names: Iterable[str], clean: Callable[[str], str], longest: int, gap: str) -> list[str]:
-    """Cleaned names, at most `longest` characters, none equal to another one in any spelling of case."""
+    """Cleaned names, at most `longest` characters, all different even where case does not count."""
     taken: set[str] = set()
     result = []
     for name in names:
@@ -308,7 +308,7 @@ def _distinct(names: Iterable[str], clean: Callable[[str], str], longest: int, g
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file, or leave the one that is there as it is. Raises DataError where it cannot be written."""
+    """Write a file whole, or leave the one that is there as it is. Raises DataError where it cannot be written."""
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         try:

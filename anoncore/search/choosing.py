@@ -23,7 +23,7 @@ from anoncore.table.microdata import Microdata
 from anoncore.utility import information_loss
 
 MOST_TRIED = 30
-"""Values of k that are tried when none are given; more possible ones are spread in proportion."""
+"""Values of k that are tried at most when none are given; of more they are a selection in equal ratios."""
 
 
 @dataclass(frozen=True, eq=False)

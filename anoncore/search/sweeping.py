@@ -60,7 +60,7 @@ class Point:
 
     @property
     def made(self) -> bool:
-        """Whether there was a release."""
+        """Whether a release was made."""
         return not self.error
 
 

@@ -44,7 +44,7 @@ def estimator(release: Release, workload: QueryWorkload) -> Estimator:
 
 
 def original_places(workload: QueryWorkload) -> Codes:
-    """The original rows as places in a block, int32 (n_rows, n_attributes)."""
+    """The line of a block at which each value of the original rows stands, int32 (n_rows, n_attributes)."""
     columns = [workload.data.codes[name] for name in workload.attributes]
     return np.ascontiguousarray(np.stack(columns, axis=1) + workload.starts[:-1], dtype=np.int32)
 
@@ -109,7 +109,7 @@ class GroupTables(Estimator):
 
 @dataclass(frozen=True, eq=False)
 class IndependentFragments(Estimator):
-    """Fragments that nothing links: n x product of the fragments' shares of the table."""
+    """Fragments that nothing links: the number of rows times the share of each fragment's rows that match."""
 
     tables: tuple[GroupTables, ...]
     n_rows: int

@@ -1,4 +1,4 @@
-"""Coarse cells of an attribute's domain for contingency tables: intervals of numbers, categories with a remainder."""
+"""Coarse cells of domains for contingency tables: intervals of numbers; categories, of which rare ones share one."""
 
 from __future__ import annotations
 

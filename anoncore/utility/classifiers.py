@@ -205,7 +205,7 @@ class _Points:
 
 
 def _distinct(features: Features) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """A row of each different line of features, and for every row the place of its line among them."""
+    """One row for each different line of features, and for every row the number of its line."""
     lines = np.ascontiguousarray(features).view(np.dtype((np.void, features.shape[1] * features.itemsize))).ravel()
     _, first, line = np.unique(lines, return_index=True, return_inverse=True)
     return first, line

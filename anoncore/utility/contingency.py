@@ -34,7 +34,7 @@ class PairTable:
     counts: Floats
 
     def places(self, names: Sequence[str]) -> npt.NDArray[np.int64]:
-        """Where the cells of some of the attributes stand."""
+        """Positions of the cells of some attributes in `counts`."""
         numbers = [self.names.index(name) for name in names]
         return np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in numbers])
 

@@ -66,5 +66,5 @@ def judge(truth: Codes, predicted: npt.NDArray[np.int32], domain: Domain) -> Out
 
 
 def _ratio(part: npt.NDArray[np.float64], whole: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Part by whole, 0 where there is nothing."""
+    """Part divided by whole; 0 where the whole is 0."""
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)

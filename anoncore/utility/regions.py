@@ -33,7 +33,7 @@ def regions_of(recoding: Generalized | GroupValues) -> Regions:
 
 
 def _runs(offsets: Int64, members: Codes) -> Regions:
-    """Sets of codes, each ascending, as runs."""
+    """Turn sets of codes, each ascending, into runs of neighbouring codes."""
     begins = np.ones(len(members), dtype=np.bool_)
     begins[1:] = members[1:] != members[:-1] + 1
     begins[offsets[:-1]] = True

@@ -90,7 +90,7 @@ class QueryWorkload:
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The quasi-identifiers, then the sensitive attribute: the order of the places in a block."""
+        """The quasi-identifiers, then the sensitive attribute: in this order their values stand in a block."""
         return (*self.quasi_identifiers, self.sensitive)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The attack: learn p(s:x) from all groups, weight the possible worlds of each with it, and see who stands out."""
+"""The attack: learn p(s:x) from all groups, weigh the possible worlds of each with it, and see whose value shows."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ def _mined(
     r: float,
     solver: Solver,
 ) -> Iterator[tuple[float, tuple[SetLeak, Floats, Floats]]]:
-    """Every attribute set's leak with own and other probabilities, and the share of the search that is done."""
+    """Attack with one attribute set after the other: the share of the search that is done, and what each set gives."""
     pool = ThreadPoolExecutor(cpu_count())
     try:
         for size, level in enumerate(levels(release.data, names, minimum_rows, max_size)):

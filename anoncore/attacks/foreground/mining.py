@@ -1,4 +1,4 @@
-"""One attribute set against the groups of a release: what it learns and whom it gives away."""
+"""The attack with one attribute set: what is learned from the groups of a release, and whom it gives away."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Target:
         )
 
     def random_worlds(self) -> tuple[Floats, Floats]:
-        """Own and largest other p(t:x) if every possible world is equally likely."""
+        """p(t:x) of each row's own value, and the largest of any other, if every possible world is equally likely."""
         own, other = np.zeros(len(self.true)), np.zeros(len(self.true))
         share = np.zeros(self.partition.n_groups)
         for value, held in enumerate(self.held):
@@ -99,7 +99,9 @@ def _mean(values: npt.NDArray[Any]) -> float:
 
 
 def attack_set(signatures: Signatures, target: Target, r: float, solver: Solver) -> tuple[SetLeak, Floats, Floats]:
-    """Learn from one attribute set and attack with it alone: the leak, and own and largest other p(t:x) per row."""
+    """Learn from one attribute set and attack with it alone.
+
+    Gives what the set leaks, and for each row p(t:x) of its own value and the largest of any other value."""
     begin = time.perf_counter()
     partition, m = target.partition, len(signatures)
     groups = SetGroups.of(signatures, partition)

@@ -23,9 +23,9 @@ MOST_STEPS = 100_000
 WARM_UP = 30
 """Steps of expectation-maximization before Newton's method, which then starts near the likelier solution."""
 EDGE = 1e-6
-"""Shares nearer to 0 or 1 count as being there when a solution is judged."""
+"""A share nearer than this to 0 or 1 counts as 0 or 1 when a solution is judged."""
 MOST_UNKNOWNS = 3_000
-"""Newton's method solves a dense system; the fixed point has no such limit."""
+"""Signatures that Newton's method solves for at most: its system is dense. The fixed point has no such limit."""
 
 
 @dataclass(frozen=True, eq=False)

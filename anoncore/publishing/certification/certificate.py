@@ -1,4 +1,4 @@
-"""Certificates: what holds of a release, made how and of what, with nothing that its files do not show."""
+"""Certificates: what holds of a release, how and of what it was made, and nothing that its files do not show."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Certificate(Entry):
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
-        """Statements and tables name attributes that the certificate has."""
+        """Require that statements and tables name only attributes that the certificate has."""
         known = {one.name for one in self.attributes if one.form is not None}
         named = {one.attribute for one in self.requirements} | {one.attribute for one in self.people}
         named.discard(None)

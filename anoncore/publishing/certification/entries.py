@@ -105,7 +105,7 @@ class Joins(Statement):
 
 
 def _without_folder(name: str) -> str:
-    """The name of a file; ValueError for one that leads elsewhere."""
+    """The name of a file beside the certificate; ValueError for a name that leads to another folder."""
     if name in ("", ".", "..") or any(mark in name for mark in "/\\\0"):
         raise ValueError(f"{name!a} is no name of a file beside the certificate")
     return name

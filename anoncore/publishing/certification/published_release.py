@@ -159,7 +159,7 @@ class PublishedRelease:
 
     @property
     def tells_people(self) -> bool:
-        """Whether the tables tell which quasi-identifiers belong to one person: one of them has all."""
+        """Whether the tables tell which quasi-identifiers belong to one person: a single table has all of them."""
         return sum(any(self._is_known(name) for name in table.columns) for table in self.tables) == 1
 
     def _is_known(self, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Every statement of a certificate, asked again of the published tables."""
+"""Every statement of a certificate, checked again on the published tables."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def hidden_reason(published: PublishedRelease, requirement: Requirement, attribu
 
 
 def recheck_requirement(published: PublishedRelease, asked: Asked) -> Recheck:
-    """The level of every published group against what was asked."""
+    """Compare the level of every published group with what was asked."""
 
     def work() -> Recheck:
         requirement = REQUIREMENTS.build(asked.requirement)
@@ -123,7 +123,7 @@ def _bounded(release: Release, algorithm: Algorithm, promise: Personal) -> Reche
 
 
 def recheck_joins(published: PublishedRelease, asked: Joins) -> Recheck:
-    """All joins of published groups of different tables."""
+    """Check the joins of published groups of different tables."""
 
     def work() -> Recheck:
         check = privacy.joins(published.joined(asked.common), asked.k, asked.l, asked.delta)

@@ -234,7 +234,7 @@ def _difference(entry: Table, table: PublishedTable, group: str | None) -> str:
 
 
 def _groups(certificate: Certificate, published: PublishedRelease) -> Iterator[Finding]:
-    """The numbers of groups by size that the certificate names against those of the tables."""
+    """Compare the numbers of groups by size that the certificate names with those of the tables."""
     for entry, table in zip(certificate.tables, published.tables, strict=True):
         try:
             sizes = group_sizes(published, table)
