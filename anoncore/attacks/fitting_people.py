@@ -38,7 +38,7 @@ def level_bounds(release: Release, attribute: str, level: Callable[[Floats], Flo
     """
     factors = bucket_factors(release, attribute)
     if any(factor.power < 0 for factor in factors):
-        raise ReleaseError("The columns share attributes; who fits them is not counted.")
+        raise ReleaseError("Some columns of this release share attributes; who fits such columns is not counted.")
     keys = [published_key(factor.fragment, factor.known) for factor in factors]
     cells = [Cells.of(release.partition, key) for key in keys]
     borders = [np.searchsorted(shown.group, np.arange(release.partition.n_groups + 1)) for shown in cells]

@@ -166,7 +166,7 @@ def bucket_factors(release: Release, attribute: str) -> list[BucketFactor]:
     if hidden:
         raise ReleaseError(
             f"Several columns publish {listing(hidden)}, which the adversary does not know; "
-            f"what they believe about '{attribute}' is not computed for that."
+            f"beliefs about '{attribute}' are not computed for such columns."
         )
     parts = [(fragment, frozenset(fragment.attributes), 1) for fragment in fragments]
     parts += [(fragments[link.parent], link.attributes, -1) for link in through]

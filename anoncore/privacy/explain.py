@@ -186,7 +186,7 @@ def what_if(release: Release, requirement: Requirement) -> WhatIf:
         for fragment in fragments_of(release, condition.attribute)
     ]
     if not levels:
-        raise ParameterError(f"Nothing of this release can be held against {requirement.label()}.")
+        raise ParameterError(f"This release publishes nothing on which {requirement.label()} could be checked.")
     every_level = np.concatenate(levels)
     worst = float(every_level.min() if requirement.comparison is Comparison.AT_LEAST else every_level.max())
     failing = {(violation.fragment, violation.group): violation.size for violation in violations}
