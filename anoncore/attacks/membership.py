@@ -268,7 +268,7 @@ class _Table:
         fragments = [fragment for fragment in release.fragments if wanted & set(fragment.attributes)]
         through = links([wanted & set(fragment.attributes) for fragment in fragments])
         order = [0, *(link.column for link in through)]
-        keys = [published_key(fragments[place], wanted) for place in order]
+        keys = [published_key(fragments[number], wanted) for number in order]
         cells = [Cells.of(release.partition, key) for key in keys]
         shared = [
             (order.index(link.parent), published_key(fragments[link.column], link.attributes))

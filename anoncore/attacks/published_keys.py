@@ -48,7 +48,7 @@ class Cells:
 
     @classmethod
     def of(cls, partition: Partition, key: Int64) -> Cells:
-        """The cells of rows with the given numbers (dense, int64 (n_rows,))."""
+        """The cells of a partition whose rows are numbered by `key`, int64 (n_rows,), from 0 without gaps."""
         size = int(key.max()) + 1
         combined, of_row, count = np.unique(
             partition.group.astype(np.int64) * size + key, return_inverse=True, return_counts=True

@@ -129,9 +129,7 @@ def region_membership(release: Release) -> RegionMembership:
     [0.5, 0.5, 0.5, 0.5]
     """
     if len(release.fragments) > 1:
-        raise ReleaseError(
-            "Regions are those of one table, but this release has several fragments; use `membership`."
-        )
+        raise ReleaseError("Regions are those of one table, but this release has several fragments; use `membership`.")
     data, fragment = release.data, release.fragments[0]
     names = tuple(name for name in data.quasi_identifiers if name in fragment.recodings)
     if not names:

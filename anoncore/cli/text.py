@@ -75,7 +75,7 @@ def result_lines(name: str, result: object) -> Iterator[str]:
 
 
 def scores_of(result: object) -> tuple[Score, ...]:
-    """The scores of a measure's result: itself, or those that it has."""
+    """The scores of a measure's result: the result itself, or those that it holds."""
     return (result,) if isinstance(result, Score) else tuple(getattr(result, "scores", ()))
 
 

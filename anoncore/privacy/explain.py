@@ -175,7 +175,7 @@ def _halved(partition: Partition, codes: npt.NDArray[np.int32]) -> tuple[_Halves
 
 
 def what_if(release: Release, requirement: Requirement) -> WhatIf:
-    """Hold one more requirement against the release, and say what would mend it where it fails.
+    """Check one more requirement on the release, and say what would mend it where it fails.
 
     Raises what `privacy.check` raises.
     """

@@ -72,7 +72,7 @@ class Transport:
 
     @cached_property
     def surplus(self) -> Floats:
-        """What the group has more than the table of each value, float (m,); negative where it has less."""
+        """By how much the group's share of each value exceeds the table's, float (m,); negative where it is less."""
         return self.group - self.table
 
     @cached_property

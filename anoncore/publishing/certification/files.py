@@ -80,7 +80,7 @@ def _sheets(content: bytes) -> Iterator[PublishedTable]:
         header, body = (rows[0], rows[1:]) if rows else ([], [])
         width = len(header)
         cells = [[*row[:width], *[None] * (width - len(row))] for row in body]
-        columns = {place: pd.Series([row[place] for row in cells], dtype=object) for place in range(width)}
+        columns = {number: pd.Series([row[number] for row in cells], dtype=object) for number in range(width)}
         frame = pd.DataFrame(columns, index=range(len(cells)))
         frame.columns = pd.Index(["" if label is None else str(label) for label in header])
         yield PublishedTable.of(sheet.title, frame)
@@ -101,7 +101,7 @@ def _csv(name: str, content: bytes) -> pd.DataFrame:
     header = next(lines, None)
     if header is None:
         raise DataError(f"'{name}' is empty.")
-    labels = [f"f{place}" for place in range(len(header))]
+    labels = [f"f{number}" for number in range(len(header))]
     table = arrow_csv.read_csv(
         io.BytesIO(text),
         read_options=arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=max(len(text), 1) + 1),

@@ -25,7 +25,7 @@ from anoncore.table.microdata import Microdata
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """A requirement on the published groups of a table: one level per group."""
+    """What the published groups of one table reach of a requirement: a level per group."""
 
     table: str
     check: Check
@@ -75,16 +75,16 @@ class PublishedRelease:
         counts = []
         for table in self.tables:
             column = table.columns[self.group or ""]
-            sizes = np.bincount(column.codes, minlength=len(column.texts)).tolist()
-            counts.append(dict(zip(column.texts, sizes, strict=True)))
-        for table, found in zip(self.tables[1:], counts[1:], strict=True):
-            if found != counts[0]:
-                differing = sorted(set(found.items()) ^ set(counts[0].items()))[0][0]
+            rows = np.bincount(column.codes, minlength=len(column.texts)).tolist()
+            counts.append(dict(zip(column.texts, rows, strict=True)))
+        for table, sizes in zip(self.tables[1:], counts[1:], strict=True):
+            if sizes != counts[0]:
+                differing = sorted(set(sizes.items()) ^ set(counts[0].items()))[0][0]
                 raise ReleaseError(
                     f"The groups of '{table.name}' are not those of '{self.tables[0].name}': group {differing} has "
-                    f"{found.get(differing, 0):,} rows there and {counts[0].get(differing, 0):,} here."
+                    f"{sizes.get(differing, 0):,} rows there and {counts[0].get(differing, 0):,} here."
                 )
-        return {text: place for place, text in enumerate(counts[0])}
+        return {text: number for number, text in enumerate(counts[0])}
 
     def publishing(self, attribute: str | None) -> tuple[PublishedTable, ...]:
         """The tables whose groups say something about an attribute (None: about sizes)."""
@@ -169,21 +169,23 @@ class PublishedRelease:
         """A table of published cells, coded as the original was: same kinds, orders, hierarchies, protected values."""
         frame, kinds, orders, hierarchies, protected = {}, {}, {}, {}, {}
         for name, column in cells.items():
-            one = self.attributes[name]
-            typed = _typed(one, column)
+            attribute = self.attributes[name]
+            typed = _typed(attribute, column)
             frame[name] = typed
-            kinds[name] = "nominal" if one.form == "region" else one.kind or "nominal"
-            if one.values is not None and one.type == "text":
-                new = [text for text in column.texts if text and text not in one.values]
-                orders[name] = [*(text for text in one.values if text), *new]
-            if one.hierarchy is not None:
-                hierarchies[name] = Hierarchy.from_table([[_value(one, line[0]), *line[1:]] for line in one.hierarchy])
-            if one.protected is not None:
-                found = [_value(one, text) for text in one.protected if text in column.texts]
-                protected[name] = found or None
+            kinds[name] = "nominal" if attribute.form == "region" else attribute.kind or "nominal"
+            if attribute.values is not None and attribute.type == "text":
+                new = [text for text in column.texts if text and text not in attribute.values]
+                orders[name] = [*(text for text in attribute.values if text), *new]
+            if attribute.hierarchy is not None:
+                hierarchies[name] = Hierarchy.from_table(
+                    [[_value(attribute, line[0]), *line[1:]] for line in attribute.hierarchy]
+                )
+            if attribute.protected is not None:
+                protected_values = [_value(attribute, text) for text in attribute.protected if text in column.texts]
+                protected[name] = protected_values or None
         table = pd.DataFrame(frame)
-        some = {name: values for name, values in protected.items() if values}
-        if len(some) < len(protected):
+        sensitive_values = {name: values for name, values in protected.items() if values}
+        if len(sensitive_values) < len(protected):
             raise ReleaseError("None of the values that need protection is published.")
         return Microdata(
             table,
@@ -191,7 +193,7 @@ class PublishedRelease:
             kinds=kinds,
             orders=orders,
             hierarchies=hierarchies,
-            sensitive_values=some,
+            sensitive_values=sensitive_values,
         )
 
     def _codes(self, data: Microdata, name: str, cells: Column) -> Codes:

@@ -93,9 +93,9 @@ def _factorized(series: pd.Series[Any]) -> tuple[Int64, list[Any]]:
     if series.dtype != object:
         codes, distinct = pd.factorize(series, use_na_sentinel=False)
         return codes.astype(np.int64), list(distinct)
-    places: dict[Any, int] = {}
-    found = [places.setdefault((type(value), value), len(places)) for value in series]
-    return np.array(found, dtype=np.int64), [value for _, value in places]
+    numbers: dict[Any, int] = {}
+    by_row = [numbers.setdefault((type(value), value), len(numbers)) for value in series]
+    return np.array(by_row, dtype=np.int64), [value for _, value in numbers]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ class PublishedTable:
     @classmethod
     def of(cls, name: str, frame: pd.DataFrame) -> PublishedTable:
         """The cells of a frame; its row labels play no part."""
-        columns = {cell_name(label): Column.of(frame.iloc[:, place]) for place, label in enumerate(frame.columns)}
+        columns = {cell_name(label): Column.of(frame.iloc[:, position]) for position, label in enumerate(frame.columns)}
         return cls(name, columns)
 
     @property

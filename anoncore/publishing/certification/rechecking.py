@@ -86,9 +86,9 @@ def recheck_people(published: PublishedRelease, method: Method | None, promise: 
         algorithm = ALGORITHMS.build({"name": method.name, **method.parameters})
         if not published.tells_people:
             return _bounded(release, algorithm, promise)
-        found = algorithm.personal_guarantees(release)
-        ours = next((one for one in found if one.attribute == promise.attribute), None)
-        return None if ours is None else Recheck(ours.holds, ours.sentence, ours.reached)
+        guarantees = algorithm.personal_guarantees(release)
+        kept = next((guarantee for guarantee in guarantees if guarantee.attribute == promise.attribute), None)
+        return None if kept is None else Recheck(kept.holds, kept.sentence, kept.reached)
 
     return _said(promise.sentence, work)
 
