@@ -173,13 +173,13 @@ def require_feasible(requirements: tuple[Requirement, ...], data: Microdata) -> 
 
     Where a requirement is monotone under merging, the whole table bounds what any partition can reach.
     """
-    for one in CheckSet(requirements, data).checks:
-        level = one.table_level(data.n_rows)
-        requirement = one.requirement
-        if not requirement.monotone_under_merging or one.holds(np.array([level]))[0]:
+    for condition in CheckSet(requirements, data).checks:
+        level = condition.table_level(data.n_rows)
+        requirement = condition.requirement
+        if not requirement.monotone_under_merging or condition.holds(np.array([level]))[0]:
             continue
         value = f"{requirement.parameter} = {requirement.threshold:.12g}"
-        what = f"'{one.attribute}' of the whole table" if one.attribute else "the table"
+        what = f"'{condition.attribute}' of the whole table" if condition.attribute else "the table"
         advice, nearest = _advice(requirement, level)
         raise InfeasibleError(
             f"{value} is not possible: {what} has {level:.6g} ({requirement.level_name}), and no split improves that "

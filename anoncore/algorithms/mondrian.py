@@ -161,9 +161,9 @@ class Mondrian(Algorithm):
         """
         release = generalized_release(self, data, partition)
         recodings = dict(release.fragments[0].recodings)
-        for place, name in enumerate(data.quasi_identifiers):
+        for column, name in enumerate(data.quasi_identifiers):
             domain = data.domain[name]
-            low, high = regions[:, place, 0].copy(), regions[:, place, 1].copy()
+            low, high = regions[:, column, 0].copy(), regions[:, column, 1].copy()
             node = None if domain.tree is None else domain.tree.common_ancestor(low, high)
             recodings[name] = Generalized(
                 domain, partition, "interval" if node is None else "node", low, high, node=node
@@ -218,8 +218,8 @@ class _Growth:
         content = np.zeros((0, 0), dtype=np.int64) if model.strict else data.content_words
         search = search_of(model, data, checks, data.n_rows, content)
         rows = np.empty((data.n_rows, len(columns) + 1), dtype=np.int32)
-        for place, column in enumerate(columns):
-            rows[:, place] = column
+        for number, column in enumerate(columns):
+            rows[:, number] = column
         rows[:, -1] = np.arange(data.n_rows)
         regions = np.empty((data.n_rows if model.recoding == "regions" else 0, len(names), 2), dtype=np.int32)
         regions[:1, :, 0] = 0

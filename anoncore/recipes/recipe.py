@@ -172,7 +172,7 @@ class Recipe:
             orders={name: data.domain[name].values for name in names if _needs_order(data, name)},
             hierarchies={name: HierarchySpec.of(hierarchy) for name, hierarchy in data.hierarchies.items()},
             sensitive_values=data.sensitive_values,
-            measures=tuple(Measure(one) if isinstance(one, str) else one for one in measures),
+            measures=tuple(Measure(measure) if isinstance(measure, str) else measure for measure in measures),
         )
 
     @classmethod
@@ -286,7 +286,7 @@ class Recipe:
         if self.hierarchies:
             values["hierarchies"] = {name: written(spec) for name, spec in self.hierarchies.items()}
         if self.measures:
-            values["measures"] = [{"name": one.name, **one.arguments} for one in self.measures]
+            values["measures"] = [{"name": measure.name, **measure.arguments} for measure in self.measures]
         return values
 
     def dumps(self, with_seed: bool = False) -> str:
@@ -383,13 +383,13 @@ class Recipe:
         report(0.0, "Reading the table")
         data = self.microdata()
         release = self.algorithm.anonymize(data, _part(report, 0.1, 0.7 if self.measures else 1.0))
-        names = [one.name for one in self.measures]
+        names = [measure.name for measure in self.measures]
         results: dict[str, object] = {}
-        for place, one in enumerate(self.measures):
-            low, high = (0.7 + 0.3 * (place + step) / len(names) for step in (0, 1))
-            report(low, f"Measuring {one.label}")
-            key = one.name if names.count(one.name) == 1 else one.label
-            results[key] = one.evaluate(release, _part(report, low, high))
+        for number, measure in enumerate(self.measures):
+            low, high = (0.7 + 0.3 * (number + step) / len(names) for step in (0, 1))
+            report(low, f"Measuring {measure.label}")
+            key = measure.name if names.count(measure.name) == 1 else measure.label
+            results[key] = measure.evaluate(release, _part(report, low, high))
         report(1.0, "Done")
         return RecipeRun(release, data, results)
 
@@ -460,15 +460,15 @@ def _measures(values: Any) -> tuple[Measure, ...]:
     if not isinstance(values, list | tuple):
         raise RecipeError(f"measures should be a list, not {quoted(values)}.")
     measures: list[Measure] = []
-    for place, value in enumerate(values, 1):
+    for number, value in enumerate(values, 1):
         if isinstance(value, Measure):
             measures.append(value)
             continue
-        given = {"name": value} if isinstance(value, str) else dict(_table(f"measure {place}", value))
-        with _at(f"measure {place}"):
+        given = {"name": value} if isinstance(value, str) else dict(_table(f"measure {number}", value))
+        with _at(f"measure {number}"):
             name = given.pop("name", "")
             measures.append(Measure(name if isinstance(name, str) else quoted(name), given))
-    twice = [one.label for place, one in enumerate(measures) if one in measures[:place]]
+    twice = [measure.label for number, measure in enumerate(measures) if measure in measures[:number]]
     if twice:
         raise RecipeError(f"measures asks {listing(twice)} twice.")
     return tuple(measures)

@@ -81,7 +81,7 @@ def _table(recipe: Recipe, imports: _Imports) -> Iterator[str]:
     else:
         yield f"entry = {imports.need('anoncore.datasets', 'table')}({source.builtin!r})"
         sizes = {"n_rows": source.rows, "seed": source.seed}
-        yield "frame = " + _call("entry.load", [], {name: one for name, one in sizes.items() if one is not None})
+        yield "frame = " + _call("entry.load", [], {name: size for name, size in sizes.items() if size is not None})
     if source.builtin is not None and not tags:
         tree = imports.need("anoncore", "Hierarchy")
         given: dict[str, Any] = {name: _Code(f"entry.{name}") for name in TAGS if name != "hierarchies"}
@@ -136,9 +136,9 @@ def _values(value: Any, imports: _Imports, with_seed: bool = True) -> Any:
     if isinstance(value, Model):
         return _model(value, imports, with_seed)
     if isinstance(value, Mapping):
-        return {name: _values(one, imports, with_seed) for name, one in value.items()}
+        return {name: _values(item, imports, with_seed) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(_values(one, imports, with_seed) for one in value)
+        return type(value)(_values(item, imports, with_seed) for item in value)
     if isinstance(value, date | datetime):
         return _Code(f"{imports.need('pandas', 'Timestamp')}({table_value(value).isoformat()!r})")
     if isinstance(value, float) and math.isinf(value):
@@ -150,8 +150,8 @@ def _results(recipe: Recipe, imports: _Imports) -> Iterator[str]:
     if not recipe.measures:
         return
     yield "results = {"
-    for one in recipe.measures:
-        yield f"    {one.label!r}: {_measure(one, imports)},"
+    for measure in recipe.measures:
+        yield f"    {measure.label!r}: {_measure(measure, imports)},"
     yield "}"
 
 
@@ -164,7 +164,10 @@ def _measure(measure: Measure, imports: _Imports) -> str:
 
 def _argument(name: str, value: Any, imports: _Imports) -> Any:
     if name == "requirements" and isinstance(value, list):
-        return [_model(REQUIREMENTS.build(one), imports) if isinstance(one, dict) else one for one in value]
+        return [
+            _model(REQUIREMENTS.build(requirement), imports) if isinstance(requirement, dict) else requirement
+            for requirement in value
+        ]
     return _values(value, imports)
 
 
@@ -175,13 +178,13 @@ def _program(recipe: Recipe, writer: str) -> Iterator[str]:
     yield f'    {writer}(release.tables(), HERE / "release.xlsx", "excel")'
 
 
-def _call(name: str, places: list[Any], named: Mapping[str, Any]) -> str:
+def _call(name: str, positional: list[Any], named: Mapping[str, Any]) -> str:
     """A call in one line where it fits, else with an argument per line."""
-    arguments = [repr(one) for one in places]
+    arguments = [repr(argument) for argument in positional]
     for key, value in named.items():
         arguments.append(f"{key}={pformat(value, width=WIDTH - 8, sort_dicts=False)}")
     line = f"{name}({', '.join(arguments)})"
     if len(line) <= WIDTH and "\n" not in line:
         return line
-    inner = "".join(f"    {one},\n".replace("\n", "\n    ").removesuffix("    ") for one in arguments)
+    inner = "".join(f"    {argument},\n".replace("\n", "\n    ").removesuffix("    ") for argument in arguments)
     return f"{name}(\n{inner})"

@@ -94,12 +94,12 @@ def _folder_or_database(path: Path, source: Source) -> pd.DataFrame:
     from anoncore.sources.large_table import LargeTable
 
     with TemporaryDirectory() as workspace:
-        found = LargeTable(path, Path(workspace), source.table, source.encoding, source.missing)
+        large_table = LargeTable(path, Path(workspace), source.table, source.encoding, source.missing)
         try:
-            require_memory(found.n_rows * len(found.names) * CELL_BYTES, f"'{path.name}'", ON_DISK)
-            return found.frame()
+            require_memory(large_table.n_rows * len(large_table.names) * CELL_BYTES, f"'{path.name}'", ON_DISK)
+            return large_table.frame()
         finally:
-            found.close()
+            large_table.close()
 
 
 def own_tags(builtin: str) -> dict[str, Any]:
@@ -202,7 +202,7 @@ class HierarchySpec(Model):
         return Hierarchy.by_quantile(numbers, self.quantiles or 1, self.fanout)
 
 
-def written(part: Source | HierarchySpec) -> dict[str, Any]:
+def written(given_by: Source | HierarchySpec) -> dict[str, Any]:
     """The fields that were given, as plain values."""
-    given: Mapping[str, Any] = part.model_dump(exclude_defaults=True)
+    given: Mapping[str, Any] = given_by.model_dump(exclude_defaults=True)
     return {name: plain(value, name) for name, value in given.items()}

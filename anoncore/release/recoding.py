@@ -307,8 +307,8 @@ class Generalized(Recoding):
         """The published cells of the different regions, and which region each group has."""
         _, first, region = np.unique(self._regions(), return_index=True, return_inverse=True)
         texts = np.empty(len(first), dtype=object)
-        for place, group in enumerate(first.tolist()):
-            texts[place] = self._region_text(group)
+        for number, group in enumerate(first.tolist()):
+            texts[number] = self._region_text(group)
         return texts, region
 
     def _regions(self) -> npt.NDArray[np.int64]:
@@ -319,7 +319,7 @@ class Generalized(Recoding):
             return np.bitwise_or.reduceat(np.int64(1) << self.members.astype(np.int64), self.offsets[:-1])
         known: dict[bytes, int] = {}
         sets = (self.members[begin:end].tobytes() for begin, end in pairwise(self.offsets.tolist()))
-        return np.array([known.setdefault(one, len(known)) for one in sets], dtype=np.int64)
+        return np.array([known.setdefault(codes, len(known)) for codes in sets], dtype=np.int64)
 
     def _region_text(self, group: int) -> str:
         domain, low, high = self.domain, int(self.low[group]), int(self.high[group])
@@ -541,5 +541,5 @@ class GroupValues(Recoding):
 
 
 def _ranks(texts: Texts) -> Codes:
-    rank = {text: place for place, text in enumerate(sorted(set(texts)))}
+    rank = {text: number for number, text in enumerate(sorted(set(texts)))}
     return np.array([rank[text] for text in texts], dtype=np.int32)

@@ -284,13 +284,13 @@ class Release:
         if self.is_shared:
             through = links([fragment.attributes for fragment in self.fragments])
         else:
-            through = tuple(Link(place, 0, frozenset()) for place in range(1, len(self.fragments)))
+            through = tuple(Link(number, 0, frozenset()) for number in range(1, len(self.fragments)))
         for link in through:
             parent, fragment = self.fragments[link.parent], self.fragments[link.column]
             here, there = self._link_keys(parent, fragment, link.attributes, rng)
             here = here[linked[link.parent]]
             linked[link.column] = _paired(here, there, rng)
-        return tuple(linked[place] for place in range(len(self.fragments)))
+        return tuple(linked[number] for number in range(len(self.fragments)))
 
     def _link_keys(
         self, first: Fragment, other: Fragment, shared: frozenset[str], rng: np.random.Generator
@@ -340,8 +340,8 @@ class Release:
         shuffled = rng.permutation(self.data.n_rows)
         columns = {}
         for name in self.attributes:
-            place = next(i for i, fragment in enumerate(self.fragments) if name in fragment.recodings)
-            columns[name] = _cells(self.fragments[place].recodings[name], links[place][shuffled])
+            number = next(i for i, fragment in enumerate(self.fragments) if name in fragment.recodings)
+            columns[name] = _cells(self.fragments[number].recodings[name], links[number][shuffled])
         return pd.DataFrame(columns)
 
 

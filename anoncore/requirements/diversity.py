@@ -71,9 +71,9 @@ def recursive_ratio(counts: Any, length: int, size: int, unique: int, reference:
             count, repeats = min(count, 1), min(values[value], l - 1)
         for _ in range(repeats):
             rising = count
-            for place in range(l - 1):
-                if rising > top[place]:
-                    top[place], rising = rising, top[place]
+            for rank in range(l - 1):
+                if rising > top[rank]:
+                    top[rank], rising = rising, top[rank]
     tail = size - top.sum()
     return top[0] / tail if tail > 0 else np.inf
 

@@ -259,11 +259,11 @@ class CheckSet:
     @cached_property
     def kernel(self) -> KernelChecks:
         """The checks as the arrays that the kernel `all_hold` reads."""
-        places = {view.attribute: place for place, view in enumerate(self.views)}
+        column_of = {view.attribute: column for column, view in enumerate(self.views)}
         references = [check.reference for check in self.checks]
         return KernelChecks(
             address=np.array([check.requirement.level.address for check in self.checks], dtype=np.int64),
-            column=np.array([places.get(check.attribute or "", -1) for check in self.checks], dtype=np.int64),
+            column=np.array([column_of.get(check.attribute or "", -1) for check in self.checks], dtype=np.int64),
             threshold=np.array([check.requirement.threshold for check in self.checks], dtype=np.float64),
             comparison=np.array([int(check.requirement.comparison) for check in self.checks], dtype=np.int64),
             reference=np.concatenate([*references, np.zeros(0)]),

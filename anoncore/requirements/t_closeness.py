@@ -33,9 +33,9 @@ def earth_movers_distance(counts: Any, length: int, size: int, unique: int, refe
         surplus[value + 1] = surplus[value] + values[value] / size - numbers[value]
     distance = 0.0
     for edge in range(n_edges):
-        place = length + 1 + 3 * edge
-        first, last = int(numbers[place]), int(numbers[place + 1])
-        distance += numbers[place + 2] * abs(surplus[last + 1] - surplus[first])
+        begin = length + 1 + 3 * edge
+        first, last = int(numbers[begin]), int(numbers[begin + 1])
+        distance += numbers[begin + 2] * abs(surplus[last + 1] - surplus[first])
     return distance
 
 

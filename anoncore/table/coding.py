@@ -56,10 +56,10 @@ def encode(
         recode = np.empty(len(values) + 1, dtype=np.int32)
         recode[np.append(by_size, -1)] = np.arange(len(recode))
     else:
-        found = [_plain(value) for value in uniques]
-        values = _ordered(found, column, name, kind, order, hierarchy)
+        distinct = [_plain(value) for value in uniques]
+        values = _ordered(distinct, column, name, kind, order, hierarchy)
         rank = {value: code for code, value in enumerate(values)}
-        recode = np.array([*(rank[value] for value in found), len(values)], dtype=np.int32)
+        recode = np.array([*(rank[value] for value in distinct), len(values)], dtype=np.int32)
     codes = recode[raw]
     has_missing = bool((raw == -1).any())
     domain = Domain(name, kind, tuple(values), has_missing, stored=_stored(column, codes, len(values) + has_missing))
@@ -150,7 +150,7 @@ def _parsed(column: pd.Series[Any], name: str) -> pd.Series[Any]:
 
 
 def _ordered(
-    found: list[Any],
+    distinct: list[Any],
     column: pd.Series[Any],
     name: str,
     kind: Kind,
@@ -158,28 +158,28 @@ def _ordered(
     hierarchy: Hierarchy | None,
 ) -> list[Any]:
     if order is not None:
-        return _in_given_order(found, name, order)
+        return _in_given_order(distinct, name, order)
     dtype = column.dtype
     if kind is not Kind.NUMERIC and isinstance(dtype, pd.CategoricalDtype) and (dtype.ordered or hierarchy is None):
-        present = set(found)
+        present = set(distinct)
         return [value for value in (_plain(item) for item in dtype.categories) if value in present]
     if kind is not Kind.NUMERIC and hierarchy is not None:
         try:
-            return hierarchy.order(found)
+            return hierarchy.order(distinct)
         except DataError as error:
             raise DataError(f"'{name}': {error}") from None
     try:
-        return sorted(found)
+        return sorted(distinct)
     except TypeError:
-        return sorted(found, key=lambda value: (str(type(value)), str(value)))
+        return sorted(distinct, key=lambda value: (str(type(value)), str(value)))
 
 
-def _in_given_order(found: list[Any], name: str, order: Sequence[Any]) -> list[Any]:
+def _in_given_order(distinct: list[Any], name: str, order: Sequence[Any]) -> list[Any]:
     wanted = [value for value in order if not is_missing(value)]
-    listed, present = set(wanted), set(found)
+    listed, present = set(wanted), set(distinct)
     if len(listed) < len(wanted):
         raise DataError(f"The order of '{name}' lists a value twice.")
-    lacking = [value for value in found if value not in listed]
+    lacking = [value for value in distinct if value not in listed]
     if lacking:
         raise DataError(f"The order of '{name}' lacks {listing(lacking)}; list every value of the column.")
     return [value for value in wanted if value in present]

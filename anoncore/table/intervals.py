@@ -68,8 +68,8 @@ def nested_intervals(bins: Bins, fanout: int, top: str) -> dict[Any, tuple[str, 
     while lowest[0] // joined < lowest[-1] // joined:
         labels: list[str] = []
         interval_of = [interval // joined for interval in lowest]
-        for interval, places in groupby(range(len(numbers)), key=interval_of.__getitem__):
-            inside = [numbers[place] for place in places]
+        for interval, indices in groupby(range(len(numbers)), key=interval_of.__getitem__):
+            inside = [numbers[index] for index in indices]
             labels += [text(interval * joined, (interval + 1) * joined - 1, inside)] * len(inside)
         levels.append(labels)
         joined *= fanout

@@ -98,20 +98,20 @@ def suggest(frame: pd.DataFrame, summaries: Sequence[ColumnSummary] | None = Non
     attributes that makes at least a fifth of the rows unique (in a sample of 20,000 rows).
     """
     known = tuple(summaries) if summaries is not None else summarize(frame)
-    found: dict[int, Suggestion] = {}
-    for place, summary in enumerate(known):
+    suggestions: dict[int, Suggestion] = {}
+    for column, summary in enumerate(known):
         suggestion = _by_itself(summary)
         if suggestion is not None:
-            found[place] = suggestion
-    sets = separating_sets(frame, known, [place for place in range(len(known)) if place not in found])
-    for place, summary in enumerate(known):
-        if place not in found:
-            found[place] = _by_separation(summary, sets)
-    return tuple(found[place] for place in range(len(known)))
+            suggestions[column] = suggestion
+    sets = separating_sets(frame, known, [column for column in range(len(known)) if column not in suggestions])
+    for column, summary in enumerate(known):
+        if column not in suggestions:
+            suggestions[column] = _by_separation(summary, sets)
+    return tuple(suggestions[column] for column in range(len(known)))
 
 
 def separating_sets(
-    frame: pd.DataFrame, summaries: Sequence[ColumnSummary], places: Sequence[int]
+    frame: pd.DataFrame, summaries: Sequence[ColumnSummary], columns: Sequence[int]
 ) -> tuple[Uniqueness, ...]:
     """Minimal sets of at most three of the columns at `places` that make a fifth of the rows unique, best first.
 
@@ -119,24 +119,24 @@ def separating_sets(
     measurements, which have a value of their own in over half of the rows.
     """
     candidates = [
-        place
-        for place in places
-        if summaries[place].n_distinct > 1 and summaries[place].distinct_share <= MEASURED_SHARE
+        column
+        for column in columns
+        if summaries[column].n_distinct > 1 and summaries[column].distinct_share <= MEASURED_SHARE
     ]
-    candidates = sorted(candidates, key=lambda place: -summaries[place].n_distinct)[:MOST_CANDIDATES]
+    candidates = sorted(candidates, key=lambda column: -summaries[column].n_distinct)[:MOST_CANDIDATES]
     step = -(-len(frame) // SAMPLE)
     sample = frame.iloc[::step] if step > 1 else frame
-    codes = {place: pd.factorize(sample.iloc[:, place], use_na_sentinel=False)[0] for place in candidates}
-    found: list[tuple[frozenset[int], Uniqueness]] = []
+    codes = {column: pd.factorize(sample.iloc[:, column], use_na_sentinel=False)[0] for column in candidates}
+    separating: list[tuple[frozenset[int], Uniqueness]] = []
     for count in range(1, MOST_TOGETHER + 1):
         for together in combinations(candidates, count):
-            if any(smaller <= set(together) for smaller, _ in found):
+            if any(smaller <= set(together) for smaller, _ in separating):
                 continue
-            names = tuple(summaries[place].name for place in together)
-            result = _uniqueness(names, [codes[place] for place in together], len(sample))
+            names = tuple(summaries[column].name for column in together)
+            result = _uniqueness(names, [codes[column] for column in together], len(sample))
             if result.share >= SINGLED_OUT:
-                found.append((frozenset(together), result))
-    return tuple(sorted((result for _, result in found), key=lambda result: -result.share))
+                separating.append((frozenset(together), result))
+    return tuple(sorted((result for _, result in separating), key=lambda result: -result.share))
 
 
 def _uniqueness(names: tuple[str, ...], columns: Sequence[npt.NDArray[np.int64]], n_rows: int) -> Uniqueness:
@@ -191,7 +191,7 @@ def _numbers_rows(summary: ColumnSummary) -> bool:
 def _by_separation(summary: ColumnSummary, sets: Sequence[Uniqueness]) -> Suggestion:
     """Quasi-identifier by name or as a member of a separating set, else insensitive."""
     name, words = summary.name, _words(summary.name) & KNOWABLE
-    best = next((found for found in sets if name in found.attributes), None)
+    best = next((candidate for candidate in sets if name in candidate.attributes), None)
     reasons = []
     if best is not None:
         others = [f"'{other}'" for other in best.attributes if other != name]

@@ -57,7 +57,7 @@ class ColumnSummary:
 
 def summarize(frame: pd.DataFrame) -> tuple[ColumnSummary, ...]:
     """One summary per column, in column order. Column names need not be unique."""
-    return tuple(summarize_column(frame.iloc[:, place]) for place in range(frame.shape[1]))
+    return tuple(summarize_column(frame.iloc[:, position]) for position in range(frame.shape[1]))
 
 
 def summarize_column(column: pd.Series[Any], bins: int = BINS) -> ColumnSummary:

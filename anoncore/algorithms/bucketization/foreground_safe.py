@@ -120,10 +120,10 @@ class ForegroundSafe(Algorithm):
         return (1 + self.tolerance) / self.l
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
-        found = self._search(data, progress)
-        if isinstance(found, Release):
-            return found
-        raise self._infeasible(found, self._nearest(data, progress))
+        result = self._search(data, progress)
+        if isinstance(result, Release):
+            return result
+        raise self._infeasible(result, self._nearest(data, progress))
 
     def _search(self, data: Microdata, progress: Progress) -> Release | Floats:
         """A release that the attack finds safe, or everyone's largest p(t:x) in the last one that it does not."""
@@ -181,14 +181,14 @@ class ForegroundSafe(Algorithm):
     def _widen(self, making: SafeBuckets, worst: Floats, knowledge: Knowledge, margin: float) -> bool:
         """Join further rows to the buckets in which someone exceeds the bound; False if none grows."""
         failing = [
-            place
-            for place, rows in enumerate(making.buckets)
+            bucket
+            for bucket, rows in enumerate(making.buckets)
             if len(rows) and worst[rows].max() > self.bound + TOLERANCE
         ]
         grown = False
-        for place in failing:
-            if len(making.buckets[place]):
-                grown |= making.widen(place, knowledge, self.bound * margin, 2 * len(making.buckets[place]))
+        for bucket in failing:
+            if len(making.buckets[bucket]):
+                grown |= making.widen(bucket, knowledge, self.bound * margin, 2 * len(making.buckets[bucket]))
         return grown
 
     def _notes(self, release: Release, worst: Floats, profiles: Profiles) -> tuple[str, ...]:
@@ -231,5 +231,5 @@ class ForegroundSafe(Algorithm):
 
 def _learned(attack: ForegroundKnowledge, sets: list[Signatures]) -> list[Floats]:
     """What an attack learned, in the order of the sets."""
-    found = {leak.attributes: leak.learned for leak in attack.sets} | {(): attack.overall_shares[np.newaxis]}
-    return [np.vstack([found[one.attributes], attack.fixed_shares]) for one in sets]
+    learned = {leak.attributes: leak.learned for leak in attack.sets} | {(): attack.overall_shares[np.newaxis]}
+    return [np.vstack([learned[signatures.attributes], attack.fixed_shares]) for signatures in sets]

@@ -219,5 +219,5 @@ def fewest_valid_values(partition: Partition, view: SensitiveValues, rules: Nega
     A value is valid for a row if it has the value in some assignment of the bucket's values to its rows that breaks no
     rule; -1 where there is no such assignment. The bucket's values must differ.
     """
-    found: npt.NDArray[np.int64] = valid_values(partition.order, partition.starts, view.codes, rules.forbidden)
-    return found
+    fewest: npt.NDArray[np.int64] = valid_values(partition.order, partition.starts, view.codes, rules.forbidden)
+    return fewest

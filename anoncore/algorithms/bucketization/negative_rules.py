@@ -77,19 +77,21 @@ def mine_negative_rules(
             number[frequent] = np.arange(len(frequent))
             inside = (number[key] >= 0) & (view.codes < n_values)
             both = np.bincount(number[key[inside]] * n_values + view.codes[inside], minlength=len(frequent) * n_values)
-            found = both.reshape(len(frequent), n_values)
+            matching = both.reshape(len(frequent), n_values)
             expected = support[frequent, None] * frequency
-            lacks = 1 - found / support[frequent, None] >= min_confidence - TOLERANCE
+            lacks = 1 - matching / support[frequent, None] >= min_confidence - TOLERANCE
             holds = lacks & (expected > min_expectation)
             rows = np.flatnonzero(number[key] >= 0)
             words = _packed(holds, forbidden.shape[1])
             forbidden[rows] |= words[number[key[rows]]]
             adds = holds & _reaches_someone(holds, number[key[rows]], shorter[rows])
-            for place, value in np.argwhere(adds):
-                row = int(first[frequent[place]])
+            for pattern, value in np.argwhere(adds):
+                row = int(first[frequent[pattern]])
                 texts = tuple(data.domain[name].text(int(data.codes[name][row])) for name in attributes)
-                count = int(found[place, value])
-                rules.append(NegativeRule(attributes, texts, view.labels[value], float(expected[place, value]), count))
+                count = int(matching[pattern, value])
+                rules.append(
+                    NegativeRule(attributes, texts, view.labels[value], float(expected[pattern, value]), count)
+                )
     return NegativeRules(tuple(rules), forbidden)
 
 

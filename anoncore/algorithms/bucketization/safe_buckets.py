@@ -40,21 +40,21 @@ class Profiles:
     @classmethod
     def of(cls, sets: Sequence[Signatures], n_rows: int) -> Profiles:
         """Number the profiles by their signatures, so that the order of the rows does not matter."""
-        found = dense_key((one.classes for one in sets), n_rows)
-        first = np.unique(found, return_index=True)[1]
-        classes = np.column_stack([one.classes[first] for one in sets])
+        profile = dense_key((signatures.classes for signatures in sets), n_rows)
+        first = np.unique(profile, return_index=True)[1]
+        classes = np.column_stack([signatures.classes[first] for signatures in sets])
         order = np.lexsort(classes.T[::-1])
-        classes, of_row = np.ascontiguousarray(classes[order]), np.argsort(order)[found]
-        return cls(of_row, classes, np.array([len(one) + 1 for one in sets], dtype=np.int64))
+        classes, of_row = np.ascontiguousarray(classes[order]), np.argsort(order)[profile]
+        return cls(of_row, classes, np.array([len(signatures) + 1 for signatures in sets], dtype=np.int64))
 
     def knowledge(self, readings: Sequence[Sequence[Floats]]) -> Knowledge:
         """Shares by profile: per reading one array (size of the set, n_values) for each set."""
         start = np.concatenate(([0], np.cumsum(self.sizes)))
         width = int(start[-1])
-        place = [self.classes + start[:-1] + reading * width for reading in range(len(readings))]
+        position = [self.classes + start[:-1] + reading * width for reading in range(len(readings))]
         shares = [np.concatenate(reading) for reading in readings]
         return Knowledge(
-            np.ascontiguousarray(np.hstack(place), dtype=np.int32), np.ascontiguousarray(np.concatenate(shares).T)
+            np.ascontiguousarray(np.hstack(position), dtype=np.int32), np.ascontiguousarray(np.concatenate(shares).T)
         )
 
 
@@ -74,10 +74,10 @@ class SafeBuckets:
         self.mixed: list[int] = []
         self.pure: dict[int, dict[frozenset[int], list[int]]] = {}
         self.kind: dict[int, tuple[int, frozenset[int]]] = {}
-        for place, bucket in enumerate(self.buckets):
+        for number, bucket in enumerate(self.buckets):
             profile, held = int(profiles.of_row[bucket[0]]), self._held(bucket)
-            self.kind[place] = profile, held
-            self.pure.setdefault(profile, {}).setdefault(held, []).append(place)
+            self.kind[number] = profile, held
+            self.pure.setdefault(profile, {}).setdefault(held, []).append(number)
 
     def group(self, n_rows: int) -> npt.NDArray[np.int32]:
         """Bucket of every row, dense."""
@@ -114,43 +114,45 @@ class SafeBuckets:
             self.widen(len(self.buckets) - 1, knowledge, bound, FIRST_SIZE * self.l)
         self.leftovers = []
 
-    def widen(self, place: int, knowledge: Knowledge, bound: float, most: int) -> bool:
+    def widen(self, bucket: int, knowledge: Knowledge, bound: float, most: int) -> bool:
         """Join buckets to a bucket, each time the one that helps most, until nobody exceeds the bound.
 
         Stops at `most` rows, because a larger bucket changes what is learned, and where no bucket helps any more.
         Joined buckets have no protected value in common, so that each value stays with one row. Returns whether the
         bucket grew.
         """
-        size = len(self.buckets[place])
-        self._forget(place)
-        excess = self.excess(self.buckets[place], knowledge, bound)
-        while excess > 0 and len(self.buckets[place]) < most:
-            best, left = self._best(self._helpful(self.buckets[place], knowledge, bound), place, knowledge, bound)
+        size = len(self.buckets[bucket])
+        self._forget(bucket)
+        excess = self.excess(self.buckets[bucket], knowledge, bound)
+        while excess > 0 and len(self.buckets[bucket]) < most:
+            best, left = self._best(self._helpful(self.buckets[bucket], knowledge, bound), bucket, knowledge, bound)
             if best is None or left >= excess:
-                best, left = self._best(self._several(place), place, knowledge, bound)
+                best, left = self._best(self._several(bucket), bucket, knowledge, bound)
             if best is None or left >= excess:
                 break
             excess = left
-            self.buckets[place] = np.concatenate([self.buckets[place], self.buckets[best]])
+            self.buckets[bucket] = np.concatenate([self.buckets[bucket], self.buckets[best]])
             self._forget(best)
             self.buckets[best] = np.zeros(0, dtype=np.int64)
-        self.mixed.append(place)
-        return len(self.buckets[place]) > size
+        self.mixed.append(bucket)
+        return len(self.buckets[bucket]) > size
 
-    def _best(self, offered: Iterator[int], place: int, knowledge: Knowledge, bound: float) -> tuple[int | None, float]:
+    def _best(
+        self, offered: Iterator[int], bucket: int, knowledge: Knowledge, bound: float
+    ) -> tuple[int | None, float]:
         """The offered bucket that leaves the least excess if it joins, the first that leaves none."""
         best, least = None, np.inf
         for other in offered:
-            left = self.excess(np.concatenate([self.buckets[place], self.buckets[other]]), knowledge, bound)
+            left = self.excess(np.concatenate([self.buckets[bucket], self.buckets[other]]), knowledge, bound)
             if best is None or left < least:
                 best, least = other, left
             if left == 0:
                 break
         return best, least
 
-    def _several(self, place: int) -> Iterator[int]:
+    def _several(self, bucket: int) -> Iterator[int]:
         """Buckets of several profiles that have no protected value in common with this one, the latest first."""
-        held = self._held(self.buckets[place])
+        held = self._held(self.buckets[bucket])
         for other in islice(reversed(self.mixed), MOST_MIXED):
             if self._held(self.buckets[other]).isdisjoint(held):
                 yield other
@@ -164,8 +166,8 @@ class SafeBuckets:
             held[self.view.unique] = 0
         values = np.flatnonzero(held)
         profiles, counts = np.unique(self.profiles.of_row[rows], return_counts=True)
-        found: float = total_excess(profiles.astype(np.int32), counts, values, held[values], knowledge, bound)
-        return found
+        excess: float = total_excess(profiles.astype(np.int32), counts, values, held[values], knowledge, bound)
+        return excess
 
     def _helpful(self, rows: Int64, knowledge: Knowledge, bound: float) -> Iterator[int]:
         """One bucket of each of the profiles that would leave the least excess in the values of these rows.
@@ -174,7 +176,7 @@ class SafeBuckets:
         one with the most similar odds comes first.
         """
         held = self._held(rows)
-        fitting = {profile: place for profile in self.pure if (place := self._fitting(profile, held)) is not None}
+        fitting = {profile: bucket for profile in self.pure if (bucket := self._fitting(profile, held)) is not None}
         if not fitting:
             return
         offered = np.array(list(fitting), dtype=np.int64)
@@ -200,14 +202,14 @@ class SafeBuckets:
         """A bucket of the profile that has none of the values; None if there is none."""
         return next((places[0] for kind, places in self.pure[profile].items() if kind.isdisjoint(held)), None)
 
-    def _forget(self, place: int) -> None:
+    def _forget(self, bucket: int) -> None:
         """A bucket that changes is no longer one of a single profile that others may take."""
-        if place in self.mixed:
-            self.mixed.remove(place)
-        if place not in self.kind:
+        if bucket in self.mixed:
+            self.mixed.remove(bucket)
+        if bucket not in self.kind:
             return
-        profile, held = self.kind.pop(place)
-        self.pure[profile][held].remove(place)
+        profile, held = self.kind.pop(bucket)
+        self.pure[profile][held].remove(bucket)
         if not self.pure[profile][held]:
             del self.pure[profile][held]
 

@@ -179,16 +179,18 @@ def largest_close_deal(
     sensitive = sensitive_columns(checks, data.n_rows)
     best = CloseDeal(fragmentation, rows, 1)
     for axis in range(len(fragmentation.multiplicity.views)):
-        place = np.empty(len(fragmentation.order), dtype=np.int64)
-        place[fragmentation.path(axis)] = np.arange(len(place))
-        stack = rows[np.argsort(place[fragmentation.multiplicity.of_row[rows]], kind="stable")]
+        position = np.empty(len(fragmentation.order), dtype=np.int64)
+        position[fragmentation.path(axis)] = np.arange(len(position))
+        stack = rows[np.argsort(position[fragmentation.multiplicity.of_row[rows]], kind="stable")]
         numbers = _numbers(most, best.n_classes)
-        found = first_close_deal(stack, sensitive, checks.kernel, numbers)
-        if found < 0:
+        first_passing = first_close_deal(stack, sensitive, checks.kernel, numbers)
+        if first_passing < 0:
             continue
-        n_classes = int(numbers[found])
-        if found > 0:
-            between = np.unique(np.linspace(n_classes, numbers[found - 1] - 1, EVERY_NUMBER // 10).astype(np.int64))
+        n_classes = int(numbers[first_passing])
+        if first_passing > 0:
+            between = np.unique(
+                np.linspace(n_classes, numbers[first_passing - 1] - 1, EVERY_NUMBER // 10).astype(np.int64)
+            )
             falling = between[::-1].copy()
             n_classes = int(falling[first_close_deal(stack, sensitive, checks.kernel, falling)])
         best = CloseDeal(fragmentation, stack, n_classes)

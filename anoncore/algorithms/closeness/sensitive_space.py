@@ -158,8 +158,8 @@ class SensitiveSpaceFragmentation(Algorithm):
         wanted = self.closeness(data)
         return SensitiveFragmentation.search(
             Multiplicity.of(data),
-            {str(one.attribute): one.t * fineness for one in wanted},
-            {str(one.attribute): one.ground for one in wanted},
+            {str(requirement.attribute): requirement.t * fineness for requirement in wanted},
+            {str(requirement.attribute): requirement.ground for requirement in wanted},
         )
 
     def fragmentation_of(self, release: Release) -> SensitiveFragmentation:

@@ -58,9 +58,9 @@ class Stack:
 
         A round gives one row to every class in turn; -1 stands where none is left.
         """
-        place = np.arange(rounds)[:, None] * self.n_classes + np.arange(min(classes, self.n_classes))[None, :]
-        combination = np.searchsorted(self.begins, place, side="right") - 1
-        return np.where(place < self.begins[-1], combination, -1)
+        position = np.arange(rounds)[:, None] * self.n_classes + np.arange(min(classes, self.n_classes))[None, :]
+        combination = np.searchsorted(self.begins, position, side="right") - 1
+        return np.where(position < self.begins[-1], combination, -1)
 
 
 class StackAndDeal(Algorithm):

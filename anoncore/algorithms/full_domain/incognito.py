@@ -153,33 +153,33 @@ class Incognito(Algorithm):
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
         search = _Search(self, data)
-        found = search.run(progress)
+        result = search.run(progress)
         lattice = search.lattice
         everything = range(len(lattice.names))
-        groups = lattice.at(everything, found.levels)
+        groups = lattice.at(everything, result.levels)
         kept = search.kept(groups)
-        partition = Partition(_groups_of_rows(data, lattice, found.levels, groups, kept))
+        partition = Partition(_groups_of_rows(data, lattice, result.levels, groups, kept))
         recodings = dict(generalized_release(self, data, partition).fragments[0].recodings)
-        for column, (name, level) in enumerate(zip(lattice.names, found.levels, strict=True)):
-            one = lattice.levels[column]
-            node = one.node[level][groups.group_codes[kept, column]]
+        for column, (name, level) in enumerate(zip(lattice.names, result.levels, strict=True)):
+            levels = lattice.levels[column]
+            node = levels.node[level][groups.group_codes[kept, column]]
             if not kept.all():
                 node = np.append(node, np.int32(0))
             recodings[name] = Generalized(
-                one.domain, partition, "node", one.tree.first[node], one.tree.last[node], node=node
+                levels.domain, partition, "node", levels.tree.first[node], levels.tree.last[node], node=node
             )
         notes = [
             "Levels: "
             + ", ".join(
                 f"{name} {level} of {height}"
-                for name, level, height in zip(lattice.names, found.levels, found.heights, strict=True)
+                for name, level, height in zip(lattice.names, result.levels, result.heights, strict=True)
             )
             + "."
         ]
-        if found.suppressed:
-            share = found.suppressed / data.n_rows
+        if result.suppressed:
+            share = result.suppressed / data.n_rows
             notes.append(
-                f"{found.suppressed:,} of {data.n_rows:,} rows ({share:.2%}) are suppressed: all their "
+                f"{result.suppressed:,} of {data.n_rows:,} rows ({share:.2%}) are suppressed: all their "
                 "quasi-identifiers are *, and they are one class."
             )
         return Release(data, (Fragment("release", partition, recodings),), self, tuple(notes))
@@ -193,7 +193,9 @@ class _Search:
         self.model = model
         self.lattice = Lattice(data, checks)
         self.limit = int(model.max_suppression * data.n_rows + 1e-9)
-        self.monotone = self.limit == 0 and all(one.monotone_under_merging for one in model.requirements)
+        self.monotone = self.limit == 0 and all(
+            requirement.monotone_under_merging for requirement in model.requirements
+        )
         self.n_checked, self.n_checked_parts = 0, 0
 
     def run(self, progress: Progress | None) -> LatticeSearch:
@@ -230,9 +232,9 @@ class _Search:
             grids: dict[tuple[int, ...], Grid] = {}
             for attributes in combinations(range(q), size):
                 grid = np.ones([heights[a] + 1 for a in attributes], dtype=np.bool_)
-                for place in range(size):
-                    part = attributes[:place] + attributes[place + 1 :]
-                    grid &= np.expand_dims(alive[part], place)
+                for axis in range(size):
+                    smaller = attributes[:axis] + attributes[axis + 1 :]
+                    grid &= np.expand_dims(alive[smaller], axis)
                 if size < q:
                     self._keep_possible(attributes, grid)
                 grids[attributes] = grid
@@ -269,7 +271,7 @@ class _Search:
     def _minimal(self, candidates: Grid, report: Progress) -> dict[Node, tuple[float, int]]:
         """Minimal nodes with their loss and suppressed rows."""
         everything = range(len(self.lattice.names))
-        found: dict[Node, tuple[float, int]] = {}
+        passing: dict[Node, tuple[float, int]] = {}
         covered: Grid = np.zeros_like(candidates)
         sets = _KnownSets(len(self.lattice.base.weight))
         total, done = int(candidates.sum()), 0
@@ -289,8 +291,8 @@ class _Search:
             if suppressed > self.limit:
                 continue
             covered[tuple(slice(level, None) for level in node)] = True
-            found[node] = (self._loss(node, groups, kept), suppressed)
-        return found
+            passing[node] = (self._loss(node, groups, kept), suppressed)
+        return passing
 
     def kept(self, groups: FrequencySet) -> Grid:
         """Which groups are published as they are; the others are suppressed, together one group that satisfies all.
@@ -311,7 +313,7 @@ class _Search:
         everything = range(len(self.lattice.names))
         sizes = groups.sizes
         losses = self.lattice.losses(everything, node, groups)
-        top = sum(float(len(one.domain) > 1) for one in self.lattice.levels)
+        top = sum(float(len(levels.domain) > 1) for levels in self.lattice.levels)
         total = float(sizes[kept] @ losses[kept]) + float(sizes[~kept].sum()) * top
         return total / (self.lattice.n_rows * len(self.lattice.names))
 
@@ -343,9 +345,11 @@ class _KnownSets:
     def below(self, node: Node) -> FrequencySet | None:
         """The smallest known set of a node directly below."""
         self._step_to(sum(node))
-        places = [place for place, level in enumerate(node) if level]
-        known = [self.before.get((*node[:place], node[place] - 1, *node[place + 1 :])) for place in places]
-        return min((one for one in known if one is not None), key=lambda one: len(one.weight), default=None)
+        axes = [axis for axis, level in enumerate(node) if level]
+        known = [self.before.get((*node[:axis], node[axis] - 1, *node[axis + 1 :])) for axis in axes]
+        return min(
+            (groups for groups in known if groups is not None), key=lambda groups: len(groups.weight), default=None
+        )
 
     def _step_to(self, total: int) -> None:
         if total > self.total:
@@ -359,11 +363,11 @@ def _groups_of_rows(
     """Group of every row; the suppressed rows are the last group."""
     everything = range(len(lattice.names))
     codes = np.column_stack([data.codes[name] for name in lattice.names])
-    place = np.searchsorted(
+    index = np.searchsorted(
         lattice.keys(groups.group_codes, everything, node)[0], lattice.keys(codes, everything, node)[0]
     )
     number = np.where(kept, np.cumsum(kept) - 1, int(kept.sum())).astype(np.int32)
-    return number[place]
+    return number[index]
 
 
 def _silent(share: float, text: str) -> None:

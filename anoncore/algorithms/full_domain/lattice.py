@@ -64,8 +64,8 @@ def _two_levels(domain: Domain) -> Tree:
     size = len(domain)
     if size == 1:
         none = np.zeros(0, dtype=np.int32)
-        one = np.zeros(1, dtype=np.int32)
-        return Tree((domain.text(0),), one, one, one - 1, one, none, np.zeros(2, dtype=np.int64), one, 1)
+        zero = np.zeros(1, dtype=np.int32)
+        return Tree((domain.text(0),), zero, zero, zero - 1, zero, none, np.zeros(2, dtype=np.int64), zero, 1)
     leaves = np.arange(size, dtype=np.int32)
     return Tree(
         labels=(ROOT, *domain.texts),
@@ -123,7 +123,7 @@ class Lattice:
     def __init__(self, data: Microdata, checks: CheckSet) -> None:
         self.names = data.quasi_identifiers
         self.levels = tuple(Levels.of(data.domain[name]) for name in self.names)
-        self.heights: Node = tuple(one.height for one in self.levels)
+        self.heights: Node = tuple(levels.height for levels in self.levels)
         self.n_nodes = require_searchable(data)
         self.checks = checks.kernel
         self.n_rows = data.n_rows
@@ -175,8 +175,8 @@ class Lattice:
         """Whether the chosen groups satisfy every requirement as one."""
         inside = np.repeat(chosen, np.diff(groups.starts))
         starts = np.array([0, inside.sum()])
-        one = holding(self.checks, self.combinations, groups.sensitive[inside], groups.weight[inside], starts)
-        return bool(one[0])
+        holds = holding(self.checks, self.combinations, groups.sensitive[inside], groups.weight[inside], starts)
+        return bool(holds[0])
 
     def losses(self, attributes: Sequence[int], node: Node, groups: FrequencySet) -> Floats:
         """Sum over the attributes of the loss of a cell of each group, float (n_groups,)."""

@@ -119,7 +119,7 @@ class _Search:
     heights: Int64 = field(init=False)
 
     def __post_init__(self) -> None:
-        self.heights = np.array([one.height for one in self.levels], dtype=np.int64)
+        self.heights = np.array([levels.height for levels in self.levels], dtype=np.int64)
 
     @classmethod
     def of(cls, model: LocalRecoding, data: Microdata) -> _Search:
@@ -127,18 +127,20 @@ class _Search:
         checks = CheckSet(model.requirements, data)
         levels = tuple(Levels.of(data.domain[name]) for name in names)
         sensitive = np.zeros((data.n_rows, len(checks.views)), dtype=np.int32)
-        for place, view in enumerate(checks.views):
-            sensitive[:, place] = view.codes
+        for column, view in enumerate(checks.views):
+            sensitive[:, column] = view.codes
         # Any fixed words do: they only tell nodes apart.
-        words = np.random.default_rng(20).integers(0, 2**64, sum(len(one.domain) for one in levels), dtype=np.uint64)
-        starts = np.cumsum([0, *(len(one.domain) for one in levels)])
-        salt = [words[start + one.first].ravel() for start, one in zip(starts, levels, strict=False)]
+        words = np.random.default_rng(20).integers(
+            0, 2**64, sum(len(attribute.domain) for attribute in levels), dtype=np.uint64
+        )
+        starts = np.cumsum([0, *(len(attribute.domain) for attribute in levels)])
+        salt = [words[start + attribute.first].ravel() for start, attribute in zip(starts, levels, strict=False)]
         rows = LatticeRows(
             codes=np.ascontiguousarray(np.column_stack([data.codes[name] for name in names])),
             sensitive=sensitive,
             salt=np.concatenate(salt),
-            begin=np.cumsum([0, *(len(part) for part in salt)]).astype(np.int64),
-            size=np.array([len(one.domain) for one in levels], dtype=np.int64),
+            begin=np.cumsum([0, *(len(words_of_attribute) for words_of_attribute in salt)]).astype(np.int64),
+            size=np.array([len(attribute.domain) for attribute in levels], dtype=np.int64),
         )
         return cls(data, levels, rows, checks, np.full(data.n_rows, -1, dtype=np.int32), np.arange(data.n_rows))
 
@@ -151,8 +153,8 @@ class _Search:
         """Mean loss of a cell of the rows left at each level, per attribute."""
         left = self.rows.codes[self.left]
         return [
-            one.loss @ (np.bincount(left[:, a], minlength=len(one.domain)) / len(left))
-            for a, one in enumerate(self.levels)
+            levels.loss @ (np.bincount(left[:, a], minlength=len(levels.domain)) / len(left))
+            for a, levels in enumerate(self.levels)
         ]
 
     def place(self, nodes: Int64) -> None:
@@ -231,11 +233,11 @@ class _Search:
         ids, number = np.unique(self.group[placed], return_inverse=True)
         classes = Partition(number.astype(np.int32))
         added = np.zeros(len(ids))
-        for a, one in enumerate(self.levels):
+        for a, levels in enumerate(self.levels):
             low, high = classes.extent(np.ascontiguousarray(self.rows.codes[placed, a]))
             own = self.rows.codes[rest, a]
-            before = self._loss(one, low, high) * classes.sizes
-            joint = self._loss(one, np.minimum(low, own.min()), np.maximum(high, own.max()))
+            before = self._loss(levels, low, high) * classes.sizes
+            joint = self._loss(levels, np.minimum(low, own.min()), np.maximum(high, own.max()))
             added += joint * (classes.sizes + len(rest)) - before
         return int(ids[np.argmin(np.round(added, 9))])
 

@@ -54,9 +54,9 @@ def _recursive_margin(counts: Any, length: int, size: int, unique: int, referenc
             count, repeats = min(count, 1), min(values[value], l - 1)
         for _ in range(repeats):
             rising = count
-            for place in range(l - 1):
-                if rising > top[place]:
-                    top[place], rising = rising, top[place]
+            for rank in range(l - 1):
+                if rising > top[rank]:
+                    top[rank], rising = rising, top[rank]
     p1, p2 = top[0] / size, (size - top.sum()) / size
     if c * p2 <= p1:
         return -1.0
@@ -130,8 +130,8 @@ def _closeness_margin(counts: Any, length: int, size: int, unique: int, referenc
     slope = np.zeros(length + 1)
     distance = 0.0
     for edge in range(n_edges):
-        place = length + 4 + 3 * edge
-        first, last, weight = int(numbers[place]), int(numbers[place + 1]), numbers[place + 2]
+        begin = length + 4 + 3 * edge
+        first, last, weight = int(numbers[begin]), int(numbers[begin + 1]), numbers[begin + 2]
         crossing = surplus[last + 1] - surplus[first]
         distance += weight * abs(crossing)
         signed = weight if crossing > 0 else -weight
@@ -170,7 +170,7 @@ def confident_checks(checks: CheckSet, n: int, population: int, alpha: float, mo
     address, comparison, threshold = exact.address.copy(), exact.comparison.copy(), exact.threshold.copy()
     stride, references = exact.stride.copy(), []
     least = 1
-    for place, check in enumerate(checks.checks):
+    for number, check in enumerate(checks.checks):
         margin = MARGINS.get(type(check.requirement))
         if margin is None:
             references.append(check.reference)
@@ -178,8 +178,8 @@ def confident_checks(checks: CheckSet, n: int, population: int, alpha: float, mo
                 least = max(least, check.requirement.minimum_rows())
             continue
         blocks = [_reference(check, n, population, alpha, m) for m in range(2, most_sides + 1)]
-        address[place], comparison[place], threshold[place] = margin.address, int(Comparison.AT_LEAST), 0.0
-        stride[place] = len(blocks[0])
+        address[number], comparison[number], threshold[number] = margin.address, int(Comparison.AT_LEAST), 0.0
+        stride[number] = len(blocks[0])
         references.append(np.concatenate(blocks))
         if isinstance(check.requirement, KAnonymity):
             least = max(least, int(blocks[0][HEADER]))
@@ -188,7 +188,7 @@ def confident_checks(checks: CheckSet, n: int, population: int, alpha: float, mo
         comparison=comparison,
         threshold=threshold,
         reference=np.concatenate([*references, np.zeros(0)]),
-        reference_start=np.cumsum([0, *(len(one) for one in references)]).astype(np.int64),
+        reference_start=np.cumsum([0, *(len(numbers) for numbers in references)]).astype(np.int64),
         stride=stride,
         minimum_rows=least,
     )

@@ -54,8 +54,8 @@ def _median(setting: Setting, node: Node) -> Choice:
     widths = [_width(setting, a, int(node.low[a]), int(node.high[a])) for a in range(len(node.low))]
     ranked = [a for a in np.argsort(-np.array(widths), kind="stable").tolist() if widths[a] > 0]
     checks = setting.kernel_checks
-    for place, a in enumerate(ranked):
-        counts = yield ranked[place : place + 1]
+    for turn, a in enumerate(ranked):
+        counts = yield ranked[turn : turn + 1]
         if setting.attributes.form[a] == HIERARCHY:
             top = _common_node(setting, a, node)
             fits, _ = children_cut(counts, *_children(setting, a, top, node), int(checks.count_start[-1]), checks)
@@ -75,8 +75,8 @@ def _cheapest(setting: Setting, node: Node, gain: bool) -> Generator[list[int], 
     cut: Cut | None = None
     is_tree = setting.attributes.form == HIERARCHY
     open_attributes = [a for a in range(len(node.low)) if node.low[a] < node.high[a] and (gain or not is_tree[a])]
-    for place, a in enumerate(open_attributes):
-        counts = yield open_attributes[place:] if gain else [a]
+    for turn, a in enumerate(open_attributes):
+        counts = yield open_attributes[turn:] if gain else [a]
         if is_tree[a]:
             top = _common_node(setting, a, node)
             fits, cost = children_cut(counts, *_children(setting, a, top, node), n_bins, checks)

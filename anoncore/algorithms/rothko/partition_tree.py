@@ -91,7 +91,7 @@ class PartitionTree:
         return TreeArrays(
             attribute=splits[:, 0].copy(),
             value=splits[:, 1].copy(),
-            first_child=np.array([one.start for one in self.children], dtype=np.int32),
+            first_child=np.array([children.start for children in self.children], dtype=np.int32),
             route_start=np.array(self._route_start, dtype=np.int64),
             route=np.concatenate([*self._routes, np.zeros(0, dtype=np.int32)]),
         )

@@ -82,6 +82,6 @@ def unsuited(model: Mondrian) -> str | None:
     """Why frequency sets do not serve an algorithm, or None where they do."""
     if model.split in ("regression", "loss"):
         return f"The split '{model.split}' needs counts as large as the table"
-    if any(isinstance(one, VarianceDiversity) for one in model.requirements):
+    if any(isinstance(requirement, VarianceDiversity) for requirement in model.requirements):
         return "Variance diversity needs counts of every number beside every value, as large as the table"
     return None

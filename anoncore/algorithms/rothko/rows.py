@@ -56,13 +56,13 @@ class Rows(Protocol):
 
 def sampled_places(n: int, n_rows: int, generator: np.random.Generator) -> npt.NDArray[np.int64]:
     """Places of a simple random sample of n of n_rows rows, ascending; in memory are n numbers, not n_rows."""
-    found, wanted = [np.zeros(0, dtype=np.int64)], n
+    drawn, wanted = [np.zeros(0, dtype=np.int64)], n
     for begin in range(0, n_rows, SCAN_ROWS):
         size, left = min(SCAN_ROWS, n_rows - begin), n_rows - begin
         here = wanted if size == left else int(generator.hypergeometric(size, left - size, wanted)) if wanted else 0
-        found.append(begin + np.sort(generator.choice(size, here, replace=False, shuffle=False)))
+        drawn.append(begin + np.sort(generator.choice(size, here, replace=False, shuffle=False)))
         wanted -= here
-    return np.concatenate(found)
+    return np.concatenate(drawn)
 
 
 class MemoryRows:
@@ -90,9 +90,9 @@ class MemoryRows:
         slot = np.full(len(tree), -1, dtype=np.int32)
         slot[leaves] = np.arange(len(leaves))
         order, starts = order_by_leaf(leaves_of(self.rows, tree.arrays()), slot, len(leaves))
-        for place, leaf in enumerate(leaves):
-            if starts[place] < starts[place + 1]:
-                yield leaf, MemoryRows(self.rows[order[starts[place] : starts[place + 1]]])
+        for number, leaf in enumerate(leaves):
+            if starts[number] < starts[number + 1]:
+                yield leaf, MemoryRows(self.rows[order[starts[number] : starts[number + 1]]])
 
     def drop(self) -> None:
         """Nothing to free."""

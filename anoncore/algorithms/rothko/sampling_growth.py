@@ -91,8 +91,8 @@ def counted(setting: Setting, rows: Rows, tree: PartitionTree) -> dict[int, Node
     for node in range(len(tree) - 1, -1, -1):
         below = [nodes[child] for child in tree.children[node] if child in nodes]
         if below:
-            totals = np.sum([one.totals for one in below], axis=0)
-            nodes[node] = Node(sum(one.size for one in below), below[0].low, below[0].high, totals)
+            totals = np.sum([child_node.totals for child_node in below], axis=0)
+            nodes[node] = Node(sum(child_node.size for child_node in below), below[0].low, below[0].high, totals)
     return nodes
 
 

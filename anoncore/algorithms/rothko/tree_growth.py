@@ -36,9 +36,11 @@ def tree_parts(setting: Setting, rows: Rows, region: Int32, known: Node | None =
                 final.add(node)
             else:
                 born += list(tree.split(node, *cut))
-        found = _statistics(setting, rows, tree, born) if born else {}
-        nodes.update(found)
-        open_nodes = {node: one for node, one in found.items() if one.size > setting.model.memory_rows}
+        counted = _statistics(setting, rows, tree, born) if born else {}
+        nodes.update(counted)
+        open_nodes = {
+            node: statistics for node, statistics in counted.items() if statistics.size > setting.model.memory_rows
+        }
     if len(tree) == 1:
         yield Part(rows, region, is_class=True)
         return
@@ -65,7 +67,7 @@ def _set_bytes(setting: Setting, node: Node, attribute: int) -> int:
 
 def _fits(setting: Setting, nodes: dict[int, Node]) -> bool:
     """Whether one frequency set of every node fits, the largest of each; a single node is always served."""
-    needed = sum(max(_set_bytes(setting, one, a) for a in range(len(one.low))) for one in nodes.values())
+    needed = sum(max(_set_bytes(setting, node, a) for a in range(len(node.low))) for node in nodes.values())
     return len(nodes) == 1 or needed <= setting.model.frontier_bytes
 
 
@@ -80,8 +82,8 @@ class _Level:
 
     def cuts(self) -> dict[int, Cut | None]:
         """The cut of every node, None where none is allowable."""
-        for node, one in self.nodes.items():
-            self.choices[node] = choose_cut(self.setting, one)
+        for node, statistics in self.nodes.items():
+            self.choices[node] = choose_cut(self.setting, statistics)
             self._advance(node, None)
         while self.wanted:
             sets = self._scan()
@@ -146,6 +148,6 @@ class _Frequencies:
         """The sets, uint32 (codes of the node's range, numbers per code)."""
         base, width = self._requests.base, self._requests.width
         return {
-            pair: self._counts[base[place] : base[place + 1]].reshape(-1, width)
-            for place, pair in enumerate(self._pairs)
+            pair: self._counts[base[number] : base[number + 1]].reshape(-1, width)
+            for number, pair in enumerate(self._pairs)
         }

@@ -50,8 +50,8 @@ def partition_attributes(
     rest = [name for name in names if name not in last]
     if columns == 1:
         return AttributePartition((last,), (None,), phi)
-    found = _clustered(data, rest, columns - 1, phi)
-    return AttributePartition((*found.columns, last), (*found.medoids, None), phi)
+    clusters = _clustered(data, rest, columns - 1, phi)
+    return AttributePartition((*clusters.columns, last), (*clusters.medoids, None), phi)
 
 
 def given_columns(data: Microdata, columns: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
@@ -80,7 +80,7 @@ def given_columns(data: Microdata, columns: Sequence[Sequence[str]]) -> tuple[tu
             f"Columns share {listing(twice)}; only quasi-identifiers and sensitive attributes may be shared."
         )
     order = _sensitive_last(data, columns) if len(names) == len(set(names)) else list(columns)
-    return tuple(tuple(order[place]) for place in (0, *(link.column for link in links(order))))
+    return tuple(tuple(order[number]) for number in (0, *(link.column for link in links(order))))
 
 
 def _sensitive_last(data: Microdata, columns: Sequence[Sequence[str]]) -> list[Sequence[str]]:
@@ -112,10 +112,10 @@ def _clustered(data: Microdata, names: list[str], columns: int, phi: pd.DataFram
     medoids = k_medoids(distance, columns)
     of_name = np.argmin(distance[:, medoids], axis=1)
     of_name[medoids] = np.arange(columns)
-    found = [(tuple(np.array(names)[of_name == place]), names[medoid]) for place, medoid in enumerate(medoids)]
-    found.sort(key=lambda column: (bool(set(data.sensitive) & set(column[0])), names.index(column[0][0])))
+    clusters = [(tuple(np.array(names)[of_name == number]), names[medoid]) for number, medoid in enumerate(medoids)]
+    clusters.sort(key=lambda column: (bool(set(data.sensitive) & set(column[0])), names.index(column[0][0])))
     return AttributePartition(
-        tuple(tuple(map(str, column)) for column, _ in found), tuple(medoid for _, medoid in found), phi
+        tuple(tuple(map(str, column)) for column, _ in clusters), tuple(medoid for _, medoid in clusters), phi
     )
 
 
@@ -131,7 +131,9 @@ def k_medoids(distance: Floats, k: int) -> list[int]:
     best = _cost(distance, medoids)
     while True:
         swaps = [
-            [*medoids[:place], item, *medoids[place + 1 :]] for place in range(k) for item in _others(distance, medoids)
+            [*medoids[:number], item, *medoids[number + 1 :]]
+            for number in range(k)
+            for item in _others(distance, medoids)
         ]
         swapped = min(swaps, key=lambda swap: _cost(distance, swap), default=medoids)
         cost = _cost(distance, swapped)

@@ -61,13 +61,13 @@ def propose_columns(
     data: Microdata, columns: int, sensitive_column_size: int | None, intervals: int
 ) -> AttributeProposal:
     """The columns of the clustering with what they were made from."""
-    found = partition_attributes(data, columns, sensitive_column_size, intervals)
+    clustering = partition_attributes(data, columns, sensitive_column_size, intervals)
     return AttributeProposal(
         word="column",
-        groups=found.columns,
+        groups=clustering.columns,
         centre_word="medoid",
-        centres=found.medoids,
-        association=found.association,
+        centres=clustering.medoids,
+        association=clustering.association,
         measure="phi squared",
         meaning="From 0 (independent) to 1 (one value tells the other): what belongs together stays together.",
         may_overlap=True,
@@ -98,7 +98,7 @@ def column_classes(
         known = [name for name in column if name in data.quasi_identifiers]
         if known:
             recodings = mondrian.anonymize(data.with_quasi_identifiers(known)).fragments[0].recodings
-            regions |= {name: one for name in known if isinstance(one := recodings[name], Generalized)}
+            regions |= {name: recoding for name in known if isinstance(recoding := recodings[name], Generalized)}
     return regions
 
 

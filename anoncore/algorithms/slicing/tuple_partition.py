@@ -136,7 +136,7 @@ def _factors(data: Microdata, columns: Sequence[Cells], sensitive: str) -> list[
     for cells, power in [*((column, 1) for column in columns), *shared]:
         names = sorted(known & cells.keys(), key=data.quasi_identifiers.index)
         if names or sensitive in cells:
-            key = dense_key((part for name in names for part in cells[name]), data.n_rows)
+            key = dense_key((codes for name in names for codes in cells[name]), data.n_rows)
             factors.append(
                 _Factor(key, power, bool(names) and (power > 0 or sensitive not in cells), sensitive in cells)
             )
@@ -180,15 +180,15 @@ def _entries(pairs: Sequence[_Pairs], cells: Sequence[Int64]) -> tuple[Int64, In
     """Where each signature's entries begin, the value of each and its pairs; `cells` are the signatures' cells."""
     owner, pair = pairs[0].of_cells(cells[0])
     value = pairs[0].key[pair] % pairs[0].n_values
-    found = [pair]
-    for one, cell in zip(pairs[1:], cells[1:], strict=True):
-        key = cell[owner] * one.n_values + value
-        place = np.minimum(np.searchsorted(one.key, key), len(one.key) - 1)
-        possible = one.key[place] == key
-        found = [part[possible] for part in (*found, place)]
+    pair_of_entry = [pair]
+    for factor_pairs, cell in zip(pairs[1:], cells[1:], strict=True):
+        key = cell[owner] * factor_pairs.n_values + value
+        number = np.minimum(np.searchsorted(factor_pairs.key, key), len(factor_pairs.key) - 1)
+        possible = factor_pairs.key[number] == key
+        pair_of_entry = [numbers[possible] for numbers in (*pair_of_entry, number)]
         owner, value = owner[possible], value[possible]
     start = np.searchsorted(owner, np.arange(len(cells[0]) + 1))
-    return start, value, np.column_stack(found).astype(np.int32)
+    return start, value, np.column_stack(pair_of_entry).astype(np.int32)
 
 
 def _starts(sizes: Iterable[int]) -> Int64:

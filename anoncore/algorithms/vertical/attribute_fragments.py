@@ -145,7 +145,7 @@ def _seeds(information: pd.DataFrame, known: Sequence[str], number: int) -> list
         nearest = pairs[:, chosen].min(axis=1)
         nearest[chosen] = -np.inf
         chosen.append(np.intp(np.argmax(nearest)))
-    return [[known[int(place)]] for place in chosen]
+    return [[known[int(index)]] for index in chosen]
 
 
 @dataclass(eq=False)
@@ -170,18 +170,18 @@ class _Search:
         search = cls(
             information, common, [[] for _ in begin], np.zeros(m), np.zeros(m), np.zeros((m, len(information))), []
         )
-        for place, names in enumerate(begin):
+        for fragment, names in enumerate(begin):
             for name in names:
-                search._add(name, place)
+                search._add(name, fragment)
         return search
 
-    def _add(self, name: str, place: int) -> None:
-        one = self.information.columns.get_loc(name)
+    def _add(self, name: str, fragment: int) -> None:
+        attribute = self.information.columns.get_loc(name)
         values = self.information.to_numpy()
-        self.relevance[place] += values[one, self.information.columns.get_loc(self.common)]
-        self.pairs[place] += 2 * self.across[place, one] + values[one, one]
-        self.across[place] += values[one]
-        self.members[place].append(name)
+        self.relevance[fragment] += values[attribute, self.information.columns.get_loc(self.common)]
+        self.pairs[fragment] += 2 * self.across[fragment, attribute] + values[attribute, attribute]
+        self.across[fragment] += values[attribute]
+        self.members[fragment].append(name)
 
     def place(self, names: Sequence[str]) -> None:
         """Place those of the names that are in no fragment yet, the largest contribution first."""
@@ -189,19 +189,19 @@ class _Search:
         left = [name for name in names if name not in placed]
         while left:
             contribution = self._contributions(left)
-            one, fragment = np.unravel_index(int(np.argmax(contribution)), contribution.shape)
-            self.steps.append((left[one], int(fragment), float(contribution[one, fragment])))
-            self._add(left.pop(int(one)), int(fragment))
+            index, fragment = np.unravel_index(int(np.argmax(contribution)), contribution.shape)
+            self.steps.append((left[index], int(fragment), float(contribution[index, fragment])))
+            self._add(left.pop(int(index)), int(fragment))
 
     def _contributions(self, names: Sequence[str]) -> Floats:
         """FMRMR after adding each name to each fragment, less that before, (n_names, n_fragments)."""
-        places = self.information.columns.get_indexer(pd.Index(names))
+        indices = self.information.columns.get_indexer(pd.Index(names))
         values = self.information.to_numpy()
-        own, about = values[places, places], values[places, self.information.columns.get_loc(self.common)]
+        own, about = values[indices, indices], values[indices, self.information.columns.get_loc(self.common)]
         size = np.array([len(members) for members in self.members])
         before = self.relevance / size - self.pairs / size**2
         relevance = (self.relevance + about[:, None]) / (size + 1)
-        redundancy = (self.pairs + 2 * self.across[:, places].T + own[:, None]) / (size + 1) ** 2
+        redundancy = (self.pairs + 2 * self.across[:, indices].T + own[:, None]) / (size + 1) ** 2
         contribution: Floats = relevance - redundancy - before
         return contribution
 
@@ -217,7 +217,7 @@ class _Search:
 
     def result(self, seeded: bool = True) -> AttributeFragments:
         """The fragments, each in the table's order."""
-        rank = {name: place for place, name in enumerate(self.information.columns)}
+        rank = {name: number for number, name in enumerate(self.information.columns)}
         return AttributeFragments(
             common=self.common,
             fragments=tuple(tuple(sorted(members, key=rank.__getitem__)) for members in self.members),

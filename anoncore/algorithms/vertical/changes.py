@@ -70,16 +70,18 @@ def changes_by_strategy(release: Release, k: int, delta: float = 0.5, seed: int 
     made = _strategy_of(release, common)
     partitions = [fragment.partition for fragment in release.fragments]
     before = [original_counts(release, fragment, common) for fragment in release.fragments]
-    found: dict[str, ClassChanges] = {}
+    changes: dict[str, ClassChanges] = {}
     for strategy in STRATEGIES:
         if strategy == made:
-            found[strategy] = class_changes(release)
+            changes[strategy] = class_changes(release)
             continue
         after = enforced_counts(release.data, common, partitions, strategy, k, delta, seed)
-        falls = [int(np.maximum(one - other, 0).sum()) for one, other in zip(before, after, strict=True)]
+        falls = [
+            int(np.maximum(original - published, 0).sum()) for original, published in zip(before, after, strict=True)
+        ]
         names = [fragment.name for fragment in release.fragments]
-        found[strategy] = _changes(release, common, dict(zip(names, falls, strict=True)))
-    return found
+        changes[strategy] = _changes(release, common, dict(zip(names, falls, strict=True)))
+    return changes
 
 
 def _strategy_of(release: Release, common: str) -> str | None:

@@ -65,15 +65,15 @@ def generalize_chunks(
     safe by merging classes; if any had to be merged, segments that keep more values are tried too, and the result with
     the most classes counts. Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 5.
     """
-    found: list[Chunked] = []
+    attempts: list[Chunked] = []
     for number, level in enumerate(_levels(data, common, requirements, segmentation)):
         # Levels beyond the first ones are worth a try only where classes had to be merged.
-        if number > (segmentation == "as-needed") and min(one.n_merged for one in found) == 0:
+        if number > (segmentation == "as-needed") and min(one.n_merged for one in attempts) == 0:
             break
         wanted = [one.replace(l=level) if _is_diversity_of(one, common) else one for one in requirements]
         cut = segments(data, common, wanted, {"none": data.n_rows, "as-needed": level, "full": 0}[segmentation])
-        found.append(_generalize(data, common, fragments, requirements, cut, generalizer, progress))
-    return max(found, key=lambda one: one.n_classes)
+        attempts.append(_generalize(data, common, fragments, requirements, cut, generalizer, progress))
+    return max(attempts, key=lambda one: one.n_classes)
 
 
 def _levels(
@@ -81,7 +81,10 @@ def _levels(
 ) -> Sequence[int]:
     """Diversity that segments are asked for: what is required, and more, up to every value of the table."""
     n_values = len(np.unique(data.codes[common]))
-    l = max((int(one.threshold) for one in requirements if _is_diversity_of(one, common)), default=n_values)
+    l = max(
+        (int(requirement.threshold) for requirement in requirements if _is_diversity_of(requirement, common)),
+        default=n_values,
+    )
     if l >= n_values or segmentation == "none" or common in data.sensitive_values:
         return (l,)
     between = np.linspace(l, n_values, TRIES).round().astype(int)[1:-1].tolist()
@@ -102,14 +105,14 @@ def _generalize(
     made: list[list[Fragment]] = [[] for _ in fragments]
     for number, rows in enumerate(cut):
         own = tuple(_at_level_of(requirement, data, common, rows) for requirement in asked)
-        for place, names in enumerate(fragments):
+        for fragment, names in enumerate(fragments):
             known = [name for name in names if name in data.quasi_identifiers]
             protected = {common, *(name for name in names if name in data.sensitive)}
             applying = tuple(one for one in own if getattr(one, "attribute", None) in {None, *protected})
-            part = part_of(data, known, protected, rows)
-            chunk = generalizer(applying).anonymize(part).fragments[0]
-            groups[place][rows] = chunk.partition.group + sum(one.partition.n_groups for one in made[place])
-            made[place].append(chunk)
+            segment = part_of(data, known, protected, rows)
+            chunk = generalizer(applying).anonymize(segment).fragments[0]
+            groups[fragment][rows] = chunk.partition.group + sum(one.partition.n_groups for one in made[fragment])
+            made[fragment].append(chunk)
         progress((number + 1) / len(cut))
     before = [Partition(group) for group in groups]
     into = _without_unsafe_joins(data, common, fragments, requirements, before)

@@ -20,10 +20,10 @@ def majority_values(counts: Sequence[Int64]) -> list[Int64]:
     k^2 rows. Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 4.2.2.
     """
     changed = []
-    for one in counts:
-        alone = np.zeros_like(one)
-        alone[np.arange(len(one)), np.argmax(one, axis=1)] = one.sum(axis=1)
-        changed.append(alone)
+    for of_fragment in counts:
+        majority = np.zeros_like(of_fragment)
+        majority[np.arange(len(of_fragment)), np.argmax(of_fragment, axis=1)] = of_fragment.sum(axis=1)
+        changed.append(majority)
     return changed
 
 
@@ -38,7 +38,7 @@ def enforce(counts: Sequence[Int64], rule: ChangeRule, rng: np.random.Generator)
     Starts are random, all else follows the order of the classes. Source: Zakerzadeh, Aggarwal and Barker, vertical
     fragmentation, algorithms 2 to 4.
     """
-    sides = [_Nodes.of(one) for one in counts]
+    sides = [_Nodes.of(of_fragment) for of_fragment in counts]
     _breadth_first(sides[0], sides[1], rule, rng)
     if len(sides) == 2:
         return [side.counts for side in sides]
@@ -55,7 +55,7 @@ def enforce(counts: Sequence[Int64], rule: ChangeRule, rng: np.random.Generator)
 
 def _value_by_value(counts: Sequence[Int64], rule: ChangeRule, rng: np.random.Generator) -> list[Int64]:
     """The same by a rule for which pairs are enough."""
-    sides = [_Nodes.of(one) for one in counts]
+    sides = [_Nodes.of(of_fragment) for of_fragment in counts]
     _breadth_first(sides[0], sides[1], rule, rng)
     for number in range(2, len(sides)):
         _join_to_all(sides[number], [side.classes(rule).distinct()[0] for side in sides[:number]], rule)
@@ -80,24 +80,24 @@ class _Nodes:
         given = counts.astype(np.int64)
         return cls(given.copy(), given, given.sum(axis=1), np.argmax(given, axis=1))
 
-    def classes(self, rule: ChangeRule, places: Int64 | None = None) -> Classes:
+    def classes(self, rule: ChangeRule, nodes: Int64 | None = None) -> Classes:
         """All nodes, or some, for the rule."""
-        some = np.arange(len(self.counts)) if places is None else places
+        some = np.arange(len(self.counts)) if nodes is None else nodes
         return rule.classes(self.counts[some], self.sizes[some])
 
-    def content(self, place: int) -> Int64:
+    def content(self, node: int) -> Int64:
         """Rows per value and rows of one node."""
-        return np.append(self.counts[place], self.sizes[place])
+        return np.append(self.counts[node], self.sizes[node])
 
     def visited(self, rule: ChangeRule) -> Classes:
         """The different visited classes."""
         content = np.stack(list(self.seen.values()))
         return rule.classes(content[:, :-1], content[:, -1])
 
-    def reduce_until_safe(self, place: int, fixed: Classes, rule: ChangeRule) -> None:
+    def reduce_until_safe(self, node: int, fixed: Classes, rule: ChangeRule) -> None:
         """Change one node until its join with each of the fixed ones is safe, at the latest with one value left."""
-        while rule.broken(rule.levels(fixed, self.classes(rule, np.array([place])))).any():
-            rule.reduce(self.counts[place], int(self.majority[place]))
+        while rule.broken(rule.levels(fixed, self.classes(rule, np.array([node])))).any():
+            rule.reduce(self.counts[node], int(self.majority[node]))
 
 
 def _breadth_first(first: _Nodes, second: _Nodes, rule: ChangeRule, rng: np.random.Generator) -> None:
@@ -105,38 +105,38 @@ def _breadth_first(first: _Nodes, second: _Nodes, rule: ChangeRule, rng: np.rand
     waiting = [np.ones(len(side.counts), dtype=np.bool_) for side in sides]
     unvisited = [np.ones(len(side.counts), dtype=np.bool_) for side in sides]
     for start in rng.permutation(len(first.counts) + len(second.counts)).tolist():
-        side, place = (0, start) if start < len(first.counts) else (1, start - len(first.counts))
-        if not waiting[side][place]:
+        side, node = (0, start) if start < len(first.counts) else (1, start - len(first.counts))
+        if not waiting[side][node]:
             continue
-        waiting[side][place] = False
-        queue = deque([(side, place)])
+        waiting[side][node] = False
+        queue = deque([(side, node)])
         while queue:
-            side, place = queue.popleft()
+            side, node = queue.popleft()
             other = 1 - side
             left = np.flatnonzero(unvisited[other])
-            values = sides[side].original[place] > 0
+            values = sides[side].original[node] > 0
             neighbours = left[sides[other].original[left][:, values].any(axis=1)]
-            _visit(sides[side], place, sides[other], neighbours, rule)
-            unvisited[side][place] = False
-            found = neighbours[waiting[other][neighbours]]
-            waiting[other][found] = False
-            queue.extend((other, int(one)) for one in found)
+            _visit(sides[side], node, sides[other], neighbours, rule)
+            unvisited[side][node] = False
+            next_nodes = neighbours[waiting[other][neighbours]]
+            waiting[other][next_nodes] = False
+            queue.extend((other, int(neighbour)) for neighbour in next_nodes)
 
 
-def _visit(side: _Nodes, place: int, other: _Nodes, neighbours: Int64, rule: ChangeRule) -> None:
+def _visit(side: _Nodes, node: int, other: _Nodes, neighbours: Int64, rule: ChangeRule) -> None:
     """Make the unvisited neighbours of a node safe with it and with all nodes of its side visited before."""
-    content = side.content(place)
+    content = side.content(node)
     if content.tobytes() in side.seen:
         return
     side.seen[content.tobytes()] = content
     if not len(neighbours):
         return
-    levels = rule.levels(side.classes(rule, np.array([place])), other.classes(rule, neighbours))
+    levels = rule.levels(side.classes(rule, np.array([node])), other.classes(rule, neighbours))
     unsafe = neighbours[rule.broken(levels[0])]
     if len(unsafe):
         fixed = side.visited(rule)
-        for one in unsafe.tolist():
-            other.reduce_until_safe(one, fixed, rule)
+        for neighbour in unsafe.tolist():
+            other.reduce_until_safe(neighbour, fixed, rule)
 
 
 def _join_to_all(side: _Nodes, before: Collection[Classes], rule: ChangeRule) -> None:
@@ -150,9 +150,9 @@ def _join_to_all(side: _Nodes, before: Collection[Classes], rule: ChangeRule) ->
         safe = True
         for fixed in before:
             classes = different.classes(rule)
-            for part in blocks(fixed, classes):
-                levels = rule.levels(fixed.take(part), classes)
-                for one in np.flatnonzero(rule.broken(levels).any(axis=0)).tolist():
-                    different.reduce_until_safe(one, fixed.take(part), rule)
+            for block in blocks(fixed, classes):
+                levels = rule.levels(fixed.take(block), classes)
+                for node in np.flatnonzero(rule.broken(levels).any(axis=0)).tolist():
+                    different.reduce_until_safe(node, fixed.take(block), rule)
                     safe = False
     side.counts[:] = different.counts[same.ravel()]

@@ -18,19 +18,19 @@ def part_of(
 
     Other quasi-identifiers and sensitive attributes count as insensitive. Codes and domains are those of the whole.
     """
-    part = data.with_quasi_identifiers(known)
-    part.roles = {
+    view = data.with_quasi_identifiers(known)
+    view.roles = {
         name: Role.INSENSITIVE if role is Role.SENSITIVE and name not in protected else role
-        for name, role in part.roles.items()
+        for name, role in view.roles.items()
     } | dict.fromkeys(protected, Role.SENSITIVE)
-    return part if rows is None else rows_of(part, rows)
+    return view if rows is None else rows_of(view, rows)
 
 
 def rows_of(data: Microdata, rows: npt.NDArray[np.int64]) -> Microdata:
     """Some rows of a coded table, with the codes and domains of the whole."""
-    part = copy(data)
+    view = copy(data)
     for cached in ("canonical_order", "content_words"):
-        part.__dict__.pop(cached, None)
-    part.frame = data.frame.iloc[rows]
-    part.codes = {name: codes[rows] for name, codes in data.codes.items()}
-    return part
+        view.__dict__.pop(cached, None)
+    view.frame = data.frame.iloc[rows]
+    view.codes = {name: codes[rows] for name, codes in data.codes.items()}
+    return view

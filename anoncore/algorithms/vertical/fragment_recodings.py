@@ -52,7 +52,7 @@ def own_numbers(
     if partition.n_groups == 1 or not np.array_equal(partition.group, first.group):
         return partition, recodings
     turned = Partition((partition.group + 1) % partition.n_groups)
-    return turned, {name: _turned(one, turned) for name, one in recodings.items()}
+    return turned, {name: _turned(recoding, turned) for name, recoding in recodings.items()}
 
 
 def _turned(recoding: Recoding, partition: Partition) -> Recoding:
@@ -91,18 +91,18 @@ def united(parts: Sequence[Generalized], into: Codes, partition: Partition) -> G
     """
     domain, form = parts[0].domain, parts[0].form
     low, high = np.full(partition.n_groups, len(domain), dtype=np.int32), np.zeros(partition.n_groups, dtype=np.int32)
-    np.minimum.at(low, into, np.concatenate([part.low for part in parts]))
-    np.maximum.at(high, into, np.concatenate([part.high for part in parts]))
+    np.minimum.at(low, into, np.concatenate([recoding.low for recoding in parts]))
+    np.maximum.at(high, into, np.concatenate([recoding.high for recoding in parts]))
     if form == "node" and domain.tree is not None:
         node = domain.tree.common_ancestor(low, high)
         alone = np.bincount(into)[into] == 1
-        nodes = np.concatenate([part.node for part in parts if part.node is not None])
+        nodes = np.concatenate([recoding.node for recoding in parts if recoding.node is not None])
         node[into[alone]] = nodes[alone]
         return Generalized(domain, partition, form, domain.tree.first[node], domain.tree.last[node], node=node)
     if form == "interval":
         return Generalized(domain, partition, form, low, high)
-    sizes = np.concatenate([part.sizes for part in parts])
-    members = np.concatenate([part.members for part in parts if part.members is not None])
+    sizes = np.concatenate([recoding.sizes for recoding in parts])
+    members = np.concatenate([recoding.members for recoding in parts if recoding.members is not None])
     pairs = np.unique(np.repeat(into, sizes).astype(np.int64) * len(domain) + members)
     offsets = np.concatenate(([0], np.cumsum(np.bincount(pairs // len(domain), minlength=partition.n_groups))))
     return Generalized(

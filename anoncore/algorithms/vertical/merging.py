@@ -27,11 +27,11 @@ def merge_unsafe(
     merged = [_Merging(*one) for one in zip(counts, low, high, strict=True)]
     while True:
         unsafe = unsafe_classes([one.counts for one in merged], rules)
-        places = [i for i, one in enumerate(merged) if unsafe[i].any() and len(one.counts) > 1]
-        if not places:
+        fragments = [i for i, one in enumerate(merged) if unsafe[i].any() and len(one.counts) > 1]
+        if not fragments:
             return tuple(one.group for one in merged)
         # The fragment that has the most classes loses least by having fewer.
-        chosen = max(places, key=lambda i: len(merged[i].counts))
+        chosen = max(fragments, key=lambda i: len(merged[i].counts))
         merged[chosen].merge_some(np.flatnonzero(unsafe[chosen]))
 
 
@@ -41,15 +41,15 @@ def unsafe_classes(counts: Sequence[Int64], rules: Sequence[Rule]) -> list[Bools
     Of joins of three and more fragments only the class of the last one counts. Where these are too many to look at, the
     rule's stricter form for pairs is asked for (see `Rule.value_by_value`).
     """
-    found = [np.zeros(len(one), dtype=np.bool_) for one in counts]
+    unsafe = [np.zeros(len(of_fragment), dtype=np.bool_) for of_fragment in counts]
     for rule in rules:
         try:
             broken = _unsafe(counts, rule, larger=True)
         except TooManyJoins:
             broken = _unsafe(counts, rule.value_by_value(), larger=False)
-        for so_far, more in zip(found, broken, strict=True):
+        for so_far, more in zip(unsafe, broken, strict=True):
             so_far |= more
-    return found
+    return unsafe
 
 
 def _unsafe(counts: Sequence[Int64], rule: Rule, larger: bool) -> list[Bools]:
@@ -57,19 +57,19 @@ def _unsafe(counts: Sequence[Int64], rule: Rule, larger: bool) -> list[Bools]:
     joins = Joins(rule)
     unsafe: list[Bools] = []
     places: list[Int64] = []
-    for number, one in enumerate(counts):
-        classes, place = rule.classes(one, one.sum(axis=1)).distinct()
-        found = np.zeros(len(classes), dtype=np.bool_)
+    for number, of_fragment in enumerate(counts):
+        classes, number_of_class = rule.classes(of_fragment, of_fragment.sum(axis=1)).distinct()
+        is_unsafe = np.zeros(len(classes), dtype=np.bool_)
         for subset, known in joins.subsets.items():
             touched = np.zeros(len(known), dtype=np.bool_)
-            for part in blocks(known, classes):
-                broken = rule.broken(rule.levels(known.take(part), classes))
-                found |= broken.any(axis=0)
-                touched[part] = broken.any(axis=1)
+            for block in blocks(known, classes):
+                broken = rule.broken(rule.levels(known.take(block), classes))
+                is_unsafe |= broken.any(axis=0)
+                touched[block] = broken.any(axis=1)
             if len(subset) == 1:
                 unsafe[subset[0]] |= touched[places[subset[0]]]
-        unsafe.append(found[place])
-        places.append(place)
+        unsafe.append(is_unsafe[number_of_class])
+        places.append(number_of_class)
         if number + 1 < len(counts):
             joins.add(classes, larger)
     return unsafe
@@ -83,18 +83,18 @@ class _Merging:
         self.low, self.high = low, high
         self.group: Group = np.arange(len(counts), dtype=np.int32)
 
-    def merge_some(self, places: npt.NDArray[np.integer]) -> None:
+    def merge_some(self, classes: npt.NDArray[np.integer]) -> None:
         """Merge a tenth of the given classes, at least one, each with its nearest; from the last one on."""
-        for place in places[::-1][: -(-len(places) // BATCH)].tolist():
-            if place < len(self.counts) and len(self.counts) > 1:
-                self.merge(place)
+        for unsafe_class in classes[::-1][: -(-len(classes) // BATCH)].tolist():
+            if unsafe_class < len(self.counts) and len(self.counts) > 1:
+                self.merge(unsafe_class)
 
-    def merge(self, place: int) -> None:
+    def merge(self, merging: int) -> None:
         """Merge one class with its nearest."""
-        width = (np.maximum(self.high, self.high[place]) - np.minimum(self.low, self.low[place])).sum(axis=1)
-        width[place] = np.inf
+        width = (np.maximum(self.high, self.high[merging]) - np.minimum(self.low, self.low[merging])).sum(axis=1)
+        width[merging] = np.inf
         other = int(np.argmin(width))
-        keep, gone = min(place, other), max(place, other)
+        keep, gone = min(merging, other), max(merging, other)
         self.counts[keep] += self.counts[gone]
         self.low[keep] = np.minimum(self.low[keep], self.low[gone])
         self.high[keep] = np.maximum(self.high[keep], self.high[gone])

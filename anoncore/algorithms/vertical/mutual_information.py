@@ -37,15 +37,15 @@ def equal_frequency(codes: Codes, domain: Domain, bins: int) -> Codes:
     its own, and so is every value of an attribute that is not numeric.
     """
     counts = np.bincount(codes, minlength=len(domain))
-    place = np.arange(len(domain))
+    bin_of_code = np.arange(len(domain))
     known = len(domain.values)
     if domain.kind is Kind.NUMERIC and known > bins:
         before = np.cumsum(counts[:known]) - counts[:known]
-        place[:known] = before * bins // max(int(counts[:known].sum()), 1)
-        place[known:] = bins
+        bin_of_code[:known] = before * bins // max(int(counts[:known].sum()), 1)
+        bin_of_code[known:] = bins
     occurring = counts > 0
     dense = np.zeros(len(domain), dtype=np.int32)
-    dense[occurring] = np.unique(place[occurring], return_inverse=True)[1]
+    dense[occurring] = np.unique(bin_of_code[occurring], return_inverse=True)[1]
     return dense[codes]
 
 

@@ -31,7 +31,7 @@ def segments(data: Microdata, common: str, requirements: Sequence[Requirement], 
     classes, n_classes = data.codes[common], len(data.domain[common])
     logs = xlogx(data.n_rows)
     checks = CheckSet(requirements, data).checks
-    found: list[Rows] = []
+    final: list[Rows] = []
     waiting = [np.arange(data.n_rows)]
     while waiting:
         rows = waiting.pop()
@@ -41,14 +41,14 @@ def segments(data: Microdata, common: str, requirements: Sequence[Requirement], 
             if column >= 0 and _allowable(checks, rows, beyond):
                 waiting += [rows[beyond], rows[~beyond]]
                 continue
-        found.append(rows)
-    return tuple(found)
+        final.append(rows)
+    return tuple(final)
 
 
 def _allowable(checks: Sequence[Check], rows: Rows, beyond: npt.NDArray[np.bool_]) -> bool:
     parts = Partition(beyond.astype(np.int32))
-    for one in checks:
-        codes: Codes | None = None if one.values is None else one.values.codes[rows]
-        if not one.holds(one.levels(parts, codes)).all():
+    for check in checks:
+        codes: Codes | None = None if check.values is None else check.values.codes[rows]
+        if not check.holds(check.levels(parts, codes)).all():
             return False
     return True

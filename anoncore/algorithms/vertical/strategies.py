@@ -34,13 +34,13 @@ def enforced_counts(
     """
     codes, size = data.codes[common], len(data.domain[common])
     orders = [_content_ranks(data, partition) for partition in partitions]
-    counts = [one.histogram(codes, size)[order] for one, order in zip(partitions, orders, strict=True)]
+    counts = [item.histogram(codes, size)[order] for item, order in zip(partitions, orders, strict=True)]
     if strategy == "naive":
         changed = majority_values(counts)
     else:
         rule: ChangeRule = RowRule(k) if strategy == "dependency" else SelectivityRule(k, delta)
         changed = enforce(counts, rule, np.random.default_rng(seed))
-    return [one[np.argsort(order)] for one, order in zip(changed, orders, strict=True)]
+    return [item[np.argsort(order)] for item, order in zip(changed, orders, strict=True)]
 
 
 def _content_ranks(data: Microdata, partition: Partition) -> npt.NDArray[np.intp]:

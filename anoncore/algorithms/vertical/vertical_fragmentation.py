@@ -215,13 +215,13 @@ class VerticalFragmentation(Algorithm):
 
     def proposed_groups(self, data: Microdata) -> AttributeProposal:
         """The greedy fragments, without the class attribute that each of them carries."""
-        found = fragment_attributes(data, self.resolve_class(data), self.fragments, self.bins)
+        chosen = fragment_attributes(data, self.resolve_class(data), self.fragments, self.bins)
         return AttributeProposal(
             word="fragment",
-            groups=found.fragments,
+            groups=chosen.fragments,
             centre_word="seed",
-            centres=found.seeds,
-            association=found.information,
+            centres=chosen.seeds,
+            association=chosen.information,
             measure="mutual information (nats)",
             meaning="How much one attribute tells of another: a fragment should tell much of the class, nothing twice.",
         )
@@ -235,7 +235,7 @@ class VerticalFragmentation(Algorithm):
         if self.t is not None:
             asked.append(TCloseness(t=self.t, ground=self.ground, attribute=common))
         own = () if self.generalization is None else self.generalization.promises(data)
-        return (*asked, *(one for one in own if not isinstance(one, KAnonymity)))
+        return (*asked, *(requirement for requirement in own if not isinstance(requirement, KAnonymity)))
 
     def keeps_class_values(self, data: Microdata) -> bool:
         """Whether no class value is changed, because l, t or another requirement asks something of sensitive values.
@@ -250,7 +250,7 @@ class VerticalFragmentation(Algorithm):
         bool
             True where segments are made instead of changing values.
         """
-        return not all(one.attribute_free for one in self.promises(data))
+        return not all(requirement.attribute_free for requirement in self.promises(data))
 
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for roles or fragments that do not fit, InfeasibleError for a requirement the table fails."""
@@ -296,65 +296,69 @@ class VerticalFragmentation(Algorithm):
             changes["seed"] = self.seed
         if "requirements" in fields:
             return base.replace(requirements=requirements, **changes)
-        for one in requirements:
-            if isinstance(one, KAnonymity) and "k" in fields:
-                changes["k"] = one.k
-            elif self.l is not None and isinstance(one, DistinctDiversity):
+        for requirement in requirements:
+            if isinstance(requirement, KAnonymity) and "k" in fields:
+                changes["k"] = requirement.k
+            elif self.l is not None and isinstance(requirement, DistinctDiversity):
                 raise ParameterError(f"{base.title} cannot be asked for l different values; choose Mondrian, or no l.")
-            elif self.t is not None and isinstance(one, TCloseness) and isinstance(getattr(base, "t", None), float):
-                changes["t"] = min(one.t, changes.get("t", 1.0))
-            elif isinstance(one, KAnonymity) or (self.t is not None and isinstance(one, TCloseness)):
-                raise ParameterError(f"{base.title} cannot be asked for {one.label()}; choose Mondrian.")
+            elif (
+                self.t is not None
+                and isinstance(requirement, TCloseness)
+                and isinstance(getattr(base, "t", None), float)
+            ):
+                changes["t"] = min(requirement.t, changes.get("t", 1.0))
+            elif isinstance(requirement, KAnonymity) or (self.t is not None and isinstance(requirement, TCloseness)):
+                raise ParameterError(f"{base.title} cannot be asked for {requirement.label()}; choose Mondrian.")
         return base.replace(**changes)
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
         progress(0.02, "Choosing fragments")
-        found = self.resolve_fragments(data)
+        chosen = self.resolve_fragments(data)
         promised = self.promises(data)
         if self.keeps_class_values(data):
-            fragments, note = self._segmented(data, found, promised, progress)
+            fragments, note = self._segmented(data, chosen, promised, progress)
         else:
-            fragments, note = self._changed(data, found, promised, progress), ""
+            fragments, note = self._changed(data, chosen, promised, progress), ""
         release = Release(data, fragments, self)
         joins = require_safe_joins(release)
         notes = (*joins.sentences, note, class_changes(release).sentence)
         return Release(data, fragments, self, tuple(note for note in notes if note))
 
     def _changed(
-        self, data: Microdata, found: AttributeFragments, promised: tuple[Requirement, ...], progress: Progress
+        self, data: Microdata, chosen: AttributeFragments, promised: tuple[Requirement, ...], progress: Progress
     ) -> tuple[Fragment, ...]:
         """Fragments generalized on their own, with class values changed where joins need it."""
         generalizer = self.generalizer(promised)
         parts: list[tuple[Partition, dict[str, Recoding]]] = []
-        for place, names in enumerate(found.fragments):
-            progress(0.05 + 0.6 * place / len(found.fragments), f"Generalizing fragment {place + 1}")
+        for place, names in enumerate(chosen.fragments):
+            progress(0.05 + 0.6 * place / len(chosen.fragments), f"Generalizing fragment {place + 1}")
             known = [name for name in names if name in data.quasi_identifiers]
-            protected = {found.common, *(name for name in names if name in data.sensitive)}
+            protected = {chosen.common, *(name for name in names if name in data.sensitive)}
             made = generalizer.anonymize(part_of(data, known, protected)).fragments[0]
             recodings = {name: region_of(made, name) if name in known else made.recodings[name] for name in names}
             parts.append(own_numbers(made.partition, recodings, parts[0][0]) if parts else (made.partition, recodings))
         progress(0.7, "Making joins safe")
         partitions = [partition for partition, _ in parts]
-        changed = enforced_counts(data, found.common, partitions, self.enforce, self.k, self.delta, self.seed)
+        changed = enforced_counts(data, chosen.common, partitions, self.enforce, self.k, self.delta, self.seed)
         publish = value_sets if self.enforce == "selectivity" else distorted
         return tuple(
             Fragment(
                 f"fragment {number}",
                 partition,
-                recodings | {found.common: publish(data, found.common, partition, counts)},
+                recodings | {chosen.common: publish(data, chosen.common, partition, counts)},
             )
             for number, ((partition, recodings), counts) in enumerate(zip(parts, changed, strict=True), start=1)
         )
 
     def _segmented(
-        self, data: Microdata, found: AttributeFragments, promised: tuple[Requirement, ...], progress: Progress
+        self, data: Microdata, chosen: AttributeFragments, promised: tuple[Requirement, ...], progress: Progress
     ) -> tuple[tuple[Fragment, ...], str]:
         """Fragments generalized segment by segment, with the class values as they are."""
         takes_any = self.generalization is None or "requirements" in type(self.generalization).model_fields
         chunked = generalize_chunks(
             data,
-            found.common,
-            found.fragments,
+            chosen.common,
+            chosen.fragments,
             promised,
             self.generalizer,
             self.segmentation if takes_any else "none",
@@ -362,11 +366,11 @@ class VerticalFragmentation(Algorithm):
         )
         fragments = []
         for number, (names, partition, regions) in enumerate(
-            zip(found.fragments, chunked.partitions, chunked.regions, strict=True), start=1
+            zip(chosen.fragments, chunked.partitions, chunked.regions, strict=True), start=1
         ):
             recodings: dict[str, Recoding] = {
                 name: regions.get(name) or Exact(data.domain[name], partition, data.codes[name])
-                for name in (*names, found.common)
+                for name in (*names, chosen.common)
             }
             own = own_numbers(partition, recodings, chunked.partitions[0]) if number > 1 else (partition, recodings)
             fragments.append(Fragment(f"fragment {number}", *own))
