@@ -189,7 +189,7 @@ def require_feasible(requirements: tuple[Requirement, ...], data: Microdata) -> 
 
 
 def _advice(requirement: Requirement, level: float) -> tuple[str, float | None]:
-    """What to choose instead, and the nearest value that the whole table satisfies."""
+    """What to choose instead, in words, and the nearest value that the whole table satisfies, where there is one."""
     name = requirement.parameter
     if requirement.comparison is not Comparison.BELOW:
         nearest = _rounded_down(level)
@@ -200,7 +200,9 @@ def _advice(requirement: Requirement, level: float) -> tuple[str, float | None]:
 
 
 def _rounded_down(level: float, steps_up: int = 0) -> float:
-    """The level at four digits, not above it (whole numbers as they are), then so many steps of the last digit up."""
+    """The level rounded down to four digits, whole numbers as they are, and then raised by so many units of the last
+    digit.
+    """
     if level == int(level) and steps_up == 0:
         return int(level)
     digits = 3 - floor(log10(abs(level)))
@@ -210,7 +212,9 @@ def _rounded_down(level: float, steps_up: int = 0) -> float:
 def generalized_release(
     algorithm: Algorithm, data: Microdata, partition: Partition, notes: tuple[str, ...] = ()
 ) -> Release:
-    """One fragment: quasi-identifiers by the tightest region of each group's rows, all else exact."""
+    """A release of one fragment: quasi-identifiers by the tightest region of each group's rows, all other attributes
+    exact.
+    """
     known = set(data.quasi_identifiers)
     recodings = {
         name: Generalized.of_rows(data.domain[name], partition, data.codes[name])
@@ -222,4 +226,4 @@ def generalized_release(
 
 
 def _silent(fraction: float, text: str) -> None:
-    """Progress nobody watches."""
+    """Where nobody watches the progress, it is not told."""

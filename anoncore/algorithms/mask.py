@@ -94,6 +94,7 @@ class Mask(Algorithm):
         if view.unique >= 0:
             counts = counts[:, : view.unique]
         rng = np.random.default_rng(self.seed)
+        # From content order, so that a seed changes the same rows for any order of the table.
         members = data.canonical_order[np.argsort(partition.group[data.canonical_order], kind="stable")]
         largest = counts.max(axis=1)
         violating = np.flatnonzero(largest * self.l > partition.sizes)
@@ -115,7 +116,9 @@ class Mask(Algorithm):
         return Release(data, (Fragment("release", partition, recodings),), self, (note,))
 
     def _reference_shares(self, shares: Floats, violating: Int64, rng: np.random.Generator) -> Floats:
-        """One share per violating group, drawn from those of L; 1/l where no group satisfies l-diversity."""
+        """One share per violating group, drawn from those of the set L; 1/l for all where no group satisfies
+        l-diversity.
+        """
         others = np.setdiff1d(np.arange(len(shares)), violating)
         wanted = min((self.l - 1) * len(violating), len(others))
         if wanted == 0:
@@ -124,7 +127,7 @@ class Mask(Algorithm):
         return chosen
 
     def _limit(self, size: int, share: float, view: SensitiveValues) -> int:
-        """Rows that one value may have in a group of this size: the nearest count to the share within 1/l."""
+        """How many rows one value may have in a group of this size: as near to the share as 1/l allows."""
         limit = min(round(share * size), size // self.l)
         return limit if view.unique >= 0 else max(limit, -(-size // view.size))
 
@@ -145,7 +148,7 @@ class Mask(Algorithm):
 
 
 def _fills(n_values: int, k: int, l: int) -> bool:
-    """Whether groups of every size from k on can be filled with n values, none above 1/l."""
+    """Whether groups of every size from k on can be filled with n values, none of which has more than 1/l."""
     return all(-(-size // n_values) <= size // l for size in range(k, max(k, 2 * l * n_values) + 1))
 
 
@@ -170,6 +173,7 @@ class _Replacement:
         seen = self.of_code[codes[rows]]
         counts = np.bincount(seen, minlength=self.view.size)
         if self.view.unique >= 0:
+            # So low that values without need of protection never reach the limit, also after many were added.
             counts[self.view.unique] = np.iinfo(np.int64).min // 2
         for row, value in zip(rows.tolist(), seen.tolist(), strict=True):
             if counts[value] <= limit:

@@ -177,8 +177,8 @@ def search_of(
 ) -> Search:
     """What the kernels search for in nodes of at most `most_rows` rows; `content` orders rows that share a median.
 
-    Of the table only domains and roles are read. Columns of the kernels' rows: quasi-identifiers, views of the
-    sensitive attributes, the target where the split uses one, the row's number.
+    Only the domains and roles of the table are read. The columns of the kernels' rows are the quasi-identifiers, the
+    views of the sensitive attributes, the target where the split uses one, and the number of the row.
     """
     target, n_classes = np.zeros(1), 0
     if model.uses_target and model.target is not None:
@@ -200,7 +200,7 @@ def search_of(
 
 @dataclass(eq=False)
 class _Growth:
-    """One run of the kernel: rows as columns of codes, moved until every node is a leaf."""
+    """One run of the kernels: the rows as columns of codes, moved about until every node is a leaf."""
 
     rows: npt.NDArray[np.int32]
     regions: npt.NDArray[np.int32]
@@ -227,7 +227,7 @@ class _Growth:
         return cls(rows, regions, kernel_attributes([data.domain[name] for name in names]), search, checks.kernel)
 
     def run(self, progress: Progress) -> None:
-        """Split large nodes one by one, hand small ones to the pool, until all rows are in leaves."""
+        """Split large nodes one by one, and hand small ones to the pool, until all rows are in leaves."""
         n = len(self.rows)
         self.spare = np.empty_like(self.rows)
         self.starts = np.zeros(n, dtype=np.uint8)
@@ -252,7 +252,7 @@ class _Growth:
                     task.cancel()
 
     def _task(self, lo: int, hi: int) -> list[tuple[int, int]]:
-        """Nodes that remain, as (lo, hi); a finished run of rows comes back as (hi, lo)."""
+        """The nodes that remain of one node, as (lo, hi); rows that are finished come back as (hi, lo)."""
         table = Partitioning(self.rows, self.spare, self.regions, self.starts)
         ends = grow(table, lo, hi, SMALL_TASK, self.attributes, self.search, self.checks).tolist()
         return list(zip([lo, *ends[:-1]], ends, strict=True)) if ends else [(hi, lo)]

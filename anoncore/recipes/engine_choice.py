@@ -45,9 +45,9 @@ class EngineChoice:
 
 
 def choose_engine(recipe: Recipe, forced: Engine | None = None) -> EngineChoice:
-    """By the size of the recipe's table against the free memory, unless forced.
+    """The engine that suits the size of the recipe's table and the free memory, unless another one is forced.
 
-    Raises RecipeError where the disk is asked for and the source is a built-in table.
+    Raises RecipeError where disk or Spark is asked for and the source is a built-in table.
     """
     path = recipe.source_path
     if path is None:
@@ -112,7 +112,8 @@ def run_on_disk(
 def run_on_spark(
     recipe: Recipe, output: Path, workspace: Path | None = None, progress: Progress | None = None
 ) -> tuple[str, ...]:
-    """The release of a recipe's Parquet or CSV files by Spark, in the session there is or on this machine; its notes.
+    """Let Spark anonymize a recipe's Parquet or CSV files, in the session there is or on this machine; returns the
+    notes.
 
     Raises RecipeError where Spark is not installed or does not read the source.
     """
@@ -141,7 +142,7 @@ def run_on_spark(
 
 
 def on_disk(recipe: Recipe) -> Rothko:
-    """The algorithm that a run on disk uses. Raises RecipeError where there is none."""
+    """The algorithm that a run on disk uses for a recipe. Raises RecipeError where there is none."""
     algorithm = recipe.algorithm
     if isinstance(algorithm, Rothko):
         return algorithm

@@ -382,14 +382,14 @@ class Recipe:
         report = progress if progress is not None else _silent
         report(0.0, "Reading the table")
         data = self.microdata()
-        release = self.algorithm.anonymize(data, _part(report, 0.1, 0.7 if self.measures else 1.0))
+        release = self.algorithm.anonymize(data, _share_of(report, 0.1, 0.7 if self.measures else 1.0))
         names = [measure.name for measure in self.measures]
         results: dict[str, object] = {}
         for number, measure in enumerate(self.measures):
             low, high = (0.7 + 0.3 * (number + step) / len(names) for step in (0, 1))
             report(low, f"Measuring {measure.label}")
             key = measure.name if names.count(measure.name) == 1 else measure.label
-            results[key] = measure.evaluate(release, _part(report, low, high))
+            results[key] = measure.evaluate(release, _share_of(report, low, high))
         report(1.0, "Done")
         return RecipeRun(release, data, results)
 
@@ -492,7 +492,7 @@ def _value_lists(key: str, given: Any) -> dict[str, list[Any]]:
 
 
 def _needs_order(data: Microdata, name: str) -> bool:
-    """Whether the order of categories says more than the values or the hierarchy do."""
+    """Whether the order of categories says more than sorting the values, or the hierarchy, would."""
     values = list(data.domain[name].values)
     hierarchy = data.hierarchies.get(name)
     if hierarchy is not None:
@@ -510,9 +510,10 @@ def without_seeds(values: Any) -> Any:
     return [without_seeds(value) for value in values] if isinstance(values, list | tuple) else values
 
 
-def _part(progress: Progress, low: float, high: float) -> Progress:
+def _share_of(progress: Progress, low: float, high: float) -> Progress:
+    """Progress of a step that takes the work from the share `low` to `high`."""
     return lambda fraction, text: progress(low + (high - low) * fraction, text)
 
 
 def _silent(fraction: float, text: str) -> None:
-    """Progress nobody watches."""
+    """Where nobody watches the progress, it is not told."""

@@ -57,9 +57,9 @@ class _Imports:
 def python_script(recipe: Recipe, with_seed: bool = False) -> str:
     """Python source that reads and tags the recipe's table, makes the release and takes the measures.
 
-    It needs nothing but this package, and `release`, `data` and `results` are there when it is imported; run as a
-    program it also writes the published tables. Relative paths start at the script. Seeds of the algorithm are left out
-    unless asked for, as in `Recipe.to_dict`; with the seed it makes the same groups as the recipe.
+    The script needs nothing but this package. When it is imported, it offers `release`, `data` and `results`; when it
+    is run as a program, it also writes the published tables. Relative paths start at the script. Seeds of the algorithm
+    are left out unless asked for, as in `Recipe.to_dict`; with its seed the script makes the same groups as the recipe.
     """
     imports = _Imports()
     imports.need("pathlib", "Path")

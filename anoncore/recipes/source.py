@@ -68,7 +68,9 @@ class Source(Model):
 
 
 def load_source(source: Source, folder: Path) -> pd.DataFrame:
-    """The table of a source; relative paths start at `folder`. Raises DataError or RecipeError if there is none."""
+    """Read the table of a source; relative paths start at `folder`. Raises DataError or RecipeError where there is
+    none.
+    """
     if source.path is not None:
         path = folder / source.path
         if os.path.isdir(path) or path.suffix.lower() in DATABASES:
@@ -103,7 +105,7 @@ def _folder_or_database(path: Path, source: Source) -> pd.DataFrame:
 
 
 def own_tags(builtin: str) -> dict[str, Any]:
-    """How a built-in table describes itself, as arguments of Microdata."""
+    """The tags with which a built-in table describes itself, as arguments of Microdata."""
     from anoncore.datasets import table
 
     entry = table(builtin)
@@ -125,7 +127,7 @@ def single_values(values: list[Any]) -> list[Any]:
 
 
 def table_value(value: Any) -> Any:
-    """A value as a table holds it: points in time are pandas' own."""
+    """A value of a recipe as a table holds it: points in time become those of pandas."""
     return pd.Timestamp(value) if isinstance(value, date) else value
 
 
@@ -152,7 +154,7 @@ class HierarchySpec(Model):
         dict[str, Any] | None,
         BeforeValidator(lambda value: plain(value, "taxonomy") if value is not None else None),
         AfterValidator(_check_taxonomy),
-        Field(description="Groups of groups; the lists at the bottom hold values."),
+        Field(description="Nested groups; the lists at the bottom hold values."),
     ] = None
     levels: Annotated[
         list[list[Any]] | None,
@@ -166,7 +168,7 @@ class HierarchySpec(Model):
     quantiles: Annotated[int | None, Field(ge=1, description="Number of lowest intervals with equally many rows.")] = (
         None
     )
-    fanout: Annotated[int, Field(ge=2, description="Intervals that one of the level above joins.")] = 2
+    fanout: Annotated[int, Field(ge=2, description="Intervals that each level joins to one of the next.")] = 2
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
@@ -202,7 +204,7 @@ class HierarchySpec(Model):
         return Hierarchy.by_quantile(numbers, self.quantiles or 1, self.fanout)
 
 
-def written(given_by: Source | HierarchySpec) -> dict[str, Any]:
-    """The fields that were given, as plain values."""
-    given: Mapping[str, Any] = given_by.model_dump(exclude_defaults=True)
+def written(entry: Source | HierarchySpec) -> dict[str, Any]:
+    """The fields of a recipe's entry that were given, as plain values."""
+    given: Mapping[str, Any] = entry.model_dump(exclude_defaults=True)
     return {name: plain(value, name) for name, value in given.items()}

@@ -30,9 +30,9 @@ class ValueMapping:
 
 
 def value_mapping(release: Release) -> ValueMapping:
-    """The mapping of every attribute that is generalized, changed or published as a set, in published order.
+    """How many rows of each original value are published as which cell, attribute by attribute in published order.
 
-    Attributes that are published as they are, and those that are left out, have no rows.
+    Attributes that are published as they are, and those that are left out, have no rows in it.
     """
     parts = [
         _part(release, fragment.name, name, recoding)
@@ -61,7 +61,7 @@ def _part(release: Release, table: str, name: str, recoding: Recoding) -> pd.Dat
     published, cells = pd.factorize(recoding.texts())
     pairs, rows = np.unique(codes * len(cells) + published, return_counts=True)
     original, texts = domain.texts[pairs // len(cells)], np.asarray(cells, dtype=object)[pairs % len(cells)]
-    # A cell says what it was where it holds one value and none was changed.
+    # A cell tells the original value where it holds a single value and no value of the attribute was changed.
     only = (recoding.n_changed == 0) if isinstance(recoding, GroupValues) else not isinstance(recoding, Exact)
     single = [f"{{{text}}}" if isinstance(recoding, GroupValues) else text for text in original]
     return pd.DataFrame(

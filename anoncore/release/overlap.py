@@ -19,29 +19,30 @@ class Link:
 
 
 def links(columns: Sequence[Collection[str]]) -> tuple[Link, ...]:
-    """How to link columns one by one, from the first on: every column but the first once, in order of linking.
+    """How to link columns one by one: every column but the first once, in the order of linking.
 
-    Each column agrees with all the columns before it by agreeing with its parent (a join tree; columns that share
-    nothing are linked freely). Then the share of a bucket's linked rows that show given column values is the product
-    of the columns' shares over that of the links' shares. Raises ReleaseError where the columns overlap in a ring, so
-    that no order of linking has this property.
+    Each column agrees with all columns before it as soon as it agrees with its parent; such an order is a join tree.
+    Columns that share nothing are linked freely. The share of a bucket's linked rows that show given column values is
+    then the product of the columns' shares over the product of the links' shares. Raises ReleaseError where the columns
+    overlap in a ring, because then no order of linking has this property.
     """
     sets = [frozenset(column) for column in columns]
-    joined, waiting, found = [0], list(range(1, len(sets))), []
+    joined, waiting, chosen = [0], list(range(1, len(sets))), []
     while waiting:
+        # The pair that shares most attributes comes next; of equal pairs, the one of the first columns.
         shared, parent, column = max(
-            ((sets[one] & sets[other], other, one) for one in waiting for other in joined),
+            ((sets[column] & sets[parent], parent, column) for column in waiting for parent in joined),
             key=lambda pair: (len(pair[0]), -pair[2], -pair[1]),
         )
-        found.append(Link(column, parent, shared))
+        chosen.append(Link(column, parent, shared))
         joined.append(column)
         waiting.remove(column)
     # A maximum spanning tree is a join tree if and only if its weight is that of all repeated attributes.
     repeated = sum(map(len, sets)) - len(frozenset().union(*sets))
-    if sum(len(link.attributes) for link in found) != repeated:
-        twice = sorted(name for name in frozenset().union(*sets) if sum(name in one for one in sets) > 1)
+    if sum(len(link.attributes) for link in chosen) != repeated:
+        twice = sorted(name for name in frozenset().union(*sets) if sum(name in column for column in sets) > 1)
         raise ReleaseError(
             f"The columns overlap in a ring through {listing(twice)}; take attributes out of columns until every "
             "column shares attributes with one other column only."
         )
-    return tuple(found)
+    return tuple(chosen)

@@ -13,7 +13,7 @@ from anoncore.kernels.arrays import Codes
 from anoncore.kernels.grouping import group_extent, group_histogram, group_value_lists, group_value_sets, rows_by_group
 
 MANY_VALUES = 256
-"""Domain size above which a group's values are collected from its rows instead of by a bit each."""
+"""Domain size above which a group's values are collected from its rows instead of marking them in a bit per value."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from anoncore.table.domain import Domain, Kind, set_text
 Texts = npt.NDArray[np.object_]
 GeneralizedForm = Literal["interval", "set", "node"]
 FEW_CATEGORIES = 63
-"""Categories of which a set is the bits of one number."""
+"""Most categories whose sets fit into the bits of one int64."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +155,7 @@ class Exact(Recoding):
         return (self.codes,)
 
     def bounds(self) -> tuple[Codes, Codes]:
-        """The codes, twice."""
+        """The codes themselves, as lowest and as highest ones."""
         return self.codes, self.codes
 
     def loss(self) -> Floats:
@@ -304,7 +304,7 @@ class Generalized(Recoding):
 
     @cached_property
     def _different_texts(self) -> tuple[Texts, npt.NDArray[np.intp]]:
-        """The published cells of the different regions, and which region each group has."""
+        """The published texts of the different regions, and the number of each group's region among them."""
         _, first, region = np.unique(self._regions(), return_index=True, return_inverse=True)
         texts = np.empty(len(first), dtype=object)
         for number, group in enumerate(first.tolist()):
@@ -312,7 +312,7 @@ class Generalized(Recoding):
         return texts, region
 
     def _regions(self) -> npt.NDArray[np.int64]:
-        """A number for each group that is equal where the regions are."""
+        """A number for each group; groups have the same number if they have the same region."""
         if self.offsets is None or self.members is None:
             return self.low.astype(np.int64) * len(self.domain) + self.high
         if len(self.domain) <= FEW_CATEGORIES:
@@ -322,6 +322,7 @@ class Generalized(Recoding):
         return np.array([known.setdefault(codes, len(known)) for codes in sets], dtype=np.int64)
 
     def _region_text(self, group: int) -> str:
+        """The published text of one group's region, e.g. `20-29`, `{cold, flu}` or a single value."""
         domain, low, high = self.domain, int(self.low[group]), int(self.high[group])
         if low == high:
             return domain.text(low)
@@ -373,9 +374,9 @@ class Generalized(Recoding):
 
 @dataclass(frozen=True, eq=False)
 class ColumnRegions(Recoding):
-    """A region per row: that of its class in `classes`, which has a partition of its own.
+    """A region per row: that of the row's class in `classes`, which has a partition of its own.
 
-    So a column of a sliced table is generalized: the same value has the same region in every bucket of `partition`.
+    This is how a column of a sliced table is generalized: the same value has the same region in every bucket.
     """
 
     classes: Generalized
@@ -534,12 +535,13 @@ class GroupValues(Recoding):
         return (self.sizes - 1) / max(len(self.domain) - 1, 1)
 
     def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
-        """Expected share when each value stands once and the ambiguous slots are spread evenly over the values."""
+        """The expected share if each value stands once and the ambiguous slots are spread evenly over the values."""
         prefix = np.concatenate(([0], np.cumsum(wanted[self.members])))
         share: Floats = (prefix[self.offsets[1:]] - prefix[self.offsets[:-1]]) / self.sizes
         return share
 
 
 def _ranks(texts: Texts) -> Codes:
+    """The rank of each text among the different ones in alphabetical order, int32."""
     rank = {text: number for number, text in enumerate(sorted(set(texts)))}
     return np.array([rank[text] for text in texts], dtype=np.int32)

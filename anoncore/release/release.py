@@ -295,7 +295,7 @@ class Release:
     def _link_keys(
         self, first: Fragment, other: Fragment, shared: frozenset[str], rng: np.random.Generator
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """A number per row of each fragment; rows of equal numbers may be linked."""
+        """A number for each row of either fragment; rows with the same number may be linked."""
         key = np.zeros(2 * self.data.n_rows, dtype=np.int64)
         if self.is_shared:
             key = np.tile(self.partition.group.astype(np.int64), 2)
@@ -346,18 +346,24 @@ class Release:
 
 
 def _values(recoding: Exact | GroupValues, rng: np.random.Generator) -> Codes:
-    """The value of each row, or a random one of its group's set, each of which stands at least once."""
+    """The value of each row; of a set, random values of which each stands at least once in its group."""
     return recoding.codes if isinstance(recoding, Exact) else recoding.version(rng)
 
 
 def _paired(
     here: npt.NDArray[np.int64], there: npt.NDArray[np.int64], rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """For each place of `here` another one of `there`: of equal numbers as far as there are enough, else any left."""
+    """For each row of `here` a different row of `there`, drawn at random.
+
+    Rows with the same number are paired as far as there are enough on both sides; the rows that are left over are
+    paired with each other whatever their numbers.
+    """
     size = int(max(here.max(), there.max())) + 1
     orders, paired = [], []
+    # Rows of each number that find a partner: as many as the side with fewer of them has.
     fewer = np.minimum(np.bincount(here, minlength=size), np.bincount(there, minlength=size))
     for numbers in (here, there):
+        # By number, at random among rows of one number; `rank` counts them, so the first `fewer` of each are paired.
         order = np.lexsort((rng.random(len(numbers)), numbers))
         counts = np.bincount(numbers, minlength=size)
         rank = np.arange(len(order)) - (np.cumsum(counts) - counts)[numbers[order]]
@@ -370,9 +376,10 @@ def _paired(
 
 
 def _content(fragment: Fragment) -> list[Codes]:
-    """Integer columns that order rows as the contents of the recodings do, one after the other.
+    """Integer columns that order rows as the contents of the recodings do, one recoding after the other.
 
-    Neighbours whose cells are those of the group are one column: there are far fewer groups than rows to sort.
+    Neighbouring recodings whose cells are the same for all rows of a group become one column, because there are far
+    fewer groups than rows to sort.
     """
     columns: list[Codes] = []
     shared: list[Codes] = []
@@ -391,7 +398,7 @@ def _content(fragment: Fragment) -> list[Codes]:
 
 
 def _ranks(columns: Sequence[Codes]) -> Codes:
-    """Place of each row among the different rows, in their order, int32."""
+    """The rank of each row among the different rows, int32 (n_rows,); equal rows have the same rank."""
     order = content_order(columns, [int(column.max()) + 1 for column in columns])
     starts = np.zeros(len(order), dtype=np.int32)
     for column in columns:
@@ -403,7 +410,7 @@ def _ranks(columns: Sequence[Codes]) -> Codes:
 
 
 def _cells(recoding: Recoding, rows: npt.NDArray[np.int64]) -> pd.Series:
-    """Published cells of the given rows: values of the column's own type, or texts of regions."""
+    """The published cells of the given rows: values with the column's own type, or the texts of regions."""
     if isinstance(recoding, Exact):
         cells = recoding.domain.decoded.take(recoding.codes[rows])
         return pd.Series(cells, dtype=object if cells.dtype == object else None)

@@ -20,7 +20,7 @@ Attribute = Annotated[
 
 @level_function
 def distinct_values(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
-    """Number of different values in the group."""
+    """The number of different values in the group."""
     values = carray(counts, length)
     distinct = 0
     for value in range(length):
@@ -33,7 +33,7 @@ def distinct_values(counts: Any, length: int, size: int, unique: int, reference:
 
 @level_function
 def inverse_share(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
-    """1 / share of the most frequent value in the group."""
+    """1 divided by the share of the most frequent value in the group."""
     values = carray(counts, length)
     largest = 0
     for value in range(length):
@@ -44,7 +44,7 @@ def inverse_share(counts: Any, length: int, size: int, unique: int, reference: A
 
 @level_function
 def effective_values(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
-    """exp(entropy): the number of equally frequent values that would be as diverse."""
+    """exp(entropy) of the group: the number of equally frequent values that would be as diverse."""
     values = carray(counts, length)
     entropy = 0.0
     for value in range(length):
@@ -63,6 +63,7 @@ def recursive_ratio(counts: Any, length: int, size: int, unique: int, reference:
     l = int(carray(reference, 1)[0])
     if l <= 1:
         return 0.0
+    # The l - 1 largest counts in descending order; each further count moves up to its rank by exchanges.
     top = np.zeros(l - 1, np.int64)
     for value in range(length):
         count = values[value]
@@ -160,7 +161,9 @@ class FrequencyDiversity(Requirement):
     level_name: ClassVar[str] = "1 / largest share"
     parameter: ClassVar[str] = "l"
 
-    l: Annotated[float, Field(ge=1, allow_inf_nan=False, title="l", description="No value above 1/l of a group.")] = 2.0
+    l: Annotated[
+        float, Field(ge=1, allow_inf_nan=False, title="l", description="No value has more than 1/l of a group.")
+    ] = 2.0
     attribute: Attribute = None
 
     def minimum_rows(self) -> int:
@@ -206,7 +209,7 @@ class EntropyDiversity(Requirement):
     parameter: ClassVar[str] = "l"
 
     l: Annotated[
-        float, Field(ge=1, allow_inf_nan=False, title="l", description="exp(entropy) of a group at least l.")
+        float, Field(ge=1, allow_inf_nan=False, title="l", description="Smallest exp(entropy) of a group.")
     ] = 2.0
     attribute: Attribute = None
 
@@ -256,7 +259,7 @@ class RecursiveDiversity(Requirement):
     parameter: ClassVar[str] = "c"
 
     c: Annotated[
-        float, Field(gt=0, allow_inf_nan=False, title="c", description="The top count stays below c times the tail.")
+        float, Field(gt=0, allow_inf_nan=False, title="c", description="The largest count is below c times the tail.")
     ] = 3.0
     l: Annotated[int, Field(ge=1, title="l", description="The tail begins at the l-th most frequent value.")] = 2
     attribute: Attribute = None

@@ -19,14 +19,16 @@ GROUNDS: tuple[Ground, ...] = ("ordered", "equal", "hierarchical")
 
 @level_function
 def earth_movers_distance(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
-    """EMD of the group's distribution from the reference: sum over edges of weight * |mass that crosses it|.
+    """The distance of the group's distribution from the table's: sum over edges of weight * |mass that crosses the
+    edge|.
 
-    Every ground distance here is that of a path or a tree whose edges cut off an interval of codes. The reference
-    holds the table's shares, the number of edges, then first code, last code and weight of each.
+    Every ground distance here is that of a path or a tree, each of whose edges separates an interval of codes from the
+    rest. `reference` holds the table's shares, the number of edges, then first code, last code and weight of each edge.
     """
     values = carray(counts, length)
     n_edges = int(carray(reference, length + 1)[length])
     numbers = carray(reference, length + 1 + 3 * n_edges)
+    # With running sums the surplus of any interval of codes is a difference of two of them.
     surplus = np.empty(length + 1)
     surplus[0] = 0.0
     for value in range(length):
@@ -42,8 +44,8 @@ def earth_movers_distance(counts: Any, length: int, size: int, unique: int, refe
 def ground_reference(data: Microdata, values: SensitiveValues, ground: Ground) -> Floats:
     """The reference numbers of `earth_movers_distance` for one attribute and ground distance.
 
-    The ordered distance follows the attribute's own order, given or sorted. Protected and other values are one step
-    apart. Raises DataError where a hierarchical distance has no hierarchy.
+    The ordered distance follows the attribute's own order, given or sorted. Where only some values need protection,
+    they and the others are two values one step apart. Raises DataError where a hierarchical distance has no hierarchy.
     """
     counts = values.counts
     if values.unique >= 0 or values.size == 1:
@@ -59,6 +61,7 @@ def ground_reference(data: Microdata, values: SensitiveValues, ground: Ground) -
 
 
 def _equal_edges(size: int) -> list[tuple[int, int, float]]:
+    # A star with a leaf per value, half a step from its middle: any two values are one step apart.
     return [(code, code, 0.5) for code in range(size)]
 
 

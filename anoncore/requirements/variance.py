@@ -17,7 +17,7 @@ from anoncore.table.microdata import Microdata, SensitiveValues
 
 @level_function
 def population_variance(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
-    """Variance of the group's known numbers, divided by their count; 0 where none is known."""
+    """The variance of the group's known numbers, divided by their count; 0 where none is known."""
     values = carray(counts, length)
     numbers = carray(reference, length)
     known = 0

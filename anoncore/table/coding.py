@@ -18,7 +18,7 @@ from anoncore.table.domain import Domain, Kind, Stored
 from anoncore.table.hierarchy import Hierarchy
 
 LARGEST_NUMBER = 1e150
-"""Beyond it squares and widths leave double precision."""
+"""Beyond this size squares and widths are too large for double precision."""
 
 
 def guess_kind(column: pd.Series[Any], ordered: bool = False) -> Kind:
@@ -32,10 +32,11 @@ def guess_kind(column: pd.Series[Any], ordered: bool = False) -> Kind:
 def encode(
     column: pd.Series[Any], name: str, kind: Kind | None, order: Sequence[Any] | None, hierarchy: Hierarchy | None
 ) -> tuple[Codes, Domain]:
-    """Codes int32 (n_rows,), missing last, and the domain in the attribute's order (`kind` None: guessed).
+    """A column as codes, int32 (n_rows,), with the missing value last, and its domain. Without a `kind` it is guessed.
 
-    Order: the given one; numbers and dates by size; ordered categories as they are; else the hierarchy's, else that of
-    unordered categories, else sorted. Raises DataError for a column that does not fit its kind, order or hierarchy.
+    The values are in the given order. Without one, numbers and dates follow their size, ordered categories their own
+    order, and other values that of the hierarchy, of unordered categories, or of sorting, the first of these that there
+    is. Raises DataError for a column that does not fit its kind, order or hierarchy.
     """
     check_years(column, name)
     if kind is None:
@@ -53,6 +54,7 @@ def encode(
     if kind is Kind.NUMERIC and isinstance(uniques, np.ndarray) and uniques.dtype.kind in "if":
         by_size = np.argsort(uniques)
         values = uniques[by_size].tolist()
+        # factorize gives missing cells the code -1, which as an index is the last entry: the code of the missing value.
         recode = np.empty(len(values) + 1, dtype=np.int32)
         recode[np.append(by_size, -1)] = np.arange(len(recode))
     else:
@@ -69,9 +71,9 @@ def encode(
 
 
 def content_words(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
-    """The code columns packed into as few integers per row as hold them, int64 (n_words, n_rows).
+    """The code columns packed into as few integers per row as possible, int64 (n_words, n_rows).
 
-    Rows compare by their words as by their codes, the first column counting most.
+    Comparing rows by these words gives the same as comparing them by their codes, the first column counting most.
     """
     return np.stack([word for word, _ in _packed(columns, sizes)])
 
@@ -85,9 +87,10 @@ def content_order(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray
 
 
 def _packed(columns: Sequence[Codes], sizes: Sequence[int]) -> list[tuple[npt.NDArray[np.int64], int]]:
-    """Words as `content_words` gives them, each with a bound that no value of it reaches."""
+    """The words of `content_words`, each with a number that all its values are below."""
     words: list[tuple[npt.NDArray[np.int64], int]] = []
     for codes, size in zip(columns, sizes, strict=True):
+        # A word takes in a further column as long as its values stay well within int64.
         if words and words[-1][1] * size < 2**62:
             word, capacity = words[-1]
             word *= size
@@ -186,9 +189,13 @@ def _in_given_order(distinct: list[Any], name: str, order: Sequence[Any]) -> lis
 
 
 def _stored(column: pd.Series[Any], codes: Codes, size: int) -> Stored | None:
-    """One cell of the column per code. Objects have no type to keep, and missing cells of several looks."""
+    """One cell of the column for each code, with the column's type.
+
+    None for a column of objects: it has no type to keep, and its missing cells may be of several kinds.
+    """
     if column.dtype == object:
         return None
+    # Any row with the code will do; the last one written stays.
     row = np.empty(size, dtype=np.int64)
     row[codes] = np.arange(len(codes))
     cells = column.array.take(row)

@@ -313,16 +313,20 @@ def _walk(taxonomy: Taxonomy, group: str, branches: list[tuple[Any, list[tuple[s
 
 
 def _build_tree(domain: Domain, paths: list[tuple[str, ...]], height: int) -> Tree:
-    """Nodes from the top level down; a level that repeats its parent's values adds no node but lowers its level."""
+    """The nodes of the paths, level by level from the top.
+
+    A level at which a node's values are the same as at the level above adds no node: the node moves down to that level.
+    """
     labels: list[str] = []
     first: list[int] = []
     last: list[int] = []
     parent: list[int] = []
     level_of: list[int] = []
-    owner = np.full(len(paths), -1, dtype=np.int64)
+    owner = np.full(len(paths), -1, dtype=np.int64)  # lowest node so far that holds each code
     for level in range(height, -1, -1):
         texts = [path[level - 1] for path in paths] if level else [domain.text(code) for code in range(len(paths))]
         keys = texts if level else list(range(len(paths)))
+        # A node is a run of codes with one label. A label that comes back after another one was torn apart.
         start = 0
         seen: set[Any] = set()
         for stop in range(1, len(paths) + 1):

@@ -17,11 +17,15 @@ from anoncore.base.texts import is_missing, quoted, range_text, value_text
 
 MOST_INTERVALS = 1_000_000
 Bins = tuple[list[Any], list[int], Callable[[int, int, list[Any]], str]]
-"""Distinct values ascending, the lowest interval of each, and the text of intervals first..last that hold values."""
+"""The distinct values ascending, the number of each one's lowest interval, and a function that gives the text of the
+intervals `first` to `last` for the values `inside` them."""
 
 
 def bins_by_width(values: Iterable[Any], width: float, start: float | None) -> Bins:
-    """Intervals `start + i * width`, exact in decimals; `start` None: the multiple of the width below the values."""
+    """The intervals from `start + i * width`, computed with the decimals as they are written.
+
+    Without `start` the first one begins at the multiple of the width at or below the smallest value.
+    """
     if not (isinstance(width, Real) and isfinite(width) and width > 0):
         raise DataError(f"The width of the intervals must be a positive number, not {width}.")
     if start is not None and not (isinstance(start, Real) and isfinite(start)):
@@ -37,6 +41,7 @@ def bins_by_width(values: Iterable[Any], width: float, start: float | None) -> B
     if origin > exact[0]:
         raise DataError(f"The intervals start at {start}, above the smallest value {value_text(numbers[0])}.")
     bins = [int((number - origin) // step) for number in exact]
+    # Among whole numbers an interval reads 20-29; otherwise it reads [20, 30), which leaves no gap.
     closed = all(number.denominator == 1 for number in (*exact, step, origin))
 
     def text(first: int, last: int, inside: list[Any]) -> str:
@@ -47,7 +52,7 @@ def bins_by_width(values: Iterable[Any], width: float, start: float | None) -> B
 
 
 def bins_by_quantile(values: Iterable[Any], groups: int) -> Bins:
-    """At most `groups` intervals that hold about the same number of the given values; equal values stay together."""
+    """At most `groups` intervals that hold about equally many of the given values; equal values share an interval."""
     if groups < 1:
         raise DataError(f"The number of intervals must be at least 1, not {groups}.")
     rows = sorted(_known(values))
@@ -59,7 +64,9 @@ def bins_by_quantile(values: Iterable[Any], groups: int) -> Bins:
 
 
 def nested_intervals(bins: Bins, fanout: int, top: str) -> dict[Any, tuple[str, ...]]:
-    """Labels of each value from its lowest interval up; each level joins `fanout` intervals of the one below."""
+    """The labels of each value from its lowest interval up to `top`; each level joins `fanout` intervals of the one
+    below.
+    """
     numbers, lowest, text = bins
     if fanout < 2:
         raise DataError(f"Each level must join at least 2 intervals of the level below, not {fanout}.")
@@ -89,7 +96,7 @@ def _distinct(values: Iterable[Any]) -> list[Any]:
 
 
 def _exact(number: Any) -> Fraction:
-    """The number as it is written: 0.1 is one tenth, not its double."""
+    """The number as it is written in decimals: 0.1 is one tenth, not the nearest double."""
     return Fraction(str(number))
 
 

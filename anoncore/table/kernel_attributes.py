@@ -14,7 +14,7 @@ def kernel_attributes(domains: Sequence[Domain]) -> Attributes:
     """Lay out the domains of the attributes that a search may split."""
     form, position, leaf = [], [], []
     first, last, parent, child_start, children = [], [], [], [], []
-    begun = 0
+    begun = 0  # children of the trees that are laid out already
     for domain in domains:
         tree = domain.tree
         position.append(domain.positions)

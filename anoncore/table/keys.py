@@ -11,11 +11,12 @@ from anoncore.kernels.arrays import Codes, Int64
 
 
 def dense_key(columns: Iterable[Codes | Int64], n_rows: int) -> Int64:
-    """One number per row, 0..d-1, int64 (n_rows,): equal where all the columns are equal."""
+    """A number per row, int64 (n_rows,), from 0 without gaps; rows that are equal in all columns have the same."""
     key = np.zeros(n_rows, dtype=np.int64)
     capacity = 1
     for column in columns:
         width = int(column.max()) + 1
+        # Before the key would outgrow int64, it is numbered anew by the combinations that occur.
         if capacity * width >= 2**62:
             key, uniques = pd.factorize(key)
             capacity = len(uniques)

@@ -314,15 +314,16 @@ class Microdata:
 
     @cached_property
     def canonical_order(self) -> npt.NDArray[np.int64]:
-        """Rows sorted by content, quasi-identifiers first: the same for every order of the input rows.
+        """The rows sorted by content, quasi-identifiers first, int64 (n_rows,): the same for every order of the input
+        rows.
 
-        Rows that stand in either order are equal in every published attribute.
+        Only rows that are equal in every published attribute may have changed places.
         """
         return content_order(*self._content())
 
     @cached_property
     def content_words(self) -> npt.NDArray[np.int64]:
-        """Every row's published content as integers that compare like it, int64 (n_words, n_rows)."""
+        """The published content of every row as integers that compare like it, int64 (n_words, n_rows)."""
         return content_words(*self._content())
 
     def _content(self) -> tuple[list[Codes], list[int]]:

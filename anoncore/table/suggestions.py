@@ -39,13 +39,21 @@ KNOWABLE = _vocabulary(
     "workclass employer employment industry language height weight"
 )
 UNIQUE_SHARE = 0.99
+"""Distinct values / rows from which a column may be an identifier whatever its name."""
 NAMED_SHARE = 0.05
+"""Distinct values / rows from which a column whose name sounds like an identifier is one."""
 MEASURED_SHARE = 0.5
+"""Distinct values / rows above which numbers look like measurements, which others hardly know."""
 SINGLED_OUT = 0.2
+"""Share of unique rows from which a set of columns counts as one that singles people out."""
 FREE_TEXT = 40
+"""Mean number of characters above which texts are called free text."""
 MOST_CANDIDATES = 12
+"""Columns whose combinations are looked at."""
 MOST_TOGETHER = 3
+"""Columns of the largest combination that is looked at."""
 SAMPLE = 20_000
+"""Rows of the sample on which combinations are looked at."""
 
 
 @dataclass(frozen=True)
@@ -113,10 +121,10 @@ def suggest(frame: pd.DataFrame, summaries: Sequence[ColumnSummary] | None = Non
 def separating_sets(
     frame: pd.DataFrame, summaries: Sequence[ColumnSummary], columns: Sequence[int]
 ) -> tuple[Uniqueness, ...]:
-    """Minimal sets of at most three of the columns at `places` that make a fifth of the rows unique, best first.
+    """Minimal sets of at most three of the given columns that make a fifth of the rows unique, best first.
 
-    Minimal: no smaller set inside it does. Looks at the twelve columns with the most values that are not mere
-    measurements, which have a value of their own in over half of the rows.
+    A set is minimal if no smaller set inside it does that. Only the twelve columns with the most values are looked at,
+    and none that is a mere measurement, with a value of its own in more than half of the rows.
     """
     candidates = [
         column
@@ -155,7 +163,9 @@ def _words(name: str) -> set[str]:
 
 
 def _by_itself(summary: ColumnSummary) -> Suggestion | None:
-    """What the column alone tells: an identifier, a sensitive attribute, or nothing to protect."""
+    """What the column alone tells: an identifier, a sensitive attribute, or nothing to protect; None if it tells
+    nothing.
+    """
     name, words = summary.name, _words(summary.name)
     share = summary.distinct_share
     if summary.n_distinct <= 1:
@@ -177,7 +187,9 @@ def _by_itself(summary: ColumnSummary) -> Suggestion | None:
 
 
 def _numbers_rows(summary: ColumnSummary) -> bool:
-    """Whether unique values look like a numbering: text, or whole numbers that are dense or of one great length."""
+    """Whether unique values look like a numbering of the rows: texts, or whole numbers that are dense or all equally
+    long.
+    """
     if summary.type == "text":
         return True
     if summary.type != "whole number":

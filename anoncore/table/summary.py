@@ -13,16 +13,17 @@ import pandas as pd
 from anoncore.base.texts import range_text, value_text
 
 BINS = 20
+"""Most bins of a column's distribution."""
 
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """One column: `type` in words, counts of rows, and its distribution.
+    """What is in one column: its type in words, counts of rows, and its distribution.
 
-    `n_distinct` leaves missing values out. `bin_counts` are rows per bin, `bin_texts` the bins: ranges of equal width
-    for numbers and dates with many values, else the most frequent values, `n_in_bins` rows in all of them. `lowest`
-    and `highest` are texts ('' unless numbers or dates), `top` the most frequent value with `top_count` rows.
-    `mean_length` is the mean number of characters of a text column's distinct values, 0 for others.
+    `n_distinct` leaves missing values out. `bin_texts` and `bin_counts` are the bins of the distribution and their
+    rows: ranges of equal width for numbers and dates with many values, else the most frequent values. `lowest` and
+    `highest` are texts, empty for a column of other values. `top` is the most frequent value, with `top_count` rows.
+    `mean_length` is the mean number of characters of a text column's distinct values, and 0 for other columns.
     """
 
     name: str
@@ -114,7 +115,7 @@ def _finite(values: pd.Series[Any]) -> npt.NDArray[np.bool_]:
 
 
 def _has_width(low: Any, high: Any) -> bool:
-    """Whether the range can be cut into bins; that of the largest floats is beyond a float."""
+    """Whether the range can be cut into bins; the distance of the largest floats is itself too large for a float."""
     if isinstance(low, pd.Timestamp):
         return bool(low < high)
     return bool(low < high) and isfinite(float(high) - float(low))

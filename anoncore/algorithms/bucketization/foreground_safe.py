@@ -24,9 +24,11 @@ from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Require
 from anoncore.table.microdata import Microdata
 
 ROUNDS = 16
+"""Attacks on the release after which l counts as out of reach."""
 MARGIN = 0.97
 """Part of the bound that mixed buckets are made for: what the adversary learns changes a little with every change."""
 TOLERANCE = 1e-9
+"""By how much floating-point numbers may exceed the bound."""
 
 
 class ForegroundSafe(Algorithm):
@@ -85,7 +87,7 @@ class ForegroundSafe(Algorithm):
     ] = 0.0
     epsilon: Annotated[
         float,
-        Field(gt=0, le=1, title="epsilon", description="Error that the adversary accepts in what he learns."),
+        Field(gt=0, le=1, title="epsilon", description="Error that the adversary accepts in what they learn."),
     ] = 0.01
     sigma: Annotated[
         float,
@@ -126,12 +128,14 @@ class ForegroundSafe(Algorithm):
         raise self._infeasible(result, self._nearest(data, progress))
 
     def _search(self, data: Microdata, progress: Progress) -> Release | Floats:
-        """A release that the attack finds safe, or everyone's largest p(t:x) in the last one that it does not."""
+        """A release that the attack finds safe; where there is none, everyone's largest p(t:x) in the last one that was
+        tried.
+        """
         name = only_sensitive(data, self.title)
-        names = [one for one in data.quasi_identifiers if one != name]
+        names = [attribute for attribute in data.quasi_identifiers if attribute != name]
         progress(0.05, "Looking for people who look alike")
         minimum_rows = minimum_signature_rows(self.epsilon, self.sigma)
-        sets = [one for level in levels(data, names, minimum_rows, None) for one in level]
+        sets = [signatures for level in levels(data, names, minimum_rows, None) for signatures in level]
         sets = sets or [everyone(data)]
         profiles = Profiles.of(sets, data.n_rows)
         making = self._started(data, name, sets, profiles, progress)
@@ -144,6 +148,7 @@ class ForegroundSafe(Algorithm):
             if worst.max() <= self.bound + TOLERANCE and not small.any():
                 notes = self._notes(release, worst, profiles)
                 return bucketized_release(self, data, name, release.partition, notes)
+            # Rows of buckets that are still too small count as given away, so that their buckets are widened too.
             worst[small] = 1.0
             knowledge = profiles.knowledge([_learned(attack, sets) for attack in attacks])
             if not self._widen(making, worst, knowledge, MARGIN ** (1 + done / 8)):
@@ -153,7 +158,9 @@ class ForegroundSafe(Algorithm):
     def _started(
         self, data: Microdata, name: str, sets: list[Signatures], profiles: Profiles, progress: Progress
     ) -> SafeBuckets:
-        """Buckets of people who look alike, and the rest where the original table's shares give nobody away."""
+        """The buckets to begin with: people who look alike, then the others, judged by what the original table would
+        teach.
+        """
         rng = np.random.default_rng(self.seed)
         rows = data.canonical_order[rng.permutation(data.n_rows)]
         making = SafeBuckets(profiles, data.sensitive_view(name), self.l, rows)
@@ -166,7 +173,7 @@ class ForegroundSafe(Algorithm):
         return making
 
     def _nearest(self, data: Microdata, progress: Progress) -> int | None:
-        """A smaller l that was tried and holds, the largest that halving finds; None if there is none."""
+        """The largest smaller l that halving the range finds and that holds; None if none holds."""
         low, high, holds = 2, self.l - 1, None
         while low <= high:
             l = (low + high + 1) // 2
@@ -179,7 +186,7 @@ class ForegroundSafe(Algorithm):
         return foreground_knowledge(release, name, r=self.l, epsilon=self.epsilon, sigma=self.sigma, unreliable=reading)
 
     def _widen(self, making: SafeBuckets, worst: Floats, knowledge: Knowledge, margin: float) -> bool:
-        """Join further rows to the buckets in which someone exceeds the bound; False if none grows."""
+        """Join further rows to the buckets in which someone exceeds the bound; returns whether a bucket grew."""
         failing = [
             bucket
             for bucket, rows in enumerate(making.buckets)
@@ -217,19 +224,22 @@ class ForegroundSafe(Algorithm):
         )
 
     def _original(self, data: Microdata, name: str, sets: list[Signatures]) -> list[list[Floats]]:
-        """The original table's shares of every signature, with each reading of the rare ones.
+        """The shares of every signature in the original table, once for each reading of the rare signatures.
 
-        What is learned of a signature is the mean p(t:x) of its people, so a safe release teaches none above the bound.
+        What the adversary learns of a signature is the mean p(t:x) of its people. In a safe release that is at most the
+        bound, so shares above it are cut off there.
         """
         view = data.sensitive_view(name)
         n_values = view.size if view.unique < 0 else view.unique
         overall = np.bincount(view.codes, minlength=view.size)[:n_values] / data.n_rows
-        shares = [true_shares(one, view)[:, :n_values] for one in sets]
+        shares = [true_shares(signatures, view)[:, :n_values] for signatures in sets]
         fixed = [overall if reading == "overall" else np.full(n_values, 0.5) for reading in self._readings]
-        return [[np.vstack([np.minimum(one, self.bound), other]) for one in shares] for other in fixed]
+        return [[np.vstack([np.minimum(share, self.bound), rare]) for share in shares] for rare in fixed]
 
 
 def _learned(attack: ForegroundKnowledge, sets: list[Signatures]) -> list[Floats]:
-    """What an attack learned, in the order of the sets."""
+    """What an attack learned of the signatures of each set, with the shares of the rare ones last, in the order of the
+    sets.
+    """
     learned = {leak.attributes: leak.learned for leak in attack.sets} | {(): attack.overall_shares[np.newaxis]}
     return [np.vstack([learned[signatures.attributes], attack.fixed_shares]) for signatures in sets]

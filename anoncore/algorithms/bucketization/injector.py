@@ -20,6 +20,7 @@ from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Require
 from anoncore.table.microdata import Microdata, SensitiveValues
 
 ATTEMPTS = 5
+"""Random dealings that are tried before l counts as out of reach."""
 MOST_TRIES = 5_000
 """Buckets of each size that are tried for a leftover row."""
 
@@ -155,11 +156,12 @@ class Injector(Algorithm):
     def _dealt(
         self, data: Microdata, view: SensitiveValues, rules: NegativeRules, rng: np.random.Generator
     ) -> tuple[npt.NDArray[np.int32], int]:
-        """Bucket of every row, and the number of rows that found none. The most restricted rows are dealt first."""
+        """The bucket of every row, and the number of rows that fit into none. The most restricted are dealt first."""
         shuffled = data.canonical_order[rng.permutation(data.n_rows)]
         types, of_row, order = _types(view, rules, rng)
         sizes = np.bincount(of_row)
         dealt, over = deal_fitting(types, sizes, order, view.unique, self.l, rng.permutation(view.size))
+        # Dealing decides by type how many rows go where; which row of a type it is, the shuffled order decides.
         by_type = shuffled[np.argsort(of_row[shuffled], kind="stable")]
         asked = np.concatenate([dealt.ravel(), over])
         rows = np.empty(data.n_rows, dtype=np.int64)
@@ -178,10 +180,14 @@ class Injector(Algorithm):
 def _types(
     view: SensitiveValues, rules: NegativeRules, rng: np.random.Generator
 ) -> tuple[Types, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Rows by value and forbidden values, the type of each row, and the types with the most restricted first."""
+    """The types of rows, the type of each row, and the types with the most restricted ones first.
+
+    Rows are of one type if they have the same sensitive value and the rules forbid them the same values.
+    """
     words = np.column_stack([view.codes.astype(np.uint64), rules.forbidden])
     distinct, of_row = np.unique(words, axis=0, return_inverse=True)
     value, forbidden = distinct[:, 0].astype(np.int32), np.ascontiguousarray(distinct[:, 1:])
+    # How many values are forbidden to a type: the more, the fewer buckets can take it.
     burden = np.bitwise_count(forbidden).sum(axis=1, dtype=np.int64)
     order = np.lexsort((rng.random(len(burden)), -burden))
     of_value = order[np.argsort(value[order], kind="stable")]
@@ -214,10 +220,10 @@ def _require_assignable(view: SensitiveValues, rules: NegativeRules, l: int) -> 
 
 
 def fewest_valid_values(partition: Partition, view: SensitiveValues, rules: NegativeRules) -> npt.NDArray[np.int64]:
-    """Of every bucket, the smallest number of valid values of one of its rows, int64 (n_buckets,).
+    """The smallest number of valid values of a row, for every bucket, int64 (n_buckets,).
 
-    A value is valid for a row if it has the value in some assignment of the bucket's values to its rows that breaks no
-    rule; -1 where there is no such assignment. The bucket's values must differ.
+    A value is valid for a row if the row has it in some assignment of the bucket's values to its rows that breaks no
+    rule. A bucket without any such assignment gets -1. The values of a bucket must all be different.
     """
     fewest: npt.NDArray[np.int64] = valid_values(partition.order, partition.starts, view.codes, rules.forbidden)
     return fewest

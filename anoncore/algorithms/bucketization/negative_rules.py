@@ -18,8 +18,9 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class NegativeRule:
-    """`values` of `attributes` => not `excluded`; `expected` rows would have both if they were independent, and
-    `found` have.
+    """The rule "people with these `values` of the `attributes` do not have the value `excluded`".
+
+    If pattern and value were independent, `expected` rows would have both; `found` rows do.
     """
 
     attributes: tuple[str, ...]
@@ -37,9 +38,10 @@ class NegativeRule:
 
 @dataclass(frozen=True, eq=False)
 class NegativeRules:
-    """The rules of a table about one sensitive attribute; those that forbid nobody more than shorter ones are left out.
+    """The rules of a table about one sensitive attribute, without those that forbid nobody more than shorter rules do.
 
-    `forbidden` uint64 (n_rows, n_words): bit v of a row says that some rule forbids it the protected value v.
+    `forbidden`, uint64 (n_rows, n_words), has a bit per protected value: it is set where some rule forbids the row the
+    value.
     """
 
     rules: tuple[NegativeRule, ...]
@@ -73,6 +75,7 @@ def mine_negative_rules(
             key, first = _patterns(data, attributes)
             support = np.bincount(key)
             frequent = np.flatnonzero(support * frequency.max() > min_expectation)
+            # Only patterns frequent enough to make a rule get a number; the others keep -1.
             number = np.full(len(support), -1)
             number[frequent] = np.arange(len(frequent))
             inside = (number[key] >= 0) & (view.codes < n_values)
@@ -96,7 +99,7 @@ def mine_negative_rules(
 
 
 def _patterns(data: Microdata, attributes: Sequence[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Number of each row's values in the attributes, and the first row of each number."""
+    """The number of each row's combination of values in the attributes, and the first row with each number."""
     key = np.zeros(data.n_rows, dtype=np.int64)
     for name in attributes:
         key = pd.factorize(key * len(data.domain[name]) + data.codes[name])[0].astype(np.int64)

@@ -18,19 +18,22 @@ from anoncore.table.microdata import SensitiveValues
 MOST_OFFERED = 8
 """Profiles of which one bucket each is tried before one is joined."""
 MOST_COMPARED = 100
+"""Profiles whose odds are compared with those of a bucket."""
 MOST_MIXED = 32
 """Buckets of several profiles that are tried where none of a single profile helps."""
 FIRST_SIZE = 4
 """Multiple of l up to which a leftover row's bucket grows before the attack says what is learned from it."""
 SMALLEST, LARGEST = 1e-300, 1 - 1e-12
+"""Shares are kept between these, so that their odds are finite and above 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class Profiles:
-    """People who have the same signature in every attribute set of the attack are of one profile.
+    """People who have the same signature in every attribute set of the attack share a profile.
 
-    `of_row` int64 (n_rows,); `classes` int32 (n_profiles, n_sets): the signature of each profile in each set, the last
-    number of a set for the rare ones. `sizes` int64 (n_sets,): signatures of each set, the rare ones as one.
+    `of_row`, int64 (n_rows,), is the profile of each row. `classes`, int32 (n_profiles, n_sets), is the signature of
+    each profile in each set, where the last number of a set stands for the rare ones. `sizes`, int64 (n_sets,), counts
+    the signatures of each set, the rare ones as one.
     """
 
     of_row: Int64
@@ -48,7 +51,9 @@ class Profiles:
         return cls(of_row, classes, np.array([len(signatures) + 1 for signatures in sets], dtype=np.int64))
 
     def knowledge(self, readings: Sequence[Sequence[Floats]]) -> Knowledge:
-        """Shares by profile: per reading one array (size of the set, n_values) for each set."""
+        """What the adversary knows, by profile. `readings` has one array (size of the set, n_values) per set, for each
+        reading.
+        """
         start = np.concatenate(([0], np.cumsum(self.sizes)))
         width = int(start[-1])
         position = [self.classes + start[:-1] + reading * width for reading in range(len(readings))]
@@ -59,10 +64,14 @@ class Profiles:
 
 
 class SafeBuckets:
-    """A grouping in the making: buckets as lists of rows."""
+    """Buckets as they are being made, each an array of row numbers; an empty one was joined to another.
+
+    `pure` has the buckets of a single profile that others may still take, by profile and protected values, and `mixed`
+    those of several profiles.
+    """
 
     def __init__(self, profiles: Profiles, view: SensitiveValues, l: int, rows: Int64) -> None:
-        """`rows` in the random order in which they are dealt."""
+        """Deal `rows`, in random order, inside their profiles; those that are left over wait in `leftovers`."""
         self.profiles, self.view, self.l = profiles, view, l
         by_profile = rows[np.argsort(profiles.of_row[rows], kind="stable")]
         starts = np.searchsorted(profiles.of_row[by_profile], np.arange(len(profiles.classes) + 1))
@@ -73,6 +82,7 @@ class SafeBuckets:
         self.leftovers: list[int] = order[:n_over].tolist()
         self.mixed: list[int] = []
         self.pure: dict[int, dict[frozenset[int], list[int]]] = {}
+        # Profile and protected values of each bucket of a single profile, to find it in `pure` again.
         self.kind: dict[int, tuple[int, frozenset[int]]] = {}
         for number, bucket in enumerate(self.buckets):
             profile, held = int(profiles.of_row[bucket[0]]), self._held(bucket)
@@ -80,14 +90,16 @@ class SafeBuckets:
             self.pure.setdefault(profile, {}).setdefault(held, []).append(number)
 
     def group(self, n_rows: int) -> npt.NDArray[np.int32]:
-        """Bucket of every row, dense."""
+        """The bucket of every row, numbered without gaps, int32 (n_rows,)."""
         group = np.empty(n_rows, dtype=np.int32)
         for number, rows in enumerate(bucket for bucket in self.buckets if len(bucket)):
             group[rows] = number
         return group
 
     def join_free_rows(self) -> None:
-        """Make buckets of leftover rows that need no protection; the last few join one without a protected value."""
+        """Make buckets of leftover rows that need no protection; the last few join a bucket that has no protected
+        value.
+        """
         codes, unique = self.view.codes, self.view.unique
         if unique < 0:
             return
@@ -107,7 +119,9 @@ class SafeBuckets:
         self.leftovers = protected + rest
 
     def place_leftovers(self, knowledge: Knowledge, bound: float, report: Callable[[float], None]) -> None:
-        """Every leftover row joins buckets until nobody among them exceeds the bound, or a few have joined."""
+        """Let every leftover row join buckets until nobody among them exceeds the bound, or until the bucket is large
+        enough.
+        """
         for done, row in enumerate(self.leftovers):
             report(done / len(self.leftovers))
             self.buckets.append(np.array([row]))
@@ -115,11 +129,11 @@ class SafeBuckets:
         self.leftovers = []
 
     def widen(self, bucket: int, knowledge: Knowledge, bound: float, most: int) -> bool:
-        """Join buckets to a bucket, each time the one that helps most, until nobody exceeds the bound.
+        """Join other buckets to a bucket, each time the one that helps most, until nobody in it exceeds the bound.
 
-        Stops at `most` rows, because a larger bucket changes what is learned, and where no bucket helps any more.
-        Joined buckets have no protected value in common, so that each value stays with one row. Returns whether the
-        bucket grew.
+        It stops at `most` rows, because what is learned changes with the size of a bucket, and where no other bucket
+        helps. The joined buckets have no protected value in common, so that each value stays with one row. Returns
+        whether the bucket grew.
         """
         size = len(self.buckets[bucket])
         self._forget(bucket)
@@ -140,7 +154,9 @@ class SafeBuckets:
     def _best(
         self, offered: Iterator[int], bucket: int, knowledge: Knowledge, bound: float
     ) -> tuple[int | None, float]:
-        """The offered bucket that leaves the least excess if it joins, the first that leaves none."""
+        """Of the offered buckets the one that leaves the least excess if it joins, with this excess; the first that
+        leaves none.
+        """
         best, least = None, np.inf
         for other in offered:
             left = self.excess(np.concatenate([self.buckets[bucket], self.buckets[other]]), knowledge, bound)
@@ -151,14 +167,16 @@ class SafeBuckets:
         return best, least
 
     def _several(self, bucket: int) -> Iterator[int]:
-        """Buckets of several profiles that have no protected value in common with this one, the latest first."""
+        """Buckets of several profiles that have no protected value in common with this bucket, the latest first."""
         held = self._held(self.buckets[bucket])
         for other in islice(reversed(self.mixed), MOST_MIXED):
             if self._held(self.buckets[other]).isdisjoint(held):
                 yield other
 
     def excess(self, rows: Int64, knowledge: Knowledge, bound: float) -> float:
-        """By how much the bucket fails: the shares of the bound by which p(t:x) exceeds it, over sets and values."""
+        """By how much the bucket fails: p(t:x) / bound - 1 where that is positive, summed over attribute sets and
+        values.
+        """
         if len(rows) < self.l:
             return np.inf
         held = np.bincount(self.view.codes[rows], minlength=self.view.size)
@@ -172,8 +190,8 @@ class SafeBuckets:
     def _helpful(self, rows: Int64, knowledge: Knowledge, bound: float) -> Iterator[int]:
         """One bucket of each of the profiles that would leave the least excess in the values of these rows.
 
-        With one row of each value, p(t:x) is t's odds over the bucket's sum of odds. Of profiles that help as much the
-        one with the most similar odds comes first.
+        Where each value has one row, p(t:x) is the odds of t divided by the sum of the odds in the bucket. Of profiles
+        that help equally, the one with the most similar odds comes first.
         """
         held = self._held(rows)
         fitting = {profile: bucket for profile in self.pure if (bucket := self._fitting(profile, held)) is not None}
@@ -203,7 +221,7 @@ class SafeBuckets:
         return next((places[0] for kind, places in self.pure[profile].items() if kind.isdisjoint(held)), None)
 
     def _forget(self, bucket: int) -> None:
-        """A bucket that changes is no longer one of a single profile that others may take."""
+        """No longer offer a bucket to others, because it is about to change."""
         if bucket in self.mixed:
             self.mixed.remove(bucket)
         if bucket not in self.kind:
@@ -215,7 +233,7 @@ class SafeBuckets:
 
 
 def _odds(knowledge: Knowledge, values: Int64, profiles: Int64) -> Floats:
-    """Odds of the values for the profiles in every attribute set, (n_values, n_profiles, n_sets)."""
+    """The odds of the values for the profiles in every attribute set, (n_values, n_profiles, n_sets)."""
     shares = np.clip(knowledge.shares[values], SMALLEST, LARGEST)
     odds: Floats = (shares / (1 - shares))[:, knowledge.place[profiles]]
     return odds

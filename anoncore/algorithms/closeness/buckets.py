@@ -26,10 +26,10 @@ class Buckets:
 
     @classmethod
     def within(cls, data: Microdata, values: SensitiveValues, ground: Ground, bound: float) -> Buckets:
-        """The greedy bucketization under which proportional draws stay within `bound` of the table.
+        """The greedy buckets whose proportional draws stay within `bound` of the table.
 
-        Buckets are split as long as the bound is passed, each time where it falls most: ranges of the attribute's order
-        at any value, under the hierarchical distance a subtree into its children. Raises DataError for a hierarchical
+        As long as the bound is exceeded, the bucket is split that lowers it most: a range of the attribute's order at
+        any value, or under the hierarchical distance a subtree into its children. Raises DataError for a hierarchical
         distance without a hierarchy.
         """
         reference = ground_reference(data, values, ground)
@@ -63,7 +63,7 @@ class Buckets:
 
 
 def _ranges(values: SensitiveValues, kind: int, bound: float) -> Int64:
-    """Starts of ranges of codes: the fragmentation of a space with one axis."""
+    """Where the ranges of codes begin; they are the fragmentation of a space with a single axis."""
     counts = np.bincount(values.codes, minlength=values.size)
     present = np.flatnonzero(counts)
     cells = Cells(
@@ -78,7 +78,9 @@ def _ranges(values: SensitiveValues, kind: int, bound: float) -> Int64:
 
 
 def _subtrees(tree: Tree, reference: Floats, size: int, bound: float) -> Int64:
-    """Starts of subtrees, from the root down, always splitting the one whose bound falls most."""
+    """Where the subtrees begin that are left after splitting, from the root down, always the one whose bound falls
+    most.
+    """
     open_nodes = {0: _subtree_bound(tree, 0, reference, size)}
     while sum(open_nodes.values()) > bound + 1e-12:
         best, lowest, parts = -1, np.inf, {}
@@ -96,7 +98,7 @@ def _subtrees(tree: Tree, reference: Floats, size: int, bound: float) -> Int64:
 
 
 def _subtree_bound(tree: Tree, node: int, reference: Floats, size: int) -> float:
-    """Bound of one subtree under an exact proportional draw."""
+    """The largest distance of a class with its exact share of a subtree, whichever of its values it takes."""
     low, high = int(tree.first[node]), int(tree.last[node])
     begins = np.unique([0, low, high + 1, size])
     proportions = _proportions(reference, size, begins, "hierarchical")
@@ -113,9 +115,11 @@ def _subtree_bound(tree: Tree, node: int, reference: Floats, size: int) -> float
 
 
 def _proportions(reference: Floats, size: int, begins: Int64, ground: Ground) -> Proportions:
-    """The edges of the ground distance laid out against the buckets that begin at `begins`."""
+    """The edges of the ground distance, laid out by the buckets that begin at `begins`."""
     edges = reference[size + 1 :].reshape(-1, 3)
     first, last = edges[:, 0].astype(np.int64), edges[:, 1].astype(np.int64)
+    # An edge separates the codes first..last from the rest. These are some whole buckets (begin..end - 1) and part of
+    # at most one further bucket (`partial`), because buckets are runs of the order or subtrees.
     surplus = np.concatenate(([0.0], np.cumsum(reference[:size])))
     low, high = np.searchsorted(begins, first, "right") - 1, np.searchsorted(begins, last, "right") - 1
     whole_low, whole_high = begins[low] == first, begins[high + 1] == last + 1
@@ -138,7 +142,9 @@ def _proportions(reference: Floats, size: int, begins: Int64, ground: Ground) ->
 
 
 def _probes(reference: Floats, begin: int, end: int, ground: Ground) -> Int64:
-    """Codes of a bucket at which the distance can be largest: the ends, the rarest value, or any leaf."""
+    """The codes of a bucket at which the distance can be largest: its ends, its rarest value, or any leaf, by the
+    ground.
+    """
     if ground == "ordered":
         return np.unique([begin, end - 1]).astype(np.int64)
     if ground == "equal":

@@ -29,18 +29,21 @@ CELLS = 5_600_000
 MOST_TRIALS = 100
 """Exchanges tried for one row in one round."""
 WINDOW = 16
-"""How many places of a bucket away, in the order of the classes, a partner for an exchange is looked for."""
+"""Up to how many rows of the same bucket away, in the order of the classes, a partner for an exchange is looked for."""
 EXTRA_ROUNDS = 8
 """Rounds of refinement that may follow while a class does not meet the requirements."""
 TASKS = 32
+"""Nodes into which the table is split before they are finished as tasks of their own."""
 SMALL_TASK = 20_000
+"""Rows up to which a node is not split any further for that."""
 
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """What every class takes: place i, of class `group[i]`, is for a row of bucket `bucket[i]`; both int32 (n_rows,).
+    """What the classes take: place i lies in class `group[i]` and is for a row of bucket `bucket[i]`; both int32
+    (n_rows,).
 
-    Classes are dense ids from 0; every row fills one place.
+    Classes are numbered from 0 without gaps, and every row fills one place.
     """
 
     bucket: Codes
@@ -90,11 +93,11 @@ class QuasiSpace:
         return self.order[np.argsort(bucket[self.order], kind="stable")]
 
     def hand_out(self, bucket: Codes, places: Places, report: Report | None = None) -> Codes:
-        """Class of every row, int32 (n_rows,): each class takes what `places` says, of rows near each other.
+        """The class of every row, int32 (n_rows,): each class takes what `places` says, of rows near each other.
 
-        `bucket` is each row's bucket. The classes are halved again and again. At each cut every bucket gives its lowest
-        rows by one attribute to the left half, as many as that half has places for; the attribute is the one that
-        leaves the least expected information loss. Time O(d n log n).
+        `bucket` is each row's bucket. The classes are halved again and again. At each cut every bucket gives the left
+        half as many rows as it has places for, namely those that are lowest in one attribute; the attribute is the one
+        that leaves the least expected information loss. Time O(d n log n).
         """
         rank = halving_rank(places.n_classes)
         slot = rank[places.group][np.argsort(places.bucket, kind="stable")].astype(np.int32)
@@ -113,16 +116,19 @@ class QuasiSpace:
         rounds: int = 1,
         report: Report | None = None,
     ) -> tuple[Codes, float]:
-        """Exchange rows of one bucket between classes where that helps; the new classes and the excess left.
+        """Exchange rows of one bucket between classes where that helps; returns the new classes and the excess that is
+        left.
 
-        An exchange must lower the excess of two classes over the requirements (all "at most", such as t-closeness) or,
-        at the same excess, their information loss. Counts per class and bucket never change. `group` must number the
-        classes as `hand_out` does. More rounds than `rounds` follow for classes that do not meet the requirements.
+        An exchange must lower the excess of two classes over the requirements (all of the form "at most", such as
+        t-closeness) or, at the same excess, their information loss. Counts per class and bucket never change. `group`
+        must number the classes as `hand_out` does. After `rounds` rounds, further ones follow for classes that do not
+        meet the requirements.
         """
         checks = CheckSet(requirements, self.data)
         trials = min(max(CELLS // self.codes.size, 1 if requirements else 0), MOST_TRIALS)
         if trials == 0:
             return np.array(group, dtype=np.int32), 0.0
+        # In the table's random order, so that the order of the input decides nothing.
         codes, mine = self.codes[self.order], bucket[self.order]
         sensitive = sensitive_columns(checks, len(group))[self.order]
         moved = np.array(group[self.order], dtype=np.int32)
@@ -147,7 +153,7 @@ class QuasiSpace:
 def _fill(
     rows: Rows, bucket: Codes, slot: Codes, n_classes: int, space: QuasiSpace, group: Codes, report: Report | None
 ) -> None:
-    """Split the large nodes level by level, then finish the rest as tasks; on all cores."""
+    """Split the large nodes level by level on all cores, then finish each of the others as a task."""
     deal, attributes = Deal(rows, slot, bucket, space.codes), space.attributes
     nodes = [(0, len(rows), 0, n_classes)]
 
@@ -166,10 +172,10 @@ def _fill(
 
     with ThreadPoolExecutor(cpu_count()) as pool:
         while len(nodes) < TASKS:
-            parts = [part for parts in pool.map(halves, nodes) for part in parts]
-            if len(parts) == len(nodes):
+            finer = [half for both in pool.map(halves, nodes) for half in both]
+            if len(finer) == len(nodes):
                 break
-            nodes = parts
+            nodes = finer
         done = 0
         for count in pool.map(finish, nodes):
             done += count
@@ -186,10 +192,10 @@ def sensitive_columns(checks: CheckSet, n_rows: int) -> npt.NDArray[np.int32]:
 
 
 def halving_rank(n_classes: int) -> Rows:
-    """Where each class stands in a line whose halves, quarters and so on hold every second, fourth, ... class.
+    """The rank of each class in an order whose halves hold every second class, whose quarters every fourth, and so on.
 
-    Classes that were dealt one after the other need nearly the same rows, so both sides of every cut need the same
-    mixture.
+    Classes that were dealt one after the other need nearly the same rows. In this order both sides of every cut need
+    the same mixture of rows.
     """
     number = np.arange(n_classes)
     size = np.full(n_classes, n_classes)

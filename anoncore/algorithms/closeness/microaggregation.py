@@ -26,6 +26,7 @@ from anoncore.table.microdata import Microdata
 ALL_CLUSTERS = 10_000
 """Up to this many clusters all are compared when merging; above it those that are near in number."""
 REACH = 500
+"""How far away in number clusters are compared where there are more of them."""
 ROUNDS = 3
 """Rounds of exchanges between clusters that are free to take any row."""
 

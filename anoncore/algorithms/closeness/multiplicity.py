@@ -15,10 +15,11 @@ from anoncore.table.microdata import Microdata, SensitiveValues
 
 @dataclass(frozen=True, eq=False)
 class Multiplicity:
-    """The combinations of sensitive values that occur: cells of the array M over all their domains.
+    """The combinations of sensitive values that occur: the cells of the array M over all their domains that are not
+    empty.
 
-    `cells` int32 (n_cells, d) has the codes of each, in lexicographic order, `of_row` int32 (n_rows,) the cell of each
-    row. Where only some values of an attribute need protection, its codes are those of its sensitive view. Source:
+    `cells`, int32 (n_cells, d), has the codes of each in lexicographic order; `of_row`, int32 (n_rows,), is the cell of
+    each row. Where only some values of an attribute need protection, its codes are those of its sensitive view. Source:
     t-closeness dissertation, sections 4.2.1 and 4.5.
     """
 

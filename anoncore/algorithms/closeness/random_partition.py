@@ -121,6 +121,7 @@ class RandomPartition(Algorithm):
         counts = np.bincount(bucket)
         most = n // self.k
         n_classes = most if self.equal_sizes else int(rng.integers(1, most + 1))
+        # Every class has counts // n_classes rows of a value; the rest of each value goes to classes one by one.
         extra = _even_extras(counts, n_classes, rng) if self.equal_sizes else _extras(counts, n_classes, self.k, rng)
         held = extra + (counts // n_classes)[:, None]
         group[rows[np.argsort(bucket[rows], kind="stable")]] = np.repeat(
@@ -153,7 +154,7 @@ def _even_extras(counts: Rows, n_classes: int, rng: np.random.Generator) -> Tabl
 
 
 def _extras(counts: Rows, n_classes: int, k: int, rng: np.random.Generator) -> Table:
-    """The same with any sizes from k rows up."""
+    """Which class has an extra row of which value, (n_values, n_classes), where every class has at least k rows."""
     left = counts % n_classes
     extra = np.zeros((len(counts), n_classes), dtype=bool)
     for value, number in enumerate(left):

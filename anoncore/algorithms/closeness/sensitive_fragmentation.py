@@ -19,16 +19,17 @@ from anoncore.table.microdata import Microdata
 LOWER, UPPER = 4, 5
 """Columns of the tree that hold a node's children."""
 EVERY_NUMBER = 4_000
-"""Up to this many rows every number of classes is tried, above it as many spread evenly in proportion."""
+"""Up to this number of classes every number is tried; above it a quarter as many, spread evenly in proportion."""
 
 
 @dataclass(frozen=True, eq=False)
 class SensitiveFragmentation:
-    """Boxes that tile the array of `multiplicity`, reached from the single box by guillotine cuts.
+    """Boxes that tile the array of `multiplicity`, made from a single box by cuts through a whole box each.
 
-    `order` lists the cells so that every box is a run; `tree` is as `kernels.sensitive_space.find_fragmentation` gives
-    it; `bounds` float (d,) is the aggregate bound per attribute: a class with its exact share of every fragment is at
-    most so far from the table. Source: t-closeness dissertation, sections 4.3 to 4.5.
+    `order` lists the cells so that every box is a run of them. `tree` is as
+    `kernels.sensitive_space.find_fragmentation` gives it. `bounds`, float (d,), is the aggregate bound per attribute: a
+    class with its exact share of every fragment is at most that far from the table. Source: t-closeness dissertation,
+    sections 4.3 to 4.5.
     """
 
     multiplicity: Multiplicity
@@ -43,9 +44,9 @@ class SensitiveFragmentation:
     ) -> SensitiveFragmentation:
         """Cut greedily until every aggregate bound is within its attribute's t.
 
-        Each step takes the cut after which the bounds exceed their t least in total. A bound is the sum over the
-        fragments of the largest distance from its slice sums to any vector of the same mass over the slices that are
-        occupied, in units of the whole attribute (`ordered` or `equal` ground distance).
+        Each step takes the cut after which the bounds exceed their t least in total. A fragment adds to the bound of an
+        attribute the largest distance from its sums per slice to any other distribution of the same mass over the
+        slices that are occupied, measured in the whole attribute (`ordered` or `equal` ground distance).
         """
         kinds = [
             EQUAL if grounds[view.attribute] == "equal" or view.unique >= 0 else ORDERED for view in multiplicity.views
@@ -105,9 +106,10 @@ class SensitiveFragmentation:
         )
 
     def path(self, axis: int) -> Rows:
-        """The cells along a path through all fragments that goes on where it left off, int64 (n_cells,).
+        """The cells along a path through all fragments that enters each one near where it left the last, int64
+        (n_cells,).
 
-        Inside a fragment the cells run along `axis`, up or down as the path arrives.
+        Inside a fragment the cells run along `axis`, upwards or downwards depending on where the path arrives.
         """
         cells = self.multiplicity.cells
         d = cells.shape[1]
@@ -136,9 +138,8 @@ class SensitiveFragmentation:
         return np.concatenate(parts)
 
     def dealt_counts(self, n_classes: int, most: int) -> Iterator[Rows]:
-        """Rows of each fragment in the first `most` of the classes of a round-robin deal, once along each path.
-
-        Each int64 (min(most, n_classes), n_fragments).
+        """Rows of each fragment in the first `most` classes of a round-robin deal, int64 (n_classes, n_fragments), per
+        path.
         """
         of_cell = np.empty(len(self.order), dtype=np.int64)
         of_cell[self.multiplicity.of_row] = self.of_row
@@ -155,7 +156,7 @@ class SensitiveFragmentation:
 
 @dataclass(frozen=True, eq=False)
 class CloseDeal:
-    """A number of classes whose round-robin deal from `stack` (rows, int64 (n_rows,)) is close enough."""
+    """A number of classes to which dealing `stack` (row numbers, int64 (n_rows,)) round-robin is close enough."""
 
     fragmentation: SensitiveFragmentation
     stack: Rows
@@ -169,11 +170,11 @@ def largest_close_deal(
     most: int,
     rows: Rows,
 ) -> CloseDeal:
-    """The deal of most classes, at most `most`, of which every class meets the requirements; one class always does.
+    """The deal with the most classes, at most `most`, all of which meet the requirements; one class always does.
 
-    Rows are stacked fragment by fragment, so that a round-robin deal spreads every fragment evenly. Every number of
-    classes from `most` down is verified on small tables, on large ones those within 1 % of each other and then those
-    between the last that failed and the first that passed. `rows` breaks ties.
+    Rows are stacked fragment by fragment, so that a round-robin deal spreads every fragment evenly. On small tables
+    every number of classes from `most` down is verified. On large ones it is numbers within 1 % of each other, and then
+    those between the last that failed and the first that passed. `rows` gives the order of rows with equal values.
     """
     checks = CheckSet(requirements, data)
     sensitive = sensitive_columns(checks, data.n_rows)
@@ -187,6 +188,7 @@ def largest_close_deal(
         if first_passing < 0:
             continue
         n_classes = int(numbers[first_passing])
+        # Between the last number that failed and the first that passed there may be larger ones that pass.
         if first_passing > 0:
             between = np.unique(
                 np.linspace(n_classes, numbers[first_passing - 1] - 1, EVERY_NUMBER // 10).astype(np.int64)

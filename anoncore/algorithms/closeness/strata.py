@@ -14,14 +14,14 @@ from anoncore.requirements.t_closeness import Ground, ground_reference
 from anoncore.table.microdata import Microdata
 
 STEP = 1.02
-"""Growth of the number of strata that is tried next, once one more row is less than that."""
+"""Factor by which the number of strata grows from one try to the next, where that is more than one stratum."""
 
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """`size` runs of the rows sorted by sensitive value; `of_row` int32 (n_rows,) is the stratum of every row.
+    """The rows, sorted by sensitive value and cut into `size` runs; `of_row`, int32 (n_rows,), is the run of every row.
 
-    Each has `n_clusters` rows, the one in the middle also the `extra` ones that are left over.
+    Each stratum has `n_clusters` rows; the middle one also has the `extra` rows that are left over.
     """
 
     of_row: Codes
@@ -47,8 +47,9 @@ class Strata:
     def within(cls, data: Microdata, attribute: str, ground: Ground, t: float, k: int, rows: Rows) -> Strata:
         """The fewest strata, at least k, whose clusters are t-close whichever row they take of each.
 
-        The paper's bound, (n - k) / (2 (n - 1) k), takes every value to occur once; here the bound is worst_distance,
-        which is the same then and counts equal values as they are. `rows` breaks ties.
+        The paper's bound, (n - k) / (2 (n - 1) k), assumes that every value occurs once. Here the bound is
+        `worst_distance`, which is the same in that case and otherwise counts equal values as they are. `rows` gives the
+        order of rows with equal values.
         """
         values = data.sensitive_view(attribute)
         n = data.n_rows
@@ -80,10 +81,11 @@ def _held(size: int, n_clusters: int, extra: int) -> Rows:
 def worst_distance(
     reference: Floats, n_values: int, size: int, n_clusters: int, extra: int, along_order: bool = True
 ) -> float:
-    """Largest EMD from the table of a cluster with one row of each stratum, or two of the middle one.
+    """The largest distance from the table of a cluster that takes one row of each stratum, or two of the middle one.
 
-    Along the order, a prefix of the values cuts at most one stratum, and the distance is largest with the stratum's
-    rows all at one of its ends; then the bound is reached. For other ground distances each edge is taken at its worst.
+    Along the order, a prefix of the values cuts at most one stratum. The distance is largest if that stratum's row lies
+    at one of its two ends, so the bound is reached. For other ground distances each edge is taken at its worst, which
+    may be more than any cluster reaches.
     """
     kinds = [np.ones(size)]
     if extra > 0:
@@ -102,7 +104,10 @@ def worst_distance(
 def _worst(
     taken: Floats, begins: Rows, first: Rows, last: Rows, weight: Floats, share: Floats, along_order: bool
 ) -> float:
-    """Largest distance of a cluster that takes `taken` rows of each stratum; edges cut off sorted rows first..last."""
+    """The largest distance of a cluster that takes `taken` rows of each stratum.
+
+    The edges separate the sorted rows from `first` to `last` from the others.
+    """
     total = taken.sum()
     before = np.concatenate(([0.0], np.cumsum(taken)))
     cut = np.searchsorted(begins, last, "right") - 1

@@ -222,7 +222,7 @@ class _Search:
         )
 
     def _candidates(self, report: Progress) -> Grid:
-        """Nodes of the whole lattice whose parts on fewer attributes all are possible, as a grid of levels."""
+        """The nodes of the whole lattice that no part on fewer attributes rules out, as a grid of levels."""
         heights, q = self.lattice.heights, len(self.lattice.names)
         alive: dict[tuple[int, ...], Grid] = {(): np.ones((), dtype=np.bool_)}
         if not self.monotone and self.lattice.checks.minimum_rows <= 1:
@@ -244,7 +244,7 @@ class _Search:
         return alive[tuple(range(q))]
 
     def _keep_possible(self, attributes: tuple[int, ...], grid: Grid) -> None:
-        """Clear the nodes of a subset's grid that rule out every node above them in the whole lattice."""
+        """Clear those nodes of a subset's grid that rule out every node above them in the whole lattice."""
         known: Grid = np.zeros_like(grid)
         sets = _KnownSets(len(self.lattice.base.weight))
         for node in _upwards(grid):
@@ -295,9 +295,9 @@ class _Search:
         return passing
 
     def kept(self, groups: FrequencySet) -> Grid:
-        """Which groups are published as they are; the others are suppressed, together one group that satisfies all.
+        """Which groups are published as they are, bool (n_groups,); the others are suppressed and become one class.
 
-        Where the groups that fail do not satisfy the requirements together, the smallest others join them.
+        Where the suppressed groups do not satisfy the requirements together, the smallest others join them.
         """
         kept = self.lattice.holding(groups)
         sizes = groups.sizes
@@ -325,9 +325,9 @@ def _upwards(grid: Grid) -> Iterator[Node]:
 
 
 class _KnownSets:
-    """Frequency sets of nodes that were looked at, as long as a node directly above may need them.
+    """The frequency sets of nodes that were looked at, as long as a node directly above may be rolled up from them.
 
-    Those not much smaller than the table's own are left out: it serves as well and is there anyway.
+    Sets that are not much smaller than the table's own are not kept: rolling up the table's set costs about as much.
     """
 
     def __init__(self, n_entries: int) -> None:
@@ -371,4 +371,4 @@ def _groups_of_rows(
 
 
 def _silent(share: float, text: str) -> None:
-    """Progress nobody watches."""
+    """Where nobody watches the progress, it is not told."""

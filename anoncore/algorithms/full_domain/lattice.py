@@ -20,15 +20,17 @@ from anoncore.table.tree import Tree
 
 Node = tuple[int, ...]
 MOST_NODES = 500_000
+"""Nodes of the largest lattice that is searched."""
 LARGEST_KEY = 2**62
+"""Keys stay below this number, so that they never outgrow int64."""
 
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """One attribute at each level of its hierarchy, from exact (0) to one group (the height).
+    """One attribute at each level of its hierarchy, from exact values (0) to a single group (the height).
 
-    `node` int32 (height + 1, domain size): tree node of each code; `first` the same with the node's first code, which
-    stands for it; `loss` float: (values of the node - 1) / (domain size - 1).
+    `node`, int32 (height + 1, domain size), is the tree node of each code at each level; `first` has the first code of
+    that node, which stands for it. `loss`, float of the same shape, is (values of the node - 1) / (domain size - 1).
     """
 
     domain: Domain
@@ -39,9 +41,10 @@ class Levels:
 
     @classmethod
     def of(cls, domain: Domain) -> Levels:
-        """By the attribute's hierarchy; without one there is the exact value and `*`."""
+        """The levels of the attribute's hierarchy; without one, the exact value and `*`."""
         tree = domain.tree if domain.tree is not None else _two_levels(domain)
         node = np.empty((tree.height + 1, len(domain)), dtype=np.int32)
+        # A code's node climbs to its parent as long as the parent is reached at or below the level.
         at = tree.leaf.copy()
         for level in range(tree.height + 1):
             while True:
@@ -61,6 +64,7 @@ class Levels:
 
 
 def _two_levels(domain: Domain) -> Tree:
+    """The hierarchy of an attribute that has none: single values, and `*` above all of them."""
     size = len(domain)
     if size == 1:
         none = np.zeros(0, dtype=np.int32)
@@ -82,10 +86,11 @@ def _two_levels(domain: Domain) -> Tree:
 
 @dataclass(frozen=True, eq=False)
 class FrequencySet:
-    """The groups of one node, as entries: a group's generalized codes with one combination of sensitive values.
+    """The groups of one node as entries; an entry is a combination of sensitive values within a group.
 
-    Per entry: `codes` int32 (n_entries, n_attributes), `sensitive` int32 the number of the combination, `weight` int64
-    its rows. Group g has the entries starts[g]:starts[g + 1].
+    Per entry, `codes`, int32 (n_entries, n_attributes), are the group's generalized codes, `sensitive`, int32
+    (n_entries,), is the number of the combination, and `weight`, int64 (n_entries,), counts its rows. Group g has the
+    entries from starts[g] to starts[g + 1] - 1.
     """
 
     codes: Codes
@@ -146,7 +151,7 @@ class Lattice:
         return self._rolled_up(below, attributes, node)
 
     def keys(self, codes: Codes, attributes: Sequence[int], node: Node) -> tuple[Int64, Codes]:
-        """A number per entry that is equal where the generalized codes are, and these codes."""
+        """A number per entry, the same where the generalized codes are, and these codes."""
         coarse = np.empty_like(codes)
         key, capacity = np.zeros(len(codes), dtype=np.int64), 1
         for column, (attribute, level) in enumerate(zip(attributes, node, strict=True)):

@@ -21,6 +21,7 @@ from anoncore.requirements import CheckSet, KAnonymity, Requirement
 from anoncore.table.microdata import Microdata
 
 NODES_AT_ONCE = 64
+"""Nodes of the lattice that the kernel tries before progress is told."""
 
 
 class LocalRecoding(Algorithm):
@@ -107,7 +108,7 @@ class LocalRecoding(Algorithm):
 
 @dataclass(eq=False)
 class _Search:
-    """Rows that have no class yet (`left`), and the class of every other one (`group`)."""
+    """The rows that have no class yet (`left`), and the class of every other row (`group`)."""
 
     data: Microdata
     levels: tuple[Levels, ...]
@@ -129,7 +130,8 @@ class _Search:
         sensitive = np.zeros((data.n_rows, len(checks.views)), dtype=np.int32)
         for column, view in enumerate(checks.views):
             sensitive[:, column] = view.codes
-        # Any fixed words do: they only tell nodes apart.
+        # A random word for every node of every hierarchy: the sum of a row's words tells combinations of nodes apart.
+        # Any fixed seed does, because the words decide nothing else.
         words = np.random.default_rng(20).integers(
             0, 2**64, sum(len(attribute.domain) for attribute in levels), dtype=np.uint64
         )
@@ -150,7 +152,7 @@ class _Search:
         return prod(int(height) + 1 for height in self.heights)
 
     def mean_losses(self) -> list[Floats]:
-        """Mean loss of a cell of the rows left at each level, per attribute."""
+        """The mean loss at each level of a cell of the rows that are left, per attribute."""
         left = self.rows.codes[self.left]
         return [
             levels.loss @ (np.bincount(left[:, a], minlength=len(levels.domain)) / len(left))
@@ -158,14 +160,14 @@ class _Search:
         ]
 
     def place(self, nodes: Int64) -> None:
-        """Give a class to every row that gets one at these nodes, tried in turn."""
+        """Give a class to every row that gets one at these nodes, which are tried in turn."""
         n_left, self.n_groups = place_rows(
             self.rows, nodes, self.left, len(self.left), self.group, self.n_groups, self.checks.kernel
         )
         self.left = self.left[:n_left]
 
     def try_all(self, progress: Progress) -> None:
-        """Every node, by ascending mean loss; of equal ones first the lower level of the first attribute."""
+        """Try every node by ascending mean loss; of equal ones, the lower level of the first attribute comes first."""
         nodes = np.array(list(product(*(range(height + 1) for height in self.heights))), dtype=np.int64)
         means = self.mean_losses()
         cost = sum(mean[nodes[:, a]] for a, mean in enumerate(means))
@@ -177,7 +179,7 @@ class _Search:
             progress(0.05 + 0.85 * min(begin / len(nodes), 1), f"{n - len(self.left):,} of {n:,} rows in their classes")
 
     def walk(self, progress: Progress) -> None:
-        """One path through the lattice, an attribute up a level at each step."""
+        """Follow one path through the lattice, on which one attribute goes up a level at each step."""
         node, n = np.zeros(len(self.levels), dtype=np.int64), len(self.group)
         self.place(node[None])
         while len(self.left) and (node < self.heights).any():
@@ -187,7 +189,9 @@ class _Search:
             progress(0.05 + 0.85 * share, f"{n - len(self.left):,} of {n:,} rows in their classes")
 
     def _next_attribute(self, node: Int64) -> int:
-        """The attribute whose next level places most rows per added loss; where none does, that which adds least."""
+        """The attribute whose next level places most rows per added loss or, where no row is placed, adds the least
+        loss.
+        """
         means = self.mean_losses()
         best, chosen = (-1.0, -np.inf), -1
         for a in np.flatnonzero(node < self.heights):
@@ -202,7 +206,9 @@ class _Search:
         return chosen
 
     def join_rest(self) -> None:
-        """Put the rows left into one class with those classes that it makes least coarser, until the checks hold."""
+        """Make one class of the rows that are left and of those classes that this coarsens least, until the checks
+        hold.
+        """
         rest = self.left
         if len(rest):
             self._number_by_content()
@@ -228,7 +234,7 @@ class _Search:
         return True
 
     def _cheapest(self, rest: Int64) -> int:
-        """The class that joins `rest` at the least loss added to the cells of both (of equal ones the first)."""
+        """The class that can join `rest` at the least loss added to the cells of both; of equal ones the first."""
         placed = np.flatnonzero(self.group >= 0)
         ids, number = np.unique(self.group[placed], return_inverse=True)
         classes = Partition(number.astype(np.int32))

@@ -30,7 +30,7 @@ HEADER = 3
 
 @level_function
 def _size_margin(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
-    """Sample rows above those needed."""
+    """The number of sample rows above those that the test needs."""
     return size - carray(reference, 4)[3]
 
 
@@ -88,7 +88,7 @@ def _variance_margin(counts: Any, length: int, size: int, unique: int, reference
 
 @level_function
 def _frequency_margin(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
-    """1 / l less the largest share and z of its standard deviations."""
+    """1 / l less the largest share and less z times its standard deviation."""
     values, numbers = carray(counts, length), carray(reference, 3)
     if size < 2:
         return -1.0
@@ -101,7 +101,7 @@ def _frequency_margin(counts: Any, length: int, size: int, unique: int, referenc
 
 @level_function
 def _entropy_margin(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
-    """Entropy less log l and z of its standard deviations; its variance is (sum p log^2 p - H^2) / n_i."""
+    """Entropy less log l and less z times its standard deviation; the variance is (sum p log^2 p - H^2) / n_i."""
     values, numbers = carray(counts, length), carray(reference, 3)
     if size < 2:
         return -1.0
@@ -118,7 +118,11 @@ def _entropy_margin(counts: Any, length: int, size: int, unique: int, reference:
 
 @level_function
 def _closeness_margin(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
-    """t less the EMD and z of its standard deviations, those of the mean slope of the EMD over the sample's values."""
+    """t less the distance and less z times its standard deviation.
+
+    The distance is nearly linear in the shares of the values; its variance is that of its slope over the sample's
+    values.
+    """
     values, head = carray(counts, length), carray(reference, length + 4)
     if size < 2:
         return -1.0
@@ -155,14 +159,14 @@ MARGINS: dict[type, Any] = {
     TCloseness: _closeness_margin,
 }
 EXACT_ON_SAMPLE = (DistinctDiversity,)
-"""What holds in a sample holds in its population."""
+"""Requirements that hold in the population wherever they hold in a sample of it."""
 
 
 def confident_checks(checks: CheckSet, n: int, population: int, alpha: float, most_sides: int) -> KernelChecks:
-    """The hypothesis tests for splits into 2 to `most_sides` sides on a sample of n of `population` rows.
+    """The hypothesis tests for splits into 2 to `most_sides` sides, on a sample of n of `population` rows.
 
-    Exact checks where the sample is the population, and for requirements without a test of their own, whose errors
-    pruning undoes.
+    Where the sample is the population, the checks are exact. They are too for requirements without a test of their own;
+    pruning undoes what these get wrong.
     """
     exact = checks.kernel
     if n >= population:

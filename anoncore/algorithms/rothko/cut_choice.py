@@ -31,7 +31,8 @@ Choice = Generator[list[int], FrequencySet, Cut | None]
 
 
 def choose_cut(setting: Setting, node: Node) -> Choice:
-    """The cut of a node: that of `kernels.mondrian.choose_split` on its rows without shared medians.
+    """The cut of a node: the one that `kernels.mondrian.choose_split` takes on its rows if shared medians are not
+    divided.
 
     Source: LeFevre and DeWitt, Rothko (TR 1590), section 2: AV, AVC and AVS groups.
     """
@@ -69,7 +70,7 @@ def _median(setting: Setting, node: Node) -> Choice:
 
 
 def _cheapest(setting: Setting, node: Node, gain: bool) -> Generator[list[int], FrequencySet, tuple[float, Cut | None]]:
-    """The allowable cut of lowest cost; by balance, the first attribute that has one wins."""
+    """The allowable cut of lowest cost, with its cost; when balance decides, the first attribute that has one wins."""
     checks, best = setting.kernel_checks, np.inf
     n_bins = int(checks.count_start[-1])
     cut: Cut | None = None
@@ -103,7 +104,7 @@ def _common_node(setting: Setting, a: int, node: Node) -> int:
 
 
 def _children(setting: Setting, a: int, top: int, node: Node) -> tuple[Int32, int]:
-    """Child of the hierarchy node `top` for each code of the node's range, and the number of children."""
+    """The child of the hierarchy node `top` for each code of the node's range, and the number of children."""
     tree = setting.data.domain[setting.data.quasi_identifiers[a]].tree
     assert tree is not None
     children = tree.children[tree.child_start[top] : tree.child_start[top + 1]]
@@ -112,7 +113,7 @@ def _children(setting: Setting, a: int, top: int, node: Node) -> tuple[Int32, in
 
 
 def _width(setting: Setting, a: int, low: int, high: int) -> float:
-    """Width of the codes low..high as a share of the domain, as `kernels.attributes.width` has it."""
+    """The width of the codes low..high as a share of the domain, computed as in `kernels.attributes.width`."""
     domain = setting.data.domain[setting.data.quasi_identifiers[a]]
     span = float(setting.attributes.span[a])
     if low == high:

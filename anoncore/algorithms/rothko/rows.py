@@ -13,7 +13,7 @@ from anoncore.kernels.arrays import Int32
 from anoncore.kernels.tree_scans import leaves_of, order_by_leaf
 
 SCAN_ROWS = 131_072
-
+"""Rows that a scan reads at a time."""
 
 Check = Callable[[], None]
 
@@ -48,17 +48,20 @@ class Rows(Protocol):
         """A simple random sample of n rows without replacement, (n, width) with one free column at the end."""
 
     def divide(self, tree: PartitionTree) -> Iterator[tuple[int, Rows]]:
-        """Each leaf that has rows with its rows, from left to right. These rows are gone afterwards."""
+        """Each leaf that has rows, with these rows, from left to right. Afterwards the rows cannot be read here any
+        more.
+        """
 
     def drop(self) -> None:
         """Free what holds these rows."""
 
 
 def sampled_places(n: int, n_rows: int, generator: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Places of a simple random sample of n of n_rows rows, ascending; in memory are n numbers, not n_rows."""
+    """The row numbers of a simple random sample of n of n_rows rows, ascending; memory holds n numbers, not n_rows."""
     drawn, wanted = [np.zeros(0, dtype=np.int64)], n
     for begin in range(0, n_rows, SCAN_ROWS):
         size, left = min(SCAN_ROWS, n_rows - begin), n_rows - begin
+        # How many of the sample lie in this block: drawn as if the whole sample had been drawn at once.
         here = wanted if size == left else int(generator.hypergeometric(size, left - size, wanted)) if wanted else 0
         drawn.append(begin + np.sort(generator.choice(size, here, replace=False, shuffle=False)))
         wanted -= here

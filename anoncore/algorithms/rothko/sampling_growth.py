@@ -24,7 +24,11 @@ FILLED = 0.9
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """Rows of a sample, level of the tests, whether to cut only until parts fit, and whether RothkoTree applies."""
+    """How samples are drawn and used.
+
+    `size` rows are drawn, and tests have the level `alpha`. `until_memory` says whether cutting ends as soon as the
+    parts should fit in memory, `by_tree` whether RothkoTree can take over.
+    """
 
     size: int
     alpha: float
@@ -36,8 +40,9 @@ class Sampling:
 def sampling_parts(setting: Setting, sampling: Sampling, rows: Rows, region: Int32) -> Iterator[Part]:
     """The parts of a table that fit in memory or are final, from left to right.
 
-    Where no split is confident, or all splits turn out wrong, the rows go to RothkoTree if it applies (`by_tree`); else
-    they are one class, which may be larger than necessary. Source: Rothko (TR 1590), sections 3 and 3.2.
+    Where no split is confident, or all splits turn out wrong, the rows go to RothkoTree if it can take them
+    (`by_tree`). Otherwise they are one class, which may be larger than necessary. Source: Rothko (TR 1590), sections 3
+    and 3.2.
     """
     counters = setting.counters
     if rows.n_rows <= setting.model.memory_rows:
@@ -76,6 +81,7 @@ def grown(setting: Setting, sampling: Sampling, rows: Rows, region: Int32) -> Pa
 
 
 def _most_sides(setting: Setting) -> int:
+    """The most sides that a split can have: two, or the most children of a hierarchy's node."""
     starts, nodes = setting.attributes.child_start, 2
     for a in np.flatnonzero(setting.attributes.form == HIERARCHY).tolist():
         begin, end = setting.attributes.node_start[a : a + 2]
@@ -88,6 +94,7 @@ def counted(setting: Setting, rows: Rows, tree: PartitionTree) -> dict[int, Node
     statistics = Statistics(setting, tree, list(tree.leaves()))
     setting.scan(rows, statistics)
     nodes = statistics.nodes()
+    # Children have larger numbers than their parents, so that from the last node on theirs are counted already.
     for node in range(len(tree) - 1, -1, -1):
         below = [nodes[child] for child in tree.children[node] if child in nodes]
         if below:
@@ -97,7 +104,7 @@ def counted(setting: Setting, rows: Rows, tree: PartitionTree) -> dict[int, Node
 
 
 def prune(setting: Setting, tree: PartitionTree, nodes: dict[int, Node]) -> None:
-    """Make the parent of every node that violates a requirement a leaf; counts the nodes that do."""
+    """Make the parent of every node that violates a requirement a leaf, and count these nodes."""
     n_bins = int(setting.kernel_checks.count_start[-1])
     for node in range(len(tree) - 1, 0, -1):
         if node in nodes and not node_holds(setting.kernel_checks, nodes[node].totals[:n_bins], nodes[node].size):

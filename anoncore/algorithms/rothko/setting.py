@@ -23,10 +23,11 @@ from anoncore.table.microdata import Microdata
 
 @dataclass(eq=False)
 class Counters:
-    """What a run did: scans and divisions of rows, nodes that violated a requirement, parts with no confident split.
+    """What a run did.
 
-    `rows_read` and `rows_written` count rows that scans and divisions took and gave, the last reading of each part
-    included. `minimal` is false where an allowable split may be left.
+    `scans` and `repartitions` count scans and divisions of rows, `prunes` the nodes that violated a requirement, and
+    `handed_to_tree` the parts without a confident split. `rows_read` and `rows_written` count the rows of all scans and
+    divisions, and of the last reading of each part. `minimal` is false where an allowable split may be left.
     """
 
     scans: int = 0
@@ -40,7 +41,9 @@ class Counters:
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """One run: the algorithm, the domains it cuts, the checks it keeps. Of `data` only domains and roles are read."""
+    """One run: the algorithm, the domains that it cuts and the checks that it keeps. Of `data` it reads domains and
+    roles.
+    """
 
     model: RothkoFields
     data: Microdata
@@ -93,7 +96,7 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """Size, extents (n_attributes,) and counts (of sensitive values, then of the class) of one node's rows."""
+    """Size, extents (n_attributes,) and counts (of sensitive values, then of the class) of the rows of one node."""
 
     size: int
     low: Int32

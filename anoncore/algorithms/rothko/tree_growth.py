@@ -14,13 +14,14 @@ from anoncore.kernels.arrays import Int32
 from anoncore.kernels.tree_scans import Requests, add_frequencies
 
 COUNT_BYTES = 4
+"""Bytes of a count in a frequency set."""
 
 
 def tree_parts(setting: Setting, rows: Rows, region: Int32, known: Node | None = None) -> Iterator[Part]:
     """The parts of a table that fit in memory or are final, from left to right; the cuts are those of Mondrian.
 
-    All nodes of a level are served by one scan as long as their frequency sets fit into `frontier_memory`; then the
-    rows are divided, and each part goes on alone. Source: Rothko (TR 1590), section 2.1.
+    One scan serves all nodes of a level as long as their frequency sets fit into `frontier_memory`. Once they do not,
+    the rows are divided and each part goes on alone. Source: Rothko (TR 1590), section 2.1.
     """
     if rows.n_rows <= setting.model.memory_rows:
         yield Part(rows, region, is_class=False)
@@ -66,7 +67,7 @@ def _set_bytes(setting: Setting, node: Node, attribute: int) -> int:
 
 
 def _fits(setting: Setting, nodes: dict[int, Node]) -> bool:
-    """Whether one frequency set of every node fits, the largest of each; a single node is always served."""
+    """Whether the largest frequency set of every node fits into memory at once; a single node is always served."""
     needed = sum(max(_set_bytes(setting, node, a) for a in range(len(node.low))) for node in nodes.values())
     return len(nodes) == 1 or needed <= setting.model.frontier_bytes
 
@@ -101,7 +102,7 @@ class _Level:
             self.wanted.pop(node, None)
 
     def _scan(self) -> dict[tuple[int, int], FrequencySet]:
-        """One scan for as many of the wanted sets as fit, the next one of each node before any further one."""
+        """One scan for as many of the wanted sets as fit: the next one of every node before any second one."""
         pairs = [(node, wanted[0]) for node, wanted in self.wanted.items()]
         pairs += [(node, a) for node, wanted in self.wanted.items() for a in wanted[1:]]
         taken: list[tuple[int, int]] = []

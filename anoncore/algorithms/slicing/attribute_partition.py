@@ -55,11 +55,11 @@ def partition_attributes(
 
 
 def given_columns(data: Microdata, columns: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    """Columns made by hand, checked and in the order in which they link.
+    """Columns made by hand, checked, and in the order in which they link.
 
-    An attribute may stand in several columns (overlapping slicing) if the adversary knows it or it is the sensitive
-    one. Raises DataError for a column that is empty or names what the table lacks, an attribute in no column and an
-    insensitive attribute in several; ReleaseError for columns that overlap in a ring.
+    An attribute may stand in several columns (overlapping slicing) if the adversary knows it or if it is the sensitive
+    one. Raises DataError for a column that is empty or names what the table lacks, for an attribute in no column, and
+    for an insensitive attribute in several; ReleaseError for columns that overlap in a ring.
     """
     names = [name for column in columns for name in column]
     unknown = [name for name in dict.fromkeys(names) if name not in data.attributes]
@@ -122,8 +122,9 @@ def _clustered(data: Microdata, names: list[str], columns: int, phi: pd.DataFram
 def k_medoids(distance: Floats, k: int) -> list[int]:
     """The medoids that PAM finds for a distance matrix (n, n), ascending; the same at every call.
 
-    BUILD adds the medoid that lowers the sum of distances to the nearest medoid most; SWAP exchanges the pair that
-    lowers it most until none does. Source: Kaufman and Rousseeuw, Finding Groups in Data, 1990, chapter 2.
+    BUILD adds, one by one, the medoid that lowers the sum of distances to the nearest medoid most. SWAP then exchanges
+    a medoid for another item, always the exchange that lowers the sum most, until none does. Source: Kaufman and
+    Rousseeuw, Finding Groups in Data, 1990, chapter 2.
     """
     medoids: list[int] = []
     for _ in range(k):

@@ -60,7 +60,7 @@ def choose_columns(
 def propose_columns(
     data: Microdata, columns: int, sensitive_column_size: int | None, intervals: int
 ) -> AttributeProposal:
-    """The columns of the clustering with what they were made from."""
+    """The columns that clustering gives, with what they were made from."""
     clustering = partition_attributes(data, columns, sensitive_column_size, intervals)
     return AttributeProposal(
         word="column",

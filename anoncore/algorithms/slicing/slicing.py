@@ -213,8 +213,9 @@ class Slicing(Algorithm):
 def achieved_diversity(release: Release, attribute: str, diversity: Diversity = "posterior") -> float:
     """The largest l for which the release is an l-diverse slicing.
 
-    `posterior`: 1 / the largest p(t, s) over all people t and protected values s. `distinct`: the fewest values s with
-    p(t, s) > 0 of any t; a protected set counts as one value. Source: Li et al., slicing, definition 3.2.
+    `posterior`: 1 / the largest p(t, s) over all people t and protected values s. `distinct`: the smallest number of
+    values s with p(t, s) > 0 that any t has, where a protected set counts as one value. Source: Li et al., slicing,
+    definition 3.2.
     """
     if diversity == "posterior":
         return 1.0 / float(attribute_disclosure(release, attribute).largest)

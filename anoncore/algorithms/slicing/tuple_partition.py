@@ -23,7 +23,11 @@ Cells = dict[str, tuple[Codes, ...]]
 
 @dataclass(frozen=True, eq=False)
 class _Factor:
-    """The rows by what one column, or one link between overlapping columns, shows of the quasi-identifiers."""
+    """The rows by what one column, or one link between overlapping columns, shows of the quasi-identifiers.
+
+    `key` is a number per row, and `power` says whether the share of the rows with it is multiplied (1, a column) or
+    divided (-1, a link).
+    """
 
     key: Int64
     power: int
@@ -98,11 +102,11 @@ class TupleSearch:
         return search
 
     def step(self, budget: int) -> bool:
-        """Work off the queue until about `budget` rows and signatures were visited; False once it is empty."""
+        """Work off the queue until about `budget` rows and signatures were visited; returns whether some are left."""
         return split_buckets(self.buckets, self.table, self.masses, self.attributes, self.wanted, budget, False)
 
     def sum_anew(self) -> None:
-        """Forget what was kept of earlier splits and sum over all buckets."""
+        """Forget the sums that were kept from split to split, and compute them from all buckets."""
         split_buckets(self.buckets, self.table, self.masses, self.attributes, self.wanted, 0, True)
 
     @property
@@ -156,7 +160,7 @@ def sensitive_codes(data: Microdata, sensitive: str) -> tuple[Int64, int]:
 
 @dataclass(frozen=True, eq=False)
 class _Pairs:
-    """Pairs of a cell and a sensitive value that occur, by `key` = cell * n_values + value, ascending."""
+    """The pairs of a cell and a sensitive value that occur, by `key` = cell * n_values + value, ascending."""
 
     of_row: Int64
     key: Int64
@@ -169,7 +173,9 @@ class _Pairs:
         return cls(of_row, key, n_values)
 
     def of_cells(self, cells: Int64) -> tuple[Int64, Int64]:
-        """All pairs of the given cells, as places of the cells in the argument and pair numbers."""
+        """All pairs of the given cells: for each pair, the index of its cell among the given ones, and the number of
+        the pair.
+        """
         begin = np.searchsorted(self.key, cells * self.n_values)
         sizes = np.searchsorted(self.key, (cells + 1) * self.n_values) - begin
         inside = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -177,7 +183,11 @@ class _Pairs:
 
 
 def _entries(pairs: Sequence[_Pairs], cells: Sequence[Int64]) -> tuple[Int64, Int64, Codes]:
-    """Where each signature's entries begin, the value of each and its pairs; `cells` are the signatures' cells."""
+    """Where the entries of each signature begin, the sensitive value of each entry, and the numbers of its pairs.
+
+    An entry is a sensitive value that a signature can have; `cells` are the signatures' cells in each column that shows
+    it.
+    """
     owner, pair = pairs[0].of_cells(cells[0])
     value = pairs[0].key[pair] % pairs[0].n_values
     pair_of_entry = [pair]

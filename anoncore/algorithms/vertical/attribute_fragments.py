@@ -16,15 +16,15 @@ from anoncore.table.microdata import Microdata
 
 MOST_FRAGMENTS = 8
 LEAST_GAIN = 0.05
-"""Share by which another fragment must raise what an average fragment has to offer, where the data choose."""
+"""Where the data choose how many fragments there are, each further one must raise the mean of V - W' by this share."""
 
 
 @dataclass(frozen=True, eq=False)
 class AttributeFragments:
-    """Fragments of attributes, the common attribute left out, and what they were made from.
+    """Fragments of attributes without the common attribute, and what they were made from.
 
     `seeds[i]` is the attribute that fragment i began with (None: given by hand). `information` is the mutual
-    information in nats of all attributes and the common one; `placed` a frame of what the greedy search did in turn:
+    information in nats of all attributes and the common one. `placed` is a frame of the steps of the greedy search:
     attribute, fragment, contribution.
     """
 
@@ -60,13 +60,14 @@ def fragment_attributes(
 ) -> AttributeFragments:
     """Greedy fragments of large FMRMR.
 
-    Two fragments start with the two quasi-identifiers of the largest mutual information, each further one with that
-    whose smallest information about the seeds so far is largest, as they are least wanted together. Then the pair of
-    quasi-identifier and fragment with the largest contribution (FMRMR after - before, which may be negative) is placed,
-    in turn; the first of equals. Other attributes follow by the same rule, as the quasi-identifiers should be spread
-    first. `fragments` None: see `fragments_by_data`. Raises DataError for fewer quasi-identifiers than fragments.
-    Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 4.1 and algorithm 1 (there the largest
-    contribution starts at 0, which never ends once all are negative).
+    The first two fragments start with the two quasi-identifiers of the largest mutual information, as they are least
+    wanted together. Each further one starts with the quasi-identifier whose smallest information about the seeds so far
+    is largest. Then, step by step, the quasi-identifier and fragment with the largest contribution (FMRMR after -
+    before, which may be negative) are put together; of equal pairs the first. Other attributes follow by the same rule
+    after all quasi-identifiers, which should be spread first. Without `fragments` see `fragments_by_data`. Raises
+    DataError for fewer quasi-identifiers than fragments. Source: Zakerzadeh, Aggarwal and Barker, vertical
+    fragmentation, section 4.1 and algorithm 1 (there the largest contribution starts at 0, which never ends once all
+    are negative).
     """
     known = data.quasi_identifiers
     wanted = 2 if fragments is None else fragments
@@ -119,9 +120,9 @@ def given_fragments(
 
 
 def fragments_by_data(information: pd.DataFrame, common: str, known: Sequence[str]) -> int:
-    """A number of fragments, 2 to 8: one more as long as that raises the mean of V - W' by 5 % of its size.
+    """A number of fragments from 2 to 8: one more as long as that raises the mean of V - W' by 5 % of its size.
 
-    W' leaves out the information of an attribute with itself, which would always speak for few, large fragments.
+    W' leaves out the information of an attribute with itself, because that would always speak for few, large fragments.
     """
     most = min(MOST_FRAGMENTS, len(known))
     chosen, best = 2, -np.inf

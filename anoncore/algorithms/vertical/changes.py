@@ -61,10 +61,10 @@ def class_changes(release: Release) -> ClassChanges:
 
 
 def changes_by_strategy(release: Release, k: int, delta: float = 0.5, seed: int | None = 0) -> dict[str, ClassChanges]:
-    """What each strategy changes, or would change, on the classes of the release so that joins keep k (or delta).
+    """What each strategy changes, or would change, in the classes of the release so that joins keep k (or delta).
 
-    The strategy that made the release, if any, counts as it is; the others start from the original class values. Raises
-    ReleaseError where the fragments have no common attribute.
+    The strategy that made the release, if any, is counted as it is; the others start from the original class values.
+    Raises ReleaseError where the fragments have no common attribute.
     """
     common = common_attribute(release)
     made = _strategy_of(release, common)

@@ -32,7 +32,9 @@ TRIES = 4
 
 @dataclass(frozen=True, eq=False)
 class Chunked:
-    """Per fragment the partition and the regions of its quasi-identifiers; how many segments, and classes merged."""
+    """Per fragment its partition and the regions of its quasi-identifiers; also how many segments, and classes were
+    merged.
+    """
 
     partitions: tuple[Partition, ...]
     regions: tuple[dict[str, Generalized], ...]
@@ -56,14 +58,16 @@ def generalize_chunks(
 ) -> Chunked:
     """Generalize every fragment of every segment on its own, and put the classes of each fragment together.
 
-    The rows are cut into segments that satisfy the requirements; in each segment every fragment is generalized on its
-    own. `full` cuts as far as that is allowable, `as-needed` no segment that has just the l values its chunks must
-    keep, and tries one segment of all rows too (without l there is just that), `none` does not cut. Distinct diversity
-    of the common attribute is then asked for at the segment's own level, so that all classes of a segment have the same
-    values and any two of them join to at least l of them and k rows (theorem 5.1). Requirements that compare with the
-    table compare with the whole one. Joins of classes of different segments, which the paper does not look at, are made
-    safe by merging classes; if any had to be merged, segments that keep more values are tried too, and the result with
-    the most classes counts. Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 5.
+    The rows are cut into segments that satisfy the requirements. `segmentation` says how far: `full` cuts as far as
+    that is allowable; `as-needed` leaves a segment alone once it has just the l values that its chunks must keep, and
+    also tries one segment of all rows (without l it is only that); `none` does not cut. Distinct diversity of the
+    common attribute is then asked for at the segment's own level, so that all classes of a segment have the same values
+    and any two of them join to at least l of them and k rows (theorem 5.1). Requirements that compare with the table
+    compare with the whole one.
+
+    Joins of classes of different segments, which the paper does not look at, are made safe by merging classes. If any
+    had to be merged, segments that keep more values are tried too, and the result with the most classes counts. Source:
+    Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 5.
     """
     attempts: list[Chunked] = []
     for number, level in enumerate(_levels(data, common, requirements, segmentation)):
@@ -79,7 +83,9 @@ def generalize_chunks(
 def _levels(
     data: Microdata, common: str, requirements: Sequence[Requirement], segmentation: Segmentation
 ) -> Sequence[int]:
-    """Diversity that segments are asked for: what is required, and more, up to every value of the table."""
+    """The levels of diversity that segments are asked for: what is required first, then more, up to every value of the
+    table.
+    """
     n_values = len(np.unique(data.codes[common]))
     l = max(
         (int(requirement.threshold) for requirement in requirements if _is_diversity_of(requirement, common)),
@@ -130,7 +136,7 @@ def _generalize(
 
 
 def against(requirement: Requirement, table: Microdata) -> Requirement:
-    """The requirement for a part of a table, with the whole table as its reference."""
+    """The requirement for some rows of a table, with the whole table as its reference."""
     if requirement.attribute_free:
         return requirement
     kind: Any = type(requirement)
@@ -160,7 +166,7 @@ def _without_unsafe_joins(
     requirements: Sequence[Requirement],
     partitions: Sequence[Partition],
 ) -> tuple[Codes, ...]:
-    """New number of each class of each fragment."""
+    """The new number of each class of each fragment, after classes with unsafe joins were merged."""
     k = max(one.k for one in requirements if isinstance(one, KAnonymity))
     l = max((int(one.threshold) for one in requirements if _is_diversity_of(one, common)), default=1)
     bounds = [_bounds(data, names, partition) for names, partition in zip(fragments, partitions, strict=True)]

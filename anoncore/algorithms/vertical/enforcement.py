@@ -14,7 +14,7 @@ from anoncore.privacy.join_blocks import ChangeRule, Classes, Joins, TooManyJoin
 
 
 def majority_values(counts: Sequence[Int64]) -> list[Int64]:
-    """The naive way: every row has its class's majority value (the first of equals), whatever the joins are.
+    """The naive way: every row gets its class's majority value (the first of equals), whatever the joins are.
 
     `counts` (n_classes, n_values) per fragment; the result has the same form. Two classes then join to 0 or at least
     k^2 rows. Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 4.2.2.
@@ -30,13 +30,13 @@ def majority_values(counts: Sequence[Int64]) -> list[Int64]:
 def enforce(counts: Sequence[Int64], rule: ChangeRule, rng: np.random.Generator) -> list[Int64]:
     """Change class values until every join of classes of different fragments keeps the rule.
 
-    `counts` (n_classes, n_values) per fragment: rows of each class value in each class, of which every class has
-    enough for the rule on its own; the result has the same form. The first two fragments are searched breadth first
-    over their dependency graph: classes are nodes, a common value makes an edge. An unvisited neighbour whose join
-    breaks the rule is changed step by step (see `ChangeRule.reduce`) until it is safe with the current and with all
-    visited classes. Each further fragment is joined to all joins of those before it, and only its own classes change.
-    Starts are random, all else follows the order of the classes. Source: Zakerzadeh, Aggarwal and Barker, vertical
-    fragmentation, algorithms 2 to 4.
+    `counts` (n_classes, n_values) per fragment: rows of each class value in each class, of which every class has enough
+    for the rule on its own. The result has the same form. The first two fragments are searched breadth first over their
+    dependency graph, whose nodes are classes and whose edges join classes with a common value. If the join with an
+    unvisited neighbour breaks the rule, that neighbour is changed step by step (see `ChangeRule.reduce`) until its
+    joins with the current class and with all visited ones are safe. Each further fragment is joined to all joins of
+    those before it, and only its own classes change. Starts are random; all else follows the order of the classes.
+    Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, algorithms 2 to 4.
     """
     sides = [_Nodes.of(of_fragment) for of_fragment in counts]
     _breadth_first(sides[0], sides[1], rule, rng)
@@ -54,7 +54,7 @@ def enforce(counts: Sequence[Int64], rule: ChangeRule, rng: np.random.Generator)
 
 
 def _value_by_value(counts: Sequence[Int64], rule: ChangeRule, rng: np.random.Generator) -> list[Int64]:
-    """The same by a rule for which pairs are enough."""
+    """Change class values by the rule's stricter form, under which it is enough to look at pairs of fragments."""
     sides = [_Nodes.of(of_fragment) for of_fragment in counts]
     _breadth_first(sides[0], sides[1], rule, rng)
     for number in range(2, len(sides)):
@@ -64,9 +64,10 @@ def _value_by_value(counts: Sequence[Int64], rule: ChangeRule, rng: np.random.Ge
 
 @dataclass(eq=False)
 class _Nodes:
-    """The classes of one fragment: rows per value as they become, and as they were.
+    """The classes of one fragment: their rows per value as they become (`counts`) and as they were (`original`).
 
-    `seen` holds each different content of a visited class once: equal classes have equal joins.
+    `seen` holds each different content of a visited class once, because classes with the same content have the same
+    joins.
     """
 
     counts: Int64
@@ -81,21 +82,23 @@ class _Nodes:
         return cls(given.copy(), given, given.sum(axis=1), np.argmax(given, axis=1))
 
     def classes(self, rule: ChangeRule, nodes: Int64 | None = None) -> Classes:
-        """All nodes, or some, for the rule."""
+        """All nodes, or the given ones, in the form that the rule reads."""
         some = np.arange(len(self.counts)) if nodes is None else nodes
         return rule.classes(self.counts[some], self.sizes[some])
 
     def content(self, node: int) -> Int64:
-        """Rows per value and rows of one node."""
+        """The rows per value of one node, then its number of rows."""
         return np.append(self.counts[node], self.sizes[node])
 
     def visited(self, rule: ChangeRule) -> Classes:
-        """The different visited classes."""
+        """The different contents of the visited classes."""
         content = np.stack(list(self.seen.values()))
         return rule.classes(content[:, :-1], content[:, -1])
 
     def reduce_until_safe(self, node: int, fixed: Classes, rule: ChangeRule) -> None:
-        """Change one node until its join with each of the fixed ones is safe, at the latest with one value left."""
+        """Change one node until its join with each of the fixed classes is safe, at the latest when it has one value
+        left.
+        """
         while rule.broken(rule.levels(fixed, self.classes(rule, np.array([node])))).any():
             rule.reduce(self.counts[node], int(self.majority[node]))
 

@@ -14,9 +14,10 @@ from anoncore.table.microdata import Microdata, Role
 def part_of(
     data: Microdata, known: Collection[str], protected: Collection[str], rows: npt.NDArray[np.int64] | None = None
 ) -> Microdata:
-    """Some rows (None: all) of a coded table, in which an adversary knows `known` and must not learn `protected`.
+    """Some rows (None: all) of a coded table in which an adversary knows `known` and must not learn `protected`.
 
-    Other quasi-identifiers and sensitive attributes count as insensitive. Codes and domains are those of the whole.
+    Other quasi-identifiers and sensitive attributes count as insensitive. Codes and domains are those of the whole
+    table.
     """
     view = data.with_quasi_identifiers(known)
     view.roles = {

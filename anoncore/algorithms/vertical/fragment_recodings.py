@@ -18,8 +18,8 @@ from anoncore.table.microdata import Microdata
 def distorted(data: Microdata, common: str, partition: Partition, counts: Int64) -> Distorted:
     """Values changed to the majority value of their class until each class has the given rows per value.
 
-    `counts` int64 (n_groups, n_values): at most as many rows as the class has of every value but the majority one. The
-    same rows change whatever the order of the table.
+    `counts`, int64 (n_groups, n_values), has at most as many rows as the class for every value but the majority one.
+    Which rows change does not depend on the order of the table.
     """
     domain, original = data.domain[common], data.codes[common]
     before = partition.histogram(original, len(domain))
@@ -35,7 +35,7 @@ def distorted(data: Microdata, common: str, partition: Partition, counts: Int64)
 
 
 def value_sets(data: Microdata, common: str, partition: Partition, counts: Int64) -> GroupValues:
-    """Of each class the set of the values with a count above 0, `counts` int64 (n_groups, n_values)."""
+    """For each class the set of the values that have a count above 0; `counts` is int64 (n_groups, n_values)."""
     group, members = np.nonzero(counts)
     offsets = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=partition.n_groups)))).astype(np.int64)
     original = data.codes[common]
@@ -45,9 +45,9 @@ def value_sets(data: Microdata, common: str, partition: Partition, counts: Int64
 def own_numbers(
     partition: Partition, recodings: dict[str, Recoding], first: Partition
 ) -> tuple[Partition, dict[str, Recoding]]:
-    """The fragment with other numbers for its classes if they are those of the first fragment.
+    """The fragment, with other numbers for its classes if they have the same numbers as those of the first fragment.
 
-    Equal numbers would look like a shared partition, whose classes are published as linked.
+    Fragments with equal numbers would look like a shared partition, whose classes are published as linked.
     """
     if partition.n_groups == 1 or not np.array_equal(partition.group, first.group):
         return partition, recodings
@@ -85,9 +85,10 @@ def region_of(fragment: Fragment, name: str) -> Generalized:
 
 
 def united(parts: Sequence[Generalized], into: Codes, partition: Partition) -> Generalized:
-    """Regions of classes that come from parts, one part's after the other's.
+    """The regions of classes that were made in several chunks, listed one chunk after the other.
 
-    `into` is the class of `partition` that each of them went to, int32; the smallest region that holds those of all.
+    `into`, int32, is the class of `partition` that each of them was merged into; a merged class gets the smallest
+    region that holds all of theirs.
     """
     domain, form = parts[0].domain, parts[0].form
     low, high = np.full(partition.n_groups, len(domain), dtype=np.int32), np.zeros(partition.n_groups, dtype=np.int32)

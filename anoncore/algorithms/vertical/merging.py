@@ -12,17 +12,18 @@ from anoncore.privacy.join_blocks import Joins, Rule, TooManyJoins, blocks
 
 Group = npt.NDArray[np.int32]
 BATCH = 10
+"""One of so many unsafe classes is merged before joins are counted anew."""
 
 
 def merge_unsafe(
     counts: Sequence[Int64], low: Sequence[Floats], high: Sequence[Floats], rules: Sequence[Rule]
 ) -> tuple[Group, ...]:
-    """New class of each class, int32 (n_classes,) per fragment, dense from 0.
+    """The new class of each class, int32 (n_classes,) per fragment, numbered from 0 without gaps.
 
-    `counts` (n_classes, n_values) per fragment; `low` and `high` (n_classes, n_attributes) bound the class in
-    the fragment's attributes, each scaled to 0..1. A class with an unsafe join is merged with the one of its fragment
-    that needs the least width together with it, a tenth of the unsafe classes of one fragment at a time. Joins that are
-    safe stay so, and with one class per fragment the join has every value, so this ends.
+    `counts` is (n_classes, n_values) per fragment; `low` and `high` (n_classes, n_attributes) bound the class in the
+    fragment's attributes, each scaled to 0..1. A class with an unsafe join is merged with the class of its fragment
+    that needs the least width together with it. A tenth of the unsafe classes of one fragment is merged at a time.
+    Joins that are safe stay so, and with one class per fragment the join has every value, so this ends.
     """
     merged = [_Merging(*one) for one in zip(counts, low, high, strict=True)]
     while True:
@@ -36,10 +37,10 @@ def merge_unsafe(
 
 
 def unsafe_classes(counts: Sequence[Int64], rules: Sequence[Rule]) -> list[Bools]:
-    """Whether each class has a join that breaks a rule, (n_classes,) per fragment.
+    """Whether each class has a join that breaks a rule, bool (n_classes,) per fragment.
 
-    Of joins of three and more fragments only the class of the last one counts. Where these are too many to look at, the
-    rule's stricter form for pairs is asked for (see `Rule.value_by_value`).
+    Of a join of three and more fragments only the class of the last fragment is marked. Where these joins are too many
+    to look at, the rule's stricter form for pairs is used (see `Rule.value_by_value`).
     """
     unsafe = [np.zeros(len(of_fragment), dtype=np.bool_) for of_fragment in counts]
     for rule in rules:
@@ -53,7 +54,7 @@ def unsafe_classes(counts: Sequence[Int64], rules: Sequence[Rule]) -> list[Bools
 
 
 def _unsafe(counts: Sequence[Int64], rule: Rule, larger: bool) -> list[Bools]:
-    """`larger`: also joins of three and more."""
+    """Whether each class has a join that breaks one rule; with `larger`, also joins of three and more fragments."""
     joins = Joins(rule)
     unsafe: list[Bools] = []
     places: list[Int64] = []
@@ -76,7 +77,7 @@ def _unsafe(counts: Sequence[Int64], rule: Rule, larger: bool) -> list[Bools]:
 
 
 class _Merging:
-    """Classes of one fragment as they get merged."""
+    """The classes of one fragment while they are being merged."""
 
     def __init__(self, counts: Int64, low: Floats, high: Floats) -> None:
         self.counts = counts.astype(np.int64)
@@ -84,13 +85,13 @@ class _Merging:
         self.group: Group = np.arange(len(counts), dtype=np.int32)
 
     def merge_some(self, classes: npt.NDArray[np.integer]) -> None:
-        """Merge a tenth of the given classes, at least one, each with its nearest; from the last one on."""
+        """Merge a tenth of the given classes, at least one, each with its nearest class, beginning with the last."""
         for unsafe_class in classes[::-1][: -(-len(classes) // BATCH)].tolist():
             if unsafe_class < len(self.counts) and len(self.counts) > 1:
                 self.merge(unsafe_class)
 
     def merge(self, merging: int) -> None:
-        """Merge one class with its nearest."""
+        """Merge one class with its nearest class."""
         width = (np.maximum(self.high, self.high[merging]) - np.minimum(self.low, self.low[merging])).sum(axis=1)
         width[merging] = np.inf
         other = int(np.argmin(width))

@@ -13,6 +13,7 @@ from anoncore.table.domain import Domain, Kind
 from anoncore.table.microdata import Microdata
 
 BINS = 10
+"""Intervals into which numbers are cut unless others are asked for."""
 
 
 def mutual_information(data: Microdata, bins: int = BINS) -> pd.DataFrame:
@@ -31,10 +32,10 @@ def mutual_information(data: Microdata, bins: int = BINS) -> pd.DataFrame:
 
 
 def equal_frequency(codes: Codes, domain: Domain, bins: int) -> Codes:
-    """Number of each row's bin, int32 (n_rows,), dense from 0.
+    """The bin of each row, int32 (n_rows,), numbered from 0 without gaps.
 
-    A number's bin is its rank among the known numbers, in `bins` steps; equal numbers share one. Missing is a bin of
-    its own, and so is every value of an attribute that is not numeric.
+    A number's bin is its rank among the known numbers, scaled to `bins` steps; equal numbers share a bin. The missing
+    value has a bin of its own, and so has every value of an attribute that is not numeric.
     """
     counts = np.bincount(codes, minlength=len(domain))
     bin_of_code = np.arange(len(domain))

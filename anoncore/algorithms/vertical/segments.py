@@ -16,14 +16,13 @@ from anoncore.table.microdata import Microdata
 
 
 def segments(data: Microdata, common: str, requirements: Sequence[Requirement], most_values: int) -> tuple[Rows, ...]:
-    """Row numbers of each segment, in the table's order.
+    """The row numbers of each segment, in the table's order.
 
-    Top down: a segment with more than `most_values` different values of the common attribute is cut at the
-    quasi-identifier and threshold with the largest gain of information about it, as long as both parts satisfy all
-    requirements; where the best cut is not allowable the segment is final, so that its chunks can still be cut in their
-    own ways. Source:
-    Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 5 (a classification-oriented clustering; LeFevre et
-    al., Workload-aware anonymization, KDD 2006, for the criterion).
+    Top down, a segment with more than `most_values` different values of the common attribute is cut at the
+    quasi-identifier and threshold with the largest gain of information about it, as long as both sides satisfy all
+    requirements. Where the best cut is not allowable the segment is final, so that its chunks can still be cut in their
+    own ways. Source: Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 5 (a classification-oriented
+    clustering; LeFevre et al., Workload-aware anonymization, KDD 2006, for the criterion).
     """
     names = data.quasi_identifiers
     columns = np.stack([data.codes[name] for name in names])

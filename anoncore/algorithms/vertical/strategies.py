@@ -34,17 +34,17 @@ def enforced_counts(
     """
     codes, size = data.codes[common], len(data.domain[common])
     orders = [_content_ranks(data, partition) for partition in partitions]
-    counts = [item.histogram(codes, size)[order] for item, order in zip(partitions, orders, strict=True)]
+    counts = [partition.histogram(codes, size)[order] for partition, order in zip(partitions, orders, strict=True)]
     if strategy == "naive":
         changed = majority_values(counts)
     else:
         rule: ChangeRule = RowRule(k) if strategy == "dependency" else SelectivityRule(k, delta)
         changed = enforce(counts, rule, np.random.default_rng(seed))
-    return [item[np.argsort(order)] for item, order in zip(changed, orders, strict=True)]
+    return [of_fragment[np.argsort(order)] for of_fragment, order in zip(changed, orders, strict=True)]
 
 
 def _content_ranks(data: Microdata, partition: Partition) -> npt.NDArray[np.intp]:
-    """The groups in the order of their first rows when the table is sorted by content."""
+    """The groups in the order of their first rows, where the table is sorted by content."""
     first = np.full(partition.n_groups, data.n_rows)
     np.minimum.at(first, partition.group[data.canonical_order], np.arange(data.n_rows))
     return np.argsort(first)

@@ -327,7 +327,7 @@ class VerticalFragmentation(Algorithm):
     def _changed(
         self, data: Microdata, chosen: AttributeFragments, promised: tuple[Requirement, ...], progress: Progress
     ) -> tuple[Fragment, ...]:
-        """Fragments generalized on their own, with class values changed where joins need it."""
+        """The fragments, each generalized on its own, with class values changed where joins need it."""
         generalizer = self.generalizer(promised)
         parts: list[tuple[Partition, dict[str, Recoding]]] = []
         for place, names in enumerate(chosen.fragments):
