@@ -14,12 +14,14 @@ def form_of(release: Release) -> ReleaseForm:
     only. `slicing`: several tables with the same groups otherwise. `own partitions`: several tables with groups of
     their own, or each with regions of its own.
     """
-    parts = release.fragments
-    if len(parts) == 1:
+    fragments = release.fragments
+    if len(fragments) == 1:
         return "generalization"
-    have_regions = [any(isinstance(one, Generalized) for one in part.recodings.values()) for part in parts]
+    have_regions = [
+        any(isinstance(recoding, Generalized) for recoding in fragment.recodings.values()) for fragment in fragments
+    ]
     if not release.is_shared or all(have_regions):
         return "own partitions"
     sensitive = set(release.data.sensitive)
-    is_split_once = len(parts) == 2 and any(set(part.attributes) <= sensitive for part in parts)
+    is_split_once = len(fragments) == 2 and any(set(fragment.attributes) <= sensitive for fragment in fragments)
     return "bucketization" if is_split_once else "slicing"

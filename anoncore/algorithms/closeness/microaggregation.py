@@ -174,7 +174,10 @@ class Microaggregation(Algorithm):
     def _blocks(
         self, space: QuasiSpace, bucket: Codes, place_bucket: Codes, place: npt.NDArray[np.integer]
     ) -> list[Rows]:
-        """Rows of blocks of neighbours; a block gets every so many-th of the places, so that it mirrors the buckets."""
+        """The rows of each block of neighbours.
+
+        A block gets every `n_blocks`-th place of each bucket, so that its sensitive values mirror those of the table.
+        """
         n = len(bucket)
         n_blocks = min(-(-n // self.block_rows), max(n // (2 * self.k), 1))
         if n_blocks == 1:

@@ -66,22 +66,24 @@ class TupleSearch:
         )
         table = Signatures(
             first_factor=len(data.quasi_identifiers),
-            power=np.array([0 if one.is_sensitive else one.power for one in shown], dtype=np.int64),
-            pair_power=np.array([one.power for one in factors if one.is_sensitive], dtype=np.int64),
-            codes=np.column_stack([one.key[first] for one in shown]).astype(np.int32),
+            power=np.array([0 if factor.is_sensitive else factor.power for factor in shown], dtype=np.int64),
+            pair_power=np.array([factor.power for factor in factors if factor.is_sensitive], dtype=np.int64),
+            codes=np.column_stack([factor.key[first] for factor in shown]).astype(np.int32),
             entry_start=entry_start,
             pairs=entry_pairs,
             protected=entry_code < n_protected,
-            factor_start=_starts(int(one.key.max()) + 1 for one in shown),
-            pair_start=_starts(len(one.key) for one in pairs),
-            code_start=_starts(np.concatenate([np.bincount(one.key[first]) for one in shown])),
-            with_code=np.concatenate([np.argsort(one.key[first], kind="stable") for one in shown]).astype(np.int32),
+            factor_start=_starts(int(factor.key.max()) + 1 for factor in shown),
+            pair_start=_starts(len(of_factor.key) for of_factor in pairs),
+            code_start=_starts(np.concatenate([np.bincount(factor.key[first]) for factor in shown])),
+            with_code=np.concatenate([np.argsort(factor.key[first], kind="stable") for factor in shown]).astype(
+                np.int32
+            ),
         )
         names = data.quasi_identifiers
         rows = np.column_stack(
             [data.codes[name] for name in names]
-            + [one.key for one in shown]
-            + [one.of_row for one in pairs]
+            + [factor.key for factor in shown]
+            + [of_factor.of_row for of_factor in pairs]
             + [np.arange(data.n_rows)]
         ).astype(np.int32)
         queue = np.zeros((2, 2 * data.n_rows), dtype=np.int64)

@@ -72,12 +72,15 @@ def generalize_chunks(
     attempts: list[Chunked] = []
     for number, level in enumerate(_levels(data, common, requirements, segmentation)):
         # Levels beyond the first ones are worth a try only where classes had to be merged.
-        if number > (segmentation == "as-needed") and min(one.n_merged for one in attempts) == 0:
+        if number > (segmentation == "as-needed") and min(attempt.n_merged for attempt in attempts) == 0:
             break
-        wanted = [one.replace(l=level) if _is_diversity_of(one, common) else one for one in requirements]
+        wanted = [
+            requirement.replace(l=level) if _is_diversity_of(requirement, common) else requirement
+            for requirement in requirements
+        ]
         cut = segments(data, common, wanted, {"none": data.n_rows, "as-needed": level, "full": 0}[segmentation])
         attempts.append(_generalize(data, common, fragments, requirements, cut, generalizer, progress))
-    return max(attempts, key=lambda one: one.n_classes)
+    return max(attempts, key=lambda attempt: attempt.n_classes)
 
 
 def _levels(
@@ -114,15 +117,18 @@ def _generalize(
         for fragment, names in enumerate(fragments):
             known = [name for name in names if name in data.quasi_identifiers]
             protected = {common, *(name for name in names if name in data.sensitive)}
-            applying = tuple(one for one in own if getattr(one, "attribute", None) in {None, *protected})
+            applying = tuple(
+                requirement for requirement in own if getattr(requirement, "attribute", None) in {None, *protected}
+            )
             segment = part_of(data, known, protected, rows)
             chunk = generalizer(applying).anonymize(segment).fragments[0]
-            groups[fragment][rows] = chunk.partition.group + sum(one.partition.n_groups for one in made[fragment])
+            # Numbered on from the classes of the segments before.
+            groups[fragment][rows] = chunk.partition.group + sum(done.partition.n_groups for done in made[fragment])
             made[fragment].append(chunk)
         progress((number + 1) / len(cut))
     before = [Partition(group) for group in groups]
     into = _without_unsafe_joins(data, common, fragments, requirements, before)
-    after = tuple(Partition(new[one.group]) for new, one in zip(into, before, strict=True))
+    after = tuple(Partition(new[partition.group]) for new, partition in zip(into, before, strict=True))
     regions = tuple(
         {
             name: united([region_of(chunk, name) for chunk in chunks], new, partition)
@@ -131,7 +137,7 @@ def _generalize(
         }
         for names, chunks, new, partition in zip(fragments, made, into, after, strict=True)
     )
-    n_merged = sum(one.n_groups for one in before) - sum(one.n_groups for one in after)
+    n_merged = sum(partition.n_groups for partition in before) - sum(partition.n_groups for partition in after)
     return Chunked(after, regions, len(cut), n_merged)
 
 
@@ -167,8 +173,11 @@ def _without_unsafe_joins(
     partitions: Sequence[Partition],
 ) -> tuple[Codes, ...]:
     """The new number of each class of each fragment, after classes with unsafe joins were merged."""
-    k = max(one.k for one in requirements if isinstance(one, KAnonymity))
-    l = max((int(one.threshold) for one in requirements if _is_diversity_of(one, common)), default=1)
+    k = max(requirement.k for requirement in requirements if isinstance(requirement, KAnonymity))
+    l = max(
+        (int(requirement.threshold) for requirement in requirements if _is_diversity_of(requirement, common)),
+        default=1,
+    )
     bounds = [_bounds(data, names, partition) for names, partition in zip(fragments, partitions, strict=True)]
     return merge_unsafe(
         [partition.histogram(data.codes[common], len(data.domain[common])) for partition in partitions],

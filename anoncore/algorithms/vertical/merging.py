@@ -25,12 +25,12 @@ def merge_unsafe(
     that needs the least width together with it. A tenth of the unsafe classes of one fragment is merged at a time.
     Joins that are safe stay so, and with one class per fragment the join has every value, so this ends.
     """
-    merged = [_Merging(*one) for one in zip(counts, low, high, strict=True)]
+    merged = [_Merging(*of_fragment) for of_fragment in zip(counts, low, high, strict=True)]
     while True:
-        unsafe = unsafe_classes([one.counts for one in merged], rules)
-        fragments = [i for i, one in enumerate(merged) if unsafe[i].any() and len(one.counts) > 1]
+        unsafe = unsafe_classes([merging.counts for merging in merged], rules)
+        fragments = [i for i, merging in enumerate(merged) if unsafe[i].any() and len(merging.counts) > 1]
         if not fragments:
-            return tuple(one.group for one in merged)
+            return tuple(merging.group for merging in merged)
         # The fragment that has the most classes loses least by having fewer.
         chosen = max(fragments, key=lambda i: len(merged[i].counts))
         merged[chosen].merge_some(np.flatnonzero(unsafe[chosen]))

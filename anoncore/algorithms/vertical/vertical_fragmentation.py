@@ -330,8 +330,8 @@ class VerticalFragmentation(Algorithm):
         """The fragments, each generalized on its own, with class values changed where joins need it."""
         generalizer = self.generalizer(promised)
         parts: list[tuple[Partition, dict[str, Recoding]]] = []
-        for place, names in enumerate(chosen.fragments):
-            progress(0.05 + 0.6 * place / len(chosen.fragments), f"Generalizing fragment {place + 1}")
+        for index, names in enumerate(chosen.fragments):
+            progress(0.05 + 0.6 * index / len(chosen.fragments), f"Generalizing fragment {index + 1}")
             known = [name for name in names if name in data.quasi_identifiers]
             protected = {chosen.common, *(name for name in names if name in data.sensitive)}
             made = generalizer.anonymize(part_of(data, known, protected)).fragments[0]
