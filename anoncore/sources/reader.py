@@ -48,10 +48,28 @@ UNPACKED_RATIO = 20
 
 @dataclass(frozen=True, eq=False)
 class TableSource:
-    """A table and where it comes from.
+    r"""A table and where it comes from.
 
-    `frame` has text column names, each once, and columns of int64, float64, datetime64 or str. `notes` are sentences
-    about what was decided. `digest` is the SHA-256 of the bytes as they came, in hexadecimal.
+    Attributes
+    ----------
+    frame : DataFrame
+        The table. Its column names are texts, each of which occurs once, and its columns are of int64, float64,
+        datetime64 or str.
+    name : str
+        What the table is called: the name of its file, without the folder.
+    format : {"csv", "tsv", "parquet", "excel"}
+        What the file turned out to be.
+    notes : tuple of str
+        A sentence for everything that was decided while the file was read.
+    digest : str
+        SHA-256 of the bytes as they came, in hexadecimal.
+
+    Examples
+    --------
+    >>> from anoncore.sources import read_table
+    >>> table = read_table(b"age,town\n21,Ulm\n44,Bonn\n", "people.csv")
+    >>> table.name, table.format, len(table.digest)
+    ('people.csv', 'csv', 64)
     """
 
     frame: pd.DataFrame
@@ -70,16 +88,42 @@ def read_table(
     max_bytes: int | None = None,
     missing: Collection[str] = (),
 ) -> TableSource:
-    """Read a CSV (also with semicolons, tabs or pipes, also gzipped), Parquet or Excel (.xlsx) table.
+    r"""Read a CSV (also with semicolons, tabs or pipes, also gzipped), Parquet or Excel (.xlsx) table.
 
-    `source` is a path, an open binary file or the bytes; `name` is what messages and the result call it (default: the
-    name of the file, without its folder). The content decides about the format, not the ending of the name. `sheet`
-    picks a sheet of an Excel file by name or position, `encoding` is that of a text file (default: byte order mark,
-    UTF-8, Windows-1252), `missing` lists further texts that mean missing in text and Excel files. At most `max_bytes`
-    bytes are taken (default: any number), and at most 20 times that, never more than 2 GB, when they are unpacked. A
-    table that would not fit into the memory that is free is refused before it is taken in.
+    The content decides about the format, not the ending of the name. A table that would not fit into the memory that is
+    free is refused before it is taken in.
 
-    Raises DataError, and nothing else, for a file that cannot be read as a table.
+    Parameters
+    ----------
+    source : str, Path, binary file or bytes
+        The path of a file, an open file, or the bytes themselves.
+    name : str, optional
+        What messages and the result call the table; by default the name of the file, without its folder.
+    sheet : str or int, optional
+        The sheet of an Excel file, by name or position.
+    encoding : str, optional
+        The encoding of a text file; by default that of its byte order mark, else UTF-8, else Windows-1252.
+    max_bytes : int, optional
+        The most bytes that are taken. Unpacked they may be 20 times as many, and never more than 2 GB.
+    missing : collection of str
+        Further texts that mean missing in text and Excel files.
+
+    Returns
+    -------
+    TableSource
+        The table, with a sentence for everything that was decided.
+
+    Raises
+    ------
+    DataError
+        For a file that cannot be read as a table; no other error is raised.
+
+    Examples
+    --------
+    >>> from anoncore.sources import read_table
+    >>> table = read_table(b"age;town\n21;Ulm\nunknown;Bonn\n", "people.csv", missing=["unknown"])
+    >>> table.frame["age"].isna().tolist(), table.frame["town"].tolist()
+    ([False, True], ['Ulm', 'Bonn'])
     """
     data, table = _load(source, name, max_bytes)
     digest = hashlib.sha256(data).hexdigest()
