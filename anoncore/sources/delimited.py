@@ -7,28 +7,163 @@ import io
 import re
 from collections.abc import Iterator
 from itertools import islice
-from typing import Literal
+from typing import BinaryIO, Literal
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from anoncore.base.errors import DataError
-from anoncore.sources.encoding import to_utf8
+from anoncore.sources.encoding import ChunkStream, OpenBytes, text_encoding, utf8_chunks
 from anoncore.sources.headers import column_names, notice_numbers
+from anoncore.sources.inference import TextRules
 from anoncore.sources.notes import Notes, shown
-from anoncore.sources.values import TextRules, note_empty_rows, typed_columns
+from anoncore.sources.values import note_empty_rows, typed_columns
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 UNUSUAL_SEPARATORS = {" ": "spaces", ":": "colons", "^": "carets", "~": "tildes", "#": "number signs"}
 SAMPLE_BYTES = 1 << 16
 SAMPLE_ROWS = 200
-BLOCK_BYTES = 1 << 20
-LARGEST_BLOCK = (1 << 31) - 1
+BLOCK_BYTES = (1 << 22, 1 << 25, 1 << 28)
+"""How much the parser takes at a time, which a row has to fit in; the larger ones are for longer rows."""
 # A row of its own after the last one: it is swallowed when a quote was never closed.
 SENTINEL = "\x1eend of table\x1e"
 BLANK_LINES = re.compile(rb"\A(?:[ \t]*(?:\r\n|\r|\n))+")
 SEPARATOR_LINE = re.compile(rb"\A\n*sep=(.)(?:\r\n|\r|\n)", re.IGNORECASE)
+
+
+class TextFile:
+    """A text table whose bytes are read as a stream, as often as asked for.
+
+    `separator` stands between its values and `header` holds the names in its first line, one or more, as they are.
+    Raises DataError when the file isn't text or is empty.
+    """
+
+    def __init__(self, opened: OpenBytes, table: str, notes: Notes, encoding: str | None = None) -> None:
+        self.table = table
+        self._open_bytes = opened
+        self._encoding = text_encoding(opened, table, encoding, notes)
+        head = self._head()
+        if not head.strip():
+            raise DataError(f"{shown(table)} is empty; load a file with column names and at least one row.")
+        begin = _blank_start(head)
+        _refuse_markup(begin, table)
+        begin, self.separator = _separator(begin)
+        self._blank_lines = len(begin) - len(begin.lstrip(b"\n"))
+        self._skipped = len(head) - (len(begin) - self._blank_lines)
+        self.sample = begin[:SAMPLE_BYTES].decode("utf-8", errors="ignore")
+        self.header = self._header()
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows below the header, as columns of texts without nulls; an empty cell is "".
+
+        Raises DataError when a row has another length than the header, or a quote is never closed.
+        """
+        done = 0
+        for block in BLOCK_BYTES:
+            try:
+                for batch in self._parsed(block, done):
+                    done += batch.num_rows
+                    yield batch
+                return
+            except pa.ArrowInvalid as error:
+                if "straddling" not in str(error):
+                    break
+        raise self._row_error()
+
+    def _parsed(self, block: int, done: int) -> Iterator[pa.RecordBatch]:
+        """The rows from row `done` on; a row that is longer than the block raises ArrowInvalid."""
+        width = len(self.header)
+        names = [str(position) for position in range(width)]
+        reader = pa_csv.open_csv(
+            self._stream(b"\n" + self.separator.encode() * (width - 1) + b'"' + SENTINEL.encode() + b'"\n'),
+            read_options=pa_csv.ReadOptions(column_names=names, block_size=block),
+            parse_options=pa_csv.ParseOptions(
+                delimiter=self.separator,
+                newlines_in_values=True,
+                invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
+            ),
+            convert_options=pa_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False, check_utf8=False
+            ),
+        )
+        with reader:
+            skipped, last = done + 1, None  # the header is a row for the parser
+            for batch in reader:
+                if not batch.num_rows:
+                    continue
+                if last is not None:
+                    yield last
+                last = batch.slice(skipped)
+                skipped = max(skipped - batch.num_rows, 0)
+                if not last.num_rows:
+                    last = None
+        if last is None or last.column(width - 1)[-1].as_py() != SENTINEL:
+            raise pa.ArrowInvalid("The row after the last one is missing.")
+        if last.num_rows > 1:
+            yield last.slice(0, last.num_rows - 1)
+
+    def _stream(self, end: bytes) -> BinaryIO:
+        """The text as UTF-8 from the header on, after as many empty lines as stand before it, and the end."""
+
+        def chunks() -> Iterator[bytes]:
+            yield b"\n" * self._blank_lines
+            left = self._skipped
+            for chunk in utf8_chunks(self._open_bytes, self._encoding):
+                yield chunk[left:]
+                left = max(left - len(chunk), 0)
+            yield end
+
+        return io.BufferedReader(ChunkStream(chunks()), 1 << 20)
+
+    def _head(self) -> bytes:
+        """The begin of the text, a sample beyond all its blank lines."""
+        head = b""
+        for chunk in utf8_chunks(self._open_bytes, self._encoding):
+            head += chunk
+            if len(head.lstrip()) > SAMPLE_BYTES:
+                break
+        return head
+
+    def _lines(self, end: str) -> Iterator[list[str]]:
+        lines = io.TextIOWrapper(self._stream(end.encode()), encoding="utf-8", newline="")
+        return csv.reader(lines, delimiter=self.separator)
+
+    def _header(self) -> list[str]:
+        try:
+            return next(row for row in self._lines("") if row)
+        except (csv.Error, StopIteration):
+            raise DataError(f"The first line of {shown(self.table)} cannot be read as column names.") from None
+
+    def _row_error(self) -> DataError:
+        """Find the first row whose number of values isn't the header's or whose quote stays open, and name its line."""
+        table, width = self.table, len(self.header)
+        rows = self._lines(f"\n{SENTINEL}")
+        line = 0
+        try:
+            for row in rows:
+                if row == [SENTINEL]:
+                    break
+                if row and row[-1].endswith(SENTINEL):
+                    return DataError(
+                        f"A quote that opens on line {line + 1} of {shown(table)} is never closed; "
+                        "close it, or load the complete file."
+                    )
+                if len(row) != width and any(map(str.strip, row)):
+                    name = SEPARATORS[self.separator]
+                    return DataError(
+                        f"Line {line + 1} of {shown(table)} has {_values(len(row))}, but the header has {width} column"
+                        f"{'' if width == 1 else 's'} "
+                        f"({name} as separator); put quotes around values that hold a {name}, or correct the line."
+                    )
+                line = rows.line_num
+        except csv.Error:
+            return DataError(
+                f"{shown(table)} cannot be read from line {line + 1} on; a quote there may never be closed."
+            )
+        return DataError(
+            f"{shown(table)} cannot be split into rows of {_values(width)}; check its quotes and separators."
+        )
 
 
 def read_delimited(
@@ -39,24 +174,41 @@ def read_delimited(
     Raises DataError when it isn't text, is empty, has no rows, has a row of another length than the header or a quote
     that is never closed, or when two columns have one name.
     """
-    text = _blank_start(to_utf8(data, table, encoding, notes))
-    if not text.strip():
-        raise DataError(f"{shown(table)} is empty; load a file with column names and at least one row.")
-    _refuse_markup(text, table)
-    text, separator = _separator(text)
-    header = _header(text, separator, table)
-    columns = _columns(text, separator, len(header), table)
-    if len(columns[0]) == 0:
+    file = TextFile(lambda: io.BytesIO(data), table, notes, encoding)
+    batches = list(file.batches())
+    if not batches:
         raise DataError(f"{shown(table)} holds column names but no rows; load a file with at least one row.")
-    header, columns = _without_empty_columns(header, columns, notes)
-    names = column_names(header, table, notes)
+    columns = pa.Table.from_batches(batches).columns
+    blank = [not any(text.strip() for text in column.unique().to_pylist()) for column in columns]
+    kept = columns_with_content(file.header, blank, notes)
+    names = column_names([file.header[position] for position in kept], table, notes)
+    notice_header(names, file, notes)
+    rules = TextRules(comma_is_decimal=file.separator == ";", missing=rules_missing)
+    frame = pd.DataFrame(typed_columns(names, [columns[position] for position in kept], notes, rules))
+    note_empty_rows(frame, notes)
+    return frame, "tsv" if file.separator == "\t" else "csv"
+
+
+def columns_with_content(header: list[str], blank: list[bool], notes: Notes) -> list[int]:
+    """The columns but those with neither a name nor a value, as a separator at the end of every line makes them.
+
+    `blank` says of each column whether it has no value. Where nothing has any, all columns stay.
+    """
+    kept = [
+        position for position, (name, empty) in enumerate(zip(header, blank, strict=True)) if name.strip() or not empty
+    ]
+    dropped = len(header) - len(kept)
+    if not dropped or not kept:
+        return list(range(len(header)))
+    notes.say(f"{dropped} column{'s' if dropped > 1 else ''} with neither a name nor a value left out.")
+    return kept
+
+
+def notice_header(names: list[str], file: TextFile, notes: Notes) -> None:
+    """Say so when the names look like values, or when the only column looks like several."""
     notice_numbers(names, notes)
     if len(names) == 1:
-        _notice_one_column(text, notes)
-    rules = TextRules(comma_is_decimal=separator == ";", missing=rules_missing)
-    frame = pd.DataFrame(typed_columns(names, columns, notes, rules))
-    note_empty_rows(frame, notes)
-    return frame, "tsv" if separator == "\t" else "csv"
+        _notice_one_column(file.sample, notes)
 
 
 def _blank_start(text: bytes) -> bytes:
@@ -98,95 +250,8 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
     return csv.reader(io.StringIO(text, newline=""), delimiter=separator)
 
 
-def _header(text: bytes, separator: str, table: str) -> list[str]:
-    lines = io.TextIOWrapper(io.BytesIO(text), encoding="utf-8", newline="")
-    try:
-        return next(row for row in csv.reader(lines, delimiter=separator) if row)
-    except (csv.Error, StopIteration):
-        raise DataError(f"The first line of {shown(table)} cannot be read as column names.") from None
-
-
-def _columns(text: bytes, separator: str, width: int, table: str) -> list[pa.ChunkedArray]:
-    """Values of the rows below the header, one array of n texts per column."""
-    end = "\n" + separator * (width - 1) + f'"{SENTINEL}"\n'
-    closed = text + end.encode()
-    block = min(max(BLOCK_BYTES, len(closed) // 64), LARGEST_BLOCK)
-    try:
-        parsed = _parse(closed, separator, width, block)
-    except pa.ArrowInvalid as error:
-        if "straddling" not in str(error):
-            raise _row_error(text, separator, width, table) from None
-        try:
-            parsed = _parse(closed, separator, width, min(len(closed) + 1, LARGEST_BLOCK))
-        except pa.ArrowInvalid:
-            raise _row_error(text, separator, width, table) from None
-    if parsed.column(width - 1)[-1].as_py() != SENTINEL:
-        raise _row_error(text, separator, width, table)
-    return parsed.slice(1, parsed.num_rows - 2).columns
-
-
-def _parse(text: bytes, separator: str, width: int, block: int) -> pa.Table:
-    names = [str(position) for position in range(width)]
-
-    def on_other_width(row: pa_csv.InvalidRow) -> str:
-        return "error" if row.text.strip() else "skip"
-
-    return pa_csv.read_csv(
-        pa.BufferReader(text),
-        read_options=pa_csv.ReadOptions(column_names=names, block_size=block),
-        parse_options=pa_csv.ParseOptions(
-            delimiter=separator, newlines_in_values=True, invalid_row_handler=on_other_width
-        ),
-        convert_options=pa_csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False, check_utf8=False
-        ),
-    )
-
-
-def _row_error(text: bytes, separator: str, width: int, table: str) -> DataError:
-    """Find the first row whose number of values isn't the header's or whose quote stays open, and name its line."""
-    rows = csv.reader(io.StringIO(f"{text.decode()}\n{SENTINEL}", newline=""), delimiter=separator)
-    line = 0
-    try:
-        for row in rows:
-            if row == [SENTINEL]:
-                break
-            if row and row[-1].endswith(SENTINEL):
-                return DataError(
-                    f"A quote that opens on line {line + 1} of {shown(table)} is never closed; "
-                    "close it, or load the complete file."
-                )
-            if len(row) != width and any(map(str.strip, row)):
-                name = SEPARATORS[separator]
-                return DataError(
-                    f"Line {line + 1} of {shown(table)} has {_values(len(row))}, but the header has {width} column"
-                    f"{'' if width == 1 else 's'} "
-                    f"({name} as separator); put quotes around values that hold a {name}, or correct the line."
-                )
-            line = rows.line_num
-    except csv.Error:
-        return DataError(f"{shown(table)} cannot be read from line {line + 1} on; a quote there may never be closed.")
-    return DataError(f"{shown(table)} cannot be split into rows of {_values(width)}; check its quotes and separators.")
-
-
-def _without_empty_columns(
-    header: list[str], columns: list[pa.ChunkedArray], notes: Notes
-) -> tuple[list[str], list[pa.ChunkedArray]]:
-    """Leave out columns with neither a name nor a value, as a separator at the end of every line makes them."""
-    kept = [
-        position
-        for position, (name, column) in enumerate(zip(header, columns, strict=True))
-        if name.strip() or any(text.strip() for text in column.unique().to_pylist())
-    ]
-    dropped = len(header) - len(kept)
-    if dropped and kept:
-        notes.say(f"{dropped} column{'s' if dropped > 1 else ''} with neither a name nor a value left out.")
-        return [header[position] for position in kept], [columns[position] for position in kept]
-    return header, columns
-
-
-def _notice_one_column(text: bytes, notes: Notes) -> None:
-    lines = text[:SAMPLE_BYTES].decode("utf-8", errors="ignore").split("\n")[:SAMPLE_ROWS]
+def _notice_one_column(sample: str, notes: Notes) -> None:
+    lines = sample.split("\n")[:SAMPLE_ROWS]
     lines = [line.strip() for line in lines if line.strip()]
     for mark, title in UNUSUAL_SEPARATORS.items():
         if mark in lines[0] and len({line.count(mark) for line in lines[:-1]}) == 1 and len(lines) > 1:

@@ -1,20 +1,14 @@
-"""How numbers and dates are written: patterns (RE2 syntax, whole text) and their values.
-
-Every reader takes the distinct texts of a column and returns one value per text, or None when the column has to stay
-text; what is worth knowing goes into the notes.
-"""
+"""How numbers and dates are written: patterns (RE2 syntax, whole text), what texts show of them, and their values."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-
-from anoncore.sources.notes import Notes, shown
 
 # A plus sign before many digits is a telephone number, whose plus must not be lost.
 INTEGER = r"^(?:-?[0-9]+|\+[0-9]{1,6})$"
@@ -29,114 +23,170 @@ CLOCK = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
 ISO_DATE = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?:[T ]{CLOCK}(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})?)?$"
 TIME_ZONE = r":[0-9.]+(?:Z|[+-][0-9]{2}:?[0-9]{2})$"
 OTHER_DATE = r"^(?:[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2}(?:[0-9]{2})?|[0-9]{4}[./][0-9]{1,2}[./][0-9]{1,2})$"
+BOOLEAN = r"^(?i:true|false)$"
+
+# Most columns of numbers are written like this; it saves them the slower patterns above.
+COMMON_INTEGER = r"^-?(?:0|[1-9][0-9]{0,17})$"
+COMMON_NUMBER = r"^-?[0-9]+(?:\.[0-9]+)?$"
+# Every number and every date begins with one of these, so that other texts need no further pattern.
+FIRST_CHARACTER = r"^[-+.0-9iI]"
 
 EXACT_IN_FLOAT = 2**53
 INT64 = np.iinfo(np.int64)
+LONGEST_INT64 = 20
+COMMON_LENGTH = 18
 
-# Of int64, float64, datetime64 or object (texts).
-Values = npt.NDArray[Any]
+Bools = npt.NDArray[np.bool_]
 
 
-def matches(texts: pa.Array, pattern: str) -> npt.NDArray[np.bool_]:
+def matches(texts: pa.Array, pattern: str) -> Bools:
     """Which texts match the pattern; texts (n,) -> bool (n,)."""
-    found: npt.NDArray[np.bool_] = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
+    found: Bools = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
     return found
 
 
-def plain_numbers(texts: pa.Array) -> npt.NDArray[np.bool_]:
+def plain_numbers(texts: pa.Array) -> Bools:
     """Which texts are numbers written plainly: digits, a point, an exponent, or infinity."""
-    found: npt.NDArray[np.bool_] = matches(texts, FINITE) & ~matches(texts, PHONE) | matches(texts, INFINITE)
+    common = matches(texts, COMMON_NUMBER)
+    if common.all():
+        return common
+    found: Bools = matches(texts, FINITE) & ~matches(texts, PHONE) | matches(texts, INFINITE)
     return found
 
 
-def booleans(texts: pa.Array) -> Values | None:
-    """`True` and `False` as two texts when all are one of them in any spelling of case."""
-    lowered = pc.utf8_lower(texts)
-    if not matches(lowered, "^(?:true|false)$").all():
-        return None
-    return np.where(matches(lowered, "^true$"), "True", "False").astype(object)
+def ungrouped(texts: pa.Array) -> pa.Array:
+    """Numbers without their thousands separators: 1,234.5 becomes 1234.5."""
+    return pc.replace_substring(texts, ",", "")
 
 
-def numbers(texts: pa.Array, column: str, notes: Notes, *, comma_is_decimal: bool) -> Values | None:
-    """Numbers as int64 when all are whole, else float64 (infinities included).
+def with_point(texts: pa.Array) -> pa.Array:
+    """Numbers with a decimal comma as others write them: 1.234,5 becomes 1234.5."""
+    return pc.replace_substring(pc.replace_substring(texts, ".", ""), ",", ".")
 
-    Kept as text, with a note: leading zeros, whole numbers that neither int64 nor (beside fractions) float64 holds
-    exactly, and thousands or decimal commas whose meaning is open. `1,234` is 1234 in a file whose separator isn't the
-    semicolon; there (`comma_is_decimal`) `1.234,5` is 1234.5.
+
+@dataclass(frozen=True)
+class NumberFacts:
+    """What texts that are numbers show of the type that they need.
+
+    `leading_zero` is the first text with zeros in front, `whole` says whether all are whole numbers, `low` and `high`
+    are bounds of the whole ones (and of 0), `too_long` says whether one of them has more digits than any int64.
     """
-    if not matches(texts, INFINITE).all() and plain_numbers(texts).all():
-        return _plain(texts, column, notes)
-    with_comma = matches(texts, ",")
-    if not with_comma.any():
-        return None
-    if matches(texts, GROUPED).all() and (not comma_is_decimal or matches(texts, SURELY_GROUPED).any()):
-        notes.about("Commas in numbers were read as thousands separators (1,234 is 1234) in {columns}.", column)
-        return _plain(pc.replace_substring(texts, ",", ""), column, notes)
-    if not matches(texts, DECIMAL_COMMA).all():
-        return None
-    if not comma_is_decimal or matches(texts, GROUPED).all():
-        notes.about(
-            "Numbers with commas are kept as text in {columns}, because the comma may mean decimals or thousands; "
-            "write them with a decimal point to have numbers.",
-            column,
-            f"for example {shown(texts.filter(pa.array(with_comma))[0].as_py())}",
+
+    leading_zero: str | None = None
+    whole: bool = True
+    low: int = 0
+    high: int = 0
+    too_long: bool = False
+
+    @classmethod
+    def of(cls, texts: pa.Array) -> NumberFacts:
+        """The facts of texts (n,) that are plain numbers."""
+        if matches(texts, COMMON_INTEGER).all():
+            low, high = _bounds(texts)
+            return cls(low=min(low, 0), high=max(high, 0))
+        zeros = matches(texts, LEADING_ZERO)
+        leading_zero = texts.filter(pa.array(zeros))[0].as_py() if zeros.any() else None
+        whole = matches(texts, INTEGER)
+        integers = texts.filter(pa.array(whole))
+        lengths = pc.utf8_length(integers).to_numpy()
+        common = integers.filter(pa.array(lengths <= COMMON_LENGTH))
+        bounds = [0, *_bounds(pc.utf8_ltrim(common, "+"))]
+        # Python refuses to convert very long digit strings, and no such number fits anyway.
+        fitting = integers.filter(pa.array((lengths > COMMON_LENGTH) & (lengths <= LONGEST_INT64)))
+        bounds += [int(text) for text in fitting.to_pylist()]
+        too_long = bool((lengths > LONGEST_INT64).any())
+        return cls(leading_zero, bool(whole.all()), min(bounds), max(bounds), too_long)
+
+    def and_of(self, other: NumberFacts) -> NumberFacts:
+        """The facts of these texts and of others that come later in the column."""
+        return NumberFacts(
+            self.leading_zero or other.leading_zero,
+            self.whole and other.whole,
+            min(self.low, other.low),
+            max(self.high, other.high),
+            self.too_long or other.too_long,
         )
-        return None
-    notes.about("Commas in numbers were read as decimal marks (1.234,5 is 1234.5) in {columns}.", column)
-    return _plain(pc.replace_substring(pc.replace_substring(texts, ".", ""), ",", "."), column, notes)
+
+    def is_exact(self, *, as_float: bool) -> bool:
+        """Whether the type, int64 or (`as_float`) float64, holds every whole number exactly."""
+        low, high = (-EXACT_IN_FLOAT, EXACT_IN_FLOAT) if as_float else (int(INT64.min), int(INT64.max))
+        return not self.too_long and low <= self.low and self.high <= high
 
 
-def _plain(texts: pa.Array, column: str, notes: Notes) -> Values | None:
-    zero = matches(texts, LEADING_ZERO)
-    if zero.any():
-        example = shown(texts.filter(pa.array(zero))[0].as_py())
-        notes.about("Kept as text because of leading zeros: {columns}.", column, f"for example {example}")
-        return None
-    whole = matches(texts, INTEGER)
-    # Python refuses to convert very long digit strings, and no such number fits anyway.
-    too_long = bool((whole & (pc.utf8_length(texts).to_numpy() > 20)).any())
-    integers = [] if too_long else [int(text) for text in texts.filter(pa.array(whole)).to_pylist()]
-    low, high = (min(integers), max(integers)) if integers else (0, 0)
-    limit = (INT64.min, INT64.max) if whole.all() else (-EXACT_IN_FLOAT, EXACT_IN_FLOAT)
-    if too_long or low < limit[0] or high > limit[1]:
-        too_big(column, notes)
-        return None
-    if whole.all():
-        return np.array(integers, dtype=np.int64)
-    return np.array([float(text) for text in texts.to_pylist()], dtype=np.float64)
+def _bounds(texts: pa.Array) -> tuple[int, int]:
+    if not len(texts):
+        return 0, 0
+    found = pc.min_max(texts.cast(pa.int64()))
+    return found["min"].as_py(), found["max"].as_py()
 
 
-def too_big(column: str, notes: Notes) -> None:
-    """Note that a column stays text because its whole numbers would lose digits as numbers."""
-    notes.about("Kept as text, because the whole numbers are too long to be held exactly: {columns}.", column)
+def whole_numbers(texts: pa.Array) -> pa.Array:
+    """The int64 values of texts of whole numbers."""
+    return pc.utf8_ltrim(texts, "+").cast(pa.int64())
 
 
-def dates(texts: pa.Array, column: str, notes: Notes) -> Values | None:
-    """Dates and times as datetime64 when all are written as 2024-05-31 or 2024-05-31 14:00; zones become UTC."""
-    if not matches(texts, ISO_DATE).all():
-        if matches(texts, OTHER_DATE).all():
-            notes.about(
-                "Dates are kept as text in {columns}, because the order of day and month is not certain; "
-                "write them as 2024-05-31 to have dates.",
-                column,
-                f"for example {shown(texts[0].as_py())}",
-            )
-        return None
-    zoned = matches(texts, TIME_ZONE)
+def fractions(texts: pa.Array) -> npt.NDArray[np.float64]:
+    """The float64 values of texts of numbers, infinities included; (n,) -> (n,)."""
     try:
+        return pc.utf8_ltrim(texts, "+").cast(pa.float64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:
+        # Arrow refuses what is beyond float64, such as 1e999, which Python takes as infinite.
+        return np.array([float(text) for text in texts.to_pylist()], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class DateFacts:
+    """What texts written like 2024-05-31 or 2024-05-31 14:00 show of the type that they need.
+
+    `zoned` and `unzoned` say whether some have a time zone and some have none, `exist` whether a calendar has them
+    all, `unit` is the coarsest unit of datetime64 that keeps them all, `low` and `high` are the first and the last.
+    """
+
+    zoned: bool = False
+    unzoned: bool = False
+    exist: bool = True
+    unit: str = "us"
+    low: pd.Timestamp | None = None
+    high: pd.Timestamp | None = None
+
+    @classmethod
+    def of(cls, texts: pa.Array) -> DateFacts:
+        """The facts of texts (n,) that match ISO_DATE."""
+        zoned = matches(texts, TIME_ZONE)
         if zoned.any() and not zoned.all():
-            raise ValueError
-        found = pd.DatetimeIndex(pd.to_datetime(texts.to_pylist(), format="ISO8601", utc=bool(zoned.any())))
-    except ValueError:
-        notes.about("Kept as text, because not every date exists or only some have a time zone: {columns}.", column)
-        return None
-    if zoned.any():
-        zone_dropped(column, notes)
-        found = found.tz_localize(None)
-    moments: npt.NDArray[np.datetime64] = found.to_numpy()
-    return moments
+            return cls(zoned=True, unzoned=True)
+        try:
+            found = _parsed(texts, zoned=bool(zoned.all()))
+        except ValueError:
+            return cls(bool(zoned.all()), not zoned.any(), exist=False)
+        return cls(bool(zoned.all()), not zoned.any(), True, found.unit, found.min(), found.max())
+
+    def and_of(self, other: DateFacts) -> DateFacts:
+        """The facts of these texts and of others that come later in the column."""
+        lows = [low for low in (self.low, other.low) if low is not None]
+        highs = [high for high in (self.high, other.high) if high is not None]
+        return DateFacts(
+            self.zoned or other.zoned,
+            self.unzoned or other.unzoned,
+            self.exist and other.exist,
+            "ns" if "ns" in (self.unit, other.unit) else "us",
+            min(lows, default=None),
+            max(highs, default=None),
+        )
+
+    @property
+    def holds(self) -> bool:
+        """Whether datetime64 holds all of them, either all as they are or all in UTC."""
+        if not self.exist or self.zoned == self.unzoned or self.low is None or self.high is None:
+            return False
+        return self.unit == "us" or (pd.Timestamp.min <= self.low and self.high <= pd.Timestamp.max)
 
 
-def zone_dropped(column: str, notes: Notes) -> None:
-    """Note that times with a zone are now UTC."""
-    notes.about("Times with a time zone were turned into UTC in {columns}.", column)
+def moments(texts: pa.Array, *, zoned: bool, unit: str) -> pa.Array:
+    """The values of texts that match ISO_DATE as timestamps of a unit; those with a time zone in UTC."""
+    return pa.array(_parsed(texts, zoned=zoned).as_unit(unit))  # type: ignore[arg-type]
+
+
+def _parsed(texts: pa.Array, *, zoned: bool) -> pd.DatetimeIndex:
+    found = pd.DatetimeIndex(pd.to_datetime(texts.to_pylist(), format="ISO8601", utc=zoned))
+    return found.tz_localize(None) if zoned else found

@@ -15,6 +15,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.sources import numerals
 from anoncore.sources.headers import column_names
+from anoncore.sources.inference import too_big, zone_dropped
 from anoncore.sources.notes import Notes, shown
 from anoncore.sources.values import note_empty_rows, without_infinities
 from anoncore.table.coding import check_years
@@ -206,7 +207,7 @@ def _whole(name: str, column: pa.ChunkedArray, notes: Notes) -> pd.Series:
     lowest, highest = (int(bound.as_py()) for bound in pc.min_max(column).values())
     limit = numerals.EXACT_IN_FLOAT if column.null_count else numerals.INT64.max
     if highest > limit or (column.null_count and lowest < -limit):
-        numerals.too_big(name, notes)
+        too_big(name, notes)
         return _text(name, column.cast(pa.large_string()))
     return pd.Series(column.cast(pa.float64() if column.null_count else pa.int64()).to_numpy(), name=name)
 
@@ -221,7 +222,7 @@ def _fractional(name: str, column: pa.ChunkedArray, notes: Notes) -> pd.Series:
 def _moments(name: str, column: pa.ChunkedArray, notes: Notes) -> pd.Series:
     kind = column.type
     if pa.types.is_timestamp(kind) and kind.tz is not None:
-        numerals.zone_dropped(name, notes)
+        zone_dropped(name, notes)
     unit = kind.unit if pa.types.is_timestamp(kind) else "s"
     try:
         moments = pd.Series(column.cast(pa.timestamp(unit)).to_numpy(), name=name)
