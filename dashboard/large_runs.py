@@ -19,7 +19,8 @@ from anoncore.engines.table_sample import TableSample, sample_table
 from anoncore.recipes.engine_choice import run_on_disk
 from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.source import HierarchySpec, Source
-from anoncore.sources.large_table import LargeTable, database_tables, table_files
+from anoncore.sources.large_table import LargeTable, database_tables
+from anoncore.sources.table_files import table_files
 from anoncore.table.microdata import Role
 from dashboard import compute, jobs, state
 from dashboard.full_hierarchies import full_spec

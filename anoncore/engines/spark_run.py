@@ -16,16 +16,23 @@ import pyarrow as pa
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.algorithms.rothko.setting import Counters, Part, Setting
 from anoncore.base.errors import DataError
+from anoncore.base.faults import reading
 from anoncore.base.progress import Progress
+from anoncore.base.texts import listing
 from anoncore.engines.column_coding import CodedColumn
 from anoncore.engines.file_rows import CODES
 from anoncore.engines.parts import PartTables
 from anoncore.engines.spark_rows import NUMBER, SparkRows, list_codes
 from anoncore.engines.spool import RowCoder, Tags, profile_of
 from anoncore.engines.table_profile import TableProfile
+from anoncore.sources.headers import column_names
+from anoncore.sources.notes import Notes
+from anoncore.sources.parquet import PANDAS_ROW_LABELS
+from anoncore.sources.table_files import is_parquet, table_files
+from anoncore.sources.text_spool import spool_text
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 PART = "anoncore:part"
 
@@ -45,13 +52,43 @@ class SparkTable:
 
     def counted(self, name: str, most: int) -> pa.Table:
         """Distinct values of a column and how often each occurs, columns `value` and `rows`."""
-        column = self.frame.select(self.frame[f"`{name}`"].alias("value"))
+        column = self.frame.select(_column(self.frame, name).alias("value"))
         found = column.groupBy("value").count().limit(most + 1).toArrow().rename_columns(["value", "rows"])
         if found.num_rows > most:
             raise DataError(
                 f"'{name}' has more than {most:,} different values; round them, or tag the column as insensitive."
             )
         return found
+
+
+def _column(frame: DataFrame, name: str) -> Column:
+    return frame["`" + name.replace("`", "``") + "`"]
+
+
+def open_on_spark(
+    session: SparkSession, path: Path, folder: Path, encoding: str | None = None, missing: Collection[str] = ()
+) -> DataFrame:
+    """A table of Parquet or text files as a Spark frame, with the names, types and missing values of other engines.
+
+    Spark reads Parquet files itself. Text files are read on this machine, as `read_table` reads them, and written once
+    as Parquet to `folder`, which all workers reach. Raises DataError for files that cannot be read, and for names that
+    differ in upper and lower case alone, which Spark does not tell apart.
+    """
+    with reading(path.name):
+        files = table_files(path)
+        if is_parquet(files[0]):
+            frame = session.read.parquet(*map(str, files))
+            kept = [name for name in frame.columns if name != PANDAS_ROW_LABELS]
+            frame = frame.select(*(_column(frame, name) for name in kept))
+            names = column_names(kept, path.name, Notes())
+        else:
+            spooled = folder / "source.parquet"
+            names = spool_text(files, path.name, spooled, encoding, missing, Notes())
+            frame = session.read.parquet(str(spooled))
+    alike = [name for name in names if sum(name.lower() == other.lower() for other in names) > 1]
+    if alike:
+        raise DataError(f"Spark takes the names {listing(alike)} for one; rename the columns, or use the engine disk.")
+    return frame.toDF(*names)
 
 
 def anonymize_on_spark(
@@ -102,7 +139,7 @@ def _coded(frame: DataFrame, setting: Setting, columns: dict[str, CodedColumn]) 
             yield pa.record_batch(arrays, names=[*coded.schema.names, NUMBER])
 
     numbered = frame.select(
-        *(frame[f"`{name}`"] for name in coder.wanted), functions.monotonically_increasing_id().alias(NUMBER)
+        *(_column(frame, name) for name in coder.wanted), functions.monotonically_increasing_id().alias(NUMBER)
     )
     kinds = {field.name: field for field in frame.schema.fields}
     codes = types.StructField(CODES, types.ArrayType(types.IntegerType()))

@@ -56,4 +56,5 @@ def sample_table(
     frame = pd.DataFrame({name: table_column(name, rows.column(name), notes) for name in table.names})
     digest = sha256(repr(list(frame.columns)).encode())
     digest.update(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
-    return TableSample(frame, n, notes.sentences(), digest.hexdigest())
+    told = notes.sentences() if table.notes is None else table.notes
+    return TableSample(frame, n, told, digest.hexdigest())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -23,9 +24,10 @@ from anoncore.engines.large_run import LargeRun, anonymize_table, check_output
 from anoncore.engines.spool import Tags
 from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.source import HierarchySpec, table_value
-from anoncore.sources.large_table import DATABASES, PARQUET, LargeTable, table_files
+from anoncore.sources.large_table import LargeTable
 from anoncore.sources.parquet import LARGEST_CELLS
 from anoncore.sources.reader import UNPACKED_LIMIT
+from anoncore.sources.table_files import DATABASES, table_files
 from anoncore.table.domain import Kind
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.microdata import Role
@@ -125,17 +127,14 @@ def run_on_spark(
         from pyspark.sql import SparkSession
     except ImportError:
         raise RecipeError("The engine spark needs pyspark; install it with: pip install 'anoncore[spark]'.") from None
-    from anoncore.engines.spark_run import anonymize_on_spark
+    from anoncore.engines.spark_run import anonymize_on_spark, open_on_spark
 
-    files = [str(file) for file in table_files(path)]
+    source = recipe.source
     try:
         session = SparkSession.builder.appName("anoncore").getOrCreate()
-        if files[0].lower().endswith(PARQUET):
-            frame = session.read.parquet(*files)
-        else:
-            frame = session.read.csv(files, header=True, inferSchema=True, encoding=recipe.source.encoding)
-        folder = None if workspace is None else str(workspace)
-        counters = anonymize_on_spark(frame, tags_of(recipe), algorithm, str(output), folder, progress)
+        with tempfile.TemporaryDirectory(dir=workspace) as folder:
+            frame = open_on_spark(session, path, Path(folder), source.encoding, source.missing)
+            counters = anonymize_on_spark(frame, tags_of(recipe), algorithm, str(output), folder, progress)
     except PySparkException as error:
         raise RecipeError(f"Spark could not finish: {str(error).splitlines()[0][:300]}") from None
     return (algorithm.account(counters),)

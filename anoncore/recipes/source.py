@@ -18,7 +18,7 @@ from anoncore.base.model import Model
 from anoncore.base.texts import quoted
 from anoncore.base.toml import plain
 from anoncore.sources import read_table
-from anoncore.sources.large_table import DATABASES
+from anoncore.sources.table_files import DATABASES
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.hierarchy_files import read_hierarchy
 

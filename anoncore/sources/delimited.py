@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Iterator
 from itertools import islice
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, TextIO
 
 import pandas as pd
 import pyarrow as pa
@@ -18,7 +18,7 @@ from anoncore.sources.encoding import ChunkStream, OpenBytes, text_encoding, utf
 from anoncore.sources.headers import column_names, notice_numbers
 from anoncore.sources.inference import TextRules
 from anoncore.sources.notes import Notes, shown
-from anoncore.sources.values import note_empty_rows, typed_columns
+from anoncore.sources.values import empty_rows, note_empty_rows, typed_columns
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 UNUSUAL_SEPARATORS = {" ": "spaces", ":": "colons", "^": "carets", "~": "tildes", "#": "number signs"}
@@ -125,20 +125,19 @@ class TextFile:
                 break
         return head
 
-    def _lines(self, end: str) -> Iterator[list[str]]:
-        lines = io.TextIOWrapper(self._stream(end.encode()), encoding="utf-8", newline="")
-        return csv.reader(lines, delimiter=self.separator)
+    def _lines(self, end: str) -> TextIO:
+        return io.TextIOWrapper(self._stream(end.encode()), encoding="utf-8", newline="")
 
     def _header(self) -> list[str]:
         try:
-            return next(row for row in self._lines("") if row)
+            return next(row for row in csv.reader(self._lines(""), delimiter=self.separator) if row)
         except (csv.Error, StopIteration):
             raise DataError(f"The first line of {shown(self.table)} cannot be read as column names.") from None
 
     def _row_error(self) -> DataError:
         """Find the first row whose number of values isn't the header's or whose quote stays open, and name its line."""
         table, width = self.table, len(self.header)
-        rows = self._lines(f"\n{SENTINEL}")
+        rows = csv.reader(self._lines(f"\n{SENTINEL}"), delimiter=self.separator)
         line = 0
         try:
             for row in rows:
@@ -185,7 +184,7 @@ def read_delimited(
     notice_header(names, file, notes)
     rules = TextRules(comma_is_decimal=file.separator == ";", missing=rules_missing)
     frame = pd.DataFrame(typed_columns(names, [columns[position] for position in kept], notes, rules))
-    note_empty_rows(frame, notes)
+    note_empty_rows(empty_rows(frame), notes)
     return frame, "tsv" if file.separator == "\t" else "csv"
 
 

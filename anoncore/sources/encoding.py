@@ -136,10 +136,12 @@ def _checked(opened: OpenBytes, encoding: Encoding, table: str) -> Encoding:
 
 def _check_controls(chunks: Iterator[bytes], table: str) -> None:
     """Raise DataError for a null character, or for too many control characters."""
-    nulls = controls = size = 0
+    has_null, controls, size = False, 0, 0
     for chunk in chunks:
-        nulls, controls, size = nulls + chunk.count(0), controls + _count(chunk, CONTROLS), size + len(chunk)
-    if nulls or controls > CONTROL_SHARE_UTF8 * size:
+        found = _count(chunk, CONTROLS)
+        has_null = has_null or (found > 0 and b"\0" in chunk)
+        controls, size = controls + found, size + len(chunk)
+    if has_null or controls > CONTROL_SHARE_UTF8 * size:
         raise _not_text(table)
 
 

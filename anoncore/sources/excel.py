@@ -16,8 +16,9 @@ import pyarrow as pa
 from anoncore.base.errors import DataError
 from anoncore.base.memory import CELL_BYTES, TEXT_FACTOR, require_memory
 from anoncore.sources.headers import column_names
+from anoncore.sources.inference import TextRules
 from anoncore.sources.notes import Notes, listed, shown
-from anoncore.sources.values import TextRules, note_empty_rows, typed_columns
+from anoncore.sources.values import empty_rows, note_empty_rows, typed_columns
 
 LARGEST_ROWS = 1_048_576
 LARGEST_CELLS = 100_000_000
@@ -56,7 +57,7 @@ def read_excel(
     names = column_names(header, table, notes)
     rules = TextRules(missing=(*FORMULA_ERRORS, *missing))
     frame = pd.DataFrame(typed_columns(names, columns, notes, rules))
-    note_empty_rows(frame, notes)
+    note_empty_rows(empty_rows(frame), notes)
     return frame
 
 

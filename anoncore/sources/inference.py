@@ -7,7 +7,7 @@ memory: all that the rules need to know of a column takes a few hundred bytes, h
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -87,63 +87,90 @@ class Evidence:
         self._other_dates = True
 
     def add(self, texts: pa.Array, rows: Rows, *, trimmed: bool) -> None:
-        """Take in distinct texts (m,) without surrounding spaces that stand in so many rows (m,) each."""
+        """Take in texts (m,) without surrounding spaces that stand in so many rows (m,) each.
+
+        They are best distinct, as that saves time, but need not be.
+        """
         self.trimmed |= trimmed
         special: Bools = pc.is_in(texts, self._special).to_numpy(zero_copy_only=False)
-        for place in np.flatnonzero(special):
-            text = texts[int(place)].as_py()
-            self.special_rows[text] = self.special_rows.get(text, 0) + int(rows[place])
-        other = texts.filter(pa.array(~special)) if special.any() else texts
+        if not special.any():
+            numbers, dates = self._add_other(texts, rows)
+            self._not_number = self._not_number or _first(texts, ~numbers)
+            self._not_date = self._not_date or _first(texts, ~dates)
+            return
+        self._add_special(texts.filter(pa.array(special)), rows[special])
         numbers, dates = np.zeros(len(texts), dtype=np.bool_), np.zeros(len(texts), dtype=np.bool_)
-        if len(other):
-            numbers[~special], dates[~special] = self._add_other(other, rows[~special])
+        if not special.all():
+            numbers[~special], dates[~special] = self._add_other(texts.filter(pa.array(~special)), rows[~special])
         # Where the column stays text, "None" is one of its texts; "?" and "NA" are missing beside numbers and dates.
         is_text = ~special | pc.equal(texts, "None").to_numpy(zero_copy_only=False)
         self._not_number = self._not_number or _first(texts, is_text & ~numbers)
         self._not_date = self._not_date or _first(texts, is_text & ~dates)
 
+    def _add_special(self, texts: pa.Array, rows: Rows) -> None:
+        encoded = texts.dictionary_encode()
+        counted = np.bincount(encoded.indices.to_numpy(), weights=rows).astype(np.int64)
+        for text, found in zip(encoded.dictionary.to_pylist(), counted.tolist(), strict=True):
+            self.special_rows[text] = self.special_rows.get(text, 0) + found
+
     def _add_other(self, texts: pa.Array, rows: Rows) -> tuple[Bools, Bools]:
         """Take in texts that cannot mean missing; which ones are plain numbers, and which ones dates."""
-        self.first = self.first or _first(texts, np.ones(len(texts), dtype=np.bool_))
+        self.first = self.first or texts[0].as_py()
         self.rows += int(rows.sum())
         self._booleans = self._booleans and bool(matches(texts, numerals.BOOLEAN).all())
         if self._codes is not None:
             capitals = matches(texts, TWO_CAPITALS).all()
             self._codes = self._codes | set(texts.to_pylist()) if capitals else None
-        begins = matches(texts, numerals.FIRST_CHARACTER)
-        numbers, dates = begins.copy(), begins.copy()
-        likely = texts if begins.all() else texts.filter(pa.array(begins))
-        numbers[begins] = numerals.plain_numbers(likely)
-        dates[begins] = False if numbers[begins].all() else matches(likely, numerals.ISO_DATE)
+        plain = self._plain
+        common = None if plain is None else NumberFacts.of_common(texts, whole=plain.whole)
+        numbers = dates = np.zeros(len(texts), dtype=np.bool_)
+        if common is not None:
+            numbers = ~numbers
+        elif plain is None and self._dates is not None and matches(texts, numerals.ISO_DATE).all():
+            dates = ~dates
+        else:
+            numbers, dates = _numbers_and_dates(texts)
         self._number_rows += int(rows[numbers].sum())
         self._date_rows += int(rows[dates].sum())
-        self._add_numbers(texts, bool(numbers.all()))
-        self._add_dates(texts, bool(dates.all()))
+        self._add_numbers(texts, common, plain=bool(numbers.all()))
+        self._add_dates(texts, iso=bool(dates.all()))
         return numbers, dates
 
-    def _add_numbers(self, texts: pa.Array, plain: bool) -> None:
-        self._infinite = self._infinite and bool(matches(texts, numerals.INFINITE).all())
-        facts = NumberFacts.of(texts) if plain and (self._plain or self._grouped or self._decimal) else NumberFacts()
-        self._plain = self._plain.and_of(facts) if self._plain is not None and plain else None
+    def _add_numbers(self, texts: pa.Array, facts: NumberFacts | None, *, plain: bool) -> None:
+        """Take in texts that are all numbers (`plain`) or not; `facts` are theirs, where they are known."""
+        self._infinite = self._infinite and facts is None and bool(matches(texts, numerals.INFINITE).all())
+        if facts is None and plain and (self._plain or self._grouped or self._decimal):
+            facts = NumberFacts.of(texts)
+        self._plain = self._plain.and_of(facts) if self._plain is not None and plain and facts is not None else None
         if self._grouped is None and self._decimal is None:
             return
-        with_comma: Bools = pc.match_substring(texts, ",").to_numpy(zero_copy_only=False)
-        if self._with_comma is None and with_comma.any():
-            self._with_comma = texts.filter(pa.array(with_comma))[0].as_py()
-        if self._grouped is not None and matches(texts, numerals.GROUPED).all():
-            self._surely_grouped |= with_comma.any() and bool(matches(texts, numerals.SURELY_GROUPED).any())
-            own = facts if plain else NumberFacts.of(numerals.ungrouped(texts))
-            self._grouped = self._grouped.and_of(own)
-        else:
-            self._grouped = None
-        if self._decimal is not None and plain and facts.whole:
-            self._decimal = self._decimal.and_of(facts)
-        elif self._decimal is not None and matches(texts, numerals.DECIMAL_COMMA).all():
-            self._decimal = self._decimal.and_of(NumberFacts.of(numerals.with_point(texts)))
-        else:
-            self._decimal = None
+        if not plain and self._with_comma is None:
+            self._with_comma = _first(texts, pc.match_substring(texts, ",").to_numpy(zero_copy_only=False))
+        if self._grouped is not None:
+            self._grouped = self._grouped_with(texts, facts)
+        if self._decimal is not None:
+            self._decimal = self._decimal_with(texts, facts)
 
-    def _add_dates(self, texts: pa.Array, iso: bool) -> None:
+    def _grouped_with(self, texts: pa.Array, facts: NumberFacts | None) -> NumberFacts | None:
+        """What the column shows with these texts, if its commas separate thousands; `facts` are those of plain ones."""
+        assert self._grouped is not None
+        if not matches(texts, numerals.GROUPED).all():
+            return None
+        if facts is None:
+            self._surely_grouped = self._surely_grouped or bool(matches(texts, numerals.SURELY_GROUPED).any())
+            facts = NumberFacts.of(numerals.ungrouped(texts))
+        return self._grouped.and_of(facts)
+
+    def _decimal_with(self, texts: pa.Array, facts: NumberFacts | None) -> NumberFacts | None:
+        """What the column shows with these texts, if its commas are decimal marks; `facts` are those of plain ones."""
+        assert self._decimal is not None
+        if facts is not None and facts.whole:
+            return self._decimal.and_of(facts)
+        if not matches(texts, numerals.DECIMAL_COMMA).all():
+            return None
+        return self._decimal.and_of(NumberFacts.of(numerals.with_point(texts)))
+
+    def _add_dates(self, texts: pa.Array, *, iso: bool) -> None:
         self._dates = self._dates.and_of(DateFacts.of(texts)) if self._dates is not None and iso else None
         self._other_dates = self._other_dates and bool(matches(texts, numerals.OTHER_DATE).all())
 
@@ -166,6 +193,13 @@ class Evidence:
             return found
         self._note_mixture(missing, name, notes)
         return ColumnType("text", missing)
+
+    def is_read_by(self, kind: ColumnType) -> bool:
+        """Whether the type that all texts so far have reads every one of them as this type does."""
+        own = self.column_type("", Notes())
+        return replace(own, missing=own.missing.intersection(self.special_rows)) == replace(
+            kind, missing=kind.missing.intersection(self.special_rows)
+        )
 
     def has_missing(self, missing: Collection[str]) -> bool:
         """Whether a cell is missing if these texts mean that."""
@@ -266,6 +300,16 @@ class Evidence:
                 detail = f"{others} with other text, for example {shown(other)}"
                 notes.about(f"Kept as text, because not all values are {kind}: {{columns}}.", name, detail)
                 return
+
+
+def _numbers_and_dates(texts: pa.Array) -> tuple[Bools, Bools]:
+    """Which texts are plain numbers, and which ones dates."""
+    begins = matches(texts, numerals.FIRST_CHARACTER)
+    numbers, dates = begins.copy(), begins.copy()
+    likely = texts if begins.all() else texts.filter(pa.array(begins))
+    numbers[begins] = numerals.plain_numbers(likely)
+    dates[begins] = False if numbers[begins].all() else matches(likely, numerals.ISO_DATE)
+    return numbers, dates
 
 
 def _first(texts: pa.Array, wanted: Bools) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -11,33 +11,34 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
 from anoncore.base.faults import reading, writing
 from anoncore.base.pipeline import read_ahead
-from anoncore.base.texts import listing
 from anoncore.kernels.lookup import count_numbers
+from anoncore.sources.headers import column_names
 from anoncore.sources.notes import Notes
 from anoncore.sources.parquet import PANDAS_ROW_LABELS, table_column
+from anoncore.sources.reader import notice_ending
 from anoncore.sources.sqlite_table import chosen_table, spool_sqlite, sqlite_tables
-from anoncore.sources.values import MISSING
+from anoncore.sources.table_files import DATABASES, is_parquet, table_files
+from anoncore.sources.text_spool import spool_text
 
-DATABASES = (".duckdb", ".db", ".sqlite", ".sqlite3")
-PARQUET, TEXT = (".parquet", ".pq"), (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 WHOLE_NUMBERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 NARROW = 1 << 22
 """Range of whole numbers up to which they are counted in a table of that size."""
 BATCH_ROWS = 131_072
 QUIET = "SET enable_progress_bar = false"
-MISSING_TEXTS = (*MISSING, "?", "NA")
-"""Cells of text files that mean missing, besides those that a recipe lists."""
 
 
 class LargeTable:
     """A table behind DuckDB, which keeps to `memory` bytes and spills into `workspace`.
 
-    `names` are its columns (row labels stored by pandas are left out), `n_rows` its rows. CSV and SQLite are written
-    once to Parquet in `workspace`. Raises DataError for a path that is no such table.
+    `names` are its columns, named as `read_table` names them (row labels stored by pandas are left out), `n_rows` its
+    rows. Text files, whose values have the types that `read_table` gives them, and SQLite are written once to Parquet
+    in `workspace`. `notes` are sentences about how texts were read, None for files whose columns have types. Raises
+    DataError for a path that is no such table.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class LargeTable:
         memory: int = 256_000_000,
     ) -> None:
         self.name = path.name
+        self.notes: tuple[str, ...] | None = None
         self._connection = duckdb.connect(
             ":memory:",
             config={
@@ -63,15 +65,18 @@ class LargeTable:
         self._connection.execute(QUIET)
         try:
             with reading(self.name):
-                self._relation = self._opened(path, workspace, table, encoding, missing)
+                self._relation, names = self._opened(path, workspace, table, encoding, missing)
                 columns = self._connection.execute(f"DESCRIBE SELECT * FROM {self._relation}").fetchall()
                 counted = self._connection.execute(f"SELECT count(*) FROM {self._relation}").fetchall()
         except BaseException:
             self.close()
             raise
-        kinds = {str(column[0]): str(column[1]) for column in columns if column[0] != PANDAS_ROW_LABELS}
-        self.names = tuple(kinds)
-        self._whole = {name for name, kind in kinds.items() if kind in WHOLE_NUMBERS}
+        # DuckDB changes names that differ in upper and lower case alone, and adds columns for folders like year=2020.
+        added = [None if column[0] == PANDAS_ROW_LABELS else str(column[0]) for column in columns[len(names) :]]
+        kept = {name: column for name, column in zip([*names, *added], columns, strict=True) if name is not None}
+        self.names = tuple(kept)
+        self._in_sql = {name: identifier(str(column[0])) for name, column in kept.items()}
+        self._whole = {name for name, column in kept.items() if str(column[1]) in WHOLE_NUMBERS}
         self._counted: dict[str, pa.Table] = {}
         self.n_rows = int(counted[0][0])
         if self.n_rows == 0:
@@ -80,36 +85,34 @@ class LargeTable:
 
     def _opened(
         self, path: Path, workspace: Path, table: str | None, encoding: str | None, missing: Collection[str]
-    ) -> str:
+    ) -> tuple[str, Sequence[str | None]]:
+        """What stands behind FROM in SQL, and what its first columns are called, None for one that is left out."""
         if not path.exists():
             raise DataError(f"There is no file '{path}'.")
+        spooled = workspace / "source.parquet"
         if _is_sqlite(path):
-            spooled = workspace / "source.parquet"
             spool_sqlite(path, table, spooled)
-            return f"read_parquet({_quoted(spooled)})"
+            return f"read_parquet({_quoted(spooled)})", ()
         if path.suffix.lower() in DATABASES:
-            return self._attached(path, table)
+            self._connection.execute(f"ATTACH {_quoted(path)} AS source (READ_ONLY)")
+            chosen = chosen_table(_attached_tables(self._connection), table, path.name)
+            return f"source.{identifier(chosen)}", ()
         if table is not None:
             raise DataError(f"source.table is for a database, and '{self.name}' is none.")
         files = table_files(path)
-        if files[0].suffix.lower() in PARQUET:
-            return f"read_parquet([{', '.join(map(_quoted, files))}])"
-        spooled = workspace / "source.parquet"
-        texts = [*MISSING_TEXTS, *missing]
-        options = f"nullstr = [{', '.join(map(_quoted, texts))}], sample_size = 200000"
-        options += f", encoding = {_quoted(encoding)}" if encoding else ""
-        source = f"read_csv([{', '.join(map(_quoted, files))}], {options})"
-        self._connection.execute(f"COPY (SELECT * FROM {source}) TO {_quoted(spooled)} (FORMAT parquet)")
-        return f"read_parquet({_quoted(spooled)})"
-
-    def _attached(self, path: Path, table: str | None) -> str:
-        self._connection.execute(f"ATTACH {_quoted(path)} AS source (READ_ONLY)")
-        return f"source.{identifier(chosen_table(_attached_tables(self._connection), table, path.name))}"
+        if is_parquet(files[0]):
+            return f"read_parquet([{', '.join(map(_quoted, files))}])", _parquet_names(files[0], self.name)
+        notes = Notes()
+        names = spool_text(files, self.name, spooled, encoding, missing, notes)
+        if path.is_file():
+            notice_ending(self.name, "csv", notes)
+        self.notes = notes.sentences()
+        return f"read_parquet({_quoted(spooled)})", names
 
     def count(self, names: Collection[str]) -> None:
         """Count all columns of whole numbers in a narrow range in one scan, which is faster than one by one."""
         whole = [name for name in names if name in self._whole]
-        bounds = ", ".join(f"min({identifier(name)}), max({identifier(name)})" for name in whole)
+        bounds = ", ".join(f"min({self._in_sql[name]}), max({self._in_sql[name]})" for name in whole)
         if not whole:
             return
         with reading(self.name):
@@ -140,8 +143,9 @@ class LargeTable:
         """
         if name in self._counted and self._counted[name].num_rows <= most:
             return self._counted[name]
-        column = identifier(name)
-        query = f"SELECT {column} AS value, count(*) AS rows FROM {self._relation} GROUP BY 1 LIMIT {most + 1}"
+        query = (
+            f"SELECT {self._in_sql[name]} AS value, count(*) AS rows FROM {self._relation} GROUP BY 1 LIMIT {most + 1}"
+        )
         with reading(self.name):
             found = self._connection.sql(query).to_arrow_table()
         if found.num_rows > most:
@@ -152,24 +156,27 @@ class LargeTable:
 
     def batches(self, names: Collection[str]) -> Iterator[pa.RecordBatch]:
         """All rows of some columns, in the table's order."""
-        query = f"SELECT {', '.join(map(identifier, names))} FROM {self._relation}"
         with reading(self.name):
-            yield from self._connection.sql(query).to_arrow_reader(BATCH_ROWS)
+            for batch in self._connection.sql(self._rows_of(names)).to_arrow_reader(BATCH_ROWS):
+                yield batch.rename_columns(list(names))
 
     def frame(self) -> pd.DataFrame:
         """The whole table in memory, with the types that a loaded Parquet file has."""
         notes = Notes()
         with reading(self.name):
-            query = f"SELECT {', '.join(map(identifier, self.names))} FROM {self._relation}"
-            found = self._connection.sql(query).to_arrow_table()
+            found = self._connection.sql(self._rows_of(self.names)).to_arrow_table().rename_columns(list(self.names))
         return pd.DataFrame({name: table_column(name, found.column(name), notes) for name in self.names})
+
+    def _rows_of(self, names: Collection[str]) -> str:
+        return f"SELECT {', '.join(self._in_sql[name] for name in names)} FROM {self._relation}"
 
     def sorted(self, rows: pa.RecordBatchReader, workspace: Path) -> Iterator[pa.RecordBatch]:
         """Rows from elsewhere, sorted by all columns; what does not fit in memory is spilled."""
         # A cursor of its own: several threads may sort at a time.
         with writing(workspace), self._connection.cursor() as cursor:
             cursor.execute(QUIET)
-            yield from cursor.sql("SELECT * FROM rows ORDER BY ALL").to_arrow_reader(BATCH_ROWS)
+            for batch in cursor.sql("SELECT * FROM rows ORDER BY ALL").to_arrow_reader(BATCH_ROWS):
+                yield batch.rename_columns(rows.schema.names)
 
     def close(self) -> None:
         """Let go of the files."""
@@ -185,26 +192,11 @@ def _quoted(text: object) -> str:
     return "'" + str(text).replace("'", "''") + "'"
 
 
-def table_files(path: Path) -> list[Path]:
-    """The files of a table, one or those of a folder. Raises DataError for what is no table, or mixes two kinds."""
-    if path.suffix.lower() in DATABASES:
-        return [path]
-    if not path.is_dir():
-        if not path.name.lower().endswith((*PARQUET, *TEXT)):
-            raise DataError(
-                f"'{path.name}' is no table that can be read piece by piece; use Parquet, CSV, a folder of such files, "
-                "or a DuckDB or SQLite database."
-            )
-        return [path]
-    files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith((".", "_")))
-    for endings in (PARQUET, TEXT):
-        found = [file for file in files if file.name.lower().endswith(endings)]
-        if found and len(found) < len(files):
-            others = [file.name for file in files if file not in found]
-            raise DataError(f"The folder '{path.name}' mixes {found[0].name!r} with {listing(others)}; keep one kind.")
-        if found:
-            return found
-    raise DataError(f"The folder '{path.name}' holds no Parquet and no CSV files.")
+def _parquet_names(file: Path, table: str) -> list[str | None]:
+    """What the columns of a Parquet file are called, None for row labels that pandas stored."""
+    stored = pq.read_schema(file).names
+    names = iter(column_names([name for name in stored if name != PANDAS_ROW_LABELS], table, Notes()))
+    return [None if name == PANDAS_ROW_LABELS else next(names) for name in stored]
 
 
 def database_tables(path: Path) -> tuple[str, ...]:

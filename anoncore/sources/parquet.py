@@ -17,7 +17,7 @@ from anoncore.sources import numerals
 from anoncore.sources.headers import column_names
 from anoncore.sources.inference import too_big, zone_dropped
 from anoncore.sources.notes import Notes, shown
-from anoncore.sources.values import note_empty_rows, without_infinities
+from anoncore.sources.values import empty_rows, note_empty_rows, without_infinities
 from anoncore.table.coding import check_years
 
 LARGEST_CELLS = 500_000_000
@@ -58,7 +58,7 @@ def _table(data: bytes, table: str, notes: Notes, unpacked_limit: int) -> pd.Dat
     frame = pd.DataFrame(
         {name: table_column(name, column, notes) for name, column in zip(names, parsed.columns, strict=True)}
     )
-    note_empty_rows(frame, notes)
+    note_empty_rows(empty_rows(frame), notes)
     return frame
 
 

@@ -132,13 +132,18 @@ def read_table(
     limit = UNPACKED_LIMIT if max_bytes is None else min(UNPACKED_LIMIT, UNPACKED_RATIO * max_bytes)
     if data.startswith(GZIP):
         data = _unpacked(data, table, limit)
+    refuse_other_files(data, table)
+    notes = Notes()
+    frame, format_ = _read(data, table, notes, sheet, encoding, tuple(missing), limit)
+    notice_ending(table, format_, notes)
+    return TableSource(frame=frame, name=table, format=format_, notes=notes.sentences(), digest=digest)
+
+
+def refuse_other_files(data: bytes, table: str) -> None:
+    """Raise DataError for (unpacked) bytes that begin like a file of another kind than a table."""
     for first, reason in (*REFUSED, (GZIP, "is packed with gzip twice; unpack it once.")):
         if data.startswith(first):
             raise DataError(f"{shown(table)} {reason}")
-    notes = Notes()
-    frame, format_ = _read(data, table, notes, sheet, encoding, tuple(missing), limit)
-    _notice_ending(table, format_, notes)
-    return TableSource(frame=frame, name=table, format=format_, notes=notes.sentences(), digest=digest)
 
 
 def _read(
@@ -219,7 +224,8 @@ def _unpacked(data: bytes, table: str, limit: int) -> bytes:
     return unpacked
 
 
-def _notice_ending(table: str, format_: Format, notes: Notes) -> None:
+def notice_ending(table: str, format_: Format, notes: Notes) -> None:
+    """Say so when the name of a file ends like that of another kind."""
     expected = ENDINGS.get(Path(table.lower().removesuffix(".gz")).suffix)
     text_either_way = {expected, format_} == {"csv", "tsv"}
     if expected is not None and expected != format_ and not text_either_way:

@@ -15,26 +15,37 @@ from anoncore.sources import numerals
 from anoncore.sources.inference import ColumnType, Evidence, TextRules, counted_rows
 from anoncore.sources.notes import Notes
 
+TRIED_ROWS, MOST_DISTINCT = 2_000, 0.8
+"""Rows at the top of a column that are looked at, and the share of distinct texts up to which all are looked for."""
+
 
 @dataclass(frozen=True)
 class Distinct:
-    """Distinct texts (m,), without surrounding spaces; `codes` (n,) says which one a row has, `rows` (m,) how often."""
+    """Distinct texts (m,), without surrounding spaces; `codes` (n,) says which one a row has, `rows` (m,) how often.
+
+    Where nearly every row has a text of its own, to find out which ones are distinct takes longer than it saves: then
+    `codes` is None, and the texts are those of the rows.
+    """
 
     texts: pa.Array
-    codes: npt.NDArray[np.intp]
+    codes: npt.NDArray[np.intp] | None
     rows: npt.NDArray[np.int64]
     trimmed: bool
 
     @classmethod
     def of(cls, column: pa.Array) -> Distinct:
         """The distinct texts of n strings without nulls, in the order of their first row."""
-        encoded = column.cast(pa.large_string()).dictionary_encode()
-        raw, codes = encoded.dictionary, encoded.indices.to_numpy()
+        raw, codes = column.cast(pa.large_string()), None
+        rows = np.ones(len(raw), dtype=np.int64)
+        if len(raw[:TRIED_ROWS].unique()) <= MOST_DISTINCT * min(len(raw), TRIED_ROWS):
+            encoded = raw.dictionary_encode()
+            raw, codes = encoded.dictionary, encoded.indices.to_numpy().astype(np.intp)
+            rows = np.bincount(codes, minlength=len(raw)).astype(np.int64)
         texts = pc.utf8_trim_whitespace(raw)
         return cls(
             texts=texts,
-            codes=codes.astype(np.intp),
-            rows=np.bincount(codes, minlength=len(texts)).astype(np.int64),
+            codes=codes,
+            rows=rows,
             # An empty cell of spaces needs no mention.
             trimmed=bool(pc.any(pc.and_(pc.not_equal(raw, texts), pc.not_equal(texts, ""))).as_py()),
         )
@@ -77,9 +88,14 @@ def typed_values(distinct: Distinct, kind: ColumnType) -> tuple[pa.Array, int]:
     values = _converted(distinct.texts.filter(pa.array(~missing)), kind)
     infinite = np.zeros(len(missing), dtype=np.bool_)
     infinite[~missing] = np.isinf(values.to_numpy(zero_copy_only=False)) if kind.kind == "fraction" else False
+    n_infinite = int(distinct.rows[infinite].sum())
+    absent = missing | infinite
+    if not absent.any():
+        return (values if distinct.codes is None else values.take(pa.array(distinct.codes))), n_infinite
     place = np.cumsum(~missing) - 1
-    absent = (missing | infinite)[distinct.codes]
-    return values.take(pa.array(place[distinct.codes], mask=absent)), int(distinct.rows[infinite].sum())
+    if distinct.codes is not None:
+        place, absent = place[distinct.codes], absent[distinct.codes]
+    return values.take(pa.array(place, mask=absent)), n_infinite
 
 
 def arrow_type(kind: ColumnType) -> pa.DataType:
@@ -118,10 +134,14 @@ def without_infinities(values: npt.NDArray[np.float64], name: str, notes: Notes)
     return np.where(infinite, np.nan, values)
 
 
-def note_empty_rows(frame: pd.DataFrame, notes: Notes) -> None:
-    """Count rows without any value, in tables of more than one column."""
+def empty_rows(frame: pd.DataFrame) -> int:
+    """How many rows hold no value, in tables of more than one column."""
     if frame.shape[1] < 2 or not frame.iloc[:, 0].isna().any():
-        return
-    empty = int(frame.isna().all(axis=1).sum())
+        return 0
+    return int(frame.isna().all(axis=1).sum())
+
+
+def note_empty_rows(empty: int, notes: Notes) -> None:
+    """Note how many rows hold no value, if any does."""
     if empty:
         notes.say(f"{counted_rows(empty)} {'holds' if empty == 1 else 'hold'} no value at all; kept as missing.")

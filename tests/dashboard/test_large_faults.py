@@ -47,14 +47,14 @@ def test_a_path_is_written_from_the_top(visitor: Visitor) -> None:
     assert visitor.errors == ["Write the whole path, such as /home/me/people.parquet."]
 
 
-@pytest.mark.parametrize("name", ["cut.parquet", "latin.csv", "none.parquet"])
+@pytest.mark.parametrize("name", ["cut.parquet", "ragged.csv", "none.parquet"])
 def test_a_damaged_file_is_one_sentence_and_the_table_stays(visitor: Visitor, source: Path, name: str) -> None:
     path = source.with_name(name)
     if name == "none.parquet":
         people()[:0].to_parquet(path)
     else:
         cut = source.read_bytes()[:5_000]
-        path.write_bytes(cut if name == "cut.parquet" else b"age,town\n" + b"3,K\xf6ln\n" * 50)
+        path.write_bytes(cut if name == "cut.parquet" else b"age,town\n" + b"3,K\xf6ln\n" * 50 + b"3\n")
     take_sample(visitor, path)
     assert len(visitor.errors) == 1
     assert f"'{name}' " in visitor.errors[0]

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -27,26 +23,6 @@ if shutil.which("java") is None:
 from anoncore.engines.spark_run import anonymize_on_spark  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("default")
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[pyspark.sql.SparkSession]:
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        builder = pyspark.sql.SparkSession.builder.master("local[2]").appName("anoncore-tests")
-        for name, value in {
-            "spark.ui.enabled": "false",
-            "spark.sql.shuffle.partitions": "2",
-            "spark.sql.session.timeZone": "UTC",
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-        }.items():
-            builder = builder.config(name, value)
-        session = builder.getOrCreate()
-    yield session
-    session.stop()
 
 
 @pytest.fixture(scope="module")

@@ -114,6 +114,33 @@ def test_encodings(encoding: str, words: tuple[str, ...]) -> None:
     assert said(table, *words) if words else table.notes == ()
 
 
+@pytest.mark.parametrize(
+    ("encoding", "title", "rows"),
+    [
+        ("cp1251", "Windows-1251 (Cyrillic)", ["имя,город", "Анна,Москва", "Иван,Тула"]),
+        ("koi8-r", "KOI8-R (Cyrillic)", ["имя,город", "Анна,Москва", "Иван,Новосибирск", "Мария,Тула"]),
+        ("cp1253", "Windows-1253 (Greek)", ["όνομα,πόλη", "Γιώργος,Αθήνα", "Μαρία,Θεσσαλονίκη"]),
+        ("shift_jis", "Shift JIS (Japanese)", ["名前,町", "田中,東京都", "鈴木,大阪府"]),
+        ("gb18030", "GB 18030 (Chinese)", ["姓名,城市", "张伟,北京市", "王芳,上海市"]),
+        ("big5", "Big5 (Chinese)", ["姓名,城市", "張偉,臺北市", "王芳,高雄市"]),
+        ("euc_kr", "EUC-KR (Korean)", ["이름,도시", "김철수,서울", "이영희,부산"]),
+        ("cp1252", "Windows-1252 (Western European)", ["prénom,ville", "Hélène,Besançon", "Zoë,Nîmes"]),
+        ("cp1252", "Windows-1252 (Western European)", ["navn,by", "Åse,Ålesund", "Bjørn,Tromsø", "Søren,Århus"]),
+    ],
+)
+def test_letters_tell_the_encoding(encoding: str, title: str, rows: list[str]) -> None:
+    table = read("\n".join(rows).encode(encoding))
+    first, second = rows[0].split(",")
+    assert [",".join(row) for row in table.frame[[first, second]].to_numpy()] == rows[1:]
+    assert said(table, f"Read as {title} because the file is not valid UTF-8")
+
+
+def test_a_few_damaged_letters_are_no_other_script() -> None:
+    table = read(b"a,b\n1,x\xff\xff\n2,y\n")
+    assert table.frame["b"].tolist() == ["xÿÿ", "y"]
+    assert said(table, "Windows-1252")
+
+
 def test_encoding_given() -> None:
     data = "имя,возраст\nАнна,39\n".encode("cp1251")
     assert read(data, encoding="cp1251").frame.to_dict("list") == {"имя": ["Анна"], "возраст": [39]}
