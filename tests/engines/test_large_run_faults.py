@@ -20,11 +20,11 @@ SCRIPT = """
 import os, random, resource, signal, sys, time
 from pathlib import Path
 from anoncore.algorithms import RothkoTree
-from anoncore.engines.large_table import LargeTable
-from anoncore.engines.run import anonymize_table
+from anoncore.base.errors import DataError
+from anoncore.engines.large_run import anonymize_table
 from anoncore.engines.spool import Tags
-from anoncore.errors import DataError
 from anoncore.requirements import KAnonymity
+from anoncore.sources.large_table import LargeTable
 from tests.engines.large_tables import ROLES
 
 def run(source, output):

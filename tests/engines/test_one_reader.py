@@ -336,6 +336,7 @@ def test_the_files_of_a_folder_are_one_table(tmp_path: Path) -> None:
         LargeTable(folder, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("name", SPARK)
 def test_a_text_file_is_on_spark_what_it_is_in_memory_and_on_disk(session: Any, tmp_path: Path, name: str) -> None:
@@ -354,6 +355,7 @@ def test_a_text_file_is_on_spark_what_it_is_in_memory_and_on_disk(session: Any, 
     assert published(tmp_path / "spark") == release
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_spark_says_which_names_it_does_not_tell_apart(session: Any, tmp_path: Path) -> None:
     from anoncore.engines.spark_run import open_on_spark
