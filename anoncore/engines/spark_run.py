@@ -29,20 +29,25 @@ from anoncore.sources.headers import column_names
 from anoncore.sources.notes import Notes
 from anoncore.sources.parquet import PANDAS_ROW_LABELS
 from anoncore.sources.table_files import is_parquet, table_files
-from anoncore.sources.text_spool import spool_text
+from anoncore.sources.text_spool import column_label, spool_text
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 PART = "anoncore:part"
 
 
 class SparkTable:
-    """A Spark frame as coding asks for it."""
+    """A Spark frame as coding asks for it.
+
+    The columns of `frame` are called by `labels`, because Spark reads a dot or a backtick in the name of a column that
+    it hands to a task as more than a part of the name.
+    """
 
     def __init__(self, frame: DataFrame) -> None:
-        self.frame = frame
         self.names = tuple(frame.columns)
+        self.labels = {name: column_label(place) for place, name in enumerate(self.names)}
+        self.frame = frame.toDF(*self.labels.values())
         self.n_rows = frame.count()
         if self.n_rows == 0:
             raise DataError("The table holds column names but no rows; load a table with at least one row.")
@@ -52,17 +57,13 @@ class SparkTable:
 
     def counted(self, name: str, most: int) -> pa.Table:
         """Distinct values of a column and how often each occurs, columns `value` and `rows`."""
-        column = self.frame.select(_column(self.frame, name).alias("value"))
+        column = self.frame.select(self.frame[self.labels[name]].alias("value"))
         found = column.groupBy("value").count().limit(most + 1).toArrow().rename_columns(["value", "rows"])
         if found.num_rows > most:
             raise DataError(
                 f"'{name}' has more than {most:,} different values; round them, or tag the column as insensitive."
             )
         return found
-
-
-def _column(frame: DataFrame, name: str) -> Column:
-    return frame["`" + name.replace("`", "``") + "`"]
 
 
 def open_on_spark(
@@ -79,7 +80,7 @@ def open_on_spark(
         if is_parquet(files[0]):
             frame = session.read.parquet(*map(str, files))
             kept = [name for name in frame.columns if name != PANDAS_ROW_LABELS]
-            frame = frame.select(*(_column(frame, name) for name in kept))
+            frame = frame.drop(PANDAS_ROW_LABELS)
             names = column_names(kept, path.name, Notes())
         else:
             spooled = folder / "source.parquet"
@@ -113,20 +114,20 @@ def anonymize_on_spark(
     setting = Setting.of(algorithm, profile)
     with tempfile.TemporaryDirectory(dir=workspace) as folder:
         report(0.2, "Coding the rows")
-        coded = _coded(frame, setting, columns)
+        coded = _coded(table, setting, columns)
         spooled = str(Path(folder) / "rows")
         coded.write.parquet(spooled)
         rows = SparkRows(frame.sparkSession.read.parquet(spooled), table.n_rows, f"{folder}/tree")
         rows.check = lambda: report(0.4, "Dividing the rows")
         parts = list(algorithm.parts(setting, rows))
         report(0.6, f"Finishing {len(parts):,} parts")
-        _publish(parts, algorithm, profile, output)
+        _publish(parts, algorithm, profile, table.labels, output)
     report(1.0, "Done")
     return setting.counters
 
 
-def _coded(frame: DataFrame, setting: Setting, columns: dict[str, CodedColumn]) -> DataFrame:
-    """The frame as SparkRows reads it."""
+def _coded(table: SparkTable, setting: Setting, columns: dict[str, CodedColumn]) -> DataFrame:
+    """The table as SparkRows reads it; what is carried along is called by its labels."""
     from pyspark.sql import functions, types
 
     coder = RowCoder(setting, columns)
@@ -138,10 +139,10 @@ def _coded(frame: DataFrame, setting: Setting, columns: dict[str, CodedColumn]) 
             arrays = [lists, *coded.columns[1:], batch.column(NUMBER)]
             yield pa.record_batch(arrays, names=[*coded.schema.names, NUMBER])
 
-    numbered = frame.select(
-        *(_column(frame, name) for name in coder.wanted), functions.monotonically_increasing_id().alias(NUMBER)
+    numbered = table.frame.select(
+        *(table.labels[name] for name in coder.wanted), functions.monotonically_increasing_id().alias(NUMBER)
     )
-    kinds = {field.name: field for field in frame.schema.fields}
+    kinds = dict(zip(table.names, table.frame.schema.fields, strict=True))
     codes = types.StructField(CODES, types.ArrayType(types.IntegerType()))
     schema: Any = types.StructType(
         [codes, *(kinds[name] for name in coder.carried), types.StructField(NUMBER, types.LongType())]
@@ -156,11 +157,12 @@ def _tables(pickled: bytes) -> PartTables:
     return PartTables(Setting.of(algorithm, profile))
 
 
-def _publish(parts: list[Part], algorithm: Rothko, profile: TableProfile, output: str) -> None:
+def _publish(parts: list[Part], algorithm: Rothko, profile: TableProfile, labels: dict[str, str], output: str) -> None:
     """Finish every part in a task of its own, and write what they give."""
     from pyspark.sql import functions, types
 
     pickled = pickle.dumps((algorithm, profile))
+    names = {label: name for name, label in labels.items()}
     regions: list[npt.NDArray[np.int32]] = [part.region for part in parts]
     final = [part.is_class for part in parts]
     frames = [
@@ -176,15 +178,19 @@ def _publish(parts: list[Part], algorithm: Rothko, profile: TableProfile, output
         codes = list_codes(table.column(CODES).combine_chunks())
         rows = np.column_stack([codes, np.arange(len(codes), dtype=np.int32)]).astype(np.int32, order="C")
         carried = table.drop_columns([CODES, NUMBER, PART])
+        carried = carried.rename_columns([names[label] for label in carried.column_names])
         published, _ = _tables(pickled).finished(rows, carried, regions[number], final[number])
-        return pa.table([_plain(column) for column in published.columns], names=published.column_names)
+        return pa.table(
+            [_plain(column) for column in published.columns], names=[labels[name] for name in published.column_names]
+        )
 
     kinds = {field.name: field.dataType for field in together.schema.fields}
-    cells = set(profile.quasi_identifiers)
+    kinds |= {labels[name]: types.StringType() for name in profile.quasi_identifiers}
     schema: Any = types.StructType(
-        [types.StructField(name, types.StringType() if name in cells else kinds[name]) for name in profile.attributes]
+        [types.StructField(labels[name], kinds[labels[name]]) for name in profile.attributes]
     )
-    together.groupBy(PART).applyInArrow(finish, schema).write.parquet(output)
+    finished = together.groupBy(PART).applyInArrow(finish, schema)
+    finished.toDF(*profile.attributes).write.parquet(output)
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

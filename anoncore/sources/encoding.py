@@ -81,7 +81,8 @@ def text_encoding(opened: OpenBytes, table: str, given: str | None, notes: Notes
 
 def utf8_chunks(opened: OpenBytes, encoding: Encoding) -> Iterator[bytes]:
     """The text as pieces of UTF-8 without a byte order mark. Raises UnicodeError and LookupError as Python does."""
-    b"".decode(encoding.name)  # Also encodings that are none of text have the decoders of the next line.
+    # Refuses encodings such as base64, which are none of text and have the decoders of the next line all the same.
+    "a".encode(encoding.name)
     decoder = codecs.getincrementaldecoder(encoding.name)()
     is_utf8 = codecs.lookup(encoding.name).name == "utf-8"
     first = True
