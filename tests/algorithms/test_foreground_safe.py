@@ -193,6 +193,7 @@ def adult_education(q, protected=LOW):
     return Microdata(plain.frame, roles=plain.roles, sensitive_values={"education": protected} if protected else {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("q", "l", "largest"), [(5, 2, 2.01), (5, 4, 4.05), (8, 2, 2.05), (8, 4, 4.5)])
 def test_adult_beside_anatomy(q, l, largest):
     """Nobody is breached where Anatomy gives most away, in buckets hardly larger, and queries are answered better."""

@@ -117,6 +117,7 @@ def loss(data, node, suppressed=()):
     return total / (data.n_rows * len(NAMES))
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(data=tables(), requirements=st.sampled_from(REQUIREMENTS))
 def test_minimal_nodes_are_those_of_the_whole_lattice(data, requirements):
@@ -138,6 +139,7 @@ def test_minimal_nodes_are_those_of_the_whole_lattice(data, requirements):
         assert len(set(cells)) == len(set(wanted)) == len(set(zip(cells, wanted, strict=True)))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(data=tables(), k=st.integers(2, 4), share=st.sampled_from([0.1, 0.25, 0.5]))
 def test_suppression_against_brute_force(data, k, share):
@@ -244,6 +246,7 @@ def non_uniform_entropy(data, node):
     return bits
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize(
     ("requirements", "sensitive", "levels", "bits"),

@@ -41,6 +41,7 @@ def plain_groups(model: LocalRecoding, data: Microdata) -> list[list[Row]]:
     return plain.groups(content(data), model.most_nodes)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(data=people(), requirements=st.sampled_from(REQUIREMENTS), most_nodes=st.sampled_from([1, 20_000]))
 def test_the_classes_are_those_of_the_plain_algorithm(data, requirements, most_nodes):
@@ -174,6 +175,7 @@ def test_information_loss_on_adult_in_nodes_of_the_hierarchies_is_within_the_kno
     assert found < float(information_loss(path)) < {5: 0.0403, 10: 0.0536}[k]
 
 
+@pytest.mark.slow
 @needs_adult
 def test_diversity_and_closeness_on_adult_lose_less_than_one_level_for_all_and_than_known_results():
     # ARX 3.9.2, local recoding, k = 5 and occupation: l = 5: 0.0598; ordered t = 0.2: 0.0603; hierarchical t: 0.416.

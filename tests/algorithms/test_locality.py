@@ -44,6 +44,7 @@ def test_every_halving_takes_every_second_class(n):
         assert set(np.diff(quarter)) == {4}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [

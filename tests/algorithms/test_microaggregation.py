@@ -48,6 +48,7 @@ def clusters_of(group) -> set[frozenset[int]]:
     return {frozenset(partition.rows(number).tolist()) for number in range(partition.n_groups)}
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(n=st.integers(1, 40), k=st.integers(1, 6), seed=st.integers(0, 9999))
 def test_clusters_are_those_of_plain_mdav(n, k, seed):
@@ -141,6 +142,7 @@ def test_no_cluster_of_one_row_per_stratum_is_beyond_the_bound(counts, size, gro
         assert found >= worst - 1e-9
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(n=st.integers(1, 40), size=st.integers(1, 6), seed=st.integers(0, 999))
 def test_every_cluster_takes_one_row_of_each_stratum(n, size, seed):
@@ -218,6 +220,7 @@ def test_what_cannot_be_done_is_said():
         Microaggregation(k=2).anonymize(data, stop)
 
 
+@pytest.mark.slow
 @needs_adult
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_adult_is_clustered_with_every_promise(variant):

@@ -122,6 +122,7 @@ def feasible(model: Mondrian, data: Microdata) -> bool:
     return True
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(
     data=people(),
@@ -139,6 +140,7 @@ def test_the_classes_are_those_of_the_plain_algorithm(data, requirements, split,
     assert classes(model.anonymize(data)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hierarchies", [{}, {"job": TREE}], ids=["flat", "tree"])
 @pytest.mark.parametrize("requirements", REQUIREMENTS, ids=lambda found: found[0].name)
 def test_many_rows_of_few_codes_are_cut_like_those_of_the_plain_algorithm(requirements, hierarchies):

@@ -35,6 +35,7 @@ def partitions(n: int, least: int) -> int:
     return sum(comb(n - 1, size - 1) * partitions(n - size, least) for size in range(least, n + 1))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(data=close_tables(), k=st.integers(1, 8), equal=st.booleans(), uniform=st.booleans(), seed=st.integers(0, 99))
 def test_every_group_has_its_properties(data, k, equal, uniform, seed):

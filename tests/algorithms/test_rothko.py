@@ -28,6 +28,7 @@ def made(algorithm: Rothko | Mondrian, data: Microdata) -> Release | None:
         return None
 
 
+@pytest.mark.slow
 @given(
     data=people(),
     requirements=st.sampled_from(COUNTABLE),
@@ -49,6 +50,7 @@ def test_the_tree_gives_mondrians_partition(data, requirements, split, recoding,
         assert found.recoding(name).group_texts.tolist() == expected.recoding(name).group_texts.tolist()
 
 
+@pytest.mark.slow
 @given(
     data=people(),
     requirements=st.sampled_from(REQUIREMENTS),

@@ -159,6 +159,7 @@ def test_what_cannot_be_done_is_said():
         Sabre().anonymize(one, stop)
 
 
+@pytest.mark.slow
 @needs_adult
 def test_adult_is_close_in_far_more_classes_than_the_bound_of_equal_shares_needs():
     quasi = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex"]

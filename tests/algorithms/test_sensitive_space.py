@@ -50,6 +50,7 @@ def distance(p, q, ground: int) -> float:
 FIGURE_4_6 = [[0.1, 0.4], [0.2, 0.3]]
 
 
+@pytest.mark.slow
 def test_a_split_can_raise_one_bound_while_it_lowers_the_other_as_in_figure_4_6():
     cells = cells_of(FIGURE_4_6)
     assert [bound(cells, range(4), axis) for axis in (0, 1)] == pytest.approx([0.5, 0.7])

@@ -246,6 +246,7 @@ def test_exact_values_stay_and_columns_keep_their_rows():
     assert utility.association_error(release).difference.loc["sex", "occupation"] == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("diversity", "l"), [("distinct", 5), ("distinct", 8), ("distinct", 10), ("posterior", 3)])
 def test_adult_at_the_papers_levels(diversity, l):
     data = adult(OCC_7, "occupation")

@@ -68,6 +68,7 @@ def compare(data, columns, l, distinct, retry):
     return search
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(tables(), partitions(), st.sampled_from([1, 1.5, 2, 3]), st.booleans(), st.booleans())
 def test_every_split_as_the_naive_check_decides(data, columns, l, distinct, retry):

@@ -204,6 +204,7 @@ def test_it_reports_progress_and_stops_when_asked():
         StackAndDeal(k=5).anonymize(data, stop)
 
 
+@pytest.mark.slow
 @needs_adult
 @pytest.mark.parametrize(("stack", "k"), [("value", 6), ("frequency", 11)])
 def test_locality_lowers_the_information_loss_on_adult_by_40_percent(stack, k):

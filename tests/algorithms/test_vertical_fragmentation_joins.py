@@ -87,6 +87,7 @@ def test_eta_is_that_of_the_enumeration(data):
     assert eta(k, n, values, other_n, other_values, common) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_eta_of_large_classes_counts_two_values_and_is_a_lower_bound():
     # k = 130 counts two of the three common values; k = 120 counts all.
     exact = plain_eta(130, (40, 3), (40, 3), common=3)

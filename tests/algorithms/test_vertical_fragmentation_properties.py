@@ -60,6 +60,7 @@ def enumerated_eta(k, kinds, common):
     return plain_eta(k, *kinds, common=common)
 
 
+@pytest.mark.slow
 @few
 @given(wide_tables(), st.integers(2, 5), st.integers(2, 3), st.sampled_from(["naive", "dependency"]), st.integers(0, 9))
 def test_no_join_has_1_to_k_minus_1_rows(data, k, fragments, enforce, seed):
@@ -78,6 +79,7 @@ def test_no_join_has_1_to_k_minus_1_rows(data, k, fragments, enforce, seed):
     )
 
 
+@pytest.mark.slow
 @few
 @given(wide_tables(), st.integers(2, 4), st.integers(2, 3), st.sampled_from([0.3, 0.5, 0.9]), st.integers(0, 9))
 def test_eta_reaches_delta_on_every_edge(data, k, fragments, delta, seed):
@@ -104,6 +106,7 @@ def test_eta_reaches_delta_on_every_edge(data, k, fragments, delta, seed):
     assert privacy.joins(release).holds
 
 
+@pytest.mark.slow
 @few
 @given(
     wide_tables(),
@@ -147,6 +150,7 @@ def test_classes_of_one_segment_need_no_merging(data, k, fragments):
                 assert rows.sum() >= k
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parameters",
     [{"enforce": "naive"}, {"enforce": "dependency"}, {"enforce": "selectivity"}, {"l": 2}, {"t": 0.4}],

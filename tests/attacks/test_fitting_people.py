@@ -37,6 +37,7 @@ def worlds(rows, group):
         yield changed
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 3), st.sampled_from("AB"), st.sampled_from("xyz")), min_size=6, max_size=6),

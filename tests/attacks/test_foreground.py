@@ -251,6 +251,7 @@ def test_recipes_can_ask_for_it():
     assert MEASURES["attacks.foreground_knowledge"] is attacks.foreground_knowledge
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("l", "reading", "recall", "flagged", "mean"),
     [

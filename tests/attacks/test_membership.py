@@ -49,6 +49,7 @@ def random_releases(draw):
     return sliced_release(data, Partition(np.arange(n) // size), columns), columns
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(random_releases())
 def test_exact_counts_against_enumeration(case):

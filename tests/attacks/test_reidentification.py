@@ -163,6 +163,7 @@ def samples(draw):
     return generalized(data, group), population
 
 
+@pytest.mark.slow
 @few
 @given(samples())
 def test_the_population_is_counted_as_one_by_one(sample):

@@ -138,6 +138,7 @@ REAL = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of addresses are those of Linux")
 def test_a_process_that_has_too_little_memory_says_so_and_lives(tmp_path):
     path = tmp_path / "people.csv"

@@ -32,6 +32,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.dictionaries(TEXT, VALUES, max_size=5))
 def test_reads_back_as_the_same_values(values: dict[str, object]) -> None:

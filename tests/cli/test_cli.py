@@ -166,6 +166,7 @@ def test_lists_show_types_ranges_and_defaults(capsys: pytest.CaptureFixture[str]
     assert "attribute (text, default none): " in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "options"),
     [

@@ -11,6 +11,7 @@ ALSO_ALLOWED = {"docs", "CONTRIBUTING.md", "CHANGELOG.md", "Dockerfile"}
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|raise NotImplemented" + r"Error)\b")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", python_files(), ids=short)
 def test_a_file_is_named_for_its_idea_and_finished(path):
     text = path.read_text(encoding="utf-8")

@@ -66,12 +66,14 @@ def test_the_root_holds_rooms_and_nothing_else() -> None:
     assert [path.name for path in root.glob("*.py")] == ["__init__.py"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", sorted(LAYER_OF))
 def test_a_room_imports_from_lower_layers_only(room: str) -> None:
     wrong = [one for path in python_files(f"anoncore/{room}") for one in ways_up(path)]
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", OUTSIDE)
 def test_the_core_knows_no_page_and_charts_know_no_widgets(layer: str) -> None:
     wrong = [
@@ -114,6 +116,7 @@ def circles(files: list[Path]) -> list[list[str]]:
     return [sorted(names) for names in members if len(names) > 1]
 
 
+@pytest.mark.slow
 def test_no_files_import_each_other_in_a_circle() -> None:
     found = circles([path for path in python_files("anoncore", "dashboard") if path.parent.name != "anoncore"])
     assert found == [], f"Move what they share to a file below both: {found}"

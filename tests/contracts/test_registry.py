@@ -208,6 +208,7 @@ def test_an_algorithm_makes_a_release_that_may_be_published(name, parameters):
     assert set(release.attributes) == {"age", "town", "pay", "note"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
 def test_an_algorithm_publishes_nothing_of_the_original_order(name, parameters):
     frame = people()

@@ -61,6 +61,7 @@ def test_the_sidebar_chooses_the_run_that_is_shown(visitor: Visitor) -> None:
     assert "No release yet" in visitor.texts()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_method_runs_with_its_defaults_or_says_why_not(visitor: Visitor, name: str) -> None:
     visitor.open("anonymize").choose(name)

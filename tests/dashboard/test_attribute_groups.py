@@ -70,6 +70,7 @@ def test_edits_move_share_and_take_out_attributes() -> None:
     assert fold(base, everything, NAMES, "column") == (("age", "sex", "town", "illness"),)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "field", "word"),
     [
@@ -98,6 +99,7 @@ def test_the_proposal_is_shown_and_follows_the_other_fields(visitor: Visitor, ki
     assert ALSO in shown.columns
 
 
+@pytest.mark.slow
 def test_groups_by_hand_are_run_and_can_be_dropped(visitor: Visitor) -> None:
     _open(visitor, Slicing, "attribute_columns")
     names = list(_shown(visitor)[NAME])

@@ -47,6 +47,7 @@ def _runs(visitor: Visitor, **roles: str) -> Visitor:
     return visitor
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
@@ -97,6 +98,7 @@ TABLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("form", ["csv", "parquet", "xlsx"])
 def test_unusual_cells_go_the_whole_way(visitor: Visitor, name: str, form: str) -> None:
@@ -125,6 +127,7 @@ def test_infinities_are_read_as_missing_and_said_so(visitor: Visitor) -> None:
     _runs(visitor, age=KNOWN, debt=KNOWN)
 
 
+@pytest.mark.slow
 def test_three_hundred_columns(visitor: Visitor) -> None:
     rng = np.random.default_rng(0)
     wide = pd.DataFrame(rng.integers(0, 9, (60, 300)), columns=[f"c{i}" for i in range(300)])

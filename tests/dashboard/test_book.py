@@ -120,6 +120,7 @@ def test_the_bars_count_the_verdicts():
     assert {bar.name: bar.x[0] for bar in figure.data} == small().counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", range(len(PAPERS)))
 def test_each_paper_shows_its_counts_figures_and_command(place: int, visitor: Visitor):
     visitor.open("reproduction")

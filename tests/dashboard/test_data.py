@@ -32,6 +32,7 @@ def test_the_census_is_there_at_once(visitor: Visitor) -> None:
     assert visitor.at.dataframe[0].value["Column"].tolist()[:3] == ["person-id", "name", "age"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOCAL)
 def test_every_built_in_table_loads_tagged_and_can_run(visitor: Visitor, name: str) -> None:
     visitor.at.selectbox(key="builtin-table").set_value(name)

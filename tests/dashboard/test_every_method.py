@@ -14,6 +14,7 @@ from tests.properties.subjects import build, subjects
 TABS = ("Distributions", "Associations", "Count queries", "Predictions")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
 def test_every_method_is_judged_on_every_page(visitor: Visitor, name: str, parameters: dict[str, Any]) -> None:
     add_run(visitor, build(name, parameters), people(), ROLES)

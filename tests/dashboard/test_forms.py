@@ -85,6 +85,7 @@ def _page(name: str) -> None:
     st.session_state["made"] = kind(**forms.draw(kind, "p", values, names))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*ALGORITHMS, *REQUIREMENTS])
 def test_every_form_draws_and_starts_with_the_defaults(name: str) -> None:
     page = AppTest.from_function(_page, args=(name,), default_timeout=30).run()

@@ -35,6 +35,7 @@ def test_what_stays_is_set_aside_and_garbage_is_not() -> None:
     assert not any(one is kept for one in gc.get_objects())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("collect", [garbage.set_aside, garbage.give_back])
 def test_what_became_garbage_after_it_was_set_aside_is_collected(collect: object) -> None:
     knot = Knot()

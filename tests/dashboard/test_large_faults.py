@@ -22,6 +22,7 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
@@ -47,6 +48,7 @@ def test_a_path_is_written_from_the_top(visitor: Visitor) -> None:
     assert visitor.errors == ["Write the whole path, such as /home/me/people.parquet."]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cut.parquet", "ragged.csv", "none.parquet"])
 def test_a_damaged_file_is_one_sentence_and_the_table_stays(visitor: Visitor, source: Path, name: str) -> None:
     path = source.with_name(name)

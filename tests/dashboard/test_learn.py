@@ -67,6 +67,7 @@ def test_every_module_of_a_lesson_is_registered_and_has_its_parts():
         assert set(lesson.entries) <= set(reference.entries())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_step_draws_something_and_asks_a_question_with_an_answer(name: str, visitor: Visitor):
     started(visitor, name)
@@ -261,6 +262,7 @@ CHANGED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "step", "owner", "function", "change", "shown"), CHANGED)
 def test_what_is_shown_changes_with_the_library(
     name: str,

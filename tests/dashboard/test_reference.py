@@ -171,6 +171,7 @@ def test_methods_and_requirements_open_from_where_they_are_chosen(visitor: Visit
     assert looked_up(press(visitor.open("anonymize"), "requirement:k-anonymity")) == "k-anonymity"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "key"),
     [

@@ -65,6 +65,7 @@ class Masked(Mondrian):
         return Release(data, (Fragment("release", partition, {**recodings, "illness": masked}),), self)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Fragmented, Masked])
 @pytest.mark.parametrize("page", PAGES)
 def test_every_form_is_drawn_on_every_page(visitor: Visitor, kind: type[Mondrian], page: str) -> None:
@@ -73,6 +74,7 @@ def test_every_form_is_drawn_on_every_page(visitor: Visitor, kind: type[Mondrian
     assert visitor.errors == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tab", TABS)
 def test_fragments_of_their_own_have_every_tab(visitor: Visitor, tab: str) -> None:
     add_run(visitor, Fragmented(requirements=()))
@@ -102,6 +104,7 @@ def test_changed_values_stand_beside_the_original(visitor: Visitor) -> None:
     assert "published row by row, with 24 values changed" in visitor.texts()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize(
     "algorithm", [Mondrian(requirements=(KAnonymity(k=6),)), Anatomy(l=2)], ids=["general", "bucket"]

@@ -54,6 +54,7 @@ def test_who_comes_back_in_time_finds_everything(monkeypatch: pytest.MonkeyPatch
     assert kept.take_left("second".__eq__, 60) == []
 
 
+@pytest.mark.slow
 def test_nothing_of_a_workspace_that_ended_is_left(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state, "_workspaces", Workspaces())
     frame = people(70)

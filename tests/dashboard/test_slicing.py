@@ -69,6 +69,7 @@ def test_a_person_of_a_bucket_is_taken_to_the_attack(visitor: Visitor) -> None:
     assert visitor.at.number_input(key=f"matching-row-{run.id}").value == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", [SLICED, BUCKETS, Anatomy(l=2)], ids=lambda one: one.name)
 def test_matching_buckets_of_a_person(visitor: Visitor, algorithm: Slicing) -> None:
     run = add_run(visitor, algorithm)

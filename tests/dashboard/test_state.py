@@ -200,6 +200,7 @@ def test_the_address_holds_the_choices_of_a_view_and_nothing_of_the_table() -> N
     assert other.at.selectbox(key="compare-baseline").value == state._workspaces.get(visitor.workspace).runs[1].id
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["99", "-1", "abc", "9" * 40, ""])
 def test_an_address_that_asks_for_nonsense_gives_the_usual_view(place: str) -> None:
     visitor = Visitor()

@@ -40,6 +40,7 @@ def test_every_button_has_its_sentence(visitor: Visitor) -> None:
     assert "Not for publication: it tells which values stand behind the published cells of" in texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["csv", "parquet", "excel"])
 @pytest.mark.parametrize("algorithm", [MONDRIAN, Anatomy(l=2)], ids=["generalized", "joined"])
 def test_every_download_verifies_by_the_certificate(

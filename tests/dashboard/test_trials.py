@@ -125,6 +125,7 @@ def test_another_table_lets_the_trial_go(visitor: Visitor) -> None:
     assert not trial.running
 
 
+@pytest.mark.slow
 def test_a_search_shows_the_cheapest_release_and_what_each_target_costs(visitor: Visitor) -> None:
     _load(visitor)
     visitor.open("choose")

@@ -131,6 +131,7 @@ def test_a_numeric_target_has_an_error_and_a_sentence_where_no_classifier_fits(v
     assert "choose a target of at most 100" in visitor.warnings[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tab", TABS)
 @pytest.mark.parametrize("algorithm", [ALGORITHM, Anatomy(l=2)], ids=["generalized", "bucketized"])
 def test_every_tab_is_drawn(visitor: Visitor, algorithm: Algorithm, tab: str) -> None:
@@ -138,6 +139,7 @@ def test_every_tab_is_drawn(visitor: Visitor, algorithm: Algorithm, tab: str) ->
     _tab(visitor.open("utility"), tab)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tab", TABS)
 def test_without_sensitive_attribute_every_tab_has_a_sentence_at_least(visitor: Visitor, tab: str) -> None:
     add_run(visitor, ALGORITHM, roles={**ROLES, "illness": "insensitive"})

@@ -85,6 +85,7 @@ def test_taxonomies_and_orders_cover_exactly_the_values(name, frames):
         assert entry.roles[column] == "sensitive"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INTERNAL)
 def test_roles_name_every_column_and_the_library_takes_the_table(name, frames):
     entry, frame = table(name), frames[name]

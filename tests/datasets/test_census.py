@@ -88,6 +88,7 @@ def test_the_salary_class_says_whether_the_income_is_above_50000(census):
     assert (census.loc[census["workclass"] == "Without-pay", "income"] == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("one", "other"),
     [

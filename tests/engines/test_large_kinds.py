@@ -50,6 +50,7 @@ COLUMNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COLUMNS)
 def test_a_column_of_this_type_is_published_as_in_memory(tmp_path: Path, name: str) -> None:
     others = {f"kept {kind}": column for kind, column in COLUMNS.items() if kind != "infinite"}

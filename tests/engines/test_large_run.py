@@ -34,6 +34,7 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recoding", ["rows", "regions"])
 @pytest.mark.parametrize(
     "requirements", [(KAnonymity(k=5),), (KAnonymity(k=4), DistinctDiversity(l=2)), (TCloseness(t=0.4),)]
@@ -70,6 +71,7 @@ def test_only_some_sensitive_values_are_protected(source, tmp_path):
     assert published(tmp_path / "out") == expected(Mondrian(requirements, strict=True).anonymize(data))
 
 
+@pytest.mark.slow
 def test_every_kind_of_file_gives_the_same_release(tmp_path):
     # Numbers and texts alone: that is what SQLite and CSV know.
     frame = people().drop(columns=["since"])

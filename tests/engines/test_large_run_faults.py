@@ -75,6 +75,7 @@ def answer_of(what: str, source: Path, output: Path, number: int) -> str:
     return subprocess.run(command, cwd=root, stdout=subprocess.PIPE, text=True, check=True, timeout=300).stdout
 
 
+@pytest.mark.slow
 def test_a_killed_run_leaves_nothing_that_looks_complete(source, tmp_path):
     answer_of("kill", source, tmp_path, 20)
     complete = published(tmp_path / "whole")
@@ -95,6 +96,7 @@ def test_a_killed_run_leaves_nothing_that_looks_complete(source, tmp_path):
         assert not [*tmp_path.glob(f".out-{number}.*"), *tmp_path.glob(f".out-{number}-work.*")]
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_a_clear_error(source, tmp_path):
     answer = answer_of("full", source, tmp_path / "out", 30_000)
     assert "is full; free some space, or choose another folder" in answer

@@ -22,7 +22,7 @@ if shutil.which("java") is None:
 
 from anoncore.engines.spark_run import anonymize_on_spark  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

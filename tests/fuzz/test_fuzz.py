@@ -27,6 +27,7 @@ SLICE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_nothing_but_the_librarys_own_sentences_comes_out(target):
     # Time is not looked at here: the first call of every kernel compiles it.

@@ -96,6 +96,7 @@ def requirements_of(table: Table) -> list[Requirement]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numbers", NUMBERS)
 def test_levels_and_verdicts_of_every_requirement(numbers):
     for table in tables(numbers):
@@ -110,6 +111,7 @@ def test_levels_and_verdicts_of_every_requirement(numbers):
             assert [one.group for one in privacy.check(release, [requirement])] == failing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numbers", NUMBERS)
 def test_every_level_of_a_profile(numbers):
     for table in tables(numbers):
@@ -125,6 +127,7 @@ def test_every_level_of_a_profile(numbers):
                     assert all(map(close, privacy.emd(release, table.secret, ground=ground), expected)), (name, table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numbers", NUMBERS)
 def test_every_criterion(numbers):
     for table in tables(numbers):

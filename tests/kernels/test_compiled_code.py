@@ -45,6 +45,7 @@ def ask(package: Path, environment: dict[str, str]) -> tuple[float, int]:
     return float(value), int(hits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variable", ["NUMBA_CACHE_DIR", "XDG_CACHE_HOME"])
 def test_a_second_clone_compiles_nothing_and_a_change_of_an_inlined_file_is_seen(tmp_path: Path, variable: str) -> None:
     if variable == "XDG_CACHE_HOME" and sys.platform != "linux":

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ def starts_of(group):
     return np.concatenate(([0], np.cumsum(np.bincount(group)))).astype(np.int64)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(grouped_codes())
 def test_group_statistics_equal_their_plain_twins(case):

@@ -24,6 +24,9 @@ NEEDED = {
 Book = Callable[[str], Result]
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="session")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Book:
     """The quick result of a paper, made once."""

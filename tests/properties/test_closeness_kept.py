@@ -22,6 +22,7 @@ METHODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @settings(max_examples=25, deadline=None)
 @given(data=close_tables(most=40, sensitive=1), t=st.sampled_from([0.5, 0.2, 0.05, 0.0]), k=st.integers(1, 5))

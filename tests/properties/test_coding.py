@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,6 +32,7 @@ def test_codes_give_the_table_back(frame):
         assert len(domain) == 1 or domain.span > 0
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(tagged_tables(), st.data())
 def test_domains_do_not_depend_on_the_order_of_rows(table, data):

@@ -39,6 +39,7 @@ def lost(domain, region, form):
     return (len(region) - 1) / (len(domain) - 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(grouped_microdata(), st.randoms(use_true_random=False))
 def test_a_region_is_the_tightest_that_holds_its_rows(case, random):
@@ -67,6 +68,7 @@ def test_a_region_is_the_tightest_that_holds_its_rows(case, random):
         assert recoding.texts().tolist() == [recoding.group_texts[group] for group in partition.group]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(grouped_microdata())
 def test_coarser_groups_never_lose_less_and_never_lower_k(case):
@@ -80,6 +82,7 @@ def test_coarser_groups_never_lose_less_and_never_lower_k(case):
         assert (coarse >= fine - 1e-12).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(grouped_microdata(), st.randoms(use_true_random=False))
 def test_exact_values_and_value_sets_count_what_is_there(case, random):

@@ -33,6 +33,7 @@ def released(name, parameters, table):
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
 @given(table=tagged_tables(), seed=st.integers(0, 3))
 @some
@@ -87,6 +88,7 @@ def check_linking(release, rng):
         assert Counter(rows(linked[[attribute]])) == Counter(rows(published[[attribute]]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
 @given(table=tagged_tables(max_rows=20), data=st.data())
 @some

@@ -236,6 +236,7 @@ def test_missing_folder_is_not_shown(tmp_path: Path) -> None:
 CATEGORY = st.text(st.characters(exclude_categories=["Cs"]), max_size=12).map(lambda text: f"v{text}w")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "parquet", "excel"])
 @settings(max_examples=40, deadline=None)
 @given(rows=st.lists(st.tuples(CATEGORY, st.integers(-(10**14), 10**14)), min_size=1, max_size=8), name=CATEGORY)

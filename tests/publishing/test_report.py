@@ -52,6 +52,7 @@ class Tags(HTMLParser):
             self.words.append(" ".join(data.split()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
 def test_every_release_has_a_whole_report_that_asks_for_nothing(name: str, parameters: dict[str, Any]) -> None:
     release = released(name, tuple(parameters.items()))

@@ -35,6 +35,7 @@ def same_groups(release: Any, other: Any) -> None:
             assert one.recodings[name].texts().tolist() == two.recodings[name].texts().tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
 def test_the_script_of_every_algorithm_makes_the_same_groups(
     name: str, parameters: dict[str, Any], tmp_path: Path

@@ -28,7 +28,7 @@ def _same_draw(algorithms: Sequence[Algorithm]) -> list[Algorithm]:
     return [one.replace(seed=0) if "seed" in type(one).model_fields else one for one in algorithms]
 
 
-pytestmark = needs("adult.csv")
+pytestmark = [needs("adult.csv"), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

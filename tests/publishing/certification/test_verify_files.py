@@ -30,6 +30,7 @@ FORMS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
 def test_every_algorithm_is_certified_and_verifies_from_its_files(name: str, parameters: dict[str, Any]) -> None:
     release = released(name, tuple(parameters.items()))
@@ -44,6 +45,7 @@ def test_every_algorithm_is_certified_and_verifies_from_its_files(name: str, par
     assert not hidden or (name == "slicing" and parameters.get("columns") == 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), FORMS)
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("tamper", ["changed_cell", "dropped_row", "swapped_values"])
