@@ -102,7 +102,8 @@ def read_table(
     sheet : str or int, optional
         The sheet of an Excel file, by name or position.
     encoding : str, optional
-        The encoding of a text file; by default that of its byte order mark, else UTF-8, else Windows-1252.
+        The encoding of a text file; by default that of its byte order mark, else UTF-8, else what its letters tell
+        (Cyrillic, Greek, Hebrew, Japanese, Chinese, Korean), else Windows-1252.
     max_bytes : int, optional
         The most bytes that are taken. Unpacked they may be 20 times as many, and never more than 2 GB.
     missing : collection of str

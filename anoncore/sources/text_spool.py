@@ -6,7 +6,7 @@ import gzip
 import os
 import zlib
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,6 +86,7 @@ class _Written:
         fields = [(column_label(number), arrow_type(kind)) for number, kind in enumerate(layout.types)]
         self._schema = pa.schema(fields)
         self._writer: pq.ParquetWriter | None = None
+        self._writing: Future[None] | None = None
 
     def add(self, columns: Sequence[Distinct]) -> None:
         """Write rows, given as all columns of the text files. Raises ValueError for a text that does not fit."""
@@ -98,12 +99,22 @@ class _Written:
         self.infinite = [before + more for before, (_, more) in zip(self.infinite, typed, strict=True)]
         arrays = [values for values, _ in typed]
         self.empty_rows += int(_all_null(arrays).sum())
-        self._writer.write_batch(pa.record_batch(arrays, schema=self._schema))
+        self._wait()
+        # The rows are written while the next ones are read.
+        self._writing = self._pool.submit(self._writer.write_batch, pa.record_batch(arrays, schema=self._schema))
 
     def close(self) -> None:
         """Finish the file."""
-        if self._writer is not None:
-            self._writer.close()
+        try:
+            self._wait()
+        finally:
+            if self._writer is not None:
+                self._writer.close()
+
+    def _wait(self) -> None:
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            writing.result()
 
 
 class _Spool:
@@ -126,8 +137,7 @@ class _Spool:
         written: _Written | None = None
         fits = True
         try:
-            for columns in self._batches():
-                list(self._pool.map(Distinct.show, columns, self._evidence))
+            for columns in self._batches(self._evidence):
                 if not fits:
                     continue
                 if written is None:
@@ -151,7 +161,7 @@ class _Spool:
         """Write all rows by the layout that their evidence, which is complete now, gives."""
         written = _Written(self._target, self._layout(), self._pool)
         try:
-            for columns in self._batches():
+            for columns in self._batches([None] * len(self._evidence)):
                 written.add(columns)
         except ValueError:
             raise DataError(f"{shown(self._table)} was changed while it was read; read it again.") from None
@@ -179,12 +189,12 @@ class _Spool:
         sample[1:] = []
         return written
 
-    def _batches(self) -> Iterator[list[Distinct]]:
-        """The columns of batch after batch of all files."""
+    def _batches(self, evidence: Sequence[Evidence | None]) -> Iterator[list[Distinct]]:
+        """The columns of batch after batch of all files, shown to the evidence where there is any."""
         for text, order in zip(self._texts, self._orders, strict=True):
             with closing(read_ahead(text.batches())) as batches:
                 for batch in batches:
-                    yield list(self._pool.map(Distinct.of, [batch.column(position) for position in order]))
+                    yield list(self._pool.map(_shown, [batch.column(position) for position in order], evidence))
 
     def _kept(self) -> tuple[int, ...]:
         blank = [one.is_blank for one in self._evidence]
@@ -201,6 +211,14 @@ class _Spool:
         return layout.kept == self._kept() and all(
             self._evidence[position].is_read_by(kind) for position, kind in types
         )
+
+
+def _shown(column: pa.Array, evidence: Evidence | None) -> Distinct:
+    """The distinct texts of a column's rows, which the evidence then knows."""
+    distinct = Distinct.of(column)
+    if evidence is not None:
+        distinct.show(evidence)
+    return distinct
 
 
 def _order(first: TextFile, text: TextFile) -> list[int]:
