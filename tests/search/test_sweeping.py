@@ -115,6 +115,7 @@ def test_a_point_without_one_of_the_numbers_is_not_on_the_front() -> None:
     assert pareto(points, "k", "t").tolist() == [False, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "targets",
     [
@@ -157,6 +158,7 @@ def test_what_cannot_be_reached_gives_the_nearest_miss_and_the_target_to_blame()
     assert found.without[Target("k", 5)] is None
 
 
+@pytest.mark.slow
 def test_the_costliest_target_is_the_one_whose_absence_saves_most() -> None:
     data = _data()
     targets = (Target("k", 2), Target("t", 0.15))

@@ -48,6 +48,7 @@ def dangers(path: Path) -> Iterator[str]:
                 yield f"{short(path)}:{node.lineno} sets {keyword.arg}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", python_files("anoncore", "dashboard"), ids=short)
 def test_nothing_that_a_user_wrote_is_run_or_revived(path):
     found = [one for one in dangers(path) if not (short(path) in BETWEEN_OWN_PROCESSES and "pickle" in one)]

@@ -87,6 +87,7 @@ def leaks(content: bytes) -> list[str]:
     return [mark for mark in MARKS if mark in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
 def test_nothing_of_a_person_a_row_or_the_seed_is_published(name, parameters):
     release = made(name, parameters)
@@ -99,6 +100,7 @@ def test_nothing_of_a_person_a_row_or_the_seed_is_published(name, parameters):
     assert leaks(written({"mapping": value_mapping(release).frame}, "csv")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
 def test_the_original_order_of_rows_does_not_show(name, parameters):
     """Files of the same rows in another order are the same, but for the numbers of groups, which are drawn anew."""

@@ -82,6 +82,7 @@ def test_another_site_cannot_open_a_session(port: int, host: str) -> None:
     assert _status(port, "GET", "/_stcore/stream", own) == 101
 
 
+@pytest.mark.slow
 def test_no_page_calls_another_machine(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
@@ -153,6 +154,7 @@ def test_the_record_factory_is_installed_once() -> None:
     assert logging.getLogRecordFactory() is factory
 
 
+@pytest.mark.slow
 def test_the_address_holds_nothing_of_the_table(visitor: Visitor) -> None:
     frame = pd.DataFrame({"Geheimspalte": [SECRET, "b"] * 20, "age": range(40), "illness": ["x", "y"] * 20})
     roles = {"Geheimspalte": "quasi-identifier", "age": "quasi-identifier", "illness": "sensitive"}
@@ -167,6 +169,7 @@ def test_the_address_holds_nothing_of_the_table(visitor: Visitor) -> None:
         assert "eheim" not in address
 
 
+@pytest.mark.slow
 def test_nothing_is_left_among_the_temporary_files(
     visitor: Visitor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -229,6 +229,7 @@ def test_every_truncation_says_incomplete(kind: str) -> None:
         refused(data[:length], "incomplete or damaged")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WHOLE)
 @settings(max_examples=60, deadline=None)
 @given(changes=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=8))

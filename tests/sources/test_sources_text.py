@@ -275,6 +275,7 @@ def test_rows_without_any_value_are_counted() -> None:
     assert said(table, "2 rows hold no value")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["adult.csv", "heart.csv", "heart_cleveland.csv", "census.csv.gz", "musk.csv.gz"])
 def test_real_tables_like_pandas(name: str) -> None:
     path = require(name)
@@ -282,6 +283,7 @@ def test_real_tables_like_pandas(name: str) -> None:
     pd.testing.assert_frame_equal(table.frame, pd.read_csv(path, na_values=["?"], low_memory=False))
 
 
+@pytest.mark.slow
 def test_many_rows_like_pandas() -> None:
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({f"c{i}": rng.integers(-(10**i), 10**i, 150_000) for i in range(1, 10)})

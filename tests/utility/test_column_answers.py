@@ -72,6 +72,7 @@ def test_disjoint_exact_columns_are_answered_as_groups_are() -> None:
     assert ColumnTables.of(release, workload).estimate(accept) == pytest.approx(as_groups)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [OVERLAPPING, [("age", "town"), ("town", "sex", "job"), ("town", "ill")]])
 def test_overlapping_columns_are_answered_as_linked_tables_are(columns: list[tuple[str, ...]]) -> None:
     release = _release(columns)

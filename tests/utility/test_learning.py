@@ -228,6 +228,7 @@ def test_every_attribute_weighs_the_same_in_distances() -> None:
         assert Tree(data).features(table).shape == (2, 3 if single else 6)
 
 
+@pytest.mark.slow
 def test_adult_teaches_less_in_larger_groups() -> None:
     """Original data teach best, small classes more than large ones."""
     data = adult(["age", "workclass", "education", "marital-status", "race", "sex"], "salary-class")
