@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 TESTS = """
 import pytest
@@ -29,6 +31,7 @@ def outcome(folder: Path, **environment: str) -> subprocess.CompletedProcess[str
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=inherited | environment, check=False)
 
 
+@pytest.mark.slow
 def test_skipped_browser_tests_fail_only_where_a_browser_is_promised(tmp_path: Path) -> None:
     relaxed = outcome(tmp_path)
     assert relaxed.returncode == 0
@@ -39,6 +42,7 @@ def test_skipped_browser_tests_fail_only_where_a_browser_is_promised(tmp_path: P
     assert "no browser here" in strict.stdout
 
 
+@pytest.mark.slow
 def test_skipped_tests_are_counted_by_reason(tmp_path: Path) -> None:
     told = outcome(tmp_path).stdout
     assert "skipped, by reason" in told

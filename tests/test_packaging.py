@@ -114,6 +114,7 @@ def test_wheel_works_without_the_source_tree(wheel: Path, tmp_path: Path) -> Non
     assert "usage: anoncore" in ran.stdout
 
 
+@pytest.mark.slow
 def test_wheel_has_every_built_in_table_without_the_source_tree(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "installed")
@@ -178,6 +179,7 @@ USE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [("anoncore", "namesake"), ("namesake", "anoncore")], ids=" then ".join)
 def test_packages_called_datasets_and_dashboard_stand_beside_it(
     wheel: Path, namesake: Path, tmp_path: Path, order: tuple[str, str]

@@ -173,6 +173,7 @@ def test_without_a_seed_every_run_differs():
     assert all(one != other for one, other in combinations(runs, 2))
 
 
+@pytest.mark.slow
 def test_rows_are_drawn_evenly():
     # Two rows of a, two of b at l = 2: the first row of a shares its bucket with either row of b equally often.
     partners = Counter()
@@ -183,6 +184,7 @@ def test_rows_are_drawn_evenly():
     assert abs(partners[0] - 200) < 60
 
 
+@pytest.mark.slow
 def test_a_leftover_joins_any_bucket_that_lacks_its_value_equally_often():
     # a a b b c at l = 2: the first bucket is {a, b}; of the three single rows left, each is the leftover equally often.
     # c may then join either bucket, a or b only the second. So the bucket of three is the first one, which is {a, b, c}

@@ -46,6 +46,7 @@ def attacked(release, model):
     return max(float(one.breach_probability.max()) for one in found)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
@@ -217,6 +218,7 @@ def test_adult_with_either_reading():
         assert (found.recall, found.flagged) == (0, 0)
 
 
+@pytest.mark.slow
 def test_adult_where_every_value_needs_protection():
     data = adult_education(5, protected=None)
     release = ForegroundSafe(seed=1).anonymize(data)

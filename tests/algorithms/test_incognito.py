@@ -273,6 +273,7 @@ def test_the_optimum_of_arx_is_the_best_minimal_node_by_its_measure(requirements
     assert found.n_checked < 30
 
 
+@pytest.mark.slow
 @needs_data
 def test_equal_t_closeness_as_arx_has_it():
     """ARX's own tests: t = 0.2 on occupation with k = 5 leads to one node, whose discernibility is 456,853,172."""

@@ -65,6 +65,7 @@ def test_rows_of_equal_quasi_identifiers_are_published_alike(data, requirements,
     assert len(set(zip(keys, group.tolist(), strict=True))) == len(set(keys))
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(data=people(), seed=st.integers(0, 99), requirements=st.sampled_from(REQUIREMENTS))
 def test_row_order_and_index_labels_do_not_matter(data, seed, requirements):

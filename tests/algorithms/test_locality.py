@@ -100,6 +100,7 @@ def test_the_width_of_all_rows_is_the_loss_of_one_class(data):
     assert not tally.any()
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(data=close_tables(most=40), n_classes=st.integers(1, 12), seed=st.integers(0, 99))
 def test_classes_take_exactly_what_their_places_say(data, n_classes, seed):

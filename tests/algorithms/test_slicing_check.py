@@ -75,6 +75,7 @@ def test_every_split_as_the_naive_check_decides(data, columns, l, distinct, retr
     compare(data, columns, l, distinct, retry)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     tables().filter(lambda data: not data.insensitive),

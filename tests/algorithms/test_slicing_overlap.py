@@ -66,6 +66,7 @@ def overlapping(draw):
     return frame, Microdata(frame, roles=roles), group, columns
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(overlapping())
 def test_beliefs_are_those_of_all_linkings(case):

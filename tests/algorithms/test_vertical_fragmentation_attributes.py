@@ -66,6 +66,7 @@ def test_a_worked_example():
     assert found.placed["fragment"].tolist() == [0, 1]
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 4))
 def test_the_greedy_search_is_that_of_the_paper(seed, number):

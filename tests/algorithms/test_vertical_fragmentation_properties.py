@@ -130,6 +130,7 @@ def test_joins_of_chunks_keep_k_and_l_different_values(data, k, l, fragments, se
         np.testing.assert_array_equal(fragment.recodings["c"].codes, data.codes["c"])
 
 
+@pytest.mark.slow
 @few
 @given(wide_tables(), st.integers(2, 4), st.integers(2, 3))
 def test_classes_of_one_segment_need_no_merging(data, k, fragments):

@@ -37,6 +37,7 @@ def test_value_sets_count_with_the_rows_they_are_expected_to_have():
     assert found.total == pytest.approx(sum(pairs.values()))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 1_000), st.integers(2, 3), st.sampled_from(["naive", "dependency", "selectivity"]))
 def test_it_is_that_of_the_materialized_join(seed, fragments, enforce):

@@ -56,6 +56,7 @@ def test_short_arrays_stand_on_one_line_and_long_ones_have_a_line_per_item() -> 
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     st.recursive(

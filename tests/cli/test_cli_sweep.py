@@ -59,6 +59,7 @@ def test_every_combination_stands_in_the_file(recipe: Path, capsys: pytest.Captu
     assert "* unbeaten in Information loss and Smallest group" in printed
 
 
+@pytest.mark.slow
 def test_targets_choose_what_to_try_and_the_cheapest_is_named(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sweep", str(recipe), "--target", "k=5", "--target", "t=0.5"]) == 0
     printed = capsys.readouterr().out

@@ -33,6 +33,7 @@ def search_done(visitor: Visitor) -> choose.Search:
     return found
 
 
+@pytest.mark.slow
 def test_every_k_is_tried_and_the_best_is_marked(ready: Visitor) -> None:
     assert "8 releases are made: k = 2 to 9" in ready.texts()
     ready.press("Try every k")
@@ -48,6 +49,7 @@ def test_every_k_is_tried_and_the_best_is_marked(ready: Visitor) -> None:
     assert cost["y"] == pytest.approx(half.cost)
 
 
+@pytest.mark.slow
 def test_the_weight_moves_the_best_k_without_a_new_search(ready: Visitor) -> None:
     ready.press("Try every k")
     found = search_done(ready)

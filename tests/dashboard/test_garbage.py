@@ -49,6 +49,7 @@ def test_what_became_garbage_after_it_was_set_aside_is_collected(collect: object
     assert watched() is None
 
 
+@pytest.mark.slow
 def test_everything_is_set_aside_once_all_is_warm() -> None:
     loaded: list[Knot] = []
     warmup._warm_up(lambda names: loaded.append(Knot()))

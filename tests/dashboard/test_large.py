@@ -101,6 +101,7 @@ def test_the_parameters_of_a_run_on_the_sample_are_taken_over(visitor: Visitor, 
     assert fields == [23]
 
 
+@pytest.mark.slow
 def test_a_run_is_watched_cancelled_and_started_again(
     visitor: Visitor, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

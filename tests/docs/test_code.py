@@ -10,6 +10,7 @@ LANGUAGES = {"python", "sh", "toml", "csv", "text"}
 WITH_CODE = [page for page in pages() if blocks(page)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_the_code_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -172,6 +172,7 @@ def check_release(path: Path, folder: Path) -> None:
     assert published(folder / "out") == expected(MODEL.anonymize(data))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_text_file_is_on_disk_what_it_is_in_memory(tmp_path: Path, name: str) -> None:
     path = written(tmp_path, TEXTS[name])
@@ -297,6 +298,7 @@ def test_a_column_without_a_name_whose_only_value_stands_far_below(tmp_path: Pat
 POOL = ["1", "2.5", "", "NA", "?", "x", "None", "1,000", "950", "007", "true", "inf", "DE", "US", "2024-01-01", " 7 "]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.sampled_from(POOL), min_size=1, max_size=4), min_size=1, max_size=4), st.sampled_from(",;"))
 def test_size_never_changes_a_table(

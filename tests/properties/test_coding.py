@@ -12,6 +12,7 @@ from tests.properties.published import cell
 from tests.properties.strategies import tables, tagged_tables
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(tables())
 def test_codes_give_the_table_back(frame):

@@ -139,6 +139,7 @@ class TestWhatIsTakenIn:
         assert "MB of text" in str(said)
         assert taken < 30 * MB
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("encoding", ["dictionary", "delta"])
     def test_a_parquet_file_that_repeats_a_text_counts_it_in_every_row(self, encoding):
         bomb = repeated(encoding, letters=100_000, rows=5_000)

@@ -182,6 +182,7 @@ def test_floats_round_trip(numbers: list[float]) -> None:
     assert series.to_numpy(dtype=float).tolist() == numbers
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from(["1", "2.5", "", "NA", "?", "x", "None", "1,000", "007", "true", "inf", "2024-01-01"])))
 def test_same_value_for_same_text_in_any_row_order(cells: list[str]) -> None:

@@ -77,6 +77,7 @@ columns = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(columns)
 def test_separating_sets_are_all_the_minimal_ones(rows: list[tuple[int, ...]]) -> None:

@@ -103,6 +103,7 @@ def test_equals_the_definition(release: Release, intervals: int) -> None:
     assert float(error) == pytest.approx(np.mean(differences), abs=1e-9)
 
 
+@pytest.mark.slow
 @given(random_data(min_rows=2))
 @settings(max_examples=30, deadline=None)
 def test_groups_of_one_row_keep_everything(data: Microdata) -> None:

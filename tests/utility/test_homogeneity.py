@@ -61,6 +61,7 @@ def test_targets_that_do_not_fit(data: Microdata) -> None:
         rmse(Release(data, (fragment(data, "part", release.partition, ["class"]),)), "age")
 
 
+@pytest.mark.slow
 @given(random_releases())
 @settings(max_examples=50, deadline=None)
 def test_equal_pandas(release: Release) -> None:

@@ -159,6 +159,7 @@ def test_a_table_of_a_few_rows_is_judged() -> None:
         assert result.released.per_class.index.tolist() == ["a", "b", "(missing)"]
 
 
+@pytest.mark.slow
 @given(random_releases(min_rows=2))
 @settings(max_examples=40, deadline=None)
 def test_training_rows_are_what_is_published(release: Release) -> None:

@@ -112,6 +112,7 @@ def test_loss_equals_the_mean_over_cells(release: Release) -> None:
         assert loss.per_class @ release.partition.sizes / data.n_rows == pytest.approx(float(loss))
 
 
+@pytest.mark.slow
 @given(random_data(), st.data())
 @settings(max_examples=40, deadline=None)
 def test_merging_groups_never_lowers_loss_or_discernibility(data: Microdata, draw: st.DataObject) -> None:

@@ -70,6 +70,7 @@ def answered(release: Release, **arguments: float) -> QueryError | None:
         return None
 
 
+@pytest.mark.slow
 @given(random_releases(), st.integers(1, 3), st.sampled_from([0.05, 0.3, 0.7]), st.integers(0, 99))
 @settings(max_examples=60, deadline=None)
 def test_counts_and_estimates_equal_the_oracles(
