@@ -162,7 +162,9 @@ def build_algorithm(values: Mapping[str, Any]) -> Algorithm:
     waiting: list[type[Algorithm]] = [Algorithm]  # type: ignore[type-abstract]
     while waiting:
         for subclass in waiting.pop().__subclasses__():
-            loaded[subclass.__name__] = subclass
+            # A class that several algorithms share inherits a name, but only what has a name of its own is one.
+            if "name" in vars(subclass):
+                loaded[subclass.__name__] = subclass
             waiting.append(subclass)
     registry: Registry[Algorithm] = Registry("algorithm", Algorithm, loaded)  # type: ignore[type-abstract]
     return registry.build(values)
