@@ -52,7 +52,9 @@ def test_two_lessons_a_word_looked_up_and_a_table_loaded(visitor: Visitor) -> No
     visitor.press("More on t-closeness")
     visitor.see_heading("Reference")
     visitor.see("When to use it")
-    visitor.see("The earth mover's distance between every group's sensitive distribution and the table's is at most t.")
+    visitor.see(
+        "The distribution of the sensitive values in every group is at most t away from that of the whole table."
+    )
     assert re.search(r"[?&]v[0-9a-f]{6}=\d+", visitor.page.url)
     visitor.go("Learn")
     visitor.see("Step 3 of 3")
@@ -69,9 +71,9 @@ def test_two_lessons_a_word_looked_up_and_a_table_loaded(visitor: Visitor) -> No
     box.fill("deal")
     with visitor.run():
         visitor.page.get_by_role("option", name="Method: Stack & Deal").click()
-    visitor.see("rows are stacked by sensitive value")
+    visitor.see("Stacks the rows by sensitive value")
     visitor.reload()
-    visitor.see("rows are stacked by sensitive value")
+    visitor.see("Stacks the rows by sensitive value")
 
 
 def test_parameters_are_played_with(visitor: Visitor) -> None:
