@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, SerializeAsAny
 from anoncore.algorithms.attribute_proposal import AttributeProposal
 from anoncore.base.errors import AnonymizationError, InfeasibleError
 from anoncore.base.model import Registry
-from anoncore.base.progress import Progress
+from anoncore.base.progress import Progress, silent
 from anoncore.privacy.check import check
 from anoncore.privacy.guarantees import PersonalGuarantee
 from anoncore.release.partition import Partition
@@ -91,7 +91,7 @@ class Algorithm(ReleaseMethod):
         AnonymizationError
             Where the finished release breaks a promise, which is a fault of the method.
         """
-        report = progress if progress is not None else _silent
+        report = progress if progress is not None else silent
         report(0.0, "Starting")
         self.validate_data(data)
         release = self._release(data, report)
@@ -225,7 +225,3 @@ def generalized_release(
         for name in data.attributes
     }
     return Release(data, (Fragment("release", partition, recodings),), algorithm, notes)
-
-
-def _silent(fraction: float, text: str) -> None:
-    """Where nobody watches the progress, it is not told."""

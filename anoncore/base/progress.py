@@ -6,3 +6,7 @@ from collections.abc import Callable
 
 Progress = Callable[[float, str], None]
 """Called with the share done (0 to 1) and what is being done; may raise CancelledError to stop the work."""
+
+
+def silent(fraction: float, text: str) -> None:
+    """Progress that nobody watches: takes the report and does nothing."""

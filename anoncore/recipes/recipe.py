@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.errors import AnonymizationError, RecipeError
-from anoncore.base.progress import Progress
+from anoncore.base.progress import Progress, silent
 from anoncore.base.texts import listing, quoted
 from anoncore.base.toml import dumps, plain
 from anoncore.measures.evaluation import Measure
@@ -379,7 +379,7 @@ class Recipe:
         AnonymizationError
             What reading the table, the algorithm and the measures raise.
         """
-        report = progress if progress is not None else _silent
+        report = progress if progress is not None else silent
         report(0.0, "Reading the table")
         data = self.microdata()
         release = self.algorithm.anonymize(data, _share_of(report, 0.1, 0.7 if self.measures else 1.0))
@@ -513,7 +513,3 @@ def without_seeds(values: Any) -> Any:
 def _share_of(progress: Progress, low: float, high: float) -> Progress:
     """Progress of a step that takes the work from the share `low` to `high`."""
     return lambda fraction, text: progress(low + (high - low) * fraction, text)
-
-
-def _silent(fraction: float, text: str) -> None:
-    """Where nobody watches the progress, it is not told."""

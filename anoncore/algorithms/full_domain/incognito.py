@@ -14,7 +14,7 @@ from pydantic import Field
 from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
 from anoncore.algorithms.full_domain.lattice import FrequencySet, Lattice, Node, require_searchable
 from anoncore.base.errors import InfeasibleError
-from anoncore.base.progress import Progress
+from anoncore.base.progress import Progress, silent
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
 from anoncore.release.release import Fragment, Release
@@ -200,7 +200,7 @@ class _Search:
 
     def run(self, progress: Progress | None) -> LatticeSearch:
         """Rule out nodes by their parts, then find the minimal ones among the rest."""
-        report = progress if progress is not None else _silent
+        report = progress if progress is not None else silent
         candidates = self._candidates(report)
         minimal = self._minimal(candidates, report)
         if not minimal:
@@ -368,7 +368,3 @@ def _groups_of_rows(
     )
     number = np.where(kept, np.cumsum(kept) - 1, int(kept.sum())).astype(np.int32)
     return number[index]
-
-
-def _silent(share: float, text: str) -> None:
-    """Where nobody watches the progress, it is not told."""

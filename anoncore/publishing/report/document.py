@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from anoncore.base.errors import AnonymizationError, DataError
-from anoncore.base.progress import Progress
+from anoncore.base.progress import Progress, silent
 from anoncore.base.version import __version__
 from anoncore.measures.criteria import CRITERIA
 from anoncore.publishing.report.rendering import Section, rendered, section
@@ -64,7 +64,7 @@ def report(subjects: Sequence[Subject], attribute: str | None = None, progress: 
     if not 1 <= len(subjects) <= MOST:
         raise DataError(f"A report takes 1 to {MOST} releases, not {len(subjects)}.")
     subjects = [one if one.style is not None else replace(one, style=place) for place, one in enumerate(subjects)]
-    tell = progress if progress is not None else _silent
+    tell = progress if progress is not None else silent
     wanted = attribute if attribute is not None else subjects[0].attribute
     numbers = []
     for place, one in enumerate(subjects):
@@ -122,7 +122,3 @@ def _not_checked(subjects: Sequence[Subject], numbers: Sequence[Numbers]) -> Sec
         if isinstance(error, AnonymizationError)
     ]
     return section("What was not checked", "not_checked.html", missing=missing)
-
-
-def _silent(fraction: float, text: str) -> None:
-    """Progress nobody watches."""
