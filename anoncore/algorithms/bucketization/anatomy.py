@@ -9,12 +9,11 @@ import numpy.typing as npt
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Seed
-from anoncore.base.errors import DataError, InfeasibleError
+from anoncore.algorithms.bucketization.bucketization import bucketized_release, only_sensitive, require_eligible
 from anoncore.base.progress import Progress
 from anoncore.kernels.anatomy import deal
 from anoncore.release.partition import Partition
-from anoncore.release.recoding import Exact
-from anoncore.release.release import Fragment, Release
+from anoncore.release.release import Release
 from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Requirement
 from anoncore.table.microdata import Microdata, SensitiveValues
 
@@ -71,7 +70,7 @@ class Anatomy(Algorithm):
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
         """No value above 1/l of a bucket, and l different ones."""
-        attribute = self._attribute(data)
+        attribute = only_sensitive(data, self.title)
         return (
             FrequencyDiversity(l=float(self.l), attribute=attribute),
             DistinctDiversity(l=self.l, attribute=attribute),
@@ -80,47 +79,16 @@ class Anatomy(Algorithm):
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for other than one sensitive attribute, InfeasibleError for a value above n / l rows."""
         data.require_quasi_identifiers()
-        view = data.sensitive_view(self._attribute(data))
-        counts = np.bincount(view.codes, minlength=view.size)
-        if view.unique >= 0:
-            counts[view.unique] = min(counts[view.unique], 1)
-        code = int(np.argmax(counts))
-        feasible = int(data.n_rows // counts[code])
-        if feasible >= self.l:
-            return
-        reason = (
-            f"l = {self.l} is not possible: {view.labels[code]!r} has {counts[code]:,} of {data.n_rows:,} rows of "
-            f"'{view.attribute}', and a bucket holds it at most once"
-        )
-        if feasible < 2:
-            raise InfeasibleError(f"{reason}; no l works, so choose another sensitive attribute or method.")
-        raise InfeasibleError(f"{reason}; choose l at most {feasible}.", nearest=feasible)
-
-    def _attribute(self, data: Microdata) -> str:
-        names = data.require_sensitive()
-        if len(names) > 1:
-            raise DataError(
-                f"Anatomy protects one sensitive attribute, but {len(names)} are tagged ({', '.join(names)}); "
-                "tag the others quasi-identifier or insensitive."
-            )
-        return names[0]
+        require_eligible(data, only_sensitive(data, self.title), self.l)
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
-        name = self._attribute(data)
+        name = only_sensitive(data, self.title)
         progress(0.2, "Dealing rows into buckets")
-        partition = Partition(self._buckets(data))
-        known = {
-            attribute: Exact(data.domain[attribute], partition, data.codes[attribute])
-            for attribute in data.attributes
-            if attribute != name
-        }
-        sensitive = {name: Exact(data.domain[name], partition, data.codes[name])}
-        fragments = (Fragment("quasi-identifiers", partition, known), Fragment("sensitive", partition, sensitive))
-        return Release(data, fragments, self)
+        return bucketized_release(self, data, name, Partition(self._buckets(data)))
 
     def _buckets(self, data: Microdata) -> npt.NDArray[np.int32]:
         """Bucket of every row. Rows are shuffled from content order, so a seed gives the same for any row order."""
-        view = data.sensitive_view(self._attribute(data))
+        view = data.sensitive_view(only_sensitive(data, self.title))
         rng = np.random.default_rng(self.seed)
         rows = data.canonical_order[rng.permutation(data.n_rows)]
         codes = _own_values(view.codes[rows], view)
