@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,16 +64,21 @@ def server(app: Path = APP, start_seconds: float = 60) -> Iterator[str]:
 
 
 @contextmanager
-def serving(app: Path = APP, start_seconds: float = 60, **variables: str) -> Iterator[tuple[str, int]]:
-    """Like `server`, with further environment variables; gives the address and the id of the process."""
+def serving(
+    app: Path = APP, start_seconds: float = 60, output: int | IO[bytes] = subprocess.DEVNULL, **variables: str
+) -> Iterator[tuple[str, int]]:
+    """Like `server`, with further environment variables; gives the address and the id of the process.
+
+    All that the server prints goes to `output`.
+    """
     port = _free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.port", str(port)]
     command += ["--server.headless", "true"]
     process = subprocess.Popen(
         command,
         cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
         start_new_session=True,
         env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
     )
