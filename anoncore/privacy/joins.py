@@ -155,6 +155,12 @@ class JoinCheck:
                     f"Each of the {summary.n_linked:,} joins of classes of {names} on '{self.common}' that are not "
                     f"empty has {asks}; the smallest has {reached}{values}."
                 )
+        if self.holds and not any(summary.n_linked for summary in self.joins):
+            n_joins = sum(summary.n_joins for summary in self.joins if len(summary.fragments) == 2)
+            yield (
+                f"All {n_joins:,} joins of classes of two of the fragments on '{self.common}' are empty: no value "
+                "stands in classes of more than one fragment."
+            )
         if together:
             smallest = min(summary.lowest for summary in pairs if summary.lowest is not None)
             n_linked = sum(summary.n_linked or 0 for summary in pairs)

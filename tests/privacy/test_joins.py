@@ -160,3 +160,17 @@ def test_without_a_common_attribute_there_is_nothing_to_join_on():
     for release in (single, Release(BY_HAND.data, tuple(alone))):
         with pytest.raises(ReleaseError, match="no fragments that share an attribute"):
             privacy.joins(release)
+
+
+def test_joins_that_are_all_empty_are_told_of():
+    # Changed values: the classes of the first fragment publish x and y only, those of the second z only.
+    groups = [0, 0, 1, 1], [0, 1, 0, 1]
+    first, second = (release_of("xxyz", *groups, published=values) for values in ("xxyy", "zzzz"))
+    release = Release(first.data, (first.fragments[0], second.fragments[1]))
+    check = privacy.joins(release, k=2)
+    assert check.holds
+    assert [one.n_linked for one in check.joins] == [0]
+    assert check.sentences == (
+        "All 4 joins of classes of two of the fragments on 'c' are empty: no value stands in classes of more than one "
+        "fragment.",
+    )

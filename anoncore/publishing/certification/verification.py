@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.texts import listing
@@ -13,87 +12,11 @@ from anoncore.publishing.certification.certificate import ALIKE, Certificate, in
 from anoncore.publishing.certification.digests import column_hash, joined_hash, table_hash
 from anoncore.publishing.certification.entries import Asked, Joins, Personal, Table
 from anoncore.publishing.certification.files import read_published
+from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
 from anoncore.publishing.certification.published_table import PublishedTable
 from anoncore.publishing.certification.rechecking import Recheck, recheck_joins, recheck_people, recheck_requirement
 from anoncore.table.microdata import Microdata
-
-Outcome = Literal["holds", "fails", "not checked"]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One check of a verification.
-
-    Attributes
-    ----------
-    check : str
-        What was checked.
-    outcome : {"holds", "fails", "not checked"}
-        How it came out.
-    sentence : str
-        Why, in a sentence for people.
-
-    Examples
-    --------
-    >>> import io
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
-    >>> from anoncore.algorithms import Mondrian
-    >>> from anoncore.publishing import certify, new_key, verify, write_tables
-    >>> from anoncore.requirements import KAnonymity
-    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
-    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
-    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
-    >>> file = io.BytesIO()
-    >>> write_tables(release.tables(), file, "csv")
-    >>> files = {"people.csv": file.getvalue()}
-    >>> certificate = certify(release, new_key(), files)
-    >>> finding = verify(certificate, files).findings[0]
-    >>> finding.outcome, finding.sentence
-    ('holds', "'release' has the 6 rows that were certified.")
-    """
-
-    check: str
-    outcome: Outcome
-    sentence: str
-
-
-@dataclass(frozen=True)
-class Verification:
-    """All checks of a certificate against files.
-
-    Attributes
-    ----------
-    findings : tuple of Finding
-        The checks in their order.
-
-    Examples
-    --------
-    >>> import io
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
-    >>> from anoncore.algorithms import Mondrian
-    >>> from anoncore.publishing import certify, new_key, verify, write_tables
-    >>> from anoncore.requirements import KAnonymity
-    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
-    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
-    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
-    >>> file = io.BytesIO()
-    >>> write_tables(release.tables(), file, "csv")
-    >>> files = {"people.csv": file.getvalue()}
-    >>> certificate = certify(release, new_key(), files)
-    >>> verification = verify(certificate, files)
-    >>> verification.holds, len(verification.findings)
-    (True, 5)
-    """
-
-    findings: tuple[Finding, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether nothing failed; what could not be checked does not count."""
-        return all(one.outcome != "fails" for one in self.findings)
 
 
 def verify(

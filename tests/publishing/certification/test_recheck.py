@@ -6,13 +6,15 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from anoncore import Microdata, Release, ReleaseError
+from anoncore import Distorted, Fragment, Generalized, Microdata, Partition, Release, ReleaseError
 from anoncore.algorithms import Anatomy, Mask, Mondrian, Slicing, VerticalFragmentation
 from anoncore.base.errors import DataError
 from anoncore.publishing.certification import Certificate, verify
+from anoncore.publishing.report import Subject, report
 from anoncore.requirements import (
     DistinctDiversity,
     EntropyDiversity,
@@ -272,3 +274,26 @@ def test_a_certificate_that_does_not_fit_itself_is_refused(
     change(values)
     with pytest.raises(DataError, match=reason):
         Certificate.loads(json.dumps(values))
+
+
+def test_fragments_whose_joins_are_all_empty_have_a_certificate_and_a_report() -> None:
+    frame = pd.DataFrame({"age": [20, 21, 30, 31], "town": list("ABAB"), "illness": ["flu", "cold", "gout", "gout"]})
+    roles = {"age": "quasi-identifier", "town": "quasi-identifier", "illness": "sensitive"}
+    data = Microdata(frame, roles)
+    domain = data.domain["illness"]
+    fragments = []
+    for name, groups, shown in (("age", [0, 0, 1, 1], ["flu", "cold"] * 2), ("town", [0, 1, 0, 1], ["gout"] * 4)):
+        partition = Partition(np.array(groups, dtype=np.int32))
+        codes = np.array([domain.code_of(value) for value in shown], dtype=np.int32)
+        changed = Distorted(domain, partition, codes, data.codes["illness"])
+        own = Generalized.of_rows(data.domain[name], partition, data.codes[name])
+        fragments.append(Fragment(name, partition, {name: own, "illness": changed}))
+    release = Release(data, tuple(fragments))
+    proof = certificate(release)
+    found = verify(proof, written(release.tables(), "csv"))
+    assert [one.sentence for one in found.findings if one.check == "joins on 'illness'"] == [
+        "All 4 joins of classes of two of the fragments on 'illness' are empty: no value stands in classes of more "
+        "than one fragment."
+    ]
+    assert found.holds
+    assert "are empty" in report([Subject("release", release)])

@@ -1,0 +1,248 @@
+"""Certifying: what holds of a release is worked out from the tables that are published of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import anoncore
+from anoncore import privacy
+from anoncore.base.errors import DataError, ReleaseError
+from anoncore.base.texts import listing
+from anoncore.privacy.check import COMPARISON_WORDS
+from anoncore.publishing.certification.attribute_entries import attribute_entries
+from anoncore.publishing.certification.certificate import ALIKE, NO_SEED, SEED, Certificate, input_hash
+from anoncore.publishing.certification.digests import column_hash, joined_hash, table_hash
+from anoncore.publishing.certification.entries import (
+    Asked,
+    File,
+    InputTable,
+    Joins,
+    Method,
+    Personal,
+    Statement,
+    Table,
+)
+from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
+from anoncore.publishing.certification.published_table import PublishedTable, cell_name
+from anoncore.publishing.certification.rechecking import (
+    HIDDEN_PEOPLE,
+    Recheck,
+    hidden_reason,
+    recheck_joins,
+    recheck_people,
+    recheck_requirement,
+)
+from anoncore.recipes.recipe import without_seeds
+from anoncore.release.release import Release, ReleaseMethod
+from anoncore.requirements import Requirement
+
+INPUT = (
+    "HMAC-SHA-256 of the table's content without identifiers, in whatever order of rows. Its key stays with whoever "
+    "made the release: with a plain hash a reader could test guesses of the original table."
+)
+UNSIGNED = "The certificate is not signed: it says what the files are and what they show, not who made them."
+
+
+def certify(
+    release: Release,
+    key: str,
+    files: Mapping[str, bytes] | None = None,
+    requirements: Sequence[Requirement] = (),
+    tables: Mapping[str, pd.DataFrame] | None = None,
+) -> Certificate:
+    """State what holds of a release, what its algorithm promises and what else is asked for, with hashes of its files.
+
+    Parameters
+    ----------
+    release : Release
+        The release.
+    key : str
+        For the hash of the original table, such as `new_key` gives one; it is not written.
+    files : mapping of str to bytes, optional
+        The written files by name, whose hashes are taken.
+    requirements : sequence of Requirement
+        Further conditions that the release has to keep.
+    tables : mapping of str to DataFrame, optional
+        The published tables, where `Release.tables` was called already.
+
+    Returns
+    -------
+    Certificate
+        What holds, by whose definition.
+
+    Raises
+    ------
+    ReleaseError
+        Where something that was promised or asked for does not hold.
+    DataError
+        For a column name that files cannot keep apart.
+
+    Examples
+    --------
+    >>> import io
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.publishing import certify, new_key, verify, write_tables
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> file = io.BytesIO()
+    >>> write_tables(release.tables(), file, "csv")
+    >>> files = {"people.csv": file.getvalue()}
+    >>> certificate = certify(release, new_key(), files)
+    >>> certificate.requirements[0].label, certificate.tables[0].group_sizes
+    ('k-anonymity (k = 3)', {'3': 2})
+    """
+    unclear = [name for name in release.attributes if cell_name(name) != name]
+    if unclear:
+        raise DataError(
+            f"Columns named {listing(unclear)} cannot be told from ones that a spreadsheet guards with an apostrophe; "
+            "rename them."
+        )
+    by_table = {name: PublishedTable.of(name, frame) for name, frame in (tables or release.tables()).items()}
+    shown = tuple(by_table.values())
+    attributes = attribute_entries(release, shown)
+    group = _group_column(release, shown)
+    published = PublishedRelease(shown, by_name(attributes), group)
+    asked = [_asked(published, one) for one in privacy.guarantees(release, requirements)]
+    method = None if release.algorithm is None else _method(release.algorithm)
+    people = [_personal(published, method, one) for one in privacy.personal_guarantees(release)]
+    joins = _joins(release, published)
+    return Certificate(
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        software={
+            "anoncore": anoncore.__version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "pandas": pd.__version__,
+        },
+        method=method,
+        input=InputTable(rows=release.data.n_rows, hmac_sha256=input_hash(release.data, key), about=INPUT),
+        attributes=attributes,
+        tables=[_table(published, table) for table in shown],
+        linked_by=group,
+        sha256=joined_hash(shown, group),
+        requirements=asked,
+        people=people,
+        joins=joins,
+        files=[_file(name, content) for name, content in (files or {}).items()],
+        not_checked=_not_checked(asked, people, joins),
+    )
+
+
+def _file(name: str, content: bytes) -> File:
+    return File(name=name, bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
+
+
+def _group_column(release: Release, tables: Sequence[PublishedTable]) -> str | None:
+    """The column that joins the tables: the one that is no attribute."""
+    if len(tables) < 2 or not release.is_shared:
+        return None
+    return next(name for name in tables[0].columns if name not in release.data.roles)
+
+
+def _method(algorithm: ReleaseMethod) -> Method:
+    parameters = without_seeds(algorithm.to_dict())
+    name = parameters.pop("name")
+    seeded = "seed" in type(algorithm).model_fields
+    return Method(
+        name=name,
+        title=algorithm.title,
+        source=algorithm.source,
+        parameters=json.loads(json.dumps(parameters)),
+        seed=SEED if seeded else NO_SEED,
+        group_word=algorithm.group_word,
+    )
+
+
+def _table(published: PublishedRelease, table: PublishedTable) -> Table:
+    sizes = group_sizes(published, table)
+    return Table(
+        name=table.name,
+        columns=list(table.columns),
+        rows=table.n_rows,
+        groups=sum(sizes.values()),
+        group_sizes=sizes,
+        sha256=table_hash(table, published.group),
+        column_sha256={name: column_hash(one) for name, one in table.columns.items() if name != published.group},
+    )
+
+
+def _asked(published: PublishedRelease, guarantee: privacy.Guarantee) -> Asked:
+    if not guarantee.holds:
+        raise ReleaseError(f"There is no certificate for what does not hold: {guarantee.sentence}")
+    requirement = guarantee.requirement
+    entry = Asked(
+        requirement=json.loads(json.dumps(requirement.to_dict())),
+        label=requirement.label(),
+        source=requirement.source,
+        attribute=guarantee.attribute,
+        comparison=COMPARISON_WORDS[requirement.comparison],
+        asked=requirement.threshold,
+        reached=None,
+        rechecked=False,
+        reason=hidden_reason(published, requirement, guarantee.attribute),
+    )
+    if entry.reason:
+        return entry
+    recheck = recheck_requirement(published, entry)
+    changes: dict[str, Any] = {"rechecked": True, "reached": recheck.reached} if recheck.holds else {"reason": ALIKE}
+    return entry.model_copy(update=changes)
+
+
+def _personal(published: PublishedRelease, method: Method | None, guarantee: privacy.PersonalGuarantee) -> Personal:
+    if not guarantee.holds:
+        raise ReleaseError(f"There is no certificate for what does not hold: {guarantee.sentence}")
+    entry = Personal(
+        attribute=guarantee.attribute,
+        asked=guarantee.asked,
+        source="" if method is None else method.source,
+        sentence=f"What is promised of everybody's '{guarantee.attribute}' holds with {guarantee.asked:g} asked.",
+        rechecked=False,
+    )
+    recheck = recheck_people(published, method, entry)
+    if recheck is None:
+        return entry.model_copy(update={"reason": HIDDEN_PEOPLE})
+    return entry.model_copy(
+        update={"rechecked": True, "sentence": recheck.sentence} if recheck.holds else {"reason": ALIKE}
+    )
+
+
+def _joins(release: Release, published: PublishedRelease) -> Joins | None:
+    if release.is_shared:
+        return None
+    try:
+        check = privacy.joins(release)
+    except ReleaseError:  # the fragments share nothing to be joined on
+        return None
+    if not check.holds:
+        raise ReleaseError(f"There is no certificate for fragments that are not safe to join: {check.sentences[0]}")
+    source = "Zakerzadeh, Aggarwal and Barker, definition 4.1 and theorems 4.1 and 5.1; 4.5 for delta"
+    entry = Joins(common=check.common, k=check.k, l=check.l, delta=check.delta, source=source, rechecked=False)
+    recheck: Recheck = recheck_joins(published, entry)
+    return entry.model_copy(update={"rechecked": True} if recheck.holds else {"reason": ALIKE})
+
+
+def _not_checked(asked: Iterable[Asked], people: Iterable[Personal], joins: Joins | None) -> list[str]:
+    entries: list[tuple[str, Statement]] = [
+        *((statement.label, statement) for statement in asked),
+        *((f"The promise about '{promise.attribute}'", promise) for promise in people),
+    ]
+    if joins is not None:
+        entries.append((f"Joins on '{joins.common}'", joins))
+    sentences = [
+        f"{what} held when the release was made, but the files alone do not show it: {statement.reason}."
+        for what, statement in entries
+        if not statement.rechecked
+    ]
+    return [*sentences, UNSIGNED]
