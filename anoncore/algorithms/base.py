@@ -11,7 +11,8 @@ import numpy as np
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from anoncore.algorithms.attribute_proposal import AttributeProposal
-from anoncore.base.errors import AnonymizationError, InfeasibleError
+from anoncore.algorithms.joined_groups import with_joined_groups
+from anoncore.base.errors import AnonymizationError, DataError, InfeasibleError
 from anoncore.base.model import Registry
 from anoncore.base.progress import Progress, silent
 from anoncore.privacy.check import check
@@ -64,6 +65,8 @@ class Algorithm(ReleaseMethod):
 
     grouping_fields: ClassVar[tuple[str, ...]] = ()
     """The fields that `proposed_groups` depends on."""
+    counts_rows: ClassVar[str] = ""
+    """Why the method can only count rows, where one person may have several; empty for one that counts people."""
 
     def anonymize(self, data: Microdata, progress: Progress | None = None) -> Release:
         """Make a release of the table that keeps every promise, which is checked on what is published.
@@ -85,7 +88,7 @@ class Algorithm(ReleaseMethod):
         DataError
             Where the table lacks a role that the method needs.
         InfeasibleError
-            Where no release of this table can keep the promises.
+            Where no release of this table can keep the promises, or the method finds none that counts people.
         CancelledError
             Where `progress` raises it.
         AnonymizationError
@@ -93,10 +96,15 @@ class Algorithm(ReleaseMethod):
         """
         report = progress if progress is not None else silent
         report(0.0, "Starting")
+        self.require_countable(data)
         self.validate_data(data)
         release = self._release(data, report)
         report(0.95, "Checking the release")
-        violations = check(release, self.promises(data))
+        promises = self.promises(data)
+        violations = check(release, promises)
+        if violations and data.people is not None:
+            release = with_joined_groups(release, promises)
+            violations = check(release, promises)
         if violations:
             raise AnonymizationError(f"{self.title} broke its promise: {violations[0].sentence}")
         report(1.0, "Done")
@@ -125,8 +133,29 @@ class Algorithm(ReleaseMethod):
         InfeasibleError
             Where no release of this table can keep the promises.
         """
+        self.require_countable(data)
         data.require_quasi_identifiers()
         require_feasible(self.promises(data), data)
+
+    def require_countable(self, data: Microdata) -> None:
+        """Raise DataError where one person may have several rows and the method can only count rows.
+
+        Parameters
+        ----------
+        data : Microdata
+            The tagged table.
+
+        Raises
+        ------
+        DataError
+            Where the table has a unit and `counts_rows` says why the method cannot count people.
+        """
+        if data.people is not None and self.counts_rows:
+            raise DataError(
+                f"{self.title} cannot count people: {self.counts_rows}. '{data.unit}' says that {data.n_rows:,} rows "
+                f"are those of {data.n_people:,} people; choose another method, such as Mondrian, or keep one row of "
+                "each person."
+            )
 
     def personal_guarantees(self, release: Release) -> tuple[PersonalGuarantee, ...]:
         """What it promises about people rather than groups, measured in its release (see `privacy`)."""
@@ -178,7 +207,7 @@ def require_feasible(requirements: tuple[Requirement, ...], data: Microdata) -> 
     for condition in CheckSet(requirements, data).checks:
         level = condition.table_level(data.n_rows)
         requirement = condition.requirement
-        if not requirement.monotone_under_merging or condition.holds(np.array([level]))[0]:
+        if not requirement.is_monotone(data) or condition.holds(np.array([level]))[0]:
             continue
         value = f"{requirement.parameter} = {requirement.threshold:.12g}"
         what = f"'{condition.attribute}' of the whole table" if condition.attribute else "the table"

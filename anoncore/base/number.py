@@ -21,6 +21,7 @@ USUAL_WORDS: Mapping[str, str] = MappingProxyType(
         "attribute": "the sensitive attribute",
         "classifier": "classifier",
         "common": "the common attribute",
+        "counted": "Rows",
         "group": "group",
         "l": "2",
         "queries": "10,000 random queries",

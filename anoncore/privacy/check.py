@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.checking import most_frequent
+from anoncore.kernels.people import people_and_pairs
 from anoncore.privacy.published import fragments_of, published_values
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements.requirement import Check, Comparison, Requirement
@@ -153,6 +154,14 @@ def _number(value: float, digits: int) -> str:
     return f"{int(value):,}" if float(value).is_integer() else f"{value:.{digits}g}"
 
 
+def counted_text(release: Release, people: int, rows: int) -> str:
+    """How large a group is, in words: its rows, and first its people where these are counted."""
+    in_rows = f"{rows:,} {'row' if rows == 1 else 'rows'}"
+    if release.data.people is None:
+        return in_rows
+    return f"{people:,} {'person' if people == 1 else 'people'} in {in_rows}"
+
+
 def _violations(
     release: Release, fragment: Fragment, condition: Check, failing: Groups, levels: Floats
 ) -> Iterator[Violation]:
@@ -162,11 +171,13 @@ def _violations(
     of = f" of '{condition.attribute}'" if condition.attribute else ""
     asks = f"but {requirement.label()} asks for {COMPARISON_WORDS[requirement.comparison]}"
     sizes = fragment.partition.sizes[failing].tolist()
+    people = release.people_per_group(fragment)[failing].tolist()
     reasons = _reasons(release, fragment, condition, failing)
-    for group, size, level, reason in zip(failing.tolist(), sizes, levels[failing].tolist(), reasons, strict=True):
+    columns = zip(failing.tolist(), sizes, people, levels[failing].tolist(), reasons, strict=True)
+    for group, size, n_people, level, reason in columns:
         reached, asked = level_texts(level, requirement.threshold)
         sentence = (
-            f"{word} {group}{inside} ({size:,} {'row' if size == 1 else 'rows'}) has {requirement.level_name}{of} "
+            f"{word} {group}{inside} ({counted_text(release, n_people, size)}) has {requirement.level_name}{of} "
             f"{reached}, {asks} {asked}{reason}."
         )
         yield Violation(requirement, condition.attribute, fragment.name, group, size, level, sentence)
@@ -179,9 +190,13 @@ def _reasons(release: Release, fragment: Fragment, condition: Check, failing: Gr
         return [""] * len(failing)
     partition, codes = published_values(fragment, view.attribute)
     seen = release.data.sensitive_view(view.attribute, codes).codes
-    value, count = most_frequent(partition.order, partition.starts, seen, view.size, view.unique, failing)
-    shares = (count / partition.sizes[failing]).tolist()
-    table = np.bincount(view.codes, minlength=view.size) / len(view.codes)
+    order, starts, sizes = partition.order, partition.starts, partition.sizes
+    if view.people is not None:
+        sizes, starts, seen = people_and_pairs(order, starts, view.people, seen)
+        order = np.arange(len(seen))
+    value, count = most_frequent(order, starts, seen, view.size, view.unique, failing)
+    shares = (count / sizes[failing]).tolist()
+    table = view.counts / release.data.n_people
     return [
         f"; its most frequent value {view.labels[code]!r} has {share:.0%} of it"
         + ("" if code == view.unique else f" and {table[code]:.0%} of the table")

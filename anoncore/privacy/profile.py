@@ -121,7 +121,7 @@ class FragmentProfile:
     fragment : str
         Name of the fragment, the first one where several share the partition.
     size : ndarray of int64, shape (n_groups,)
-        Rows of each group.
+        People of each group, which are its rows unless the table has a unit.
     attributes : mapping of str to AttributeProfile
         The levels of each sensitive attribute.
 
@@ -179,12 +179,12 @@ class Profile:
 
     @property
     def k(self) -> WorstLevel:
-        """Rows of the smallest group."""
+        """People of the smallest group."""
         return self.score("k")
 
     @property
     def size(self) -> npt.NDArray[np.int64]:
-        """Rows of each group, int64 (n_groups,). Raises ReleaseError if fragments have partitions of their own."""
+        """People of each group, int64 (n_groups,). Raises ReleaseError if fragments have partitions of their own."""
         return self._only.size
 
     def __getitem__(self, attribute: str) -> AttributeProfile:
@@ -309,18 +309,20 @@ def _fragment_profile(release: Release, judged: Fragment, l: int) -> FragmentPro
             if name in fragment.recodings and has_single_values(fragment, name):
                 attributes[name] = AttributeProfile(name, group_levels(release, fragment, name, l))
                 break
-    return FragmentProfile(judged.name, judged.partition.sizes, attributes)
+    return FragmentProfile(judged.name, release.people_per_group(judged), attributes)
 
 
 def _smallest_group(release: Release, profiles: tuple[FragmentProfile, ...]) -> WorstLevel:
     smallest = min(profiles, key=lambda groups: int(groups.size.min()))
     group = int(smallest.size.argmin())
+    by_people = release.data.people is not None
     return WorstLevel(
         smallest.size[group],
         SMALLEST_GROUP,
-        bounds=(1, release.data.n_rows),
-        baseline=float(release.data.n_rows),
-        words={"group": release.group_word},
+        bounds=(1, release.data.n_people),
+        baseline=float(release.data.n_people),
+        unit="people" if by_people else None,
+        words={"group": release.group_word} | ({"counted": "People"} if by_people else {}),
         attribute=None,
         fragment=smallest.fragment,
         group=group,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal
@@ -269,6 +269,35 @@ class Generalized(Recoding):
         return cls(
             domain, partition, "set", members[offsets[:-1]], members[offsets[1:] - 1], offsets=offsets, members=members
         )
+
+    def joined(self, partition: Partition, into: Codes) -> Generalized:
+        """The same cells after groups were joined: each joined group has the smallest region that holds theirs.
+
+        Parameters
+        ----------
+        partition : Partition
+            The joined groups.
+        into : ndarray of int32, shape (n_groups,)
+            The joined group that each group now belongs to.
+
+        Returns
+        -------
+        Generalized
+            The regions of the joined groups.
+        """
+        low = np.full(partition.n_groups, len(self.domain), dtype=np.int32)
+        high = np.zeros(partition.n_groups, dtype=np.int32)
+        np.minimum.at(low, into, self.low)
+        np.maximum.at(high, into, self.high)
+        if self.node is not None and self.domain.tree is not None:
+            tree = self.domain.tree
+            node = tree.common_ancestor(low, high)
+            return replace(self, partition=partition, low=tree.first[node], high=tree.last[node], node=node)
+        if self.offsets is None or self.members is None:
+            return replace(self, partition=partition, low=low, high=high)
+        sets = Partition(np.repeat(into, np.diff(self.offsets)))
+        offsets, members = sets.value_sets(self.members, len(self.domain))
+        return replace(self, partition=partition, low=low, high=high, offsets=offsets, members=members)
 
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:

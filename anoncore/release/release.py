@@ -15,7 +15,8 @@ import pandas as pd
 from anoncore.base.errors import ReleaseError
 from anoncore.base.model import Model
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Codes
+from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.people import people_and_pairs
 from anoncore.release.overlap import Link, links
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, Generalized, GroupValues, Recoding
@@ -148,6 +149,24 @@ class Release:
                 "The fragments of this release have partitions of their own; ask a fragment for its own."
             )
         return self.fragments[0].partition
+
+    def people_per_group(self, fragment: Fragment) -> Int64:
+        """How many different people each group of a fragment has.
+
+        Parameters
+        ----------
+        fragment : Fragment
+            The fragment.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_groups,)
+            Different people; rows where every row is another person.
+        """
+        partition, people = fragment.partition, self.data.people
+        if people is None:
+            return partition.sizes
+        return people_and_pairs(partition.order, partition.starts, people, people)[0]
 
     @property
     def attributes(self) -> tuple[str, ...]:

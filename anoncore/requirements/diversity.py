@@ -1,4 +1,9 @@
-"""l-diversity in its four definitions: distinct, frequency, entropy, recursive (c, l)."""
+"""l-diversity in its four definitions: distinct, frequency, entropy, recursive (c, l).
+
+`counts` are the people of a group with each value and `size` are its people. Where one person may have several rows
+(`Microdata.unit`), a person counts with each of their values, so that the counts add up to the pairs of a person and a
+value, which may be more than the people. A group of fewer than l people is never l-diverse, however many values it has.
+"""
 
 from math import ceil
 from typing import Annotated, Any, ClassVar
@@ -20,7 +25,7 @@ Attribute = Annotated[
 
 @level_function
 def distinct_values(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
-    """The number of different values in the group."""
+    """The number of different values in the group, or that of its people where these are fewer."""
     values = carray(counts, length)
     distinct = 0
     for value in range(length):
@@ -28,12 +33,12 @@ def distinct_values(counts: Any, length: int, size: int, unique: int, reference:
             distinct += values[value]
         elif values[value] > 0:
             distinct += 1
-    return float(distinct)
+    return float(min(distinct, size))
 
 
 @level_function
 def inverse_share(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
-    """1 divided by the share of the most frequent value in the group."""
+    """1 divided by the share of the group's people who have its most frequent value."""
     values = carray(counts, length)
     largest = 0
     for value in range(length):
@@ -44,25 +49,28 @@ def inverse_share(counts: Any, length: int, size: int, unique: int, reference: A
 
 @level_function
 def effective_values(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
-    """exp(entropy) of the group: the number of equally frequent values that would be as diverse."""
+    """exp(entropy) of the group: the number of equally frequent values that would be as diverse; at most its people."""
     values = carray(counts, length)
+    total = values.sum()
     entropy = 0.0
     for value in range(length):
         if value == unique:
-            entropy += values[value] / size * np.log(size)
+            entropy += values[value] / total * np.log(total)
         elif values[value] > 0:
-            share = values[value] / size
+            share = values[value] / total
             entropy -= share * np.log(share)
-    return np.exp(entropy)
+    return np.exp(entropy) if total == size else min(np.exp(entropy), float(size))
 
 
 @level_function
 def recursive_ratio(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
-    """x_1 / (x_l + ... + x_m) with the counts x in descending order; infinite where fewer than l values occur."""
+    """x_1 / (x_l + ... + x_m) with the counts x in descending order; infinite below l values or l people."""
     values = carray(counts, length)
     l = int(carray(reference, 1)[0])
     if l <= 1:
         return 0.0
+    if size < l:
+        return np.inf
     # The l - 1 largest counts in descending order; each further count moves up to its rank by exchanges.
     top = np.zeros(l - 1, np.int64)
     for value in range(length):
@@ -75,7 +83,7 @@ def recursive_ratio(counts: Any, length: int, size: int, unique: int, reference:
             for rank in range(l - 1):
                 if rising > top[rank]:
                     top[rank], rising = rising, top[rank]
-    tail = size - top.sum()
+    tail = values.sum() - top.sum()
     return top[0] / tail if tail > 0 else np.inf
 
 
@@ -111,6 +119,7 @@ class DistinctDiversity(Requirement):
     source: ClassVar[str] = "Machanavajjhala et al. 2006"
     comparison: ClassVar[Comparison] = Comparison.AT_LEAST
     level: ClassVar[Any] = distinct_values
+    monotone_for_people: ClassVar[bool] = True
     level_name: ClassVar[str] = "different values"
     parameter: ClassVar[str] = "l"
 

@@ -10,12 +10,15 @@ from anoncore.requirements.requirement import Comparison, Requirement
 
 @level_function
 def group_size(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
-    """Rows of the group."""
+    """People of the group."""
     return float(size)
 
 
 class KAnonymity(Requirement):
-    """Every group has at least k rows, so that a person hides among k - 1 others.
+    """Every group has at least k people, so that a person hides among k - 1 others.
+
+    Every row is another person, unless the table says whose row it is (`Microdata.unit`): then a person's rows count
+    once.
 
     Notes
     -----
@@ -49,9 +52,10 @@ class KAnonymity(Requirement):
     level_name: ClassVar[str] = "size"
     parameter: ClassVar[str] = "k"
     attribute_free: ClassVar[bool] = True
+    monotone_for_people: ClassVar[bool] = True
 
-    k: Annotated[int, Field(ge=1, title="k", description="Smallest number of rows in a group.")] = 5
+    k: Annotated[int, Field(ge=1, title="k", description="Smallest number of people in a group.")] = 5
 
     def minimum_rows(self) -> int:
-        """A group needs k rows."""
+        """A group needs k people."""
         return self.k

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.model import Model
-from anoncore.kernels.arrays import Codes, Floats
+from anoncore.kernels.arrays import Codes, Floats, Rows
 from anoncore.kernels.checking import KernelChecks, counts_level, group_levels, holds
+from anoncore.kernels.people import people_and_pairs, people_levels
 from anoncore.release.partition import Partition
 from anoncore.table.microdata import Microdata, SensitiveValues
 
@@ -45,10 +46,13 @@ class Comparison(IntEnum):
 class Requirement(Model):
     """A condition on every group of a release.
 
-    A requirement sees statistics of one group, never the table: the group's size and, unless it is `attribute_free`,
-    how often each value of one sensitive attribute occurs. Its `level` is a compiled function of these numbers, in the
-    unit of the threshold. The search for groups and the final check call the same function, so that they cannot
-    disagree.
+    A requirement sees statistics of one group, never the table: the number of its people and, unless it is
+    `attribute_free`, how many of them have each value of one sensitive attribute. Its `level` is a compiled function of
+    these numbers, in the unit of the threshold. The search for groups and the final check call the same function, so
+    that they cannot disagree.
+
+    Every row is another person unless the table has a `unit`. Then a person with several rows in a group counts once,
+    and once with each value that they have there.
 
     Examples
     --------
@@ -69,6 +73,8 @@ class Requirement(Model):
     attribute_free: ClassVar[bool] = False
     monotone_under_merging: ClassVar[bool] = True
     """Whether the union of two groups that satisfy it satisfies it; then a group that fails has no good split."""
+    monotone_for_people: ClassVar[bool] = False
+    """Whether that is so too where groups share people; shares of people can rise when such groups are joined."""
     monotone_under_suppression: ClassVar[bool] = True
     """Whether withholding other groups leaves a group's level as it is."""
 
@@ -95,8 +101,23 @@ class Requirement(Model):
         return np.zeros(1)
 
     def minimum_rows(self) -> int:
-        """The number of rows below which no group satisfies the requirement."""
+        """The number of people below which no group satisfies the requirement; every row is one without a unit."""
         return 1
+
+    def is_monotone(self, data: Microdata) -> bool:
+        """Whether in this table the union of two groups that satisfy it satisfies it.
+
+        Parameters
+        ----------
+        data : Microdata
+            The table.
+
+        Returns
+        -------
+        bool
+            `monotone_under_merging`; where one person may have several rows, `monotone_for_people` as well.
+        """
+        return self.monotone_under_merging and (data.people is None or self.monotone_for_people)
 
     def checks(self, data: Microdata) -> tuple[Check, ...]:
         """The requirement on one table.
@@ -117,10 +138,10 @@ class Requirement(Model):
             Where the attribute is missing or of the wrong kind.
         """
         if self.attribute_free:
-            return (Check(self, None, np.zeros(1)),)
+            return (Check(self, None, np.zeros(1), data.people),)
         names = data.require_sensitive(getattr(self, "attribute", None))
         views = [data.sensitive_view(name) for name in names]
-        return tuple(Check(self, view, self.reference(data, view)) for view in views)
+        return tuple(Check(self, view, self.reference(data, view), data.people) for view in views)
 
     def label(self) -> str:
         """The requirement as a reader writes it, e.g. `k-anonymity (k = 5)`."""
@@ -141,6 +162,8 @@ class Check:
         The sensitive attribute; None where the requirement needs only sizes.
     reference : ndarray of float, shape (any,)
         What the level function needs besides the counts of a group.
+    people : ndarray of int32, shape (n_rows,), or None
+        Number of each row's person where one person may have several rows; None where every row is a person.
 
     Examples
     --------
@@ -159,13 +182,14 @@ class Check:
     requirement: Requirement
     values: SensitiveValues | None
     reference: Floats
+    people: Codes | None = None
 
     @property
     def attribute(self) -> str | None:
         """The sensitive attribute, or None."""
         return self.values.attribute if self.values is not None else None
 
-    def levels(self, partition: Partition, codes: Codes | None = None) -> Floats:
+    def levels(self, partition: Partition, codes: Codes | None = None, rows: Rows | None = None) -> Floats:
         """The level that every group reaches.
 
         Parameters
@@ -174,18 +198,25 @@ class Check:
             The groups.
         codes : ndarray of int32, shape (n_rows,), optional
             Published values in place of the original ones.
+        rows : ndarray of int64, shape (n_rows of the partition,), optional
+            The table's rows that the partition is about; by default all.
 
         Returns
         -------
         ndarray of float, shape (n_groups,)
             The levels, in the unit of the requirement's threshold.
         """
+        size, unique, address = 1, -1, self.requirement.level.address
         if self.values is None:
-            seen, size, unique = np.zeros(partition.n_rows, dtype=np.int32), 1, -1
+            seen = np.zeros(partition.n_rows, dtype=np.int32)
         else:
             seen, size, unique = self.values.codes if codes is None else codes, self.values.size, self.values.unique
-        address = self.requirement.level.address
-        return group_levels(partition.order, partition.starts, seen, size, address, unique, self.reference)
+            seen = seen if rows is None else seen[rows]
+        if self.people is None:
+            return group_levels(partition.order, partition.starts, seen, size, address, unique, self.reference)
+        person = self.people if rows is None else self.people[rows]
+        counted = people_and_pairs(partition.order, partition.starts, person, seen)
+        return people_levels(*counted, size, address, unique, self.reference)
 
     def holds(self, levels: Floats) -> npt.NDArray[np.bool_]:
         """Whether levels meet the threshold.
@@ -205,6 +236,8 @@ class Check:
     def table_level(self, n_rows: int) -> float:
         """The level of the whole table as one group. No partition has all its groups beyond it.
 
+        That is so where the requirement is monotone in the table (`Requirement.is_monotone`).
+
         Parameters
         ----------
         n_rows : int
@@ -215,6 +248,8 @@ class Check:
         float
             The level.
         """
+        if self.people is not None:
+            return float(self.levels(Partition(np.zeros(n_rows, dtype=np.int32)))[0])
         counts = np.zeros(1, dtype=np.int64) if self.values is None else self.values.counts
         unique = -1 if self.values is None else self.values.unique
         return float(counts_level(counts, n_rows, self.requirement.level.address, unique, self.reference))

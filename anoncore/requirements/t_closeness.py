@@ -26,13 +26,15 @@ def earth_movers_distance(counts: Any, length: int, size: int, unique: int, refe
     rest. `reference` holds the table's shares, the number of edges, then first code, last code and weight of each edge.
     """
     values = carray(counts, length)
+    # The pairs of a person and a value: as many as people where nobody has several values.
+    total = values.sum()
     n_edges = int(carray(reference, length + 1)[length])
     numbers = carray(reference, length + 1 + 3 * n_edges)
     # With running sums the surplus of any interval of codes is a difference of two of them.
     surplus = np.empty(length + 1)
     surplus[0] = 0.0
     for value in range(length):
-        surplus[value + 1] = surplus[value] + values[value] / size - numbers[value]
+        surplus[value + 1] = surplus[value] + values[value] / total - numbers[value]
     distance = 0.0
     for edge in range(n_edges):
         begin = length + 1 + 3 * edge

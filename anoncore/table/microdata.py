@@ -19,6 +19,7 @@ from anoncore.kernels.arrays import Codes
 from anoncore.table.coding import content_order, content_words, encode, guess_kind
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.hierarchy import Hierarchy
+from anoncore.table.people import distinct_pairs, people_of
 
 __all__ = ["Codes", "Microdata", "Role", "SensitiveValues", "content_order", "guess_kind"]
 
@@ -74,6 +75,8 @@ class SensitiveValues:
         The code whose rows all count as different values; -1 where every value is protected.
     labels : tuple of str, length size
         Text of each code.
+    people : ndarray of int32, shape (n_rows,), or None
+        Number of each row's person where one person may have several rows; None where every row is a person.
     """
 
     attribute: str
@@ -81,10 +84,13 @@ class SensitiveValues:
     size: int
     unique: int
     labels: tuple[str, ...]
+    people: Codes | None = None
 
     @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
-        """Rows of the whole table with each value, int64 (size,)."""
+        """People of the whole table with each value, int64 (size,); who has several values counts with each."""
+        if self.people is not None:
+            return distinct_pairs(self.people, self.codes, self.size)
         return np.bincount(self.codes, minlength=self.size)
 
 
@@ -96,7 +102,7 @@ class Microdata:
     Parameters
     ----------
     frame : DataFrame
-        The table, one row per person. It is never changed.
+        The table, one row per person, or several where `unit` is given. It is never changed.
     roles : mapping of str to Role or str, optional
         Role of each column; columns that are left out are insensitive.
     kinds : mapping of str to Kind or str, optional
@@ -108,6 +114,9 @@ class Microdata:
     sensitive_values : mapping of str to collection, optional
         The values of a sensitive column that need protection. They count as one value, and all others as harmless.
         Where the column is left out, every value needs protection.
+    unit : str, optional
+        The column that says whose row it is, such as a patient's number, where one person may have several rows. Then
+        different people are counted instead of rows. The column is an identifier: it is never published.
 
     Attributes
     ----------
@@ -123,11 +132,16 @@ class Microdata:
         The hierarchies as they were given.
     sensitive_values : dict of str to tuple
         The values that need protection, in the attribute's order, where only some do.
+    unit : str or None
+        The column that says whose row it is; None where every row is another person.
+    people : ndarray of int32, shape (n_rows,), or None
+        Number of each row's person; None where every row is another person, with or without a unit.
 
     Raises
     ------
     DataError
-        For a table without rows or columns, and for a tag that names a column, role, kind or value that does not exist.
+        For a table without rows or columns, for a tag that names a column, role, kind or value that does not exist, and
+        for a unit with missing values.
 
     Examples
     --------
@@ -145,6 +159,13 @@ class Microdata:
     ['cold', 'flu', None]
     >>> data.codes["disease"].tolist()
     [1, 0, 2]
+
+    Ann came twice, so three rows are two people:
+
+    >>> visits = pd.DataFrame({"name": ["Ann", "Ann", "Bob"], "age": [44, 45, 21]})
+    >>> data = Microdata(visits, roles={"age": "quasi-identifier"}, unit="name")
+    >>> data.n_rows, data.n_people, data.identifiers
+    (3, 2, ('name',))
     """
 
     def __init__(
@@ -155,6 +176,7 @@ class Microdata:
         orders: Mapping[str, Sequence[Any]] | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
         sensitive_values: Mapping[str, Collection[Any]] | None = None,
+        unit: str | None = None,
     ) -> None:
         _check_frame(frame)
         self.frame = frame.copy(deep=False)
@@ -164,6 +186,7 @@ class Microdata:
         given_kinds = {name: _kind(name, kind) for name, kind in _by_column("kinds", kinds, columns).items()}
         given_orders = _by_column("orders", orders, columns)
         self.roles: dict[str, Role] = {name: tagged.get(name, Role.INSENSITIVE) for name in columns}
+        self.unit = None if unit is None else self._tagged_unit(str(unit))
         self.hierarchies: dict[str, Hierarchy] = _by_column("hierarchies", hierarchies, columns)
         for name, hierarchy in self.hierarchies.items():
             if not isinstance(hierarchy, Hierarchy):
@@ -180,11 +203,21 @@ class Microdata:
             name: self._protected(name, values)
             for name, values in _by_column("sensitive_values", sensitive_values, columns).items()
         }
+        self.people: Codes | None = None
+        if self.unit is not None:
+            people = people_of(self.frame, self.unit)
+            # Where nobody has a second row, counting rows counts people.
+            self.people = people if int(people.max()) + 1 < len(people) else None
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.frame)
+
+    @property
+    def n_people(self) -> int:
+        """Number of different people; that of rows where every row is another person."""
+        return self.n_rows if self.people is None else int(self.people.max()) + 1
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -282,11 +315,11 @@ class Microdata:
         codes = self.codes[attribute] if codes is None else codes
         protected = self.sensitive_values.get(attribute)
         if protected is None:
-            return SensitiveValues(attribute, codes, len(domain), -1, tuple(domain.texts))
+            return SensitiveValues(attribute, codes, len(domain), -1, tuple(domain.texts), self.people)
         recode = np.ones(len(domain), dtype=np.int32)
         recode[[domain.code_of(value) for value in protected]] = 0
         label = "{" + ", ".join(domain.text(domain.code_of(value)) for value in protected) + "}"
-        return SensitiveValues(attribute, recode[codes], 2, 1, (label, "any other value"))
+        return SensitiveValues(attribute, recode[codes], 2, 1, (label, "any other value"), self.people)
 
     def with_quasi_identifiers(self, names: Collection[str]) -> Microdata:
         """The same coded table for an adversary who knows other attributes.
@@ -317,7 +350,7 @@ class Microdata:
         """The rows sorted by content, quasi-identifiers first, int64 (n_rows,): the same for every order of the input
         rows.
 
-        Only rows that are equal in every published attribute may have changed places.
+        Only rows that are equal in every published attribute, and in their person, may have changed places.
         """
         return content_order(*self._content())
 
@@ -328,7 +361,22 @@ class Microdata:
 
     def _content(self) -> tuple[list[Codes], list[int]]:
         names = [*self.quasi_identifiers, *self.sensitive, *self.insensitive]
-        return [self.codes[name] for name in names], [len(self.domain[name]) for name in names]
+        columns, sizes = [self.codes[name] for name in names], [len(self.domain[name]) for name in names]
+        if self.people is not None:
+            columns, sizes = [*columns, self.people], [*sizes, self.n_people]
+        return columns, sizes
+
+    def _tagged_unit(self, unit: str) -> str:
+        """Tag the unit as identifier. Raises DataError for a column that does not exist or is to be published."""
+        if unit not in self.roles:
+            raise DataError(f"unit names '{unit}', which the table lacks; it has {listing(list(self.roles), 30)}.")
+        if self.roles[unit] in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+            raise DataError(
+                f"'{unit}' says whose row it is and is never published, so it cannot be a {self.roles[unit].value} "
+                "attribute; drop its role."
+            )
+        self.roles[unit] = Role.IDENTIFIER
+        return unit
 
     def _protected(self, name: str, values: Collection[Any]) -> tuple[Any, ...]:
         if name not in self.domain:

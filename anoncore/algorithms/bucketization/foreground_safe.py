@@ -80,6 +80,8 @@ class ForegroundSafe(Algorithm):
         "Like Anatomy, but puts people together who look alike, so that the release as a whole gives nobody away."
     )
 
+    counts_rows: ClassVar[str] = "the attack that it withstands weighs worlds in which each row is another person"
+
     l: Annotated[int, Field(ge=2, title="l", description="Nobody's protected value becomes more likely than 1/l.")] = 2
     tolerance: Annotated[
         float,
@@ -109,6 +111,7 @@ class ForegroundSafe(Algorithm):
 
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for other than one sensitive attribute, InfeasibleError for a value above n / l rows."""
+        self.require_countable(data)
         data.require_quasi_identifiers()
         require_eligible(data, only_sensitive(data, self.title), self.l)
 

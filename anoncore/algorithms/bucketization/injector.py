@@ -74,6 +74,8 @@ class Injector(Algorithm):
         "Like Anatomy, but nobody shares a bucket with values that the table itself shows to be impossible for them."
     )
 
+    counts_rows: ClassVar[str] = "its rules and buckets are about single rows, of which each has one sensitive value"
+
     l: Annotated[int, Field(ge=2, title="l", description="Possible sensitive values of everyone in a bucket.")] = 2
     min_confidence: Annotated[
         float,
@@ -102,6 +104,7 @@ class Injector(Algorithm):
 
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for other than one sensitive attribute, InfeasibleError for a value above n / l rows."""
+        self.require_countable(data)
         data.require_quasi_identifiers()
         require_eligible(data, only_sensitive(data, self.title), self.l)
 

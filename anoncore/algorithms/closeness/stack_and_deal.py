@@ -128,10 +128,13 @@ class StackAndDeal(Algorithm):
     seed: Seed = None
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
-        """k-anonymity and, for one sensitive attribute stacked by value, the bound on its ordered distance."""
+        """k-anonymity and, for one sensitive attribute stacked by value, the bound on its ordered distance.
+
+        The bound is one of rows, so it is not promised where people are counted.
+        """
         promised: tuple[Requirement, ...] = (KAnonymity(k=self.k),)
         names = data.require_sensitive()
-        if self.stack == "frequency" or len(names) > 1 or data.n_rows < self.k:
+        if self.stack == "frequency" or len(names) > 1 or data.n_rows < self.k or data.people is not None:
             return promised
         bound = (1 - 1 / (data.n_rows // self.k)) / self.k
         return (*promised, TCloseness(t=bound, ground="ordered", attribute=names[0]))

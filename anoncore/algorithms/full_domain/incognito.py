@@ -194,7 +194,7 @@ class _Search:
         self.lattice = Lattice(data, checks)
         self.limit = int(model.max_suppression * data.n_rows + 1e-9)
         self.monotone = self.limit == 0 and all(
-            requirement.monotone_under_merging for requirement in model.requirements
+            requirement.is_monotone(data) for requirement in model.requirements
         )
         self.n_checked, self.n_checked_parts = 0, 0
 

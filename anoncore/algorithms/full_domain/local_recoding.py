@@ -228,8 +228,7 @@ class _Search:
         """Whether these rows satisfy every requirement as one class."""
         together = Partition(np.zeros(len(rows), dtype=np.int32))
         for check in self.checks.checks:
-            codes = None if check.values is None else check.values.codes[rows]
-            if not check.holds(check.levels(together, codes))[0]:
+            if not check.holds(check.levels(together, rows=rows))[0]:
                 return False
         return True
 

@@ -100,6 +100,10 @@ class Slicing(Algorithm):
         "Keeps every value and what belongs together exact, and shuffles groups of attributes against each other."
     )
 
+    counts_rows: ClassVar[str] = (
+        "its diversity is about the buckets that a row matches, and a person with several rows matches more of them"
+    )
+
     l: Annotated[
         float,
         Field(ge=1, allow_inf_nan=False, title="l", description="Nobody's value is more likely than 1/l."),
@@ -141,6 +145,7 @@ class Slicing(Algorithm):
 
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for columns or roles that do not fit, InfeasibleError for an l that one bucket fails."""
+        self.require_countable(data)
         data.require_quasi_identifiers()
         columns = self.resolve_columns(data)
         classes = column_classes(data, columns, self.column_requirements)

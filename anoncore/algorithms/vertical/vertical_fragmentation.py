@@ -113,6 +113,8 @@ class VerticalFragmentation(Algorithm):
         "Splits a wide table into narrow ones that need far less coarsening, each with the class to learn from."
     )
 
+    counts_rows: ClassVar[str] = "it counts the rows that a join of its fragments may link, not the people behind them"
+
     k: Annotated[int, Field(ge=2, title="k", description="Smallest number of rows in a class and in a join.")] = 5
     fragments: Annotated[
         int | None,

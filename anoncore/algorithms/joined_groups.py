@@ -1,0 +1,166 @@
+"""Joining groups of a finished release until every group has the people that the requirements ask for.
+
+A method that deals or clusters rows may put several rows of one person into a group, which then has fewer people than
+rows. Joining such a group with others is always allowed: a joined group tells no more about the way its rows are linked
+than the groups did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from anoncore.base.errors import InfeasibleError
+from anoncore.kernels.arrays import Bools, Floats, Int64, Rows
+from anoncore.privacy.published import fragments_of, published_values
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import Generalized
+from anoncore.release.release import Fragment, Release
+from anoncore.requirements import Requirement
+from anoncore.requirements.requirement import Check
+from anoncore.table.microdata import Microdata
+
+TRIED = 32
+"""Neighbours of a group, the nearest first, that are tried for one with which the group keeps the requirements."""
+
+
+def with_joined_groups(release: Release, requirements: Sequence[Requirement]) -> Release:
+    """The release with failing groups joined until all groups satisfy the requirements.
+
+    A failing group joins the one that adds least information loss among the nearest with which it holds; if it holds
+    with none of these, the nearest one. All fragments of the release must share their groups. Raises InfeasibleError
+    where even one group of all rows fails.
+    """
+    joining = _Joining(release, requirements)
+    joining.run()
+    n_before, group = release.partition.n_groups, joining.groups()
+    into = np.empty(n_before, dtype=np.int32)
+    into[release.partition.group] = group
+    partition = Partition(group)
+    fragments = tuple(
+        Fragment(
+            fragment.name,
+            partition,
+            {
+                name: recoding.joined(partition, into)
+                if isinstance(recoding, Generalized)
+                else replace(recoding, partition=partition)
+                for name, recoding in fragment.recodings.items()
+            },
+        )
+        for fragment in release.fragments
+    )
+    note = (
+        f"{n_before:,} groups were joined to {partition.n_groups:,}, so that each keeps the requirements where people "
+        "are counted instead of rows."
+    )
+    return Release(release.data, fragments, release.algorithm, (*release.notes, note))
+
+
+def _published_checks(release: Release, requirements: Sequence[Requirement]) -> list[Check]:
+    """The checks by what the release publishes of each sensitive attribute."""
+    checks = []
+    for requirement in requirements:
+        for check in requirement.checks(release.data):
+            if check.attribute is not None:
+                (fragment,) = fragments_of(release, check.attribute)
+                _, codes = published_values(fragment, check.attribute)
+                check = replace(check, values=release.data.sensitive_view(check.attribute, codes))
+            checks.append(check)
+    return checks
+
+
+class _Joining:
+    """The groups while they are joined, numbered by their first row in order of content.
+
+    `members` are the rows of each group, empty for one that joined another; `low` and `high` int32 (n_groups, d) are
+    the bounds of what each group publishes of the attributes that are generalized, and `weight` float (d,) is what one
+    code more costs.
+    """
+
+    def __init__(self, release: Release, requirements: Sequence[Requirement]) -> None:
+        self.requirements = requirements
+        self.checks = _published_checks(release, requirements)
+        order, numbered = _by_content(release.data, release.partition)
+        self.members: list[Rows] = [release.partition.rows(group) for group in order.tolist()]
+        regions = [
+            recoding
+            for fragment in release.fragments
+            for recoding in fragment.recodings.values()
+            if isinstance(recoding, Generalized)
+        ]
+        shape = (len(order), len(regions))
+        self.low = np.array([region.low[order] for region in regions], dtype=np.int64).T.reshape(shape)
+        self.high = np.array([region.high[order] for region in regions], dtype=np.int64).T.reshape(shape)
+        self.weight = np.array([1 / max(len(region.domain) - 1, 1) for region in regions])
+        self.failing = np.zeros(len(order), dtype=np.bool_)
+        for check in self.checks:
+            codes = None if check.values is None else check.values.codes
+            self.failing |= ~check.holds(check.levels(numbered, codes))
+
+    def run(self) -> None:
+        """Join groups until none fails."""
+        here: Bools = np.ones(len(self.members), dtype=np.bool_)
+        while self.failing.any():
+            group = int(np.argmax(self.failing))
+            others = np.flatnonzero(here)
+            others = others[others != group]
+            if len(others) == 0:
+                labels = ", ".join(requirement.label() for requirement in self.requirements)
+                raise InfeasibleError(
+                    f"People are counted instead of rows, and not even one group of all rows keeps {labels}; ask for "
+                    "less."
+                )
+            nearest = others[np.argsort(self._added(group, others), kind="stable")[:TRIED]].tolist()
+            holds = (other for other in nearest if self._holds(self.members[group], self.members[other]))
+            other = next(holds, nearest[0])
+            self.failing[group] = not self._join(group, other)
+            self.failing[other] = here[other] = False
+
+    def _added(self, group: int, others: Int64) -> Floats:
+        """The information loss, summed over rows and attributes, that each of the others adds when it joins the
+        group.
+        """
+        low, high = np.minimum(self.low[group], self.low[others]), np.maximum(self.high[group], self.high[others])
+        sizes = np.array([len(self.members[other]) for other in others])
+        own = (self.high[others] - self.low[others]) @ self.weight * sizes
+        before = (self.high[group] - self.low[group]) @ self.weight * len(self.members[group])
+        together = (high - low) @ self.weight * (sizes + len(self.members[group]))
+        return np.round(together - own - before, 9)
+
+    def _holds(self, rows: Rows, others: Rows) -> bool:
+        """Whether rows and others as one group satisfy every requirement."""
+        joined = np.concatenate((rows, others))
+        together = Partition(np.zeros(len(joined), dtype=np.int32))
+        return all(bool(check.holds(check.levels(together, rows=joined))[0]) for check in self.checks)
+
+    def _join(self, group: int, other: int) -> bool:
+        """Let the other group join the group; whether the group now satisfies every requirement."""
+        holds = self._holds(self.members[group], self.members[other])
+        self.members[group] = np.concatenate((self.members[group], self.members[other]))
+        self.members[other] = np.zeros(0, dtype=np.int64)
+        self.low[group] = np.minimum(self.low[group], self.low[other])
+        self.high[group] = np.maximum(self.high[group], self.high[other])
+        return holds
+
+    def groups(self) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+        """The number of each row's group."""
+        present = [rows for rows in self.members if len(rows)]
+        group = np.empty(sum(len(rows) for rows in present), dtype=np.int32)
+        for number, rows in enumerate(present):
+            group[rows] = number
+        return group
+
+
+def _by_content(data: Microdata, partition: Partition) -> tuple[Int64, Partition]:
+    """The groups in order of their first row by content, and the partition with its groups numbered so.
+
+    The order of the table's rows then decides nothing.
+    """
+    _, first = np.unique(partition.group[data.canonical_order], return_index=True)
+    order = np.argsort(first)
+    number = np.empty(len(order), dtype=np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    return order, Partition(number[partition.group])
