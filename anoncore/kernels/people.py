@@ -3,8 +3,8 @@
 - `person` int32 (n_rows,): number of the person whose row it is, 0..n_people-1.
 - `order` int64 (n_rows,), `starts` int64 (n_groups + 1,): rows by group, as in `checking`.
 - `people` int64 (n_groups,): different people of each group.
-- `pair_starts` int64 (n_groups + 1,), `pair_codes` int32 (n_pairs,): the different pairs of a person and a value in each
-  group, by the code of their value. A person who has two values in a group makes two pairs.
+- `pair_starts` int64 (n_groups + 1,), `pair_codes` int32 (n_pairs,): the different pairs of a person and a value in
+  each group, by the code of their value. A person who has two values in a group makes two pairs.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, TypeVar
@@ -84,7 +84,7 @@ class SensitiveValues:
     size: int
     unique: int
     labels: tuple[str, ...]
-    people: Codes | None = None
+    people: Codes | None = field(default=None, kw_only=True)
 
     @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
@@ -315,11 +315,11 @@ class Microdata:
         codes = self.codes[attribute] if codes is None else codes
         protected = self.sensitive_values.get(attribute)
         if protected is None:
-            return SensitiveValues(attribute, codes, len(domain), -1, tuple(domain.texts), self.people)
+            return SensitiveValues(attribute, codes, len(domain), -1, tuple(domain.texts), people=self.people)
         recode = np.ones(len(domain), dtype=np.int32)
         recode[[domain.code_of(value) for value in protected]] = 0
         label = "{" + ", ".join(domain.text(domain.code_of(value)) for value in protected) + "}"
-        return SensitiveValues(attribute, recode[codes], 2, 1, (label, "any other value"), self.people)
+        return SensitiveValues(attribute, recode[codes], 2, 1, (label, "any other value"), people=self.people)
 
     def with_quasi_identifiers(self, names: Collection[str]) -> Microdata:
         """The same coded table for an adversary who knows other attributes.

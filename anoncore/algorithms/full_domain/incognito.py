@@ -193,9 +193,7 @@ class _Search:
         self.model = model
         self.lattice = Lattice(data, checks)
         self.limit = int(model.max_suppression * data.n_rows + 1e-9)
-        self.monotone = self.limit == 0 and all(
-            requirement.is_monotone(data) for requirement in model.requirements
-        )
+        self.monotone = self.limit == 0 and all(requirement.is_monotone(data) for requirement in model.requirements)
         self.n_checked, self.n_checked_parts = 0, 0
 
     def run(self, progress: Progress | None) -> LatticeSearch:

@@ -227,10 +227,7 @@ class _Search:
     def _holds(self, rows: Int64) -> bool:
         """Whether these rows satisfy every requirement as one class."""
         together = Partition(np.zeros(len(rows), dtype=np.int32))
-        for check in self.checks.checks:
-            if not check.holds(check.levels(together, rows=rows))[0]:
-                return False
-        return True
+        return all(bool(check.holds(check.levels(together, rows=rows))[0]) for check in self.checks.checks)
 
     def _cheapest(self, rest: Int64) -> int:
         """The class that can join `rest` at the least loss added to the cells of both; of equal ones the first."""
