@@ -11,12 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, datetime, time
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import numpy as np
 import pandas as pd
 
 from anoncore.base.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FileFormat = Literal["csv", "parquet", "excel"]
 """The formats in which tables are written."""
@@ -30,6 +33,12 @@ SHEET_CHARACTERS = 31
 ESCAPED = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+ZIP_RIGHTS = 0o644 << 16
+ENDINGS: Mapping[FileFormat, str] = {"csv": ".csv", "parquet": ".parquet", "excel": ".xlsx"}
+"""How the name of a file with one table ends; several tables are a zip of such files, or the sheets of a workbook."""
+PROPERTIES = "docProps/core.xml"
+WRITTEN_AT = re.compile(rb"(?<=>)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ(?=<)")
+FIXED_TIME = b"1980-01-01T00:00:00Z"
 RESERVED_FILES = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])")
 
 
@@ -69,7 +78,7 @@ def write_tables(tables: Mapping[str, pd.DataFrame], target: Path | BinaryIO, fo
     ['age,note', "20-29,'=1+1"]
     """
     writers: dict[str, Callable[[Mapping[str, pd.DataFrame]], bytes]] = {
-        "csv": lambda all_tables: _one_or_zip(all_tables, "csv", _csv),
+        "csv": lambda all_tables: _one_or_zip(all_tables, "csv", lambda _name, frame: csv_bytes(frame)),
         "parquet": lambda all_tables: _one_or_zip(all_tables, "parquet", _parquet),
         "excel": _excel,
     }
@@ -78,7 +87,7 @@ def write_tables(tables: Mapping[str, pd.DataFrame], target: Path | BinaryIO, fo
     if not tables:
         raise DataError("There is no table to write.")
     for name, frame in tables.items():
-        _check(name, frame)
+        check_table(name, frame)
     content = writers[format](tables)
     if isinstance(target, (str, Path)):
         replace_file(Path(target), content)
@@ -120,20 +129,21 @@ def safe_cells(frame: pd.DataFrame) -> pd.DataFrame:
     for position in range(frame.shape[1]):
         column = frame.iloc[:, position]
         if isinstance(column.dtype, pd.CategoricalDtype):
-            renamed = column.cat.rename_categories([_guarded(value) for value in column.cat.categories])
+            renamed = column.cat.rename_categories([guarded(value) for value in column.cat.categories])
             safe.isetitem(position, renamed.array)
         elif _may_hold_text(column):
-            guards = {value: _guarded(value) for value in _texts(column) if FORMULA.match(value)}
+            guards = {value: guarded(value) for value in _texts(column) if FORMULA.match(value)}
             if guards:
                 cells = [guards.get(value, value) if isinstance(value, str) else value for value in column]
                 # Only a Series keeps its dtype here; bare objects would be turned into what they look like.
-                guarded: Any = pd.Series(cells, index=column.index, dtype=column.dtype)
-                safe.isetitem(position, guarded)
-    safe.columns = pd.Index([_guarded(name) for name in frame.columns], name=frame.columns.name)
+                safe_column: Any = pd.Series(cells, index=column.index, dtype=column.dtype)
+                safe.isetitem(position, safe_column)
+    safe.columns = pd.Index([guarded(name) for name in frame.columns], name=frame.columns.name)
     return safe
 
 
-def _guarded(value: Any) -> Any:
+def guarded(value: Any) -> Any:
+    """A text as `safe_cells` guards it; anything else as it is."""
     return "'" + value if isinstance(value, str) and FORMULA.match(value) else value
 
 
@@ -148,7 +158,8 @@ def _texts(column: pd.Series[Any]) -> Iterator[str]:
     return (value for value in column.unique() if isinstance(value, str))
 
 
-def _check(table: str, frame: pd.DataFrame) -> None:
+def check_table(table: str, frame: pd.DataFrame) -> None:
+    """Raise DataError for a table that no file can hold: two columns of one name, or half a character."""
     if not frame.columns.astype(str).is_unique:
         raise DataError(f"Table '{table}' has columns of the same name; give every column its own name.")
     for position in range(frame.shape[1]):
@@ -165,85 +176,119 @@ def _one_or_zip(tables: Mapping[str, pd.DataFrame], ending: str, encode: Callabl
     contents = [encode(name, frame) for name, frame in tables.items()]
     if len(contents) == 1:
         return contents[0]
+    return archive_bytes(zip((f"{name}.{ending}" for name in member_names(tables)), contents, strict=True))
+
+
+def archive_bytes(members: Iterable[tuple[str, bytes]]) -> bytes:
+    """A zip of members by name that says nothing of when, where and by whom it was made."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
-        for member, content in zip(_distinct(tables, _member_name, 100, "_"), contents, strict=True):
-            info = zipfile.ZipInfo(f"{member}.{ending}", ZIP_TIME)
+        for name, content in members:
+            info = zipfile.ZipInfo(name, ZIP_TIME)
             info.compress_type = zipfile.ZIP_DEFLATED
             info.create_system = 3
-            info.external_attr = 0o644 << 16
+            info.external_attr = ZIP_RIGHTS
             file.writestr(info, content)
     return archive.getvalue()
 
 
-def _csv(_name: str, frame: pd.DataFrame) -> bytes:
+def csv_bytes(frame: pd.DataFrame) -> bytes:
+    """The CSV file of a table."""
     # With \n as line end, Python's writer would leave a text with \r without quotes.
     return safe_cells(frame).to_csv(index=False, lineterminator="\r\n").encode("utf-8")
 
 
 def _parquet(name: str, frame: pd.DataFrame) -> bytes:
     import pyarrow as pa
+
+    arrays = [parquet_array(frame.iloc[:, position], name) for position in range(frame.shape[1])]
+    # Built from arrays, the file has no metadata: that of a frame would publish its row labels and attrs.
+    return parquet_bytes(pa.table(arrays, names=[str(column) for column in frame.columns]))
+
+
+def parquet_array(column: pd.Series[Any], table: str) -> pa.Array:
+    """A column as a Parquet file gets it. Raises DataError for values that no type of Parquet holds."""
+    import pyarrow as pa
+
+    # A dictionary would also publish the categories that don't occur.
+    values: Any = np.asarray(column) if isinstance(column.dtype, pd.CategoricalDtype) else column
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise DataError(
+            f"Column '{column.name}' of table '{table}' holds values of several types or of one that Parquet does not "
+            "know; turn them into text, or write CSV."
+        ) from None
+
+
+def parquet_bytes(table: pa.Table) -> bytes:
+    """The Parquet file of a table."""
     import pyarrow.parquet as pq
 
-    arrays = []
-    for position, column in enumerate(frame.columns):
-        values: Any = frame.iloc[:, position]
-        # A dictionary would also publish the categories that don't occur.
-        values = np.asarray(values) if isinstance(values.dtype, pd.CategoricalDtype) else values
-        try:
-            arrays.append(pa.array(values, from_pandas=True))
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            raise DataError(
-                f"Column '{column}' of table '{name}' holds values of several types or of one that Parquet does not "
-                "know; turn them into text, or write CSV."
-            ) from None
-    # Built from arrays, the file has no metadata: that of a frame would publish its row labels and attrs.
-    table = pa.table(arrays, names=[str(column) for column in frame.columns])
     content = io.BytesIO()
     pq.write_table(table, content)
     return content.getvalue()
 
 
 def _excel(tables: Mapping[str, pd.DataFrame]) -> bytes:
+    # All cells come first: a sheet that was begun cannot be given up cleanly.
+    sheets = [_sheet(name, frame) for name, frame in tables.items()]
+    return workbook_bytes(
+        {title: zip(*columns, strict=True) for title, columns in zip(sheet_titles(tables), sheets, strict=True)}
+    )
+
+
+def workbook_bytes(sheets: Mapping[str, Iterable[Iterable[Any]]]) -> bytes:
+    """The workbook that has these rows of cells in sheets by title, the same at whatever time it is written."""
     import openpyxl
     from openpyxl.cell.cell import ERROR_CODES, WriteOnlyCell
 
-    # All cells come first: a sheet that was begun cannot be given up cleanly.
-    sheets = [_sheet(name, frame) for name, frame in tables.items()]
     book = openpyxl.Workbook(write_only=True)
     book.properties.creator = "anoncore"
-    for title, columns in zip(_distinct(tables, _sheet_name, SHEET_CHARACTERS, " "), sheets, strict=True):
+    for title, rows in sheets.items():
         sheet = book.create_sheet(title)
         errors = {text: WriteOnlyCell(sheet, value=text) for text in ERROR_CODES}
         for cell in errors.values():
             cell.data_type = "s"
-        for row in zip(*columns, strict=True):
+        for row in rows:
             sheet.append([errors.get(value, value) if isinstance(value, str) else value for value in row])
     content = io.BytesIO()
     book.save(content)
-    return content.getvalue()
+    with zipfile.ZipFile(content) as archive:
+        return archive_bytes((name, timeless(name, archive.read(name))) for name in archive.namelist())
+
+
+def timeless(name: str, content: bytes) -> bytes:
+    """A part of a workbook with a fixed time in place of that at which it was written."""
+    return WRITTEN_AT.sub(FIXED_TIME, content) if name == PROPERTIES else content
 
 
 def _sheet(name: str, frame: pd.DataFrame) -> list[list[Any]]:
     """The columns of a sheet, each with its name on top."""
-    if len(frame) >= EXCEL_ROWS or frame.shape[1] > EXCEL_COLUMNS:
+    check_sheet_size(name, *frame.shape)
+    safe = safe_cells(frame)
+    return [sheet_cells(safe.iloc[:, position], name) for position in range(safe.shape[1])]
+
+
+def check_sheet_size(name: str, rows: int, columns: int) -> None:
+    """Raise DataError for a table that is too large for a sheet."""
+    if rows >= EXCEL_ROWS or columns > EXCEL_COLUMNS:
         raise DataError(
-            f"Table '{name}' has {len(frame):,} rows and {frame.shape[1]:,} columns, but an Excel sheet holds at most "
+            f"Table '{name}' has {rows:,} rows and {columns:,} columns, but an Excel sheet holds at most "
             f"{EXCEL_ROWS - 1:,} rows below the header and {EXCEL_COLUMNS:,} columns; write CSV or Parquet instead."
         )
-    safe = safe_cells(frame)
-    return [_sheet_column(safe.iloc[:, position], name) for position in range(safe.shape[1])]
 
 
-def _sheet_column(column: pd.Series[Any], table: str) -> list[Any]:
+def sheet_cells(column: pd.Series[Any], table: str) -> list[Any]:
+    """The cells of a guarded column as a workbook can hold them, with its name on top; None where one is missing."""
     missing = column.isna().to_numpy()
     escaped: dict[str, str] = {}
-    cells: list[Any] = [_escaped(str(column.name), table, str(column.name))]
+    cells: list[Any] = [escaped_text(str(column.name), table, str(column.name))]
     for value, absent in zip(column.astype(object), missing, strict=True):
         content = None if absent else _sheet_value(value)
         if isinstance(content, str):
             if content not in escaped:
-                escaped[content] = _escaped(content, table, str(column.name))
+                escaped[content] = escaped_text(content, table, str(column.name))
             content = escaped[content]
         cells.append(content)
     return cells
@@ -265,10 +310,11 @@ def _sheet_value(value: Any) -> Any:
         # Excel counts a 29 February 1900 that never was, and knows no time zones.
         zoned = isinstance(value, datetime) and value.tzinfo is not None
         return value.isoformat() if zoned or (value.year, value.month) < (1900, 3) else value
-    return value if isinstance(value, time) else _guarded(str(value))
+    return value if isinstance(value, time) else guarded(str(value))
 
 
-def _escaped(text: str, table: str, column: str) -> str:
+def escaped_text(text: str, table: str, column: str) -> str:
+    """A text as a workbook's cell holds it. Raises DataError for one that is too long."""
     escaped = ESCAPED.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
     if len(escaped) > EXCEL_CHARACTERS:
         raise DataError(
@@ -276,6 +322,16 @@ def _escaped(text: str, table: str, column: str) -> str:
             f"cell holds at most {EXCEL_CHARACTERS:,}; write CSV or Parquet instead."
         )
     return escaped
+
+
+def sheet_titles(names: Iterable[str]) -> list[str]:
+    """The titles of the sheets that tables of these names get."""
+    return _distinct(names, _sheet_name, SHEET_CHARACTERS, " ")
+
+
+def member_names(names: Iterable[str]) -> list[str]:
+    """The names that tables get inside a zip, without their ending."""
+    return _distinct(names, _member_name, 100, "_")
 
 
 def _sheet_name(name: str) -> str:

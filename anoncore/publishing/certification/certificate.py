@@ -26,6 +26,7 @@ from anoncore.publishing.certification.entries import (
     Table,
 )
 from anoncore.publishing.certification.published_table import PublishedTable
+from anoncore.publishing.export import FileFormat
 from anoncore.table.microdata import Microdata
 
 SEED = "left out: with the seed of a release a reader could undo its random choices"
@@ -68,6 +69,8 @@ class Certificate(Entry):
         Names, sizes and hashes of the written files.
     not_checked : list of str
         What the files alone do not show, in sentences.
+    written : dict of str to str, or None
+        Hash of all joined tables together, cell by cell and row by row as files of each format have them.
 
     Examples
     --------
@@ -106,6 +109,7 @@ class Certificate(Entry):
     joins: Joins | None
     files: list[File]
     not_checked: list[str]
+    written: dict[FileFormat, str] | None = None
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:

@@ -7,7 +7,7 @@ import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ from anoncore.base.texts import listing
 from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.publishing.certification.attribute_entries import attribute_entries
 from anoncore.publishing.certification.certificate import ALIKE, NO_SEED, SEED, Certificate, input_hash
-from anoncore.publishing.certification.digests import column_hash, joined_hash, table_hash
+from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
 from anoncore.publishing.certification.entries import (
     Asked,
     File,
@@ -29,6 +29,7 @@ from anoncore.publishing.certification.entries import (
     Personal,
     Statement,
     Table,
+    Written,
 )
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
 from anoncore.publishing.certification.published_table import PublishedTable, cell_name
@@ -40,6 +41,9 @@ from anoncore.publishing.certification.rechecking import (
     recheck_people,
     recheck_requirement,
 )
+from anoncore.publishing.certification.verification import content_findings
+from anoncore.publishing.certification.written_cells import written_as
+from anoncore.publishing.export import FileFormat
 from anoncore.recipes.recipe import without_seeds
 from anoncore.release.release import Release, ReleaseMethod
 from anoncore.requirements import Requirement
@@ -83,7 +87,7 @@ def certify(
     ReleaseError
         Where something that was promised or asked for does not hold.
     DataError
-        For a column name that files cannot keep apart.
+        For a column name that files cannot keep apart, and for files that are not what is written of the tables.
 
     Examples
     --------
@@ -109,7 +113,8 @@ def certify(
             f"Columns named {listing(unclear)} cannot be told from ones that a spreadsheet guards with an apostrophe; "
             "rename them."
         )
-    by_table = {name: PublishedTable.of(name, frame) for name, frame in (tables or release.tables()).items()}
+    tables = tables or release.tables()
+    by_table = {name: PublishedTable.of(name, frame) for name, frame in tables.items()}
     shown = tuple(by_table.values())
     attributes = attribute_entries(release, shown)
     group = _group_column(release, shown)
@@ -118,7 +123,8 @@ def certify(
     method = None if release.algorithm is None else _method(release.algorithm)
     people = [_personal(published, method, one) for one in privacy.personal_guarantees(release)]
     joins = _joins(release, published)
-    return Certificate(
+    written = _written(tables)
+    certificate = Certificate(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         software={
             "anoncore": anoncore.__version__,
@@ -129,7 +135,7 @@ def certify(
         method=method,
         input=InputTable(rows=release.data.n_rows, hmac_sha256=input_hash(release.data, key), about=INPUT),
         attributes=attributes,
-        tables=[_table(published, table) for table in shown],
+        tables=[_table(published, table, place, written) for place, table in enumerate(shown)],
         linked_by=group,
         sha256=joined_hash(shown, group),
         requirements=asked,
@@ -137,7 +143,18 @@ def certify(
         joins=joins,
         files=[_file(name, content) for name, content in (files or {}).items()],
         not_checked=_not_checked(asked, people, joins),
+        written={format: ordered_hash(exact, group) for format, exact in written.items()} if group else None,
     )
+    wrong = next((one.sentence for one in content_findings(certificate, files or {}) if one.outcome == "fails"), "")
+    if wrong:
+        raise DataError(f"There is no certificate for a file that is not what is written of these tables: {wrong}")
+    return certificate
+
+
+def _written(tables: Mapping[str, pd.DataFrame]) -> dict[FileFormat, list[PublishedTable]]:
+    """The cells of the tables in every format that can hold them."""
+    by_format = {format: written_as(tables, format) for format in get_args(FileFormat)}
+    return {format: exact for format, exact in by_format.items() if exact is not None}
 
 
 def _file(name: str, content: bytes) -> File:
@@ -165,7 +182,12 @@ def _method(algorithm: ReleaseMethod) -> Method:
     )
 
 
-def _table(published: PublishedRelease, table: PublishedTable) -> Table:
+def _table(
+    published: PublishedRelease,
+    table: PublishedTable,
+    place: int,
+    written: Mapping[FileFormat, Sequence[PublishedTable]],
+) -> Table:
     sizes = group_sizes(published, table)
     return Table(
         name=table.name,
@@ -174,7 +196,14 @@ def _table(published: PublishedRelease, table: PublishedTable) -> Table:
         groups=sum(sizes.values()),
         group_sizes=sizes,
         sha256=table_hash(table, published.group),
-        column_sha256={name: column_hash(one) for name, one in table.columns.items() if name != published.group},
+        column_sha256=column_hashes(table, published.group),
+        written={
+            format: Written(
+                sha256=ordered_hash([exact[place]], published.group),
+                column_sha256=column_hashes(exact[place], published.group),
+            )
+            for format, exact in written.items()
+        },
     )
 
 

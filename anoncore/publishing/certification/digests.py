@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from anoncore.kernels.arrays import Int64
 from anoncore.publishing.certification.published_table import Column, PublishedTable
@@ -16,6 +18,11 @@ def column_hash(column: Column) -> str:
     """SHA-256 of a column's distinct texts and how often each occurs."""
     counts = np.bincount(column.codes, minlength=len(column.texts)).tolist()
     return _sha256(_text([[text, count] for text, count in zip(column.texts, counts, strict=True)]))
+
+
+def column_hashes(table: PublishedTable, group: str | None) -> dict[str, str]:
+    """The hash of every column by its name, but for the numbers of groups."""
+    return {name: column_hash(column) for name, column in table.columns.items() if name != group}
 
 
 def table_hash(table: PublishedTable, group: str | None = None) -> str:
@@ -40,20 +47,38 @@ def joined_hash(tables: Sequence[PublishedTable], group: str | None = None) -> s
     if group is None:
         parts += [np.sort(key).astype("<i8").tobytes() for key in rows]
     else:
-        parts += sorted(_group_digests(tables, rows, group))
+        parts += sorted(_group_digests(tables, rows, group, is_sorted=True))
     return _sha256(*parts)
 
 
-def _group_digests(tables: Sequence[PublishedTable], rows: Sequence[Int64], group: str) -> list[bytes]:
-    """A digest of every group's sorted rows, table by table."""
+def ordered_hash(tables: Sequence[PublishedTable], group: str | None = None) -> str:
+    """SHA-256 of several tables with the order of their rows; that of groups and their names play no part."""
+    parts: list[bytes] = []
+    rows: list[npt.NDArray[Any]] = []
+    for table in tables:
+        columns = {name: column for name, column in table.columns.items() if name != group}
+        parts.append(_text([table.name, list(columns), [column.texts for column in columns.values()]]))
+        rows.append(np.column_stack([column.codes for column in columns.values()]).astype("<i4"))
+    parts += (
+        [one.tobytes() for one in rows]
+        if group is None
+        else sorted(_group_digests(tables, rows, group, is_sorted=False))
+    )
+    return _sha256(*parts)
+
+
+def _group_digests(
+    tables: Sequence[PublishedTable], rows: Sequence[npt.NDArray[Any]], group: str, is_sorted: bool
+) -> list[bytes]:
+    """A digest of every group's rows, sorted or as they stand, table by table."""
     labels = sorted({text for table in tables for text in table.columns[group].texts})
     number_of = {text: number for number, text in enumerate(labels)}
     digests = [hashlib.sha256() for _ in labels]
     for table, key in zip(tables, rows, strict=True):
         column = table.columns[group]
         of_row = np.array([number_of[text] for text in column.texts], dtype=np.int64)[column.codes]
-        order = np.lexsort((key, of_row))
-        sorted_rows = key[order].astype("<i8")
+        order = np.lexsort((key, of_row)) if is_sorted else np.argsort(of_row, kind="stable")
+        sorted_rows = key[order].astype("<i8") if is_sorted else key[order]
         bounds = np.searchsorted(of_row[order], np.arange(len(labels) + 1))
         for number, digest in enumerate(digests):
             rows_of_group = sorted_rows[bounds[number] : bounds[number + 1]]

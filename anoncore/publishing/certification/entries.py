@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from anoncore.publishing.export import FileFormat
+
 Form = Literal["exact", "changed", "set", "region"]
 
 
@@ -51,8 +53,18 @@ class Attribute(Entry):
     protected: list[str] | None = None
 
 
+class Written(Entry):
+    """A table as files of one format have it, cell by cell: hashes of its rows in their order and of its columns."""
+
+    sha256: str
+    column_sha256: dict[str, str]
+
+
 class Table(Entry):
-    """A published table: its columns, rows and groups, and hashes of its content that no row order changes."""
+    """A published table: its columns, rows and groups, and hashes of its content that no row order changes.
+
+    `written` has an entry for every format that can hold the table. It is missing in certificates of earlier versions.
+    """
 
     name: str
     columns: list[str] = Field(min_length=1)
@@ -61,6 +73,7 @@ class Table(Entry):
     group_sizes: dict[str, int]
     sha256: str
     column_sha256: dict[str, str]
+    written: dict[FileFormat, Written] | None = None
 
 
 class Statement(Entry):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 import zipfile
@@ -16,6 +15,7 @@ import pyarrow as pa
 from anoncore.base.errors import DataError
 from anoncore.base.memory import TEXT_FACTOR, require_memory
 from anoncore.publishing.certification.published_table import PublishedTable
+from anoncore.publishing.certification.text_cells import header_of, text_columns
 from anoncore.sources.parquet import read_within
 
 PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
@@ -35,7 +35,20 @@ def read_published(name: str, content: bytes) -> list[PublishedTable]:
         raise
     except Exception:
         # Parsers raise nearly anything on a file that is cut short or changed.
-        raise DataError(f"'{name}' is damaged or is no table that was published: it cannot be read.") from None
+        raise damaged(name) from None
+
+
+def damaged(name: str) -> DataError:
+    """The error for a file that nothing can be read from."""
+    return DataError(f"'{name}' is damaged or is no table that was published: it cannot be read.")
+
+
+def check_unpacked_size(name: str, archive: zipfile.ZipFile) -> None:
+    """Raise DataError for an archive that would take too much memory."""
+    size = sum(member.file_size for member in archive.infolist())
+    if size > UNPACKED_LIMIT:
+        raise DataError(f"'{name}' would unpack to more than {UNPACKED_LIMIT >> 30} GB.")
+    require_memory(size, f"'{name}'", ADVICE)
 
 
 def _tables(name: str, content: bytes) -> Iterator[PublishedTable]:
@@ -44,10 +57,7 @@ def _tables(name: str, content: bytes) -> Iterator[PublishedTable]:
         yield PublishedTable.of(stem, _parquet(name, content))
     elif content.startswith(ZIP):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-            if size > UNPACKED_LIMIT:
-                raise DataError(f"'{name}' would unpack to more than {UNPACKED_LIMIT >> 30} GB.")
-            require_memory(size, f"'{name}'", ADVICE)
+            check_unpacked_size(name, archive)
             if "xl/workbook.xml" in archive.namelist():
                 yield from _sheets(content)
             else:
@@ -93,23 +103,11 @@ def _unescaped(cell: Any) -> Any:
 
 
 def _csv(name: str, content: bytes) -> pd.DataFrame:
-    from pyarrow import csv as arrow_csv
-
     require_memory(len(content) * TEXT_FACTOR, f"'{name}'", ADVICE)
-    text = content.removeprefix(b"\xef\xbb\xbf")
-    lines = csv.reader(io.StringIO(text.decode("utf-8"), newline=""))
-    header = next(lines, None)
+    header = header_of(content)
     if header is None:
         raise DataError(f"'{name}' is empty.")
-    labels = [f"f{number}" for number in range(len(header))]
-    table = arrow_csv.read_csv(
-        io.BytesIO(text),
-        read_options=arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=max(len(text), 1) + 1),
-        parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
-        convert_options=arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(labels, pa.large_string()), strings_can_be_null=False
-        ),
-    )
-    frame = table.slice(1).to_pandas()
+    columns = [column.slice(1).to_pandas() for column in text_columns(content, len(header))]
+    frame = pd.DataFrame(dict(enumerate(columns)))
     frame.columns = pd.Index(header)
     return frame

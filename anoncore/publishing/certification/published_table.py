@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
@@ -76,11 +76,15 @@ class Column:
         """The column of any values."""
         series = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
         raw, distinct = _factorized(series)
-        texts = [cell_text(value) for value in distinct]
-        ordered = sorted(set(texts))
+        return cls.coded(raw, [cell_text(value) for value in distinct])
+
+    @classmethod
+    def coded(cls, codes: npt.NDArray[Any], texts: Sequence[str]) -> Column:
+        """The column of codes into texts that are in any order and may be alike."""
+        ordered = sorted({texts[code] for code in np.unique(codes).tolist()})
         rank = {text: position for position, text in enumerate(ordered)}
-        recode = np.array([rank[text] for text in texts], dtype=np.int32)
-        return cls(recode[raw] if len(raw) else np.zeros(0, dtype=np.int32), tuple(ordered))
+        recode = np.array([rank.get(text, 0) for text in texts], dtype=np.int32)
+        return cls(recode[codes] if len(codes) else np.zeros(0, dtype=np.int32), tuple(ordered))
 
     @cached_property
     def cells(self) -> npt.NDArray[np.object_]:

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.texts import listing
 from anoncore.publishing.certification.certificate import ALIKE, Certificate, input_hash
-from anoncore.publishing.certification.digests import column_hash, joined_hash, table_hash
-from anoncore.publishing.certification.entries import Asked, Joins, Personal, Table
+from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
+from anoncore.publishing.certification.entries import Asked, Attribute, Joins, Personal, Table
 from anoncore.publishing.certification.files import read_published
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
-from anoncore.publishing.certification.published_table import PublishedTable
+from anoncore.publishing.certification.published_table import NUMBER, PublishedTable
 from anoncore.publishing.certification.rechecking import Recheck, recheck_joins, recheck_people, recheck_requirement
+from anoncore.publishing.certification.strict_reading import read_strictly
+from anoncore.publishing.certification.written_cells import WrittenTable, cell_content, group_cell, label_as, shown_cell
+from anoncore.publishing.export import ENDINGS, FORMULA, FileFormat, member_names, sheet_titles
 from anoncore.table.microdata import Microdata
+
+ORDER = "An order of rows can tell which of them belong to whom."
 
 
 def verify(
@@ -76,59 +84,163 @@ def verify(
     >>> verify(certificate, {"people.csv": files["people.csv"].replace(b"flu", b"gout")}).holds
     False
     """
-    tables = [table for name, content in files.items() for table in read_published(name, content)]
-    matched, problems = _matched(certificate, tables)
-    findings = [*problems]
-    if not problems:
-        shown = tuple(matched[entry.name] for entry in certificate.tables)
-        published = PublishedRelease(shown, by_name(certificate.attributes), certificate.linked_by)
+    shown, findings = _shown(certificate, files)
+    if shown:
+        published = PublishedRelease(
+            tuple(one.table for one in shown), by_name(certificate.attributes), certificate.linked_by
+        )
         if hashes:
             findings += _contents(certificate, shown, files)
             findings += _groups(certificate, published)
         findings += _statements(certificate, published)
+        findings += _names(certificate, shown)
     findings += _input(certificate, data, key)
     return Verification(tuple(findings))
 
 
-def _matched(certificate: Certificate, tables: list[PublishedTable]) -> tuple[dict[str, PublishedTable], list[Finding]]:
-    """The certified tables among those of the files, by their columns and, where these are alike, by name and order."""
-    matched: dict[str, PublishedTable] = {}
-    problems = []
-    left = list(tables)
+def content_findings(certificate: Certificate, files: Mapping[str, bytes]) -> list[Finding]:
+    """Whether files hold the certified tables and nothing else, read strictly even where the certificate names them."""
+    if not files:
+        return []
+    unnamed = certificate.model_copy(update={"files": []})
+    shown, findings = _shown(unnamed, files)
+    return findings + ([*_contents(unnamed, shown, files), *_names(unnamed, shown)] if shown else [])
+
+
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """A certified table as the files show it; `written` is missing where its file is the one written, byte by byte."""
+
+    entry: Table
+    table: PublishedTable
+    written: WrittenTable | None
+
+
+def _shown(certificate: Certificate, files: Mapping[str, bytes]) -> tuple[list[_Shown], list[Finding]]:
+    """The certified tables among those of the files, in their order, and what else the files hold.
+
+    There are no tables where one of them is missing or one too many is there.
+    """
+    known = {file.sha256 for file in certificate.files}
+    tables: list[tuple[PublishedTable, WrittenTable | None]] = []
+    findings = []
+    for name, content in files.items():
+        if hashlib.sha256(content).hexdigest() in known:
+            tables += [(table, None) for table in read_published(name, content)]
+            continue
+        reading = read_strictly(name, content)
+        tables += [(table.published, table) for table in reading.tables]
+        findings += [Finding(f"file '{name}'", "fails", fault) for fault in reading.faults]
+    shown: list[_Shown] = []
+    missing: list[Table] = []
     for entry in certificate.tables:
-        fitting = [table for table in left if list(table.columns) == entry.columns]
-        fitting.sort(key=lambda table: table.name != entry.name)
+        fitting = [one for one in tables if _columns(one) == entry.columns]
+        fitting.sort(key=lambda one: entry.name not in (one[0].name, _own_name(certificate, entry, one[1])))
         if fitting:
-            left.remove(fitting[0])
-            matched[entry.name] = replace(fitting[0], name=entry.name)
+            tables.remove(fitting[0])
+            shown.append(_Shown(entry, replace(fitting[0][0], name=entry.name), fitting[0][1]))
         else:
-            sentence = f"No file has the table '{entry.name}' with the columns {listing(entry.columns, 30)}."
-            problems.append(Finding(f"table '{entry.name}'", "fails", sentence))
-    for table in left:
+            missing.append(entry)
+    problems = [_missing(entry) for entry in missing] + [_too_many(*one, missing) for one in tables]
+    return ([] if problems else shown), findings + problems
+
+
+def _columns(table: tuple[PublishedTable, WrittenTable | None]) -> list[str]:
+    """The names of a table's columns in order, one of them twice where the file has it twice."""
+    return list(table[0].columns if table[1] is None else table[1].names)
+
+
+def _own_name(certificate: Certificate, entry: Table, written: WrittenTable | None) -> str:
+    """The certified name where the sheet or the member of a zip is named as this table's is; else nothing."""
+    return entry.name if written is not None and written.title == _title(certificate, entry, written.format) else ""
+
+
+def _title(certificate: Certificate, entry: Table, format: FileFormat) -> str:
+    """The name that the sheet of a table gets, or its member of a zip."""
+    names = [table.name for table in certificate.tables]
+    place = names.index(entry.name)
+    return sheet_titles(names)[place] if format == "excel" else member_names(names)[place] + ENDINGS[format]
+
+
+def _missing(entry: Table) -> Finding:
+    sentence = f"No file has the table '{entry.name}' with the columns {listing(entry.columns, 30)}."
+    return Finding(f"table '{entry.name}'", "fails", sentence)
+
+
+def _too_many(table: PublishedTable, written: WrittenTable | None, missing: Sequence[Table]) -> Finding:
+    """Why a table of the files is none of the certified ones that are missing."""
+    names = _columns((table, written))
+    where = f"table '{table.name}'" if written is None else written.where
+    entry = max(missing, key=lambda one: len({*one.columns} & {*names}), default=None)
+    if entry is None or not {*entry.columns} & {*names}:
+        sentence = f"The files hold a table '{table.name}' with {listing(names, 30)}, which is not certified."
+    elif len({*names}) < len(names):
+        twice = listing([name for name, number in Counter(names).items() if number > 1], 30)
+        sentence = f"{where} has more than one column called {twice}."
+    elif {*names} > {*entry.columns}:
+        more = listing([name for name in names if name not in entry.columns], 30)
+        sentence = f"{where} has {more} besides the certified columns of '{entry.name}'."
+    elif {*names} == {*entry.columns}:
+        sentence = f"{where} has the columns of '{entry.name}' in another order than they were certified in."
+    else:
+        less = listing([name for name in entry.columns if name not in names], 30)
+        sentence = f"{where} lacks {less} of the certified columns of '{entry.name}'."
+    return Finding(f"table '{table.name}'", "fails", sentence)
+
+
+def _names(certificate: Certificate, shown: Sequence[_Shown]) -> Iterator[Finding]:
+    """Where sheets, members of a zip, columns or groups have other names than they are written with."""
+    for one in shown:
+        written, check = one.written, f"names in '{one.entry.name}'"
+        if written is None:
+            continue
+        title = _title(certificate, one.entry, written.format)
+        if written.is_named and written.title != title:
+            yield Finding(check, "fails", f"{written.where} should have the name '{title}'.")
+        for label, name in zip(written.labels, written.names, strict=True):
+            expected = label_as(name, written.format)
+            if label != expected:
+                sentence = f"{written.where}: the column '{name}' is called {label!r} and not {expected!r}."
+                yield Finding(check, "fails", sentence)
+        if certificate.linked_by is not None:
+            yield from _group_numbers(one.entry, written, certificate.linked_by)
+
+
+def _group_numbers(entry: Table, written: WrittenTable, group: str) -> Iterator[Finding]:
+    """Whether groups have numbers from 0 on and nothing else for a name, and stand in their order."""
+    column = written.exact(entry.name).columns[group]
+    number_of = {group_cell(number, written.format): number for number in range(len(column.texts))}
+    other = next((cell for cell in column.texts if cell not in number_of), None)
+    check = f"numbers of groups in '{entry.name}'"
+    if other is not None:
+        last = len(column.texts) - 1
         sentence = (
-            f"The files hold a table '{table.name}' with {listing(list(table.columns), 30)}, which is not certified."
+            f"{written.where}: '{group}' holds {shown_cell(other)}, but its groups are numbered from 0 to {last:,}."
         )
-        problems.append(Finding(f"table '{table.name}'", "fails", sentence))
-    return matched, problems
+        yield Finding(check, "fails", sentence)
+        return
+    numbers = np.array([number_of[cell] for cell in column.texts])[column.codes]
+    if (np.diff(numbers) < 0).any():
+        row = int(np.argmax(np.diff(numbers) < 0)) + 2
+        yield Finding(check, "fails", f"{written.where}: rows are not sorted by '{group}': see row {row}. {ORDER}")
 
 
-def _contents(
-    certificate: Certificate, shown: tuple[PublishedTable, ...], files: Mapping[str, bytes]
-) -> Iterator[Finding]:
+def _contents(certificate: Certificate, shown: Sequence[_Shown], files: Mapping[str, bytes]) -> Iterator[Finding]:
     same = True
-    for entry, table in zip(certificate.tables, shown, strict=True):
-        reason = _difference(entry, table, certificate.linked_by)
+    for one in shown:
+        reason = _difference(one.entry, one.table, certificate.linked_by)
+        reason = reason or _written_difference(one, by_name(certificate.attributes), certificate.linked_by)
         same = same and not reason
-        good = f"'{entry.name}' has the {entry.rows:,} rows that were certified."
-        yield Finding(f"content of '{entry.name}'", "fails" if reason else "holds", reason or good)
+        good = f"'{one.entry.name}' has the {one.entry.rows:,} rows that were certified."
+        yield Finding(f"content of '{one.entry.name}'", "fails" if reason else "holds", reason or good)
     if same and certificate.linked_by is not None:
-        linked = joined_hash(shown, certificate.linked_by) == certificate.sha256
+        same = _is_joined(certificate, shown, certificate.linked_by)
         sentence = (
             "The tables are joined as certified."
-            if linked
+            if same
             else ("Each table is as certified, but rows were joined otherwise: groups of the tables were exchanged.")
         )
-        yield Finding("links between tables", "holds" if linked else "fails", sentence)
+        yield Finding("links between tables", "holds" if same else "fails", sentence)
     for file in certificate.files:
         content = files.get(file.name)
         if content is None:
@@ -142,18 +254,73 @@ def _contents(
             yield Finding(f"file '{file.name}'", "fails", f"'{file.name}' is not the file that was written.")
 
 
+def _is_joined(certificate: Certificate, shown: Sequence[_Shown], group: str) -> bool:
+    """Whether rows of the tables belong to the same groups as certified."""
+    if joined_hash([one.table for one in shown], group) != certificate.sha256:
+        return False
+    formats = {one.written.format if one.written is not None else None for one in shown}
+    if certificate.written is None or None in formats or len(formats) > 1:
+        return True
+    (format,) = formats
+    exact = [one.written.exact(one.entry.name) for one in shown if one.written is not None]
+    return format is None or certificate.written.get(format) == ordered_hash(exact, group)
+
+
 def _difference(entry: Table, table: PublishedTable, group: str | None) -> str:
     """Why a table is not the certified one; empty if it is."""
     if table.n_rows != entry.rows:
         return f"'{entry.name}' has {table.n_rows:,} rows, but {entry.rows:,} were certified."
     if table_hash(table, group) == entry.sha256:
         return ""
-    changed = [
-        name for name, one in table.columns.items() if name != group and column_hash(one) != entry.column_sha256[name]
-    ]
+    hashes = column_hashes(table, group)
+    changed = [name for name in hashes if hashes[name] != entry.column_sha256[name]]
     if changed:
         return f"'{entry.name}' is not as certified: values of {listing(changed)} were changed."
     return f"'{entry.name}' is not as certified: every column has its values, but some stand in other rows or groups."
+
+
+def _spelling(written: WrittenTable, name: str, attribute: Attribute) -> str:
+    """Where a column has a text or a number in a form in which none is written; empty where all could be.
+
+    Certificates of earlier versions do not say how values are written. Whatever is written, a text that a spreadsheet
+    would run is guarded, and a number has the fewest digits that tell it from others.
+    """
+    is_number = attribute.type == "number" and attribute.form in ("exact", "changed")
+    for cell in written.exact("").columns[name].texts:
+        text = cell_content(cell, written.format)
+        if text is None:
+            continue
+        if FORMULA.match(text) and text[0] != "'" and not (is_number and written.format == "csv"):
+            return (
+                f"{written.where}: {text[:40]!r} in column '{name}' has no apostrophe, so a spreadsheet would run it."
+            )
+        number = NUMBER.fullmatch(text) if is_number else None
+        if number is not None and (number[1] or number[2]) and text != repr(float(text)):
+            return f"{written.where}: the number {text[:40]} in column '{name}' is not written as numbers are."
+    return ""
+
+
+def _written_difference(one: _Shown, attributes: Mapping[str, Attribute], group: str | None) -> str:
+    """Where the values of a table are those certified, but written otherwise; empty where they are not."""
+    if one.written is None:
+        return ""
+    if one.entry.written is None:
+        names = [name for name in one.written.names if name != group]
+        return next((fault for name in names if (fault := _spelling(one.written, name, attributes[name]))), "")
+    expected = one.entry.written.get(one.written.format)
+    if expected is None:
+        return f"{one.written.where}: this table cannot be written in such a file without changes."
+    exact = one.written.exact(one.entry.name)
+    if ordered_hash([exact], group) == expected.sha256:
+        return ""
+    hashes = column_hashes(exact, group)
+    changed = [name for name in hashes if hashes[name] != expected.column_sha256.get(name)]
+    if changed:
+        return (
+            f"{one.written.where}: values of {listing(changed)} are written otherwise than they were certified: a "
+            "number with other digits or of another type, a text without its guard, or an empty text for none."
+        )
+    return f"{one.written.where}: rows stand in another order than they were certified in. {ORDER}"
 
 
 def _groups(certificate: Certificate, published: PublishedRelease) -> Iterator[Finding]:

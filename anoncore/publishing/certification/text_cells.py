@@ -1,0 +1,99 @@
+"""Text tables (CSV) cell by cell, and whether a file holds these cells and nothing else."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+CHECKED_ROWS = 20_000
+SHOWN = 40
+LINE_ENDS = ("\r\n", "\n")
+MARK_OF_ORDER = b"\xef\xbb\xbf"
+
+
+def header_of(content: bytes) -> list[str] | None:
+    """The names of the columns of a CSV; None where it is empty."""
+    text = content.removeprefix(MARK_OF_ORDER).decode("utf-8")
+    return next(csv.reader(io.StringIO(text, newline="")), None)
+
+
+def text_columns(content: bytes, width: int) -> list[pa.ChunkedArray]:
+    """The columns of a CSV as texts, the first row with the names among them. Raises ArrowInvalid for other lengths."""
+    from pyarrow import csv as arrow_csv
+
+    labels = [str(number) for number in range(width)]
+    table = arrow_csv.read_csv(
+        io.BytesIO(content),
+        read_options=arrow_csv.ReadOptions(column_names=labels, block_size=max(len(content), 1) + 1),
+        parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(labels, pa.large_string()), strings_can_be_null=False
+        ),
+    )
+    return list(table.columns)
+
+
+def text_fault(content: bytes, columns: Sequence[pa.ChunkedArray]) -> str:
+    """Where a CSV differs from what is written of its cells, and how; empty where it does not.
+
+    Lines may end with CR LF or with LF, all in the same way.
+    """
+    if content.startswith(MARK_OF_ORDER):
+        return "begins with a byte order mark, which is not part of the table"
+    faults = []
+    for line_end in LINE_ENDS:
+        fault = _difference(content, columns, line_end)
+        if fault is None:
+            return ""
+        faults.append(fault)
+    # The fault that comes later in the file is that of the right line ends.
+    return max(faults)[1]
+
+
+def _difference(content: bytes, columns: Sequence[pa.ChunkedArray], line_end: str) -> tuple[int, str] | None:
+    begin, rows = 0, len(columns[0])
+    for start in range(0, rows, CHECKED_ROWS):
+        buffer = io.StringIO(newline="")
+        cells = [column.slice(start, CHECKED_ROWS).to_pylist() for column in columns]
+        csv.writer(buffer, lineterminator=line_end).writerows(zip(*cells, strict=True))
+        expected = buffer.getvalue().encode()
+        if not content.startswith(expected, begin):
+            return _described(content, expected, begin)
+        begin += len(expected)
+    return None if begin == len(content) else _described(content, b"", begin)
+
+
+def _described(content: bytes, expected: bytes, begin: int) -> tuple[int, str]:
+    """The first place at which the content is not what was expected from `begin` on."""
+    there = content[begin : begin + len(expected)] if expected else content[begin:]
+    same = next((at for at, (one, other) in enumerate(zip(there, expected, strict=False)) if one != other), None)
+    same = min(len(there), len(expected)) if same is None else same
+    line = content.count(b"\n", 0, begin + same) + 1
+    begin_of_line = expected.rfind(b"\n", 0, same) + 1
+    has = content[begin + begin_of_line :].split(b"\n", 1)[0].strip(b"\r")
+    wanted = expected[begin_of_line:].split(b"\n", 1)[0].strip(b"\r")
+    if not expected[same:]:
+        return begin + same, f"goes on after the table, on line {line}: {_shown(has)}"
+    return begin + same, f"line {line} is {_shown(has)}, where its cells are written {_shown(wanted)}"
+
+
+def _shown(line: bytes) -> str:
+    text = line.decode("utf-8", errors="backslashreplace")
+    return repr(text if len(text) <= SHOWN else text[: SHOWN - 1] + "…")
+
+
+def row_fault(content: bytes, header: Sequence[str]) -> str:
+    """Where a row of a CSV has more or fewer cells than the header, or a quote stays open; empty if nowhere."""
+    lines = csv.reader(io.StringIO(content.decode("utf-8", errors="replace"), newline=""))
+    try:
+        for row in lines:
+            if len(row) != len(header):
+                beyond = f", the last of them {_shown(row[-1].encode())}" if len(row) > len(header) else ""
+                cells, names = (f"{n} cell{'' if n == 1 else 's'}" for n in (len(row), len(header)))
+                return f"line {lines.line_num} has {cells}{beyond}, but the header has {names}"
+    except csv.Error as error:
+        return f"line {lines.line_num} cannot be read ({error})"
+    return ""

@@ -1,0 +1,274 @@
+"""Workbooks cell by cell, and whether one holds these cells and nothing else in any of its parts."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from functools import cache
+from itertools import permutations
+from typing import Any
+from xml.sax.saxutils import escape, unescape
+
+import numpy as np
+from openpyxl import LXML
+from openpyxl.compat import safe_string
+from openpyxl.utils.datetime import from_excel
+
+from anoncore.publishing.certification.published_table import Column, cell_name, cell_text
+from anoncore.publishing.certification.written_cells import NO_CELL, WrittenTable, sheet_cell
+from anoncore.publishing.export import EXCEL_ROWS, timeless, workbook_bytes
+from anoncore.sources.excel import LARGEST_CELLS
+
+STYLES, BOOK = "xl/styles.xml", "xl/workbook.xml"
+ROWS_BEGIN, ROWS_END = b"<sheetData>", b"</sheetData>"
+SAMPLES: Mapping[str, Any] = {"datetime": datetime(2000, 1, 1, 1), "date": date(2000, 1, 1), "time": time(1)}
+"""A value of each kind of cell that has a format of its own."""
+ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+SHEET = re.compile(r"xl/worksheets/sheet(\d+)\.xml")
+TITLE = re.compile(r'<sheet [^>]*?name="([^"]*)"')
+CELL = re.compile(
+    rb'<c r="([A-Z]{1,3})([1-9][0-9]*)"(?: s="([1-9][0-9]*)")? t="(n|b|inlineStr)"(?:>(.*?)</c>| />)', re.DOTALL
+)
+TEXT = re.compile(r"<is><t( xml:space=\"preserve\")?>([^<]*)</t></is>")
+NUMBER = re.compile(r"<v>(-?[0-9.]+(?:e[+-][0-9]+)?)</v>")
+PARTS = (
+    ("xl/comments", "comments"),
+    ("xl/threadedComments", "comments"),
+    ("xl/persons", "the writers of comments"),
+    ("xl/drawings", "drawings"),
+    ("xl/media", "pictures"),
+    ("xl/charts", "charts"),
+    ("xl/pivot", "stored rows of a pivot table"),
+    ("xl/externalLinks", "links to other files"),
+    ("xl/vba", "a program (VBA)"),
+    ("xl/sharedStrings", "texts beside the cells"),
+    ("xl/printerSettings", "printer settings"),
+    ("xl/tables", "tables with names and texts of their own"),
+    ("xl/worksheets", "a sheet"),
+    ("xl/workbook.xml", "sheets, their titles and visibility, defined names"),
+    ("xl/styles.xml", "formats of cells, which can hold text"),
+    ("xl/theme", "names of colours and fonts"),
+    ("docProps/custom", "properties that somebody added"),
+    ("docProps", "properties of the document"),
+    ("customXml", "data that somebody added"),
+)
+"""What a part of a workbook holds, by the begin of its name."""
+SHOWN = 60
+
+
+def read_workbook(name: str, archive: zipfile.ZipFile) -> tuple[list[WrittenTable], list[str]]:
+    """The tables of a workbook, a sheet each, and what it holds besides them or holds otherwise."""
+    parts = archive.namelist()
+    titles = [unescape(title, {"&quot;": '"'}) for title in TITLE.findall(archive.read(BOOK).decode("utf-8"))]
+    if not titles or len({title.casefold() for title in titles}) < len(titles):
+        return [], ["has no sheet, or two of one title"]
+    expected, kinds = _expected(titles, archive.read(STYLES) if STYLES in parts else b"")
+    faults = [f"holds the part '{part}'{_about(part)}, which no table has" for part in parts if part not in expected]
+    if not faults and parts != list(expected):
+        faults.append("has its parts in another order than they are written in, or lacks some")
+    tables = []
+    for part, wanted in expected.items():
+        content = archive.read(part) if part in parts else b""
+        number = SHEET.fullmatch(part)
+        if number is None:
+            if timeless(part, content) != wanted:
+                faults.append(
+                    f"part '{part}'{_about(part)} is not what is written for these tables: {_first(content, wanted)}"
+                )
+            continue
+        sheet = _Sheet(kinds)
+        title = titles[int(number[1]) - 1]
+        sheet.read(content, wanted)
+        if sheet.fault:
+            faults.append(f"sheet '{title}' {sheet.fault}")
+        else:
+            tables.append(sheet.table(title, f"'{name}', sheet '{title}'"))
+    return tables, faults
+
+
+def _about(part: str) -> str:
+    return next((f" ({what})" for begin, what in PARTS if part.startswith(begin)), "")
+
+
+def _first(content: bytes, expected: bytes) -> str:
+    """What stands where two parts begin to differ."""
+    same = next((at for at, (one, other) in enumerate(zip(content, expected, strict=False)) if one != other), None)
+    same = min(len(content), len(expected)) if same is None else same
+    return repr(content[max(0, same - SHOWN // 3) : same + SHOWN].decode("utf-8", errors="backslashreplace"))
+
+
+def _expected(titles: Sequence[str], styles: bytes) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """The parts of a workbook with sheets of these titles, and the kind of cell of each of its formats.
+
+    A format is written where its first cell stands, so the formats come in any order.
+    """
+    orders = [order for number in range(len(SAMPLES) + 1) for order in permutations(SAMPLES, number)]
+    kinds = next((order for order in orders if _styles(order) == styles), ())
+    sheets: dict[str, list[list[Any]]] = {title: [["name"]] for title in titles}
+    sheets[titles[0]].append([SAMPLES[kind] for kind in kinds])
+    return dict(_parts(workbook_bytes(sheets))), kinds
+
+
+@cache
+def _styles(kinds: tuple[str, ...]) -> bytes:
+    return dict(_parts(workbook_bytes({"sheet": [[SAMPLES[kind] for kind in kinds]]})))[STYLES]
+
+
+def _parts(content: bytes) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for part in archive.namelist():
+            yield part, archive.read(part)
+
+
+@dataclass
+class _Sheet:
+    """Reads one sheet from its first byte to its last, and stops at what no table has there."""
+
+    kinds: tuple[str, ...]
+    fault: str = ""
+    n_rows: int = 0
+    columns: list[list[int]] = field(default_factory=list)
+    numbers: dict[tuple[bytes, bytes, bytes | None], int] = field(default_factory=dict)
+    cells: list[str] = field(default_factory=lambda: [NO_CELL])
+    values: list[str] = field(default_factory=lambda: [""])
+
+    def read(self, content: bytes, empty: bytes) -> None:
+        """Take in the rows; `empty` is the sheet as it is written with other rows or none."""
+        before, _, _ = empty.partition(ROWS_BEGIN)
+        before += ROWS_BEGIN
+        after = empty[empty.index(ROWS_END) :]
+        if not content.startswith(before):
+            self.fault = f"does not begin as a sheet is written: {_first(content, before)}"
+            return
+        at = len(before)
+        while not self.fault and content.startswith(b"<row", at):
+            at = self._row(content, at)
+        if self.fault or content[at:] == after:
+            self.fault = self.fault or ("" if self.columns else "holds no table")
+        elif content.startswith(ROWS_END, at):
+            self.fault = f"holds something else below its cells: {_first(content[at:], after)}"
+        else:
+            self.fault = f"holds something else than rows after row {self.n_rows}: {_shown(content, at)}"
+
+    def _row(self, content: bytes, at: int) -> int:
+        """Read the row that begins here; returns where it ends."""
+        self.n_rows += 1
+        row, column = self.n_rows, 0
+        begin = b'<row r="%d">' % row
+        if not content.startswith(begin, at):
+            self.fault = f"row {row} is not written as rows are: {_shown(content, at)}"
+            return at
+        if row > EXCEL_ROWS or row * len(self.columns) > LARGEST_CELLS:
+            self.fault = f"has more than {EXCEL_ROWS:,} rows or {LARGEST_CELLS:,} cells"
+            return at
+        at += len(begin)
+        while not content.startswith(b"</row>", at):
+            match = CELL.match(content, at)
+            if match is None:
+                self.fault = f"row {row} holds something else than cells: {_shown(content, at)}"
+                return at
+            number = _column_number(match[1])
+            self.fault = self._misplaced(match, row, number, column)
+            code = 0 if self.fault else self._code(match)
+            if self.fault:
+                self.fault = f"cell {match[1].decode()}{match[2].decode()} {self.fault}: {_shown(content, at)}"
+                return at
+            cells = self.columns[number]
+            cells.extend([0] * (row - 1 - len(cells)))
+            cells.append(code)
+            column, at = number + 1, match.end()
+        return at + len(b"</row>")
+
+    def _misplaced(self, match: re.Match[bytes], row: int, number: int, column: int) -> str:
+        """Why a cell cannot stand where it does; empty where it can. The first row makes the columns."""
+        if int(match[2]) != row or number < column:
+            return f"stands again, or in row {row}"
+        if row > 1:
+            return "" if number < len(self.columns) else "stands beside the table"
+        if number != column:
+            return "stands beside the table: the column before it has no name"
+        self.columns.append([])
+        return ""
+
+    def _code(self, match: re.Match[bytes]) -> int:
+        """The number of a cell's content, whether or not it was seen before."""
+        key = match[3] or b"", match[4], match[5]
+        code = self.numbers.get(key)
+        if code is None:
+            code = self.numbers[key] = len(self.cells)
+            cell, value = self._content(*key) or ("", "")
+            if not cell:
+                self.fault = "is not written as such a cell is"
+            self.cells.append(cell)
+            self.values.append(value)
+        return code
+
+    def _content(self, style: bytes, kind: bytes, body: bytes | None) -> tuple[str, str] | None:
+        """A cell as it is written, and the text of its value; None where no such cell is written."""
+        text = "" if body is None else body.decode("utf-8")
+        if kind == b"inlineStr":
+            return None if style else _text(text, is_empty=body is None)
+        number = NUMBER.fullmatch(text)
+        if number is None or safe_string(float(number[1])) != number[1]:
+            return None
+        if kind == b"b":
+            written = None if style or number[1] not in ("0", "1") else sheet_cell("boolean", number[1])
+            return None if written is None else (written, str(number[1] == "1"))
+        value: Any = float(number[1])
+        if not style:
+            return sheet_cell("number", number[1]), cell_text(value)
+        if int(style) > len(self.kinds):
+            return None
+        try:
+            return sheet_cell(self.kinds[int(style) - 1], number[1]), cell_text(from_excel(value))
+        except (OverflowError, ValueError):
+            return None
+
+    def table(self, title: str, where: str) -> WrittenTable:
+        """The table that was read; its first row has the names of the columns."""
+        codes = [np.array([*cells, *[0] * (self.n_rows - len(cells))], dtype=np.int64) for cells in self.columns]
+        labels = tuple(self.cells[int(one[0])].removeprefix(sheet_cell("text", "")) for one in codes)
+        return WrittenTable(
+            title,
+            where,
+            "excel",
+            labels,
+            tuple(cell_name(unescaped(label)) for label in labels),
+            tuple(Column.coded(one[1:], self.cells) for one in codes),
+            tuple(Column.coded(one[1:], self.values) for one in codes),
+            is_named=True,
+        )
+
+
+def _text(body: str, is_empty: bool) -> tuple[str, str] | None:
+    """A cell of text; None where it is not written as texts are."""
+    if is_empty or body == "":
+        return (sheet_cell("text", ""), "") if is_empty != LXML else None
+    match = TEXT.fullmatch(body)
+    if match is None or escape(unescape(match[2])) != match[2]:
+        return None
+    text = unescape(match[2])
+    keeps_spaces = text != text.strip() and bool(text.strip() or LXML)
+    if text == "" or keeps_spaces != bool(match[1]):
+        return None
+    return sheet_cell("text", text), cell_text(unescaped(text))
+
+
+def unescaped(text: str) -> str:
+    """A text of a workbook with the characters that XML cannot hold."""
+    return ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
+
+
+def _shown(content: bytes, at: int) -> str:
+    return repr(content[at : at + SHOWN].decode("utf-8", errors="backslashreplace"))
+
+
+def _column_number(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - 64
+    return number - 1

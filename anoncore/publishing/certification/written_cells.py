@@ -1,0 +1,172 @@
+"""The cells of a table as files of each format have them, told apart wherever the format can tell them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from anoncore.base.errors import DataError
+from anoncore.kernels.arrays import Int64
+from anoncore.publishing.certification.published_table import Column, PublishedTable, cell_name
+from anoncore.publishing.certification.text_cells import text_columns
+from anoncore.publishing.export import (
+    FileFormat,
+    check_sheet_size,
+    check_table,
+    csv_bytes,
+    escaped_text,
+    guarded,
+    parquet_array,
+    parquet_bytes,
+    safe_cells,
+    sheet_cells,
+)
+
+MARK = "\0"
+"""Stands between the kind of a cell and its content; no text of a workbook and no name of a type has it."""
+NO_CELL = ""
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenTable:
+    """A table as a file has it.
+
+    `title` is the name of its sheet, of its member of a zip (`is_named`: both are written by us), or of its file;
+    `where` says in a sentence which table of which file it is. `labels` are the names of its columns as they are
+    written, and `names` those that they stand for; `cells` are the columns as they are written, and `values` the same
+    in the texts that are equal in all formats.
+    """
+
+    title: str
+    where: str
+    format: FileFormat
+    labels: tuple[str, ...]
+    names: tuple[str, ...]
+    cells: tuple[Column, ...]
+    values: tuple[Column, ...]
+    is_named: bool = False
+
+    @property
+    def published(self) -> PublishedTable:
+        """The table in the texts that are equal in all formats."""
+        return PublishedTable(self.title, dict(zip(self.names, self.values, strict=True)))
+
+    def exact(self, name: str) -> PublishedTable:
+        """The cells as they are written, as a table of a name."""
+        return PublishedTable(name, dict(zip(self.names, self.cells, strict=True)))
+
+
+def written_as(tables: Mapping[str, pd.DataFrame], format: FileFormat) -> list[PublishedTable] | None:
+    """The cells that files of a format have of tables; None where the format cannot hold them."""
+    try:
+        for name, frame in tables.items():
+            check_table(name, frame)
+            if format == "excel":
+                check_sheet_size(name, *frame.shape)
+        return [
+            PublishedTable(
+                name,
+                {
+                    cell_name(label): _written(frame.iloc[:, position], name, format)
+                    for position, label in enumerate(frame.columns)
+                },
+            )
+            for name, frame in tables.items()
+        ]
+    except DataError:
+        return None
+
+
+def _written(column: pd.Series[Any], table: str, format: FileFormat) -> Column:
+    """The cells of a column; only its distinct values are written, by what writes files."""
+    codes, first = _distinct_cells(column)
+    sample = column.iloc[first]
+    if format == "csv":
+        (texts,) = text_columns(csv_bytes(sample.to_frame()), 1)
+        return Column.coded(codes, texts.slice(1).to_pylist())
+    if format == "parquet":
+        content = parquet_bytes(pa.table([parquet_array(sample, table)], names=["cells"]))
+        return Column.coded(codes, arrow_texts(pq.read_table(pa.BufferReader(content)).column(0)))
+    cells = sheet_cells(safe_cells(sample.to_frame()).iloc[:, 0], table)[1:]
+    return Column.coded(codes, [sheet_text(cell) for cell in cells])
+
+
+def _distinct_cells(column: pd.Series[Any]) -> tuple[Int64, Int64]:
+    """A number per row, and the first row of each number: of different values, also where they count as equal."""
+    values: Any = column
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
+        values = column.to_numpy().view(f"i{column.dtype.itemsize}")  # 0.0 and -0.0 are written differently
+    elif column.dtype == object:
+        values = pd.Series([_key(value) for value in column], dtype=object)
+    codes, _ = pd.factorize(values, use_na_sentinel=False)
+    _, first = np.unique(codes, return_index=True)
+    return codes.astype(np.int64), first.astype(np.int64)
+
+
+def _key(value: Any) -> Any:
+    """What tells a value from others; a tuple for all but texts, since 1, 1.0 and True are equal."""
+    return value if type(value) is str else (type(value).__name__, repr(value))
+
+
+def sheet_text(cell: Any) -> str:
+    """What a sheet holds of a value."""
+    if cell is None:
+        return NO_CELL
+    if isinstance(cell, str):
+        return sheet_cell("text", cell)
+    from openpyxl.compat import safe_string
+    from openpyxl.utils.datetime import to_excel
+
+    if isinstance(cell, bool):
+        return sheet_cell("boolean", str(int(cell)))
+    if isinstance(cell, int | float):
+        return sheet_cell("number", safe_string(cell))
+    kind = "datetime" if isinstance(cell, datetime) else "date" if isinstance(cell, date) else "time"
+    return sheet_cell(kind, safe_string(to_excel(cell)))
+
+
+def sheet_cell(kind: str, content: str) -> str:
+    """A cell of a workbook: what kind it is and what it holds."""
+    return f"{kind}{MARK}{content}"
+
+
+def arrow_texts(values: pa.ChunkedArray | pa.Array) -> list[str]:
+    """What a Parquet file holds of values: their type, and a text that tells every two of them apart."""
+    try:
+        texts = values.cast(pa.large_string()).to_pylist()
+    except pa.ArrowException:
+        texts = [None if value is None else repr(value) for value in values.to_pylist()]
+    return [f"{values.type}{MARK}" if text is None else f"{values.type}{MARK}={text}" for text in texts]
+
+
+def label_as(name: str, format: FileFormat) -> str:
+    """The name of a column as a file of a format has it."""
+    if format == "parquet":
+        return name
+    label = str(guarded(name))
+    return escaped_text(label, "", label) if format == "excel" else label
+
+
+def group_cell(number: int, format: FileFormat) -> str:
+    """The number of a group as a file of a format has it."""
+    return {"csv": f"{number}", "parquet": f"int32{MARK}={number}", "excel": sheet_cell("number", f"{number}")}[format]
+
+
+def shown_cell(cell: str) -> str:
+    """What a cell holds, for a sentence."""
+    return repr(cell.rpartition(MARK)[2].removeprefix("=")[:40])
+
+
+def cell_content(cell: str, format: FileFormat) -> str | None:
+    """The text that a spreadsheet takes a cell for; None where it takes it for no text, and for cells of Parquet."""
+    if format == "csv":
+        return cell
+    kind, _, content = cell.partition(MARK)
+    return content if format == "excel" and kind == "text" else None
