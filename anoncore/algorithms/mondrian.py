@@ -183,7 +183,7 @@ def search_of(
     target, n_classes = np.zeros(1), 0
     if model.uses_target and model.target is not None:
         domain = data.domain[model.target]
-        target, n_classes = domain.positions / (domain.span or 1.0), len(domain)
+        target, n_classes = domain.shares, len(domain)
     counted = np.arange(most_rows + 1 if model.split == "infogain" else 2, dtype=np.float64)
     return Search(
         criterion=CRITERIA[model.split],

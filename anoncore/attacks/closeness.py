@@ -77,7 +77,7 @@ def posterior_emd(release: Release, attribute: str, ground: Ground = "equal") ->
     reference = ground_reference(data, view, ground)
     first, last, weight = reference[size + 1 :].reshape(-1, 3).T
     surplus = np.zeros((len(beliefs.probability), size + 1))
-    np.cumsum(beliefs.probability - reference[:size], axis=1, out=surplus[:, 1:])
+    np.cumsum(beliefs.probability - reference[:size] / reference[:size].sum(), axis=1, out=surplus[:, 1:])
     crossing = np.abs(surplus[:, last.astype(np.int64) + 1] - surplus[:, first.astype(np.int64)])
     distance: Floats = (crossing @ weight)[beliefs.signature]
     return distance

@@ -12,10 +12,9 @@ from anoncore.base.errors import ParameterError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Floats
+from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
-
-TOLERANCE = 1e-9
 
 LARGEST_BELIEF = Number(
     name="largest-belief",
@@ -112,7 +111,7 @@ class AttributeDisclosure:
         """
         if not l >= 1:
             raise ParameterError(f"l must be at least 1, not {l}.")
-        return self.belief > 1 / l + TOLERANCE
+        return lies_above(self.belief, 1 / l, ACCUMULATED)
 
 
 def attribute_disclosure(release: Release, attribute: str) -> AttributeDisclosure:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import listing, value_text
@@ -44,8 +47,10 @@ def _neighbours(population: Microdata, name: str, domain: Domain) -> tuple[Codes
     """For each person the table's codes next to their value, below and above; twice its code where the table has it."""
     of_population = population.domain[name]
     if domain.kind is Kind.NUMERIC and of_population.kind is Kind.NUMERIC and domain.is_date == of_population.is_date:
-        known = domain.positions[: len(domain.values)]
-        values = of_population.positions[: len(of_population.values)]
+        known, values = _comparable(domain.values), _comparable(of_population.values)
+        if known.dtype != values.dtype:
+            # Python compares a whole number with a fraction, and dates of different units, without rounding either.
+            known, values = known.astype(object), values.astype(object)
         below = np.searchsorted(known, values, side="right") - 1
         above = np.searchsorted(known, values, side="left")
         above[above == len(known)] = len(domain)
@@ -57,6 +62,12 @@ def _neighbours(population: Microdata, name: str, domain: Domain) -> tuple[Codes
         missing = domain.missing_code if domain.missing_code is not None else -1
         below, above = np.append(below, missing), np.append(above, missing)
     return below[population.codes[name]].astype(np.int32), above[population.codes[name]].astype(np.int32)
+
+
+def _comparable(values: Sequence[Any]) -> npt.NDArray[Any]:
+    """Ascending numbers or dates as they are held, dates without their time zone."""
+    dated = [value.tz_convert(None) if isinstance(value, pd.Timestamp) and value.tz else value for value in values]
+    return np.array(dated, dtype=object if dated and isinstance(dated[0], pd.Timestamp) else None)
 
 
 def _regions(recodings: Sequence[Recoding], rows: Int64) -> tuple[Codes, Codes, Int64, Codes]:

@@ -12,10 +12,9 @@ from anoncore.base.errors import ParameterError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.rounding import lies_above
 from anoncore.release.release import Fragment, Release
 from anoncore.table.microdata import Microdata
-
-TOLERANCE = 1e-9
 
 REIDENTIFIED_LARGEST = Number(
     name="reidentified-largest",
@@ -339,7 +338,7 @@ _DEFINITIONS = {
 
 def _risk(model: str, risk: Floats, mean: float, baseline: float, threshold: float) -> Risk:
     def above(values: Floats) -> float:
-        return float((values > threshold + TOLERANCE).mean())
+        return float(lies_above(values, threshold).mean())
 
     largest_risk, mean_risk, at_risk = _NUMBERS[model]
     chance_above, words = above(np.array([baseline])), {"threshold": f"{threshold:g}"}

@@ -60,9 +60,9 @@ class CellTexts:
         return pa.array(recoding.group_texts, pa.string()), recoding.loss()
 
     def _range_loss(self, low: Int32, high: Int32) -> Floats:
-        span = self.domain.span
-        positions = self.domain.positions
-        return (positions[high] - positions[low]) / span if span else np.zeros(len(low))
+        extent = self.domain.extent
+        steps = self.domain.steps
+        return (steps[high] - steps[low]) / extent if extent else np.zeros(len(low))
 
     def _ranges(self, low: Int32, high: Int32) -> pa.Array:
         """`Generalized.group_texts` of number ranges, for many groups at once."""

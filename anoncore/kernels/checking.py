@@ -20,9 +20,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
 from anoncore.kernels.compiler import call_level, inner_kernel, kernel
-
-TOLERANCE = 1e-9
-"""Levels that miss their threshold by less hold, so that rounding never refuses a group that meets it exactly."""
+from anoncore.kernels.rounding import lies_below, reaches, stays_within
 
 
 class KernelChecks(NamedTuple):
@@ -51,10 +49,10 @@ class KernelChecks(NamedTuple):
 def meets(level: float, threshold: float, comparison: int) -> bool:
     """Whether one level keeps the threshold: by `comparison` 0 is at least, 1 at most, 2 below it."""
     if comparison == 0:
-        return level >= threshold - TOLERANCE
+        return reaches(level, threshold)
     if comparison == 1:
-        return level <= threshold + TOLERANCE
-    return level < threshold - TOLERANCE
+        return stays_within(level, threshold)
+    return lies_below(level, threshold)
 
 
 @kernel

@@ -17,6 +17,7 @@ import numpy as np
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import kernel
 from anoncore.kernels.foreground_worlds import expected_counts
+from anoncore.kernels.rounding import ACCUMULATED
 
 
 class Knowledge(NamedTuple):
@@ -99,5 +100,5 @@ def total_excess(
             expected_counts(shares, places, counts, held[j], -1, expected)
             for i in range(profiles.shape[0]):
                 largest = max(largest, expected[i] / counts[i])
-            excess += max(largest / bound - 1.0 - 1e-9, 0.0)
+            excess += max(largest / bound - 1.0 - ACCUMULATED, 0.0)
     return excess

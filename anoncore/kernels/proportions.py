@@ -14,21 +14,22 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
-from anoncore.kernels.checking import TOLERANCE
 from anoncore.kernels.compiler import kernel
+from anoncore.kernels.rounding import ROUNDING, stays_within
 
 
 class Proportions(NamedTuple):
     """Edges of the ground distance against buckets, which are runs of codes.
 
-    Edge i has `weight[i]` float, cuts off the share `share[i]` float of the table, covers the buckets `begin[i]:end[i]`
+    Edge i has `weight[i]` float, cuts off `rows[i]` of the table's `n_rows` rows, covers the buckets `begin[i]:end[i]`
     wholly and at most one other in part. Edges `edge_start[b]:edge_start[b + 1]` cover bucket b in part (codes `first`
     to `last`); those before `edge_start[0]` cover none so. `probe[probe_start[b]:probe_start[b + 1]]` are the codes of
-    bucket b at which all its rows may lie in the worst case. All arrays but `weight` and `share` are int64.
+    bucket b at which all its rows may lie in the worst case. All arrays but `weight` are int64.
     """
 
     weight: Floats
-    share: Floats
+    rows: Int64
+    n_rows: int
     begin: Int64
     end: Int64
     first: Int64
@@ -50,11 +51,12 @@ def worst_distance(proportions: Proportions, counts: Int64) -> float:
     before = np.zeros(n_buckets + 1, np.int64)
     for b in range(n_buckets):
         before[b + 1] = before[b] + counts[b]
-    size = before[n_buckets]
+    # Distances are summed in units of 1 / (size * n_rows): there the surplus of an edge is a whole number.
+    size, n_rows = before[n_buckets], proportions.n_rows
     total = 0.0
     for i in range(proportions.edge_start[0]):
         held = before[proportions.end[i]] - before[proportions.begin[i]]
-        total += proportions.weight[i] * abs(held / size - proportions.share[i])
+        total += proportions.weight[i] * abs(held * n_rows - proportions.rows[i] * size)
     for b in range(n_buckets):
         worst = 0.0
         for code in proportions.probe[proportions.probe_start[b] : proportions.probe_start[b + 1]]:
@@ -63,10 +65,10 @@ def worst_distance(proportions: Proportions, counts: Int64) -> float:
                 held = before[proportions.end[i]] - before[proportions.begin[i]]
                 if proportions.first[i] <= code <= proportions.last[i]:
                     held += counts[b]
-                distance += proportions.weight[i] * abs(held / size - proportions.share[i])
+                distance += proportions.weight[i] * abs(held * n_rows - proportions.rows[i] * size)
             worst = max(worst, distance)
         total += worst
-    return total
+    return total / size / n_rows
 
 
 @kernel
@@ -94,11 +96,10 @@ def halve(proportions: Proportions, counts: Int64, t: float, k: int) -> tuple[In
                 odd += 1
                 lower[b] += odd % 2
             upper[b] = node[b] - lower[b]
-        limit = t + TOLERANCE / 2
         if (
             min(lower.sum(), upper.sum()) >= k
-            and worst_distance(proportions, lower) <= limit
-            and worst_distance(proportions, upper) <= limit
+            and stays_within(worst_distance(proportions, lower), t, ROUNDING / 2)
+            and stays_within(worst_distance(proportions, upper), t, ROUNDING / 2)
         ):
             waiting[n_waiting] = lower
             waiting[n_waiting + 1] = upper

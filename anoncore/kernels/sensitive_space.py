@@ -22,6 +22,7 @@ import numpy as np
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.compiler import kernel
+from anoncore.kernels.rounding import lies_above
 from anoncore.kernels.swapping import worst_excess
 
 ORDERED, EQUAL = 0, 1
@@ -170,7 +171,7 @@ def find_fragmentation(cells: Cells, t: Floats) -> tuple[Int64, Int64, Floats]:
     tree[0, 0], tree[0, 1] = 0, n
     n_nodes = 1
     bound = _open_fragment(cells, 0, n, sorted_by, effects, slices)
-    while (bound > t + 1e-12).any():
+    while lies_above(bound, t).any():
         s, last = _best_cut(effects, bound, t)
         if s < 0:
             break

@@ -19,8 +19,8 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel
+from anoncore.kernels.rounding import ACCUMULATED, lies_above, lies_below
 
-TOLERANCE = 1e-9
 # Typed constants: a compiled function is compiled anew for every literal number that it is called with.
 NONE: int = np.int64(0)  # type: ignore[assignment]
 ONE: int = np.int64(1)  # type: ignore[assignment]
@@ -230,9 +230,9 @@ def split_holds(
             if table.protected[entry]:
                 largest = max(largest, mass)
         if distinct:
-            if values < l - TOLERANCE:
+            if lies_below(values, l):
                 return False
-        elif largest > (1.0 / l + TOLERANCE) * total:
+        elif lies_above(largest * l, total, ACCUMULATED):
             return False
     return True
 

@@ -17,9 +17,12 @@ import numpy as np
 
 from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.attributes import CATEGORY, Attributes, width
-from anoncore.kernels.checking import TOLERANCE, KernelChecks
+from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.compiler import call_level, kernel
+from anoncore.kernels.rounding import ROUNDING, lies_above
 
+LEAST_GAIN = 1e-9
+"""An exchange helps only if it lowers the cost by more: rounding must not bring two rows to and fro."""
 PENALTY = 1e6
 """Weight of an excess over the threshold against information loss: closeness comes first."""
 
@@ -71,7 +74,7 @@ def worst_excess(checks: KernelChecks, counts: Int64, size: int) -> float:
         begin, end = checks.count_start[column], checks.count_start[column + 1]
         reference = checks.reference[checks.reference_start[i] : checks.reference_start[i + 1]]
         level = call_level(checks.address[i], counts[begin:end], size, checks.unique[column], reference)
-        if level > checks.threshold[i] + TOLERANCE / 2:
+        if lies_above(level, checks.threshold[i], ROUNDING / 2):
             total += level - checks.threshold[i]
     return total
 
@@ -177,11 +180,11 @@ def exchange(
                 continue
             loss_d = class_loss(codes, attributes, members_d, other, row, seen, stamp)
             stamp += n_attributes
-            if loss_c + loss_d >= now - TOLERANCE:
+            if loss_c + loss_d >= now - LEAST_GAIN:
                 continue
             excess_c = class_excess(sensitive, checks, members_c, row, other, counts)
             excess_d = class_excess(sensitive, checks, members_d, other, row, counts)
-            if loss_c + loss_d + PENALTY * (excess_c + excess_d) >= now - TOLERANCE:
+            if loss_c + loss_d + PENALTY * (excess_c + excess_d) >= now - LEAST_GAIN:
                 continue
             loss[c], loss[d], excess[c], excess[d] = loss_c, loss_d, excess_c, excess_d
             members[in_class[row]], members[in_class[other]] = other, row

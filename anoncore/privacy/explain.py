@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor
+from math import ceil, floor, log10
 
 import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.errors import ParameterError
 from anoncore.kernels.arrays import Bools, Floats, Int64
+from anoncore.kernels.rounding import ROUNDING
 from anoncore.privacy.check import COMPARISON_WORDS, Violation, check, published_levels
 from anoncore.privacy.published import fragments_of
 from anoncore.release.partition import Partition
@@ -19,7 +20,7 @@ from anoncore.requirements import Comparison, Requirement
 from anoncore.requirements.requirement import Check
 
 DIGITS = 3
-"""Decimals of a parameter's nearest value."""
+"""Decimals of a parameter's nearest value; a value below 0.001 has as many digits after its zeros."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,11 +207,12 @@ def _nearest(requirement: Requirement, worst: float, release: Release) -> float 
     """The parameter's value that the worst group satisfies, rounded to the safe side."""
     if not np.isfinite(worst):
         return None
-    scale = 10**DIGITS
+    zeros = min(max(-floor(log10(abs(worst))) - DIGITS, 0), 300) if worst else 0
+    scale = 10 ** (DIGITS + zeros)
     value = (
-        floor(worst * scale + 1e-6) / scale
+        floor(worst * scale * (1 + ROUNDING)) / scale
         if requirement.comparison is Comparison.AT_LEAST
-        else ceil(worst * scale - 1e-6) / scale
+        else ceil(worst * scale * (1 - ROUNDING)) / scale
     )
     if requirement.comparison is Comparison.BELOW:
         value = (floor(worst * scale) + 1) / scale

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.kernels.arrays import Bools, Floats, Int64
+from anoncore.kernels.rounding import lies_below
 from anoncore.privacy.selectivity import Selectivity
 
 MOST_ENTRIES = 4_000_000
 """Entries of the arrays that are held at once."""
-TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class Rule(ABC):
 
     def broken(self, levels: Floats) -> Bools:
         """Whether a level is below the threshold."""
-        return levels < self.threshold - TOLERANCE
+        return lies_below(levels, self.threshold)
 
 
 class ChangeRule(Rule):

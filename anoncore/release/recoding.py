@@ -385,8 +385,8 @@ class Generalized(Recoding):
         if len(self.domain) == 1:
             return np.zeros(self.partition.n_groups)
         if self.form == "interval" and self.domain.kind is Kind.NUMERIC:
-            positions = self.domain.positions
-            return (positions[self.high] - positions[self.low]) / self.domain.span
+            steps = self.domain.steps
+            return (steps[self.high] - steps[self.low]) / self.domain.extent
         return (self.sizes - 1) / (len(self.domain) - 1)
 
     def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.compiler import level_function
+from anoncore.kernels.rounding import ROUNDING
 from anoncore.requirements.requirement import Comparison, Requirement
 from anoncore.table.microdata import Microdata, SensitiveValues
 
@@ -52,14 +53,17 @@ def effective_values(counts: Any, length: int, size: int, unique: int, reference
     """exp(entropy) of the group: the number of equally frequent values that would be as diverse; at most its people."""
     values = carray(counts, length)
     total = values.sum()
-    entropy = 0.0
+    # The entropy is log n - (sum of c log c) / n for counts c; rows that each are a value of their own add nothing. The
+    # sum carries along what each addition rounds off (Kahan), so that its error does not grow with the values.
+    summed, lost = 0.0, 0.0
     for value in range(length):
-        if value == unique:
-            entropy += values[value] / total * np.log(total)
-        elif values[value] > 0:
-            share = values[value] / total
-            entropy -= share * np.log(share)
-    return np.exp(entropy) if total == size else min(np.exp(entropy), float(size))
+        if value != unique and values[value] > 1:
+            term = values[value] * np.log(values[value]) - lost
+            after = summed + term
+            lost = (after - summed) - term
+            summed = after
+    effective = np.exp(np.log(total) - summed / total)
+    return effective if total == size else min(effective, float(size))
 
 
 @level_function
@@ -177,7 +181,7 @@ class FrequencyDiversity(Requirement):
 
     def minimum_rows(self) -> int:
         """A value's share is at least one row."""
-        return ceil(self.l - 1e-9)
+        return ceil(self.l - ROUNDING * self.l)
 
 
 class EntropyDiversity(Requirement):
@@ -224,7 +228,7 @@ class EntropyDiversity(Requirement):
 
     def minimum_rows(self) -> int:
         """The entropy of n rows is at most log n."""
-        return ceil(self.l - 1e-9)
+        return ceil(self.l - ROUNDING * self.l)
 
 
 class RecursiveDiversity(Requirement):

@@ -20,7 +20,9 @@ from anoncore.table.microdata import Microdata, SensitiveValues
 
 
 class Comparison(IntEnum):
-    """How the level of a group must lie to the threshold of a requirement; levels within 1e-9 of it count as equal.
+    """How the level of a group must lie to the threshold of a requirement.
+
+    Levels that differ from it by less than a share of 1e-12 of it, as rounding may, count as equal to it.
 
     Attributes
     ----------

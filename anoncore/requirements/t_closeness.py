@@ -23,28 +23,34 @@ def earth_movers_distance(counts: Any, length: int, size: int, unique: int, refe
     edge|.
 
     Every ground distance here is that of a path or a tree, each of whose edges separates an interval of codes from the
-    rest. `reference` holds the table's shares, the number of edges, then first code, last code and weight of each edge.
+    rest. `reference` holds the table's rows per value, the number of edges, then first code, last code and weight of
+    each edge.
     """
     values = carray(counts, length)
     # The pairs of a person and a value: as many as people where nobody has several values.
     total = values.sum()
     n_edges = int(carray(reference, length + 1)[length])
     numbers = carray(reference, length + 1 + 3 * n_edges)
-    # With running sums the surplus of any interval of codes is a difference of two of them.
-    surplus = np.empty(length + 1)
-    surplus[0] = 0.0
+    n_rows = np.int64(0)
     for value in range(length):
-        surplus[value + 1] = surplus[value] + values[value] / total - numbers[value]
+        n_rows += np.int64(numbers[value])
+    # In units of 1 / (total * n_rows) the surplus is a whole number, so that what cancels leaves nothing behind. With
+    # running sums the surplus of any interval of codes is a difference of two of them.
+    surplus = np.empty(length + 1, np.int64)
+    surplus[0] = 0
+    for value in range(length):
+        surplus[value + 1] = surplus[value] + values[value] * n_rows - np.int64(numbers[value]) * total
     distance = 0.0
     for edge in range(n_edges):
         begin = length + 1 + 3 * edge
         first, last = int(numbers[begin]), int(numbers[begin + 1])
         distance += numbers[begin + 2] * abs(surplus[last + 1] - surplus[first])
-    return distance
+    return distance / total / n_rows
 
 
 def ground_reference(data: Microdata, values: SensitiveValues, ground: Ground) -> Floats:
-    """The reference numbers of `earth_movers_distance` for one attribute and ground distance.
+    """The reference numbers of `earth_movers_distance` for one attribute and ground distance: the table's rows per
+    value, the number of edges, and first code, last code and weight of each.
 
     The ordered distance follows the attribute's own order, given or sorted. Where only some values need protection,
     they and the others are two values one step apart. Raises DataError where a hierarchical distance has no hierarchy.
@@ -59,7 +65,7 @@ def ground_reference(data: Microdata, values: SensitiveValues, ground: Ground) -
     else:
         edges = _equal_edges(values.size)
     flat = [float(number) for edge in edges for number in edge]
-    return np.array([*(counts / counts.sum()), float(len(edges)), *flat])
+    return np.array([*counts, float(len(edges)), *flat], dtype=np.float64)
 
 
 def _equal_edges(size: int) -> list[tuple[int, int, float]]:
@@ -131,5 +137,5 @@ class TCloseness(Requirement):
     attribute: Attribute = None
 
     def reference(self, data: Microdata, values: SensitiveValues) -> Floats:
-        """The table's distribution and the edges of the ground distance."""
+        """The table's rows per value and the edges of the ground distance."""
         return ground_reference(data, values, self.ground)

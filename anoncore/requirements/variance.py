@@ -9,6 +9,7 @@ from pydantic import Field
 from anoncore.base.errors import DataError
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.compiler import level_function
+from anoncore.kernels.variances import squared_deviations
 from anoncore.requirements.diversity import Attribute
 from anoncore.requirements.requirement import Comparison, Requirement
 from anoncore.table.domain import Kind
@@ -19,21 +20,10 @@ from anoncore.table.microdata import Microdata, SensitiveValues
 def population_variance(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
     """The variance of the group's known numbers, divided by their count; 0 where none is known."""
     values = carray(counts, length)
-    numbers = carray(reference, length)
-    known = 0
-    total = 0.0
-    for value in range(length):
-        if not np.isnan(numbers[value]):
-            known += values[value]
-            total += values[value] * numbers[value]
-    if known == 0:
-        return 0.0
-    mean = total / known
-    squares = 0.0
-    for value in range(length):
-        if values[value] > 0 and not np.isnan(numbers[value]):
-            squares += values[value] * (numbers[value] - mean) ** 2
-    return squares / known
+    numbers = carray(reference, 1 + 2 * length)
+    known, squares = squared_deviations(values, numbers[1 : 1 + length], numbers[1 + length :])
+    # The unit comes last, so that squares of small numbers keep their digits.
+    return squares / known * numbers[0] * numbers[0] if known > 0 else 0.0
 
 
 class VarianceDiversity(Requirement):
@@ -79,7 +69,7 @@ class VarianceDiversity(Requirement):
     attribute: Attribute = None
 
     def reference(self, data: Microdata, values: SensitiveValues) -> Floats:
-        """The number of each code, NaN for missing."""
+        """The unit of the numbers, then the number of each code in it as two doubles, NaN for missing."""
         domain = data.domain[values.attribute]
         if domain.kind is not Kind.NUMERIC:
             raise DataError(
@@ -90,7 +80,5 @@ class VarianceDiversity(Requirement):
                 f"Only {values.labels[0]} of '{values.attribute}' need protection, as one value; variance diversity "
                 "protects the numbers themselves: drop sensitive_values of the attribute."
             )
-        numbers = domain.positions.copy()
-        if domain.missing_code is not None:
-            numbers[domain.missing_code] = np.nan
-        return numbers
+        axis, missing = domain.axis, [np.nan] * domain.has_missing
+        return np.concatenate([[float(axis.unit)], axis.steps, missing, axis.rest, missing])

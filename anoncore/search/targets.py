@@ -9,6 +9,7 @@ from functools import cached_property
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.errors import ParameterError
 from anoncore.base.texts import listing
+from anoncore.kernels.rounding import ACCUMULATED, reaches, stays_within
 from anoncore.measures.criteria import CRITERIA, Criterion
 from anoncore.search.candidates import axes, blank, seeded, with_level
 from anoncore.search.sweeping import Point, Stop, sweep
@@ -32,8 +33,6 @@ SEARCHED = (
     "vertical-fragmentation",
 )
 """The methods that a search tries when none are named: those that keep what they are asked for on any table."""
-ROUNDING = 1e-9
-"""Share of a limit by which a number may miss it, as sums of floats do."""
 
 
 @dataclass(frozen=True)
@@ -91,9 +90,10 @@ class Target:
         """
         if value is None:
             return 1.0
-        gap = self.limit - value if self.of.higher_is_better else value - self.limit
-        if gap <= ROUNDING * max(abs(self.limit), 1.0):
+        keeps = reaches if self.of.higher_is_better else stays_within
+        if keeps(value, self.limit, ACCUMULATED):
             return 0.0
+        gap = abs(value - self.limit)
         return gap / abs(self.limit) if self.limit else gap
 
 
@@ -143,7 +143,7 @@ class Search:
         if not made:
             return None
         least = min(self.shortfall(point) for point in made)
-        return self._cheapest([point for point in made if self.shortfall(point) <= least + ROUNDING])
+        return self._cheapest([point for point in made if self.shortfall(point) <= least + ACCUMULATED])
 
     @cached_property
     def without(self) -> dict[Target, Point | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import MAXYEAR, MINYEAR
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from anoncore.table.hierarchy import Hierarchy
 
 LARGEST_NUMBER = 1e150
 """Beyond this size squares and widths are too large for double precision."""
+LARGEST_TOLD_APART = 2.0**53
+"""Beyond this size a double cannot tell every two whole numbers apart."""
 
 
 def guess_kind(column: pd.Series[Any], ordered: bool = False) -> Kind:
@@ -146,10 +149,36 @@ def _parsed(column: pd.Series[Any], name: str) -> pd.Series[Any]:
             f"'{name}' is tagged numeric but its type is {column.dtype}; turn it into numbers, or {advice}."
         )
     numbers = pd.to_numeric(column, errors="coerce")
-    wrong = column[numbers.isna().to_numpy() & column.notna().to_numpy()]
+    known = column.notna().to_numpy()
+    wrong = column[numbers.isna().to_numpy() & known]
     if len(wrong):
         raise DataError(f"'{name}' is tagged numeric but holds {listing(list(wrong.iloc[:3]))}; {advice}.")
+    if pd.api.types.is_float_dtype(numbers.dtype) and np.abs(numbers).max() > LARGEST_TOLD_APART:
+        # A missing cell makes floats of all numbers, which integers with missing cells are spared.
+        whole = pd.to_numeric(column[known])
+        if pd.api.types.is_integer_dtype(whole.dtype):
+            return whole.astype("UInt64" if whole.dtype.kind == "u" else "Int64").reindex(column.index)
+    _require_told_apart(column[known], numbers[known], name)
     return numbers
+
+
+def _require_told_apart(cells: pd.Series[Any], numbers: pd.Series[Any], name: str) -> None:
+    """Raise DataError where different numbers become the same one in double precision."""
+    different = pd.DataFrame({"number": numbers.to_numpy(), "cell": cells.astype(str).to_numpy()}).drop_duplicates()
+    for number, same in different[different["number"].duplicated(keep=False)].groupby("number")["cell"]:
+        # 7, 7.0 and 007 are one number; exact fractions tell it from one that differs in a far digit.
+        if len({_as_written(text) for text in same}) > 1:
+            raise DataError(
+                f"'{name}' is tagged numeric but holds {listing(list(same.iloc[:3]))}, which all become {number!r} in "
+                "double precision; round them first, or tag it nominal or ordinal."
+            )
+
+
+def _as_written(text: str) -> Fraction | str:
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return text
 
 
 def _ordered(

@@ -14,6 +14,7 @@ import pandas as pd
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import MISSING_TEXT, is_missing, listing, quoted, value_text
+from anoncore.table.axis import Axis, axis_of_dates, axis_of_numbers
 from anoncore.table.tree import Tree
 
 Stored = pd.api.extensions.ExtensionArray | npt.NDArray[Any]
@@ -95,12 +96,47 @@ class Domain(Sequence[Any]):
         return bool(self.values) and isinstance(self.values[0], pd.Timestamp)
 
     @cached_property
-    def positions(self) -> npt.NDArray[np.float64]:
-        """Where each code lies on the attribute's axis, float (size,).
+    def axis(self) -> Axis:
+        """Where the numbers or dates lie, without the missing one; a category lies at its rank."""
+        if self.kind is not Kind.NUMERIC:
+            return axis_of_numbers(range(len(self.values)))
+        return axis_of_dates(self.values) if self.is_date else axis_of_numbers(self.values)
 
-        A number lies at its value (a date at its day), a category at its rank. Missing lies one mean step above the
-        largest value, so that a group that mixes missing with values counts as wide. Numbers that are all equal in
-        double precision lie at their ranks.
+    @cached_property
+    def steps(self) -> npt.NDArray[np.float64]:
+        """Where each code lies in the steps of the axis, float (size,), for widths, means and distances.
+
+        Numbers are subtracted exactly before they become steps, so that neighbours stay apart whatever their size.
+        Missing lies one mean step above the largest value, so that a group that mixes missing with values counts as
+        wide.
+        """
+        return self._with_missing(self.axis.steps)
+
+    @property
+    def extent(self) -> float:
+        """Distance from the first to the last code in steps; 0 for a constant attribute."""
+        return float(self.steps[-1] - self.steps[0])
+
+    @cached_property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """Where each code lies between the first (0) and the last (1), float (size,); 0 for a constant attribute."""
+        return (self.steps - self.steps[0]) / (self.extent or 1.0)
+
+    def _with_missing(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        if not self.has_missing:
+            return numbers
+        if not len(numbers):
+            return np.zeros(1)
+        step = (numbers[-1] - numbers[0]) / (len(numbers) - 1) if len(numbers) > 1 else 1.0
+        return np.append(numbers, numbers[-1] + step)
+
+    @cached_property
+    def positions(self) -> npt.NDArray[np.float64]:
+        """Where each code lies on the attribute's axis as readers see it, float (size,), for drawing.
+
+        A number lies at its value (a date at its day), a category at its rank, and missing one mean step above the
+        largest value. Large numbers that a double cannot tell apart may share a position; what compares or subtracts
+        takes `steps`. Numbers that are all equal in double precision lie at their ranks.
         """
         if self.kind is not Kind.NUMERIC:
             return np.arange(len(self), dtype=np.float64)
@@ -108,16 +144,14 @@ class Domain(Sequence[Any]):
             numbers = np.array([value.timestamp() / 86_400 for value in self.values], dtype=np.float64)
         else:
             numbers = np.array(self.values, dtype=np.float64)
-        if self.has_missing and len(numbers):
-            step = (numbers[-1] - numbers[0]) / (len(numbers) - 1) if len(numbers) > 1 else 1.0
-            numbers = np.append(numbers, numbers[-1] + step)
-        told_apart = len(numbers) == len(self) and (len(self) == 1 or numbers[-1] > numbers[0])
+        numbers = self._with_missing(numbers)
+        told_apart = len(self) == 1 or numbers[-1] > numbers[0]
         return numbers if told_apart else np.arange(len(self), dtype=np.float64)
 
     @property
     def span(self) -> float:
-        """Distance from the first to the last position; 0 for a constant attribute."""
-        return float(self.positions[-1] - self.positions[0])
+        """Distance from the first to the last code in the attribute's unit (days for dates); 0 for a constant one."""
+        return self.extent * float(self.axis.unit)
 
     def code_of(self, value: Any) -> int:
         """The code of a value.

@@ -17,7 +17,7 @@ def kernel_attributes(domains: Sequence[Domain]) -> Attributes:
     begun = 0  # children of the trees that are laid out already
     for domain in domains:
         tree = domain.tree
-        position.append(domain.positions)
+        position.append(domain.steps)
         leaf.append(np.zeros(len(domain), dtype=np.int32) if tree is None else tree.leaf)
         if tree is None:
             form.append(NUMBER if domain.kind is Kind.NUMERIC else CATEGORY)
@@ -33,7 +33,7 @@ def kernel_attributes(domains: Sequence[Domain]) -> Attributes:
     n_nodes = [0 if domain.tree is None else len(domain.tree.labels) for domain in domains]
     none = np.zeros(0, dtype=np.int32)
     spans = [
-        domain.span if domain.tree is None and domain.kind is Kind.NUMERIC else float(len(domain) - 1)
+        domain.extent if domain.tree is None and domain.kind is Kind.NUMERIC else float(len(domain) - 1)
         for domain in domains
     ]
     return Attributes(

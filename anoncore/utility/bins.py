@@ -53,7 +53,7 @@ def cut(data: Microdata, names: Sequence[str], intervals: int) -> Cells:
 
 
 def _intervals(domain: Domain, intervals: int) -> Codes:
-    numbers = domain.positions[: len(domain.values)]
+    numbers = domain.steps[: len(domain.values)]
     width = (numbers[-1] - numbers[0]) / intervals if len(numbers) else 0.0
     interval = np.zeros(len(domain), dtype=np.int64)
     if width > 0:

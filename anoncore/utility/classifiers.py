@@ -215,8 +215,7 @@ def _axes(domain: Domain) -> npt.NDArray[np.float64]:
     """Coordinates of each code, (domain size, number of axes), any two values at most 1 apart."""
     if domain.kind is Kind.NOMINAL and len(domain) > 2:
         return np.eye(len(domain)) / np.sqrt(2)
-    positions = domain.positions - domain.positions[0]
-    return (positions / (domain.span or 1.0))[:, None]
+    return domain.shares[:, None]
 
 
 CLASSIFIERS: Mapping[str, type[Classifier]] = MappingProxyType(

@@ -190,7 +190,7 @@ def rmse(release: Release, target: str) -> TargetScore:
     domain = release.data.domain[target]
     if domain.kind is not Kind.NUMERIC or not domain.values:
         raise DataError(f"'{target}' holds no numbers; the RMSE needs a numeric target, for a class use the entropy.")
-    numbers = domain.positions - domain.positions.mean()
+    numbers = (domain.steps - domain.steps.mean()) * float(domain.axis.unit)
     if domain.missing_code is not None:
         numbers[domain.missing_code] = np.nan
     per_fragment = _per_fragment(release, target, lambda partition, codes: _rmse(partition, numbers[codes]))

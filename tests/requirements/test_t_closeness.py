@@ -18,11 +18,11 @@ few = settings(max_examples=40, deadline=None)
 
 
 def distance_between(p, q):
-    """Ordered EMD of a group of ten rows with shares p from a table with shares q."""
+    """Ordered EMD of a group of ten rows with shares p from a table of ten rows with shares q."""
     rows = [value for value, share in enumerate(p) for _ in range(round(10 * share))]
     (check,) = TCloseness(t=1, ground="ordered").checks(grouped([0, 1, 2], [0, 0, 0], numeric=True).data)
     reference = check.reference.copy()
-    reference[:3] = q
+    reference[:3] = [round(10 * share) for share in q]
     table = grouped(rows, [0] * 10, numeric=True)
     return dataclasses.replace(check, reference=reference).levels(table.partition, np.array(rows, dtype=np.int32))[0]
 

@@ -18,6 +18,7 @@ from anoncore.base.errors import InfeasibleError
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.foreground_safe import Knowledge
+from anoncore.kernels.rounding import ACCUMULATED, lies_above, stays_within
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Requirement
@@ -27,7 +28,6 @@ ROUNDS = 16
 """Attacks on the release after which l counts as out of reach."""
 MARGIN = 0.97
 """Part of the bound that mixed buckets are made for: what the adversary learns changes a little with every change."""
-TOLERANCE = 1e-9
 """By how much floating-point numbers may exceed the bound."""
 
 
@@ -148,7 +148,7 @@ class ForegroundSafe(Algorithm):
             attacks = [self._attack(release, name, reading) for reading in self._readings]
             worst: Floats = np.max([attack.breach_probability for attack in attacks], axis=0)
             small = release.partition.sizes[release.partition.group] < self.l
-            if worst.max() <= self.bound + TOLERANCE and not small.any():
+            if stays_within(worst.max(), self.bound, ACCUMULATED) and not small.any():
                 notes = self._notes(release, worst, profiles)
                 return bucketized_release(self, data, name, release.partition, notes)
             # Rows of buckets that are still too small count as given away, so that their buckets are widened too.
@@ -193,7 +193,7 @@ class ForegroundSafe(Algorithm):
         failing = [
             bucket
             for bucket, rows in enumerate(making.buckets)
-            if len(rows) and worst[rows].max() > self.bound + TOLERANCE
+            if len(rows) and lies_above(worst[rows].max(), self.bound, ACCUMULATED)
         ]
         grown = False
         for bucket in failing:
@@ -215,7 +215,7 @@ class ForegroundSafe(Algorithm):
         )
 
     def _infeasible(self, worst: Floats, nearest: int | None) -> InfeasibleError:
-        people = int((worst > self.bound + TOLERANCE).sum())
+        people = int(lies_above(worst, self.bound, ACCUMULATED).sum())
         advice = "choose a larger tolerance" if nearest is None else f"l = {nearest} works, or a larger tolerance may"
         if self.unreliable == "both":
             advice += ", or guard against one reading of rare signatures only"

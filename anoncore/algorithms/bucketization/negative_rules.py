@@ -11,9 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from anoncore.kernels.arrays import Words
+from anoncore.kernels.rounding import reaches
 from anoncore.table.microdata import Microdata
-
-TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ def mine_negative_rules(
             both = np.bincount(number[key[inside]] * n_values + view.codes[inside], minlength=len(frequent) * n_values)
             matching = both.reshape(len(frequent), n_values)
             expected = support[frequent, None] * frequency
-            lacks = 1 - matching / support[frequent, None] >= min_confidence - TOLERANCE
+            lacks = reaches(1 - matching / support[frequent, None], min_confidence)
             holds = lacks & (expected > min_expectation)
             rows = np.flatnonzero(number[key] >= 0)
             words = _packed(holds, forbidden.shape[1])

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.proportions import Proportions, worst_distance
+from anoncore.kernels.rounding import lies_above
 from anoncore.kernels.sensitive_space import EQUAL, ORDERED, Cells, find_fragmentation
 from anoncore.requirements.t_closeness import Ground, ground_reference
 from anoncore.table.microdata import Microdata, SensitiveValues
@@ -82,7 +83,7 @@ def _subtrees(tree: Tree, reference: Floats, size: int, bound: float) -> Int64:
     most.
     """
     open_nodes = {0: _subtree_bound(tree, 0, reference, size)}
-    while sum(open_nodes.values()) > bound + 1e-12:
+    while lies_above(sum(open_nodes.values()), bound):
         best, lowest, parts = -1, np.inf, {}
         for node, own in open_nodes.items():
             children = tree.children[tree.child_start[node] : tree.child_start[node + 1]].tolist()
@@ -103,15 +104,15 @@ def _subtree_bound(tree: Tree, node: int, reference: Floats, size: int) -> float
     begins = np.unique([0, low, high + 1, size])
     proportions = _proportions(reference, size, begins, "hierarchical")
     inside = int(np.searchsorted(begins, low))
-    mass = reference[low : high + 1].sum()
+    held = reference[low : high + 1].sum()
     edges = slice(proportions.edge_start[inside], proportions.edge_start[inside + 1])
     first, last = proportions.first[edges], proportions.last[edges]
     distances = [
         proportions.weight[edges]
-        @ np.abs(np.where((first <= code) & (code <= last), mass, 0.0) - proportions.share[edges])
+        @ np.abs(np.where((first <= code) & (code <= last), held, 0.0) - proportions.rows[edges])
         for code in range(low, high + 1)
     ]
-    return float(max(distances))
+    return float(max(distances)) / proportions.n_rows
 
 
 def _proportions(reference: Floats, size: int, begins: Int64, ground: Ground) -> Proportions:
@@ -120,7 +121,7 @@ def _proportions(reference: Floats, size: int, begins: Int64, ground: Ground) ->
     first, last = edges[:, 0].astype(np.int64), edges[:, 1].astype(np.int64)
     # An edge separates the codes first..last from the rest. These are some whole buckets (begin..end - 1) and part of
     # at most one further bucket (`partial`), because buckets are runs of the order or subtrees.
-    surplus = np.concatenate(([0.0], np.cumsum(reference[:size])))
+    before = np.concatenate(([0], np.cumsum(reference[:size]))).astype(np.int64)
     low, high = np.searchsorted(begins, first, "right") - 1, np.searchsorted(begins, last, "right") - 1
     whole_low, whole_high = begins[low] == first, begins[high + 1] == last + 1
     partial = np.where(~whole_low, low, np.where(~whole_high, high, -1))
@@ -130,7 +131,8 @@ def _proportions(reference: Floats, size: int, begins: Int64, ground: Ground) ->
     probes = [_probes(reference, int(b), int(e), ground) for b, e in pairwise(begins)]
     return Proportions(
         weight=edges[order, 2].copy(),
-        share=(surplus[last + 1] - surplus[first])[order],
+        rows=(before[last + 1] - before[first])[order],
+        n_rows=int(before[-1]),
         begin=begin[order].astype(np.int64),
         end=end[order].astype(np.int64),
         first=first[order],

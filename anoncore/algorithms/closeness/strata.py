@@ -10,6 +10,7 @@ import numpy as np
 
 from anoncore.algorithms.closeness.locality import Places
 from anoncore.kernels.arrays import Codes, Floats, Rows
+from anoncore.kernels.rounding import ROUNDING, stays_within
 from anoncore.requirements.t_closeness import Ground, ground_reference
 from anoncore.table.microdata import Microdata
 
@@ -63,7 +64,8 @@ class Strata:
             n_clusters = n // wanted
             size = n // n_clusters
             extra = n - size * n_clusters
-            if worst_distance(reference, values.size, size, n_clusters, extra, along_order) <= t + 1e-12:
+            worst = worst_distance(reference, values.size, size, n_clusters, extra, along_order)
+            if stays_within(worst, t, ROUNDING / 2):
                 break
             wanted = min(max(size + 1, ceil(size * STEP)), n)
         stratum = np.repeat(np.arange(size, dtype=np.int32), _held(size, n_clusters, extra))
@@ -95,15 +97,12 @@ def worst_distance(
         kinds = kinds[1:]
     begins = np.concatenate(([0], np.cumsum(_held(size, n_clusters, extra))))
     edges = reference[n_values + 1 :].reshape(-1, 3)
-    below = np.concatenate(([0], np.rint(np.cumsum(reference[:n_values]) * begins[-1]))).astype(np.int64)
+    below = np.concatenate(([0], np.cumsum(reference[:n_values]))).astype(np.int64)
     first, last = below[edges[:, 0].astype(np.int64)], below[edges[:, 1].astype(np.int64) + 1]
-    weight, share = edges[:, 2], (last - first) / begins[-1]
-    return max(_worst(taken, begins, first, last, weight, share, along_order) for taken in kinds)
+    return max(_worst(taken, begins, first, last, edges[:, 2], along_order) for taken in kinds)
 
 
-def _worst(
-    taken: Floats, begins: Rows, first: Rows, last: Rows, weight: Floats, share: Floats, along_order: bool
-) -> float:
+def _worst(taken: Floats, begins: Rows, first: Rows, last: Rows, weight: Floats, along_order: bool) -> float:
     """The largest distance of a cluster that takes `taken` rows of each stratum.
 
     The edges separate the sorted rows from `first` to `last` from the others.
@@ -114,12 +113,15 @@ def _worst(
     sure = np.maximum(before[cut] - before[np.searchsorted(begins, first, "left")], 0.0)
     high_cut = np.searchsorted(begins, last, "left")
     possible = before[high_cut] - before[np.searchsorted(begins, first, "right") - 1]
-    least, most = weight * np.abs(sure / total - share), weight * np.abs(possible / total - share)
+    # In units of 1 / (total * n) the surplus of an edge is a whole number.
+    n = begins[-1]
+    share = (last - first) * total
+    least, most = weight * np.abs(sure * n - share), weight * np.abs(possible * n - share)
     if not along_order:
-        return float(np.maximum(least, most).sum())
+        return float(np.maximum(least, most).sum() / total / n)
     size = len(taken)
     whole = begins[cut] == last
     stratum = np.minimum(cut, size - 1)
     low = np.bincount(stratum[~whole], weights=least[~whole], minlength=size)
     high = np.bincount(stratum[~whole], weights=most[~whole], minlength=size)
-    return float(least[whole].sum() + np.maximum(low, high).sum())
+    return float((least[whole].sum() + np.maximum(low, high).sum()) / total / n)

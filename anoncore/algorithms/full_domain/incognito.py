@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
+from math import floor
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from anoncore.algorithms.base import Algorithm, Requirements, generalized_releas
 from anoncore.algorithms.full_domain.lattice import FrequencySet, Lattice, Node, require_searchable
 from anoncore.base.errors import InfeasibleError
 from anoncore.base.progress import Progress, silent
+from anoncore.kernels.rounding import ROUNDING
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
 from anoncore.release.release import Fragment, Release
@@ -192,7 +194,7 @@ class _Search:
         checks = CheckSet(model.requirements, data)
         self.model = model
         self.lattice = Lattice(data, checks)
-        self.limit = int(model.max_suppression * data.n_rows + 1e-9)
+        self.limit = floor(model.max_suppression * data.n_rows * (1 + ROUNDING))
         self.monotone = self.limit == 0 and all(requirement.is_monotone(data) for requirement in model.requirements)
         self.n_checked, self.n_checked_parts = 0, 0
 

@@ -11,6 +11,7 @@ from anoncore.algorithms.rothko.hypothesis_tests import critical_value, critical
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.compiler import level_function
+from anoncore.kernels.variances import squared_deviations
 from anoncore.requirements import (
     Check,
     CheckSet,
@@ -67,23 +68,16 @@ def _recursive_margin(counts: Any, length: int, size: int, unique: int, referenc
 @level_function
 def _variance_margin(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
     """Sum of squares / v less the chi-square of as many degrees of freedom (Rothko, section 3.1.3)."""
-    values, head = carray(counts, length), carray(reference, 3 + length)
-    v = head[2]
-    known, total = 0, 0.0
-    for value in range(length):
-        if values[value] > 0 and not np.isnan(head[3 + value]):
-            known += values[value]
-            total += values[value] * head[3 + value]
+    begin = 4 + 2 * length
+    values, head = carray(counts, length), carray(reference, begin)
+    v, unit = head[2], head[3]
     if v <= 0.0:
         return 1.0
+    known, squares = squared_deviations(values, head[4 : 4 + length], head[4 + length : begin])
     if known < 2:
         return -1.0
-    mean, squares = total / known, 0.0
-    for value in range(length):
-        if values[value] > 0 and not np.isnan(head[3 + value]):
-            squares += values[value] * (head[3 + value] - mean) ** 2
-    critical = carray(reference, 3 + length + known - 1)[3 + length + known - 2]
-    return squares / v - critical
+    critical = carray(reference, begin + known - 1)[begin + known - 2]
+    return squares * (unit / v) * unit - critical
 
 
 @level_function
@@ -128,9 +122,12 @@ def _closeness_margin(counts: Any, length: int, size: int, unique: int, referenc
         return -1.0
     n_edges = int(head[3 + length])
     numbers = carray(reference, length + 4 + 3 * n_edges)
+    rows = 0.0
+    for value in range(length):
+        rows += numbers[3 + value]
     surplus = np.zeros(length + 1)
     for value in range(length):
-        surplus[value + 1] = surplus[value] + values[value] / size - numbers[3 + value]
+        surplus[value + 1] = surplus[value] + values[value] / size - numbers[3 + value] / rows
     slope = np.zeros(length + 1)
     distance = 0.0
     for edge in range(n_edges):

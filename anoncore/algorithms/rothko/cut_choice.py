@@ -121,4 +121,4 @@ def _width(setting: Setting, a: int, low: int, high: int) -> float:
     if domain.tree is not None:
         top = int(domain.tree.common_ancestor(np.array([low], np.int32), np.array([high], np.int32))[0])
         return float(domain.tree.last[top] - domain.tree.first[top]) / span
-    return float(domain.positions[high] - domain.positions[low]) / span
+    return float(domain.steps[high] - domain.steps[low]) / span

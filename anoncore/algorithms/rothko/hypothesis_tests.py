@@ -12,6 +12,7 @@ from math import ceil, sqrt
 import numpy as np
 
 from anoncore.kernels.arrays import Floats
+from anoncore.kernels.rounding import ROUNDING
 
 
 def critical_value(alpha: float, n_sides: int) -> float:
@@ -37,4 +38,4 @@ def rows_needed(k: int, n: int, population: int, alpha: float, n_sides: int) -> 
     share = min(k / population, 1.0)
     correction = (population - n) / (population - 1) if population > 1 else 0.0
     deviation = sqrt(share * (1 - share) / n * correction)
-    return max(ceil(n * (share + critical_value(alpha, n_sides) * deviation) - 1e-9), 1)
+    return max(ceil(n * (share + critical_value(alpha, n_sides) * deviation) * (1 - ROUNDING)), 1)

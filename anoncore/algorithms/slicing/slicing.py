@@ -25,6 +25,7 @@ from anoncore.attacks.disclosure import attribute_disclosure
 from anoncore.attacks.posterior import signature_posterior
 from anoncore.base.errors import AnonymizationError, DataError, InfeasibleError
 from anoncore.base.progress import Progress
+from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.privacy.guarantees import PersonalGuarantee
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
@@ -34,7 +35,6 @@ from anoncore.table.microdata import Microdata
 from anoncore.utility.associations import INTERVALS
 
 Diversity = Literal["posterior", "distinct"]
-TOLERANCE = 1e-9
 STEP = 4_000_000
 """Rows and signatures visited between two reports of progress: a fraction of a second."""
 
@@ -133,7 +133,7 @@ class Slicing(Algorithm):
         """l-diverse slicing by the chosen reading of diversity."""
         name = _sensitive(release.data)
         reached = achieved_diversity(release, name, self.diversity)
-        holds = reached >= self.l - 2 * TOLERANCE * self.l**2
+        holds = reaches(reached, self.l, 2 * ACCUMULATED)
         if self.diversity == "posterior":
             detail = f"the likeliest value of '{name}' of anyone has p = {1 / reached:.4g} (asked: at most 1/l = "
             detail += f"{1 / self.l:.4g})"
@@ -152,7 +152,7 @@ class Slicing(Algorithm):
         one_bucket = Partition(np.zeros(data.n_rows, dtype=np.int32))
         whole = sliced_release(data, one_bucket, columns, self, classes)
         reached = achieved_diversity(whole, _sensitive(data), self.diversity)
-        if reached >= self.l - TOLERANCE * self.l**2:
+        if reaches(reached, self.l, ACCUMULATED):
             return
         nearest = int(reached * 100 + 1e-6) / 100
         column = next(column for column in columns if _sensitive(data) in column)
@@ -201,7 +201,7 @@ class Slicing(Algorithm):
         progress(0.85, "Checking what everybody's probabilities are")
         release = sliced_release(data, Partition(search.group), columns, self, classes)
         reached = achieved_diversity(release, name, self.diversity)
-        if reached < self.l - 2 * TOLERANCE * self.l**2:
+        if not reaches(reached, self.l, 2 * ACCUMULATED):
             raise AnonymizationError(f"{self.title} broke its promise: l = {self.l:g}, reached {reached:.6g}.")
         return release
 

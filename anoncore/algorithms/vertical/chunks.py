@@ -195,7 +195,6 @@ def _bounds(
     for name in names:
         if name in data.quasi_identifiers:
             domain = data.domain[name]
-            scaled = (domain.positions - domain.positions[0]) / (domain.span or 1.0)
-            sides.append([scaled[bound] for bound in partition.extent(data.codes[name])])
+            sides.append([domain.shares[bound] for bound in partition.extent(data.codes[name])])
     low, high = np.array(sides).transpose(1, 2, 0)
     return low, high

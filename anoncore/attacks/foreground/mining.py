@@ -14,12 +14,12 @@ from anoncore.attacks.foreground.sets import SetLeak, Signatures
 from anoncore.attacks.foreground.solver import SetGroups, Solver, ValueGroups, solve
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.foreground_groups import GroupedRows, case_probabilities, mean_range, spread
+from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.table.microdata import SensitiveValues
 
 Unreliable = Literal["overall", "uniform"]
-TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +73,9 @@ class Target:
 
     def figures(self, own: Floats, other: Floats, r: float) -> tuple[float, float, float]:
         """Recall, share of the people flagged without reason, and mean probability of people's own values."""
-        bound = 1 / r + TOLERANCE
         return (
-            _mean(own[self.needs] > bound),
-            _mean(other[self.could] > bound),
+            _mean(lies_above(own[self.needs], 1 / r, ACCUMULATED)),
+            _mean(lies_above(other[self.could], 1 / r, ACCUMULATED)),
             _mean(own[self.needs]),
         )
 

@@ -14,9 +14,8 @@ from anoncore.base.errors import ParameterError
 from anoncore.base.score import Score
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Floats
+from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
-
-TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +166,7 @@ class ForegroundKnowledge:
     @property
     def breached(self) -> npt.NDArray[np.bool_]:
         """Whether each person's breach probability exceeds 1 / r, bool (n_rows,)."""
-        return self.breach_probability > 1 / self.r + TOLERANCE
+        return lies_above(self.breach_probability, 1 / self.r, ACCUMULATED)
 
     @property
     def n_sets(self) -> int:

@@ -13,6 +13,7 @@ from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.attacks.fitting_people import level_bounds
 from anoncore.base.errors import AnonymizationError
 from anoncore.kernels.arrays import Floats
+from anoncore.kernels.rounding import ACCUMULATED, lies_below, reaches
 from anoncore.privacy.check import COMPARISON_WORDS, level_texts
 from anoncore.publishing.certification.entries import Asked, Joins, Method, Personal
 from anoncore.publishing.certification.published_release import PublishedRelease
@@ -20,7 +21,6 @@ from anoncore.release.release import Release
 from anoncore.requirements import REQUIREMENTS, Comparison, Requirement
 
 T = TypeVar("T")
-TOLERANCE = 2e-9
 HIDDEN_PEOPLE = "which rows of the tables belong to one person is what the release hides"
 HIDDEN_TABLE = "the original distribution of '{attribute}' is not published"
 
@@ -113,11 +113,10 @@ def _bounded(release: Release, algorithm: Algorithm, promise: Personal) -> Reche
         return np.divide(1.0, likeliest, out=np.full(len(likeliest), np.inf), where=likeliest > 0)
 
     bounds = level_bounds(release, promise.attribute, level)
-    tolerance = TOLERANCE * promise.asked**2
     what = f"{algorithm.title} with {diversity} diversity, l = {promise.asked:g}"
-    if bounds is not None and bounds.high < promise.asked - tolerance:
+    if bounds is not None and lies_below(bounds.high, promise.asked, 2 * ACCUMULATED):
         return Recheck(False, f"{what}, fails: someone in the tables has at most {bounds.high:.4g}, whoever that is.")
-    if bounds is not None and bounds.low >= promise.asked - tolerance:
+    if bounds is not None and reaches(bounds.low, promise.asked, 2 * ACCUMULATED):
         return Recheck(True, f"{what}, holds: everybody who fits the tables has at least {bounds.low:.4g}.")
     return None
 
