@@ -68,7 +68,7 @@ def worst_distance(proportions: Proportions, counts: Int64) -> float:
                 distance += proportions.weight[i] * abs(held * n_rows - proportions.rows[i] * size)
             worst = max(worst, distance)
         total += worst
-    return total / size / n_rows
+    return float(total / size / n_rows)
 
 
 @kernel

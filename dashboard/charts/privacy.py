@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from anoncore.kernels.arrays import Floats
+from anoncore.kernels.rounding import stays_within
 from dashboard.charts.layout import figure, marker
 from dashboard.palette import ORIGINAL, RunStyle
 
@@ -97,4 +98,4 @@ def risk_bars(names: list[str], risks: Floats, baselines: Floats, style: RunStyl
 
 def share_at_most(values: Floats, limit: float) -> float:
     """Share of the values that are at most the limit."""
-    return float((values <= limit + 1e-9).mean())
+    return float(stays_within(values, limit).mean())

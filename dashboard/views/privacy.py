@@ -10,6 +10,7 @@ import streamlit as st
 
 from anoncore import Exact, Fragment, Microdata, Partition, Release, attacks, privacy
 from anoncore.attacks import Reidentification
+from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.privacy import Guarantee, PersonalGuarantee, Profile, WorstLevel
 from anoncore.requirements import (
     Comparison,
@@ -212,7 +213,7 @@ def _beliefs(run: Run, attribute: str) -> None:
             ),
         ]
     )
-    above = float((found.belief > guess + 1e-9).mean())
+    above = float(lies_above(found.belief, guess, ACCUMULATED).mean())
     parts.chart(
         belief_histogram(found.belief, guess, run_style(run.color_index)),
         key="privacy-beliefs",

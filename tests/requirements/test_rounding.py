@@ -60,7 +60,7 @@ def around(level):
     """Thresholds at a level and near it, as somebody may write them."""
     level = float(level)
     near = [level * (1 + sign * share) for share in (1e-15, 1e-10, 1e-6, 0.1) for sign in (-1, 1)]
-    return st.sampled_from([level, float(np.nextafter(level, 9)), *near, float(f"{level:.3g}")])
+    return st.sampled_from([level, float(np.nextafter(level, 9)) if level else 1e-12, *near, float(f"{level:.3g}")])
 
 
 groups = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=1, max_size=14)

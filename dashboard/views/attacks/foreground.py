@@ -10,6 +10,7 @@ import streamlit as st
 
 from anoncore import ReleaseError, attacks
 from anoncore.attacks import ForegroundKnowledge
+from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from dashboard import state
 from dashboard.charts.foreground import MOST_SETS, belief_histogram, leaking_sets, learned_against_true
 from dashboard.palette import run_style
@@ -169,7 +170,7 @@ def _share(value: float | None) -> str:
 
 def _people(run: Run, found: ForegroundKnowledge) -> None:
     protected = ~np.isnan(found.own_probability)
-    breached = int((found.own_probability[protected] > 1 / found.r + 1e-9).sum())
+    breached = int(lies_above(found.own_probability[protected], 1 / found.r, ACCUMULATED).sum())
     values = parts.escaped(", ".join(found.values[:6]) + (" …" if len(found.values) > 6 else ""))
     parts.chart(
         belief_histogram(found, run_style(run.color_index)),

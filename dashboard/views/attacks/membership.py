@@ -8,6 +8,7 @@ import streamlit as st
 from anoncore import attacks
 from anoncore.attacks import JoinLikelihood, Membership, RegionMembership
 from anoncore.base.score import Score
+from anoncore.kernels.rounding import ACCUMULATED, reaches
 from dashboard.charts.slicing import likelihood_histogram, tuple_bars
 from dashboard.palette import run_style
 from dashboard.state import Run
@@ -149,7 +150,7 @@ def _joins(run: Run, found: JoinLikelihood) -> None:
 
 
 def _regions(run: Run, found: RegionMembership) -> None:
-    certain = float((found.belief > 1 - 1e-9).mean())
+    certain = float(reaches(found.belief, 1, ACCUMULATED).mean())
     word = run.release.group_word
     one = f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
     parts.tiles(

@@ -9,6 +9,7 @@ import streamlit as st
 from anoncore import Release, privacy
 from anoncore.algorithms import SensitiveSpaceFragmentation
 from anoncore.algorithms.closeness.sensitive_fragmentation import SensitiveFragmentation
+from anoncore.kernels.rounding import stays_within
 from anoncore.requirements import TCloseness
 from dashboard import compute
 from dashboard.charts.sensitive_space import Plane, bound_bars, box_map, intervals
@@ -64,7 +65,7 @@ def _numbers(run: Run, found: SensitiveFragmentation) -> None:
             f"Aggregate bound: no class with its exact share of every box is farther from the table. The largest true "
             f"EMD is {distance:.4f}.",
             f"true {distance:.4f}, t = {limit:g}",
-            bool(distance <= limit + 1e-9),
+            bool(stays_within(distance, limit)),
         )
         for name, bound, distance, limit in zip(names, found.bounds, true, t, strict=True)
     ]
