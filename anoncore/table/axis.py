@@ -66,8 +66,8 @@ def axis_of_dates(values: Sequence[pd.Timestamp]) -> Axis:
 def _is_decimal(numbers: Floats, scale: float) -> bool:
     """Whether all numbers are multiples of 1 / scale, or short decimals that lost their last digits to rounding.
 
-    In Python 3 * 1e-9 is 3.0000000000000004e-09. Only so much is made good as changes no difference of two of the numbers
-    noticeably.
+    So 3 * 1e-9 is 3.0000000000000004e-09 in Python. Only so much is made good as changes no difference of two of the
+    numbers noticeably.
     """
     whole = np.rint(numbers * scale)
     off = np.abs(whole / scale - numbers)
