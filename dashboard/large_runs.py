@@ -158,6 +158,7 @@ def recipe_of(large: Sampled, algorithm: Rothko) -> Recipe:
         orders={name: list(order) for name, order in tags.orders.items()},
         hierarchies=hierarchies(),
         sensitive_values={name: values for name, values in protected.items() if tags.roles[name] == Role.SENSITIVE},
+        unit=tags.unit,
     )
 
 

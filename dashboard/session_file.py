@@ -158,6 +158,7 @@ def _recipe(algorithm: Algorithm, tags: Tags) -> str:
         orders={name: list(order) for name, order in tags.orders.items()},
         hierarchies={name: HierarchySpec.of(hierarchy) for name, hierarchy in tags.hierarchies.items()},
         sensitive_values={name: list(values) for name, values in tags.sensitive_values.items()},
+        unit=tags.unit,
     )
     return recipe.dumps(with_seed=True)
 
@@ -232,6 +233,7 @@ def _tags(recipe: Recipe, table: LoadedTable) -> Tags:
         sensitive_values={
             name: tuple(table_value(value) for value in values) for name, values in recipe.sensitive_values.items()
         },
+        unit=recipe.unit,
     )
 
 

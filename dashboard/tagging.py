@@ -54,6 +54,24 @@ def with_suggestions(tags: Tags, suggestions: Sequence[Suggestion]) -> Tags:
     return replace(tags, roles={suggestion.attribute: suggestion.role.value for suggestion in suggestions})
 
 
+def unit_options(tags: Tags) -> list[str | None]:
+    """The columns that may say whose row it is: none, the identifiers, and the one that is chosen."""
+    identifiers = [name for name, role in tags.roles.items() if role == Role.IDENTIFIER]
+    chosen = [] if tags.unit is None else [tags.unit]
+    return [None, *dict.fromkeys([*identifiers, *chosen])]
+
+
+def unit_proposal(tags: Tags, repeated: Mapping[str, tuple[int, int]]) -> tuple[str, str] | None:
+    """The identifier whose values repeat most, and the sentence that proposes it as the unit; None where none does."""
+    if tags.unit is not None or not repeated:
+        return None
+    name, (different, rows) = min(repeated.items(), key=lambda item: item[1][0])
+    return name, (
+        f"'{name}' has {different:,} different values in {rows:,} rows. If each of them is a person, a person with ten "
+        "rows would count as ten people: count people instead."
+    )
+
+
 def order_text(domain: Domain) -> str:
     """The values of an attribute in order, one per line."""
     return "\n".join(line_of(domain.text(code)) for code in range(len(domain.values)))

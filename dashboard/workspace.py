@@ -35,6 +35,7 @@ class Tags:
     orders: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     sensitive_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    unit: str | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -44,7 +45,7 @@ class Tags:
             for part in (self.roles, self.kinds, self.orders, self.sensitive_values)
         ]
         parts += [(name, hierarchy_digest(self.hierarchies[name])) for name in sorted(self.hierarchies)]
-        return sha256(repr(parts).encode()).hexdigest()
+        return sha256(repr([*parts, self.unit]).encode()).hexdigest()
 
     def changed(self, part: str, name: str, value: Any) -> Tags:
         """The tags with one entry of `part` (a field name) set, or removed where the value is None."""
@@ -333,6 +334,6 @@ class MicrodataStore:
 def _microdata(table: LoadedTable, tags: Tags) -> Microdata | AnonymizationError:
     protected = {name: values for name, values in tags.sensitive_values.items() if tags.roles[name] == Role.SENSITIVE}
     try:
-        return Microdata(table.frame, tags.roles, tags.kinds, tags.orders, tags.hierarchies, protected)
+        return Microdata(table.frame, tags.roles, tags.kinds, tags.orders, tags.hierarchies, protected, tags.unit)
     except AnonymizationError as error:
         return error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from math import floor, log10
 from typing import Annotated, Any, ClassVar
 
@@ -108,7 +109,7 @@ class Algorithm(ReleaseMethod):
         if violations:
             raise AnonymizationError(f"{self.title} broke its promise: {violations[0].sentence}")
         report(1.0, "Done")
-        return release
+        return replace(release, notes=(*release.notes, data.unit_note)) if data.unit_note else release
 
     @abstractmethod
     def _release(self, data: Microdata, progress: Progress) -> Release:

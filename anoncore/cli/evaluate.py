@@ -12,7 +12,7 @@ from typing import Any
 
 from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
 from anoncore.base.progress import Progress
-from anoncore.cli.text import ProgressLine, part_of, result_lines, scores_of
+from anoncore.cli.text import ProgressLine, add_unit_option, part_of, result_lines, scores_of
 from anoncore.measures import criteria
 from anoncore.measures.criteria import CRITERIA
 from anoncore.measures.evaluation import MEASURES, Measure
@@ -36,6 +36,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--attribute", help="sensitive attribute of numbers that are about one (default: the first)")
     command.add_argument("--json", action="store_true", help="print one JSON object: recipe, measure, value")
+    add_unit_option(command)
     command.set_defaults(command=_evaluate)
 
 
@@ -47,7 +48,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     for number, file in enumerate(files):
         try:
             with ProgressLine(sys.stderr) as report:
-                numbers = _measured(Recipe.load(file), asked, arguments.attribute, report)
+                numbers = _measured(Recipe.load(file).with_unit(arguments.unit), asked, arguments.attribute, report)
         except AnonymizationError as error:
             if len(files) == 1:
                 raise

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from anoncore.base.errors import ParameterError
-from anoncore.cli.text import ProgressLine, part_of
+from anoncore.cli.text import ProgressLine, add_unit_option, part_of
 from anoncore.publishing.export import replace_file
 from anoncore.publishing.report import MOST, Subject, report
 from anoncore.recipes.recipe import Recipe
@@ -20,6 +20,7 @@ def add_report_options(page: argparse.ArgumentParser) -> None:
     page.add_argument("--output", type=Path, default=Path("report.html"), help="file to write (default: report.html)")
     page.add_argument("--attribute", help="sensitive attribute that is looked at (default: the first)")
     page.add_argument("--force", action="store_true", help="replace the file if it is there")
+    add_unit_option(page)
     page.set_defaults(command=_report)
 
 
@@ -37,7 +38,7 @@ def _report(arguments: argparse.Namespace) -> None:
         raise ParameterError(f"A report takes at most {MOST} recipes, not {len(arguments.recipe)}.")
     if arguments.output.exists() and not arguments.force:
         raise ParameterError(f"'{arguments.output}' exists; choose another --output, or add --force to replace it.")
-    recipes = [Recipe.load(path) for path in arguments.recipe]
+    recipes = [Recipe.load(path).with_unit(arguments.unit) for path in arguments.recipe]
     with ProgressLine(sys.stderr) as progress:
         subjects = []
         for number, (path, recipe) in enumerate(zip(arguments.recipe, recipes, strict=True)):

@@ -13,7 +13,7 @@ import pandas as pd
 from anoncore.base.errors import ParameterError
 from anoncore.base.texts import listing
 from anoncore.cli.disk import add_engine_options, run_where_it_fits
-from anoncore.cli.text import ProgressLine, summary
+from anoncore.cli.text import ProgressLine, add_unit_option, summary
 from anoncore.publishing.certification import certify
 from anoncore.publishing.certification.certificate import new_key
 from anoncore.publishing.export import FileFormat, replace_file, write_tables
@@ -43,12 +43,13 @@ def add_options(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--mapping", action="store_true", help="write what became what (CSV) too; not for publication, as its name says"
     )
+    add_unit_option(run)
     add_engine_options(run)
     run.set_defaults(command=_run)
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    recipe = Recipe.load(arguments.recipe)
+    recipe = Recipe.load(arguments.recipe).with_unit(arguments.unit)
     if run_where_it_fits(arguments, recipe):
         return
     file_format = _format(arguments.output, arguments.format)

@@ -13,7 +13,7 @@ from pathlib import Path
 from anoncore.algorithms import ALGORITHMS
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.number_lists import numbers_from_text
-from anoncore.cli.text import ProgressLine
+from anoncore.cli.text import ProgressLine, add_unit_option
 from anoncore.measures.criteria import CRITERIA, chosen
 from anoncore.recipes.recipe import Recipe
 from anoncore.search.candidates import axes, candidates
@@ -51,6 +51,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--attribute", help="sensitive attribute that l, t and criteria are about (default: the first)"
     )
     command.add_argument("--output", type=Path, help="CSV file for all points")
+    add_unit_option(command)
     command.set_defaults(command=_sweep)
 
 
@@ -60,7 +61,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
     if not ranges and not targets:
         raise ParameterError("Say what to try with --try 'mondrian k=2,5,10', or what to reach with --target k=10.")
     names = _criteria(arguments.criteria, targets, arguments.spare)
-    recipe = Recipe.load(arguments.recipe)
+    recipe = Recipe.load(arguments.recipe).with_unit(arguments.unit)
     with ProgressLine(sys.stderr) as report:
         report(0.0, "Reading the table")
         data = recipe.microdata()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TextIO
 
@@ -11,6 +12,16 @@ from anoncore.privacy import guarantees, personal_guarantees
 from anoncore.recipes.recipe import RecipeRun
 
 WIDTH = 100
+
+
+def add_unit_option(parser: argparse.ArgumentParser) -> None:
+    """Give a command that makes releases the option --unit."""
+    parser.add_argument(
+        "--unit",
+        metavar="COLUMN",
+        help="the column that says whose row it is, where one person may have several rows: k, l and t then count "
+        "different people; the column is not published (default: that of the recipe, else every row is a person)",
+    )
 
 
 class ProgressLine:
@@ -45,10 +56,10 @@ def summary(run: RecipeRun) -> Iterator[str]:
     release, algorithm = run.release, run.release.algorithm
     title = algorithm.title if algorithm is not None else "Release"
     for fragment in release.fragments[:1] if release.is_shared else release.fragments:
-        sizes = fragment.partition.sizes
+        sizes = release.people_per_group(fragment)
         yield (
-            f"{title}: {run.data.n_rows:,} rows in {len(sizes):,} groups ({release.group_word}) of {sizes.min():,} to "
-            f"{sizes.max():,} rows"
+            f"{title}: {release.table_size} in {len(sizes):,} groups ({release.group_word}) of {sizes.min():,} to "
+            f"{sizes.max():,} {release.counted_word}"
         )
     for guarantee in guarantees(release):
         yield f"  {guarantee.sentence}"

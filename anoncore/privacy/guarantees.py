@@ -239,6 +239,8 @@ def _guarantee(release: Release, check: Check) -> Guarantee:
 def _sentence(release: Release, check: Check, reached: float, failing: int, total: int) -> str:
     requirement = check.requirement
     level, threshold = level_texts(reached, requirement.threshold)
+    if release.data.people is not None and check.attribute is None:
+        level = f"{level} {'person' if reached == 1 else 'people'}"
     of = f" of '{check.attribute}'" if check.attribute is not None else ""
     state = "holds" if failing == 0 else f"fails in {failing:,} of {total:,} groups"
     return (

@@ -141,8 +141,17 @@ def run_on_spark(
 
 
 def on_disk(recipe: Recipe) -> Rothko:
-    """The algorithm that a run on disk uses for a recipe. Raises RecipeError where there is none."""
+    """The algorithm that a run on disk uses for a recipe.
+
+    Raises RecipeError where there is none, and where people are to be counted.
+    """
     algorithm = recipe.algorithm
+    if recipe.unit is not None:
+        raise RecipeError(
+            "Only the engine memory counts people: disk and Spark read a table piece by piece and count rows, so they "
+            f"cannot keep a promise about the people of '{recipe.unit}'. Force the engine memory, or write a table "
+            "with one row per person."
+        )
     if isinstance(algorithm, Rothko):
         return algorithm
     if isinstance(algorithm, Mondrian) and algorithm.strict and unsuited(algorithm) is None:

@@ -6,7 +6,7 @@ import os
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,7 +22,7 @@ from anoncore.table.domain import Kind
 from anoncore.table.microdata import Microdata, Role
 
 TAGS = ("roles", "kinds", "orders", "hierarchies", "sensitive_values")
-KEYS = ("source", *TAGS, "algorithm", "measures")
+KEYS = ("source", "unit", *TAGS, "algorithm", "measures")
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +79,8 @@ class Recipe:
         What a column is generalized to; also plain values, or the path of a file.
     sensitive_values : mapping of str to sequence
         The values of a sensitive column that need protection.
+    unit : str, optional
+        The column that says whose row it is, where one person may have several rows; see `Microdata`.
     measures : tuple of Measure
         What is measured of the release; also names, or tables of a name and arguments.
     folder : Path or None
@@ -121,6 +123,7 @@ class Recipe:
     orders: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     hierarchies: Mapping[str, HierarchySpec] = field(default_factory=dict)
     sensitive_values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    unit: str | None = None
     measures: tuple[Measure, ...] = ()
     folder: Path | None = field(default=None, compare=False)
 
@@ -136,6 +139,7 @@ class Recipe:
                 for name, spec in _table("hierarchies", self.hierarchies).items()
             },
             "sensitive_values": _value_lists("sensitive_values", self.sensitive_values),
+            "unit": _unit(self.unit),
             "measures": _measures(self.measures),
         }
         for name, value in checked.items():
@@ -172,6 +176,7 @@ class Recipe:
             orders={name: data.domain[name].values for name in names if _needs_order(data, name)},
             hierarchies={name: HierarchySpec.of(hierarchy) for name, hierarchy in data.hierarchies.items()},
             sensitive_values=data.sensitive_values,
+            unit=data.unit,
             measures=tuple(Measure(measure) if isinstance(measure, str) else measure for measure in measures),
         )
 
@@ -260,6 +265,21 @@ class Recipe:
             raise RecipeError(f"The recipe lacks {listing(lacking)}; it needs a table [{lacking[0]}].")
         return cls(**values, folder=folder)
 
+    def with_unit(self, unit: str | None) -> Recipe:
+        """The same recipe, counting the people that a column names.
+
+        Parameters
+        ----------
+        unit : str or None
+            The column that says whose row it is; None leaves the recipe as it is.
+
+        Returns
+        -------
+        Recipe
+            The recipe.
+        """
+        return self if unit is None else replace(self, unit=unit)
+
     def to_dict(self, with_seed: bool = False) -> dict[str, Any]:
         """The recipe as plain values.
 
@@ -279,6 +299,7 @@ class Recipe:
         if not with_seed:
             algorithm = without_seeds(algorithm)
         values: dict[str, Any] = {
+            **({} if self.unit is None else {"unit": self.unit}),
             "source": written(self.source),
             **{name: dict(getattr(self, name)) for name in TAGS if getattr(self, name)},
             "algorithm": algorithm,
@@ -342,7 +363,7 @@ class Recipe:
         """
         frame = load_source(self.source, self._folder)
         if self.source.builtin is not None and not any(getattr(self, name) for name in TAGS):
-            return Microdata(frame, **own_tags(self.source.builtin))
+            return Microdata(frame, **own_tags(self.source.builtin), unit=self.unit)
         lacking = [name for name in self.hierarchies if name not in frame.columns]
         if lacking:
             raise RecipeError(f"hierarchies names {listing(lacking)}, which the table lacks.")
@@ -359,6 +380,7 @@ class Recipe:
             sensitive_values={
                 name: [table_value(value) for value in values] for name, values in self.sensitive_values.items()
             },
+            unit=self.unit,
         )
 
     def run(self, progress: Progress | None = None) -> RecipeRun:
@@ -479,6 +501,12 @@ def _choices(key: str, given: Any, choices: list[str]) -> dict[str, str]:
         if value not in choices:
             raise RecipeError(f"{key}.{name} is {quoted(value)}; use one of {listing(choices)}.")
     return {str(name): str(value) for name, value in given.items()}
+
+
+def _unit(value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise RecipeError(f"unit should be the name of a column, not {quoted(value)}.")
+    return value
 
 
 def _value_lists(key: str, given: Any) -> dict[str, list[Any]]:

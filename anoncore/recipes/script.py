@@ -85,6 +85,7 @@ def _table(recipe: Recipe, imports: _Imports) -> Iterator[str]:
     if source.builtin is not None and not tags:
         tree = imports.need("anoncore", "Hierarchy")
         given: dict[str, Any] = {name: _Code(f"entry.{name}") for name in TAGS if name != "hierarchies"}
+        given |= _unit(recipe)
         trees = f"{{name: {tree}.from_nested(tree) for name, tree in entry.taxonomies.items()}}"
         yield f"data = {_call(microdata, [_Code('frame')], given | {'hierarchies': _Code(trees)})}"
         return
@@ -95,7 +96,12 @@ def _table(recipe: Recipe, imports: _Imports) -> Iterator[str]:
             yield f"    {name!r}: {_hierarchy(name, spec, imports)},"
         yield "}"
         given["hierarchies"] = _Code("hierarchies")
+    given |= _unit(recipe)
     yield f"data = {_call(microdata, [_Code('frame')], given)}"
+
+
+def _unit(recipe: Recipe) -> dict[str, Any]:
+    return {} if recipe.unit is None else {"unit": recipe.unit}
 
 
 def _hierarchy(name: str, spec: HierarchySpec, imports: _Imports) -> _Code:

@@ -150,6 +150,17 @@ class Release:
             )
         return self.fragments[0].partition
 
+    @property
+    def counted_word(self) -> str:
+        """What the size of a group counts: `people` where one person may have several rows, else `rows`."""
+        return "rows" if self.data.people is None else "people"
+
+    @property
+    def table_size(self) -> str:
+        """How large the table is, in words: its rows, and its people where these are fewer."""
+        rows = f"{self.data.n_rows:,} rows"
+        return rows if self.data.people is None else f"{rows} ({self.data.n_people:,} people)"
+
     def people_per_group(self, fragment: Fragment) -> Int64:
         """How many different people each group of a fragment has.
 

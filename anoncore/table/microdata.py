@@ -19,7 +19,7 @@ from anoncore.kernels.arrays import Codes
 from anoncore.table.coding import content_order, content_words, encode, guess_kind
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.hierarchy import Hierarchy
-from anoncore.table.people import distinct_pairs, people_of
+from anoncore.table.people import distinct_pairs, people_of, repeated_identifiers
 
 __all__ = ["Codes", "Microdata", "Role", "SensitiveValues", "content_order", "guess_kind"]
 
@@ -223,6 +223,18 @@ class Microdata:
     def attributes(self) -> tuple[str, ...]:
         """Every attribute that may be published: all but the identifiers, in column order."""
         return tuple(name for name, role in self.roles.items() if role is not Role.IDENTIFIER)
+
+    @cached_property
+    def unit_note(self) -> str:
+        """That rows are counted although the values of an identifier repeat; empty where there is nothing to say."""
+        repeated = {} if self.unit is not None else repeated_identifiers(self.frame, self.identifiers)
+        if not repeated:
+            return ""
+        name, (different, rows) = min(repeated.items(), key=lambda item: item[1][0])
+        return (
+            f"'{name}' has {different:,} different values in {rows:,} rows. If each of them is a person, rows of the "
+            f"same person were counted as different people: name '{name}' as the unit to count people."
+        )
 
     def _with_role(self, wanted: Role) -> tuple[str, ...]:
         return tuple(name for name, role in self.roles.items() if role is wanted)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata, Role
 from anoncore.table.summary import ColumnSummary, summarize
 
@@ -70,7 +71,9 @@ class Uniqueness:
     """How far a set of attributes tells rows apart.
 
     `n_unique` rows have a combination of values that no other row has; `n_groups` combinations occur. `separation` is
-    the share of row pairs that differ in at least one of the attributes (Motwani and Xu, 2007).
+    the share of row pairs that differ in at least one of the attributes (Motwani and Xu, 2007). Where one person may
+    have several rows, `counted` is "people": `n_rows` are different people, of whom `n_unique` have a combination in
+    some row that no other person has.
     """
 
     attributes: tuple[str, ...]
@@ -78,10 +81,11 @@ class Uniqueness:
     n_unique: int
     n_groups: int
     separation: float
+    counted: str = "rows"
 
     @property
     def share(self) -> float:
-        """Unique rows / rows."""
+        """Unique rows / rows, or people."""
         return self.n_unique / self.n_rows
 
     @property
@@ -89,13 +93,20 @@ class Uniqueness:
         """The count in words, e.g. `3,214 of 45,222 rows are unique in these 7 attributes`."""
         count = len(self.attributes)
         where = "this attribute" if count == 1 else f"these {count} attributes"
-        return f"{self.n_unique:,} of {self.n_rows:,} rows are unique in {where}"
+        return f"{self.n_unique:,} of {self.n_rows:,} {self.counted} are unique in {where}"
 
 
 def uniqueness(data: Microdata, attributes: Sequence[str] | None = None) -> Uniqueness:
-    """How many rows the attributes (default: the quasi-identifiers) single out."""
+    """How many rows, or people, the attributes (default: the quasi-identifiers) single out."""
     names = tuple(attributes if attributes is not None else data.quasi_identifiers)
-    return _uniqueness(names, [data.codes[name].astype(np.int64) for name in names], data.n_rows)
+    found = _uniqueness(names, [data.codes[name].astype(np.int64) for name in names], data.n_rows)
+    if data.people is None:
+        return found
+    group = dense_key((data.codes[name] for name in names), data.n_rows)
+    combinations_of_people = np.unique(np.column_stack((group, data.people)), axis=0)
+    alone = np.bincount(combinations_of_people[:, 0])[combinations_of_people[:, 0]] == 1
+    n_unique = len(np.unique(combinations_of_people[alone, 1]))
+    return replace(found, n_rows=data.n_people, n_unique=n_unique, counted="people")
 
 
 def suggest(frame: pd.DataFrame, summaries: Sequence[ColumnSummary] | None = None) -> tuple[Suggestion, ...]:

@@ -45,8 +45,8 @@ def bin_label(low: int, high: int) -> str:
     return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
 
-def size_histogram(sizes: Int64, style: RunStyle, word: str, words: str) -> go.Figure:
-    """Number of groups by number of rows; bar i counts the sizes from `size_bins(sizes)[i]` on."""
+def size_histogram(sizes: Int64, style: RunStyle, word: str, words: str, counted: str = "rows") -> go.Figure:
+    """Number of groups by number of rows, or of what is `counted`; bar i has the sizes from `size_bins(sizes)[i]` on."""
     edges = size_bins(sizes)
     counts = np.histogram(sizes, bins=edges)[0]
     labels = [bin_label(int(low), int(after) - 1) for low, after in itertools.pairwise(edges)]
@@ -55,10 +55,10 @@ def size_histogram(sizes: Int64, style: RunStyle, word: str, words: str) -> go.F
         y=counts,
         marker=marker(style),
         customdata=np.column_stack([edges[:-1], edges[1:] - 1]),
-        hovertemplate=f"%{{y:,}} {words} of %{{x}} rows<extra></extra>",
+        hovertemplate=f"%{{y:,}} {words} of %{{x}} {counted}<extra></extra>",
         name="",
     )
-    result = figure(bars, x=f"rows in the {word}", y=words, height=270)
+    result = figure(bars, x=f"{counted} in the {word}", y=words, height=270)
     result.update_layout(bargap=0.12 if len(labels) > 5 else 0.6)
     result.update_xaxes(type="category", nticks=min(len(labels), max(230 // (8 + 7 * len(labels[-1])), 2)), tickangle=0)
     return result

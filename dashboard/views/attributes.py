@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 
 from anoncore import AnonymizationError, Microdata
+from anoncore.table.people import repeated_identifiers
 from anoncore.table.suggestions import Suggestion, suggest, uniqueness
 from dashboard import compute, routes, state, tagging
 from dashboard.markdown import escaped
@@ -36,6 +38,7 @@ def render() -> None:
     suggestions = table_suggestions(table)
     _suggestion_bar(table, suggestions)
     _editor(table, suggestions)
+    _unit(table)
     try:
         data = state.microdata()
     except AnonymizationError as error:
@@ -146,6 +149,39 @@ def _fold(key: str, base: pd.DataFrame) -> None:
     state.set_tags(tagging.fold(state.tags(), base, edits.get("edited_rows", {})))
 
 
+def _unit(table: LoadedTable) -> None:
+    """Which column says whose row it is, so that people are counted; proposed where an identifier's values repeat."""
+    tags = state.tags()
+    options = tagging.unit_options(tags)
+    if len(options) == 1:
+        return
+    identifiers = tuple(name for name in options if name is not None)
+    repeated = compute.kept(
+        "repeated_identifiers", (table.digest, identifiers), lambda: repeated_identifiers(table.frame, identifiers)
+    )
+    proposal = tagging.unit_proposal(tags, repeated)
+    if proposal is not None:
+        name, sentence = proposal
+        with st.container(horizontal=True, vertical_alignment="center", border=True):
+            st.markdown(escaped(sentence))
+            st.button(escaped(f"Count people by '{name}'"), on_click=_set_unit, args=(name,))
+    key = f"unit-{table.id}-{tags.unit}"
+    st.selectbox(
+        "Whose row is it?",
+        options,
+        index=options.index(tags.unit),
+        format_func=lambda name: "Every row is another person" if name is None else name,
+        key=key,
+        on_change=lambda: _set_unit(state.widget_value(key)),
+        help="The identifier that is the same in all rows of a person. Then k, l and t count different people, not "
+        "rows. The column is never published.",
+    )
+
+
+def _set_unit(name: str | None) -> None:
+    state.set_tags(replace(state.tags(), unit=name))
+
+
 def _what_follows(data: Microdata) -> None:
     """What the tags mean for the people in the table, and where to go."""
     names = data.quasi_identifiers
@@ -158,7 +194,8 @@ def _what_follows(data: Microdata) -> None:
     with st.container(border=True):
         st.markdown(
             f"**{found.sentence}** ({found.share:.0%}): whoever knows these values finds the person for certain.",
-            help="A row is unique if no other row has the same values in all quasi-identifiers.",
+            help="A row is unique if no other row has the same values in all quasi-identifiers, and a person if nobody "
+            "else's row has.",
         )
         if not data.sensitive:
             st.markdown("No attribute is sensitive. k-anonymity works so; other requirements need one.")

@@ -46,10 +46,10 @@ def _browse(run: Run) -> None:
     profile = parts.profile(run)
     loss = parts.attempt("utility.information_loss", run, utility.information_loss)
     part = next((one for one in profile.fragments if one.fragment == fragment.name), profile.fragments[0])
-    _sizes(run, fragment.partition.sizes)
+    _sizes(run, run.release.people_per_group(fragment), int(fragment.partition.sizes.min()))
     left, right = st.columns([3, 2], gap="medium")
     with right:
-        sizes = _histogram(run, fragment.partition.sizes)
+        sizes = _histogram(run, run.release.people_per_group(fragment))
     with left:
         boxes = st.columns(2)
         attribute = ground = None
@@ -73,36 +73,52 @@ def _browse(run: Run) -> None:
     _detail(run, fragment, group, levels, Lens(attribute, ground, order, sizes))
 
 
-def _sizes(run: Run, sizes: Int64) -> None:
+def _sizes(run: Run, sizes: Int64, fewest_rows: int) -> None:
+    """How many groups there are and how large they are; where people are counted, also the fewest rows."""
+    counted = run.release.counted_word
     word, words = run.release.group_word, parts.plural(run.release.group_word)
     parts.tiles(
         [
             Tile(words.capitalize(), f"{len(sizes):,}", f"Number of {words}: sets of rows that look alike."),
-            Tile("Smallest", f"{sizes.min():,} rows", f"Rows of the smallest {word}: the k that is reached."),
-            Tile("Median", f"{np.median(sizes):,.0f} rows", f"Half of the {words} have at most so many rows."),
-            Tile("Largest", f"{sizes.max():,} rows", f"Rows of the largest {word}."),
+            Tile(
+                "Smallest",
+                f"{sizes.min():,} {counted}",
+                f"{counted.capitalize()} of the smallest {word}: the k that is reached.",
+            ),
+            Tile(
+                "Median", f"{np.median(sizes):,.0f} {counted}", f"Half of the {words} have at most so many {counted}."
+            ),
+            Tile("Largest", f"{sizes.max():,} {counted}", f"{counted.capitalize()} of the largest {word}."),
         ]
     )
+    if counted != "rows":
+        st.caption(
+            parts.escaped(
+                f"Different people are counted by '{run.data.unit}': {run.release.table_size}. No {word} has fewer "
+                f"than {fewest_rows:,} rows or {sizes.min():,} people."
+            )
+        )
 
 
 def _histogram(run: Run, sizes: Int64) -> tuple[int, int] | None:
     """The histogram of sizes; a clicked bar keeps only its sizes in the list."""
+    counted = run.release.counted_word
     word, words = run.release.group_word, parts.plural(run.release.group_word)
     edges = size_bins(sizes)
     name = f"class-bar-{run.id}"
     key = f"class-sizes-{run.id}-{state.session(f'{name}-round', 0)}"
     parts.chart(
-        size_histogram(sizes, run_style(run.color_index), word, words),
+        size_histogram(sizes, run_style(run.color_index), word, words, counted),
         key=key,
-        caption=f"How many {words} have how many rows. Click a bar to list only these.",
-        alt=f"Histogram of the sizes of {len(sizes):,} {words}, from {sizes.min():,} to {sizes.max():,} rows.",
+        caption=f"How many {words} have how many {counted}. Click a bar to list only these.",
+        alt=f"Histogram of the sizes of {len(sizes):,} {words}, from {sizes.min():,} to {sizes.max():,} {counted}.",
         on_select=partial(_bar_clicked, name, key),
     )
     bar = state.session(name)
     if bar is None or bar >= len(edges) - 1:
         return None
     low, high = int(edges[bar]), int(edges[bar + 1]) - 1
-    label = f"Listed: {bin_label(low, high)} rows. Show all sizes again"
+    label = f"Listed: {bin_label(low, high)} {counted}. Show all sizes again"
     st.button(label, key=f"{name}-clear", on_click=_clear_bar, args=(name,))
     return low, high
 

@@ -57,7 +57,7 @@ def shown_run() -> Run | None:
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         st.image(swatch(run_style(run.color_index)), width=18)
         st.markdown(
-            f"**{escaped(run.label)}**: {run.data.n_rows:,} rows of {escaped(run.table_name)} in {groups}, "
+            f"**{escaped(run.label)}**: {release.table_size} of {escaped(run.table_name)} in {groups}, "
             f"made in {duration(run.seconds)}"
         )
     return run

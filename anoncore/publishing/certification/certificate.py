@@ -24,6 +24,7 @@ from anoncore.publishing.certification.entries import (
     Method,
     Personal,
     Table,
+    Unit,
 )
 from anoncore.publishing.certification.published_table import PublishedTable
 from anoncore.publishing.export import FileFormat
@@ -71,6 +72,8 @@ class Certificate(Entry):
         What the files alone do not show, in sentences.
     written : dict of str to str, or None
         Hash of all joined tables together, cell by cell and row by row as files of each format have them.
+    unit : Unit or None
+        The column by which different people were counted, where one person may have several rows.
 
     Examples
     --------
@@ -110,6 +113,7 @@ class Certificate(Entry):
     files: list[File]
     not_checked: list[str]
     written: dict[FileFormat, str] | None = None
+    unit: Unit | None = None
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:

@@ -30,11 +30,13 @@ from anoncore.publishing.certification.entries import (
     Statement,
     Table,
     Written,
+    Unit,
 )
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
 from anoncore.publishing.certification.published_table import PublishedTable, cell_name
 from anoncore.publishing.certification.rechecking import (
     HIDDEN_PEOPLE,
+    HIDDEN_UNIT,
     Recheck,
     hidden_reason,
     recheck_joins,
@@ -48,6 +50,10 @@ from anoncore.recipes.recipe import without_seeds
 from anoncore.release.release import Release, ReleaseMethod
 from anoncore.requirements import Requirement
 
+PEOPLE = (
+    "One person may have several rows. Different people were counted when the release was made; the column that says "
+    "whose row it is stays with whoever made it. A group has at least as many rows as people."
+)
 INPUT = (
     "HMAC-SHA-256 of the table's content without identifiers, in whatever order of rows. Its key stays with whoever "
     "made the release: with a plain hash a reader could test guesses of the original table."
@@ -119,7 +125,8 @@ def certify(
     attributes = attribute_entries(release, shown)
     group = _group_column(release, shown)
     published = PublishedRelease(shown, by_name(attributes), group)
-    asked = [_asked(published, one) for one in privacy.guarantees(release, requirements)]
+    unit = None if release.data.people is None else release.data.unit
+    asked = [_asked(published, one, unit) for one in privacy.guarantees(release, requirements)]
     method = None if release.algorithm is None else _method(release.algorithm)
     people = [_personal(published, method, one) for one in privacy.personal_guarantees(release)]
     joins = _joins(release, published)
@@ -144,6 +151,7 @@ def certify(
         files=[_file(name, content) for name, content in (files or {}).items()],
         not_checked=_not_checked(asked, people, joins),
         written={format: ordered_hash(exact, group) for format, exact in written.items()} if group else None,
+        unit=None if unit is None else Unit(column=unit, people=release.data.n_people, about=PEOPLE),
     )
     wrong = next((one.sentence for one in content_findings(certificate, files or {}) if one.outcome == "fails"), "")
     if wrong:
@@ -207,7 +215,7 @@ def _table(
     )
 
 
-def _asked(published: PublishedRelease, guarantee: privacy.Guarantee) -> Asked:
+def _asked(published: PublishedRelease, guarantee: privacy.Guarantee, unit: str | None) -> Asked:
     if not guarantee.holds:
         raise ReleaseError(f"There is no certificate for what does not hold: {guarantee.sentence}")
     requirement = guarantee.requirement
@@ -222,6 +230,9 @@ def _asked(published: PublishedRelease, guarantee: privacy.Guarantee) -> Asked:
         rechecked=False,
         reason=hidden_reason(published, requirement, guarantee.attribute),
     )
+    if unit is not None:
+        reached = None if np.isinf(guarantee.reached) else guarantee.reached
+        return entry.model_copy(update={"reached": reached, "reason": HIDDEN_UNIT.format(unit=unit)})
     if entry.reason:
         return entry
     recheck = recheck_requirement(published, entry)

@@ -36,6 +36,14 @@ class InputTable(Entry):
     about: str
 
 
+class Unit(Entry):
+    """Whose rows these are: the column by which different people were counted, which is not published."""
+
+    column: str
+    people: int = Field(ge=1)
+    about: str
+
+
 class Attribute(Entry):
     """An attribute of the table: its role, how its values relate and in which form it is published (None: not at all).
 

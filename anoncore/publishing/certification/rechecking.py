@@ -22,6 +22,7 @@ from anoncore.requirements import REQUIREMENTS, Comparison, Requirement
 
 T = TypeVar("T")
 HIDDEN_PEOPLE = "which rows of the tables belong to one person is what the release hides"
+HIDDEN_UNIT = "people were counted by '{unit}', which is not published"
 HIDDEN_TABLE = "the original distribution of '{attribute}' is not published"
 
 
@@ -68,6 +69,21 @@ def recheck_requirement(published: PublishedRelease, asked: Asked) -> Recheck:
         )
 
     return _said(asked.label, work)
+
+
+def recheck_rows(published: PublishedRelease, asked: Asked) -> Recheck | None:
+    """What the rows show of a requirement for which people were counted: that it fails, or None.
+
+    A group has at most as many people as rows, and where they have different values the rows do. So a requirement that
+    more people or more values never break fails for people where it fails for rows; that it holds for rows shows
+    nothing.
+    """
+    try:
+        decisive = REQUIREMENTS.build(asked.requirement).monotone_for_people
+    except AnonymizationError:
+        decisive = True
+    recheck = recheck_requirement(published, asked) if decisive else None
+    return None if recheck is None or recheck.holds else recheck
 
 
 def recheck_people(published: PublishedRelease, method: Method | None, promise: Personal) -> Recheck | None:

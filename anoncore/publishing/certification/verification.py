@@ -19,7 +19,13 @@ from anoncore.publishing.certification.files import read_published
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
 from anoncore.publishing.certification.published_table import NUMBER, PublishedTable
-from anoncore.publishing.certification.rechecking import Recheck, recheck_joins, recheck_people, recheck_requirement
+from anoncore.publishing.certification.rechecking import (
+    Recheck,
+    recheck_joins,
+    recheck_people,
+    recheck_requirement,
+    recheck_rows,
+)
 from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.publishing.certification.written_cells import WrittenTable, cell_content, group_cell, label_as, shown_cell
 from anoncore.publishing.export import ENDINGS, FORMULA, FileFormat, member_names, sheet_titles
@@ -345,6 +351,8 @@ def _groups(certificate: Certificate, published: PublishedRelease) -> Iterator[F
 def _statements(certificate: Certificate, published: PublishedRelease) -> Iterator[Finding]:
     for asked in certificate.requirements:
         recheck = recheck_requirement(published, asked) if asked.rechecked else None
+        if certificate.unit is not None and not asked.rechecked:
+            recheck = recheck_rows(published, asked)
         yield _finding(asked.label, asked, recheck, asked.reached)
     for promise in certificate.people:
         # Where the tables do not show that it holds, they may still show that it fails.

@@ -34,11 +34,12 @@ def summary(subject: Subject, numbers: Numbers) -> Section:
     tiles = [(CRITERIA[name], numbers[name]) for name in TILES if isinstance(numbers[name], float)]
     release = subject.release
     sizes = "; ".join(
-        f"{part.partition.n_groups:,} groups ({release.group_word}) of {part.partition.sizes.min():,} to "
-        f"{part.partition.sizes.max():,} rows" + ("" if release.is_shared else f" in {part.name}")
+        f"{part.partition.n_groups:,} groups ({release.group_word}) of {people.min():,} to {people.max():,} "
+        f"{release.counted_word}" + ("" if release.is_shared else f" in {part.name}")
         for part in (release.fragments[:1] if release.is_shared else release.fragments)
+        for people in (release.people_per_group(part),)
     )
-    return section("In short", "summary.html", rows=f"{release.data.n_rows:,}", sizes=sizes, tiles=tiles)
+    return section("In short", "summary.html", rows=release.table_size, sizes=sizes, tiles=tiles)
 
 
 def holds(subject: Subject) -> Section:
@@ -91,17 +92,19 @@ def _number(value: float) -> str:
 def _sizes(subject: Subject) -> Figure:
     release = subject.release
     parts = release.fragments[:1] if release.is_shared else release.fragments
-    sizes = np.concatenate([part.partition.sizes for part in parts]).astype(np.float64)
+    sizes = np.concatenate([release.people_per_group(part) for part in parts]).astype(np.float64)
     median = float(np.median(sizes))
     drawing = histogram(
         sizes,
-        "rows of a group",
+        f"{release.counted_word} of a group",
         "groups",
         lambda value: f"{value:,.0f}",
         f"Group sizes, median {median:,.0f}.",
         subject.style or 0,
     )
-    return Figure(drawing, f"Sizes of the {len(sizes):,} groups; half of them have at most {median:,.0f} rows.")
+    return Figure(
+        drawing, f"Sizes of the {len(sizes):,} groups; half of them have at most {median:,.0f} {release.counted_word}."
+    )
 
 
 def _distances(subject: Subject, attribute: str) -> Figure:
