@@ -46,7 +46,7 @@ def bin_label(low: int, high: int) -> str:
 
 
 def size_histogram(sizes: Int64, style: RunStyle, word: str, words: str, counted: str = "rows") -> go.Figure:
-    """Number of groups by number of rows, or of what is `counted`; bar i has the sizes from `size_bins(sizes)[i]` on."""
+    """Number of groups by size in what is `counted`; bar i has the sizes from `size_bins(sizes)[i]` on."""
     edges = size_bins(sizes)
     counts = np.histogram(sizes, bins=edges)[0]
     labels = [bin_label(int(low), int(after) - 1) for low, after in itertools.pairwise(edges)]
