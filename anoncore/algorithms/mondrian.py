@@ -18,6 +18,7 @@ from anoncore.base.texts import listing
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.mondrian import Partitioning, grow
+from anoncore.kernels.people import KernelPeople
 from anoncore.kernels.sweep import INFOGAIN, LOSS, MEDIAN, REGRESSION, Search
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
@@ -173,7 +174,12 @@ class Mondrian(Algorithm):
 
 
 def search_of(
-    model: Mondrian, data: Microdata, checks: CheckSet, most_rows: int, content: npt.NDArray[np.int64]
+    model: Mondrian,
+    data: Microdata,
+    checks: CheckSet,
+    most_rows: int,
+    content: npt.NDArray[np.int64],
+    people: KernelPeople,
 ) -> Search:
     """What the kernels search for in nodes of at most `most_rows` rows; `content` orders rows that share a median.
 
@@ -195,6 +201,7 @@ def search_of(
         target=target,
         xlogx=counted * np.log2(np.maximum(counted, 1)),
         content=content,
+        people=people,
     )
 
 
@@ -216,7 +223,7 @@ class _Growth:
         if model.uses_target and model.target is not None:
             columns.append(data.codes[model.target])
         content = np.zeros((0, 0), dtype=np.int64) if model.strict else data.content_words
-        search = search_of(model, data, checks, data.n_rows, content)
+        search = search_of(model, data, checks, data.n_rows, content, checks.people)
         rows = np.empty((data.n_rows, len(columns) + 1), dtype=np.int32)
         for number, column in enumerate(columns):
             rows[:, number] = column

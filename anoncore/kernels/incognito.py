@@ -5,6 +5,8 @@ are one entry with a weight. Coarser groups are made of the entries of finer one
 
 - `codes` int32 (n_entries, n_attributes): generalized codes of the quasi-identifiers of each entry.
 - `sensitive` int32 (n_entries,): number of the combination of sensitive values of each entry, 0..n_combinations-1.
+  Where one person may have several rows, a combination is also one of a person: entries are then people with a
+  combination of values, and those of one person follow each other.
 - `weight` int64 (n_entries,): number of rows of each entry.
 - `starts` int64 (n_groups + 1,): group g is the entries `starts[g]`..`starts[g + 1]` - 1.
 
@@ -17,7 +19,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Int32, Int64
 from anoncore.kernels.checking import KernelChecks, all_hold
-from anoncore.kernels.compiler import kernel
+from anoncore.kernels.compiler import inner_kernel, kernel
 
 
 @kernel
@@ -58,12 +60,40 @@ def roll_up(
     return joined, values, rows, starts
 
 
+@inner_kernel
+def _people_hold(checks: KernelChecks, combinations: Int32, person: Int32, sensitive: Int32, starts: Int64) -> Bools:
+    """`holding` where people are counted; a person's entries follow each other in each group."""
+    result = np.empty(starts.shape[0] - 1, np.bool_)
+    counts = np.zeros(checks.count_start[-1], np.int64)
+    # Who was counted last with each value: as a person's entries follow each other, that tells whether they were yet.
+    last = np.full(checks.count_start[-1], -1, np.int64)
+    for group in range(result.shape[0]):
+        counts[:] = 0
+        last[:] = -1
+        n_people, before = 0, -1
+        for entry in range(starts[group], starts[group + 1]):
+            combination = sensitive[entry]
+            n_people += person[combination] != before
+            before = person[combination]
+            for column in range(combinations.shape[1]):
+                cell = checks.count_start[column] + combinations[combination, column]
+                counts[cell] += last[cell] != before
+                last[cell] = before
+        result[group] = all_hold(checks, counts, n_people)
+    return result
+
+
 @kernel
-def holding(checks: KernelChecks, combinations: Int32, sensitive: Int32, weight: Int64, starts: Int64) -> Bools:
+def holding(
+    checks: KernelChecks, combinations: Int32, person: Int32, sensitive: Int32, weight: Int64, starts: Int64
+) -> Bools:
     """Whether each group of entries satisfies every check, bool (n_groups,).
 
-    `combinations` int32 (n_combinations, n_columns) has the sensitive codes of each combination.
+    `combinations` int32 (n_combinations, n_columns) has the sensitive codes of each combination, and `person` int32
+    (n_combinations,) its person; no entries where rows are counted.
     """
+    if person.shape[0] > 0:
+        return _people_hold(checks, combinations, person, sensitive, starts)
     result = np.empty(starts.shape[0] - 1, np.bool_)
     counts = np.zeros(checks.count_start[-1], np.int64)
     for group in range(result.shape[0]):

@@ -18,6 +18,7 @@ import numpy as np
 from anoncore.kernels.arrays import Bools, Int32, Int64, Words
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.people import KernelPeople, add_row, forget_row, new_tally
 
 
 class LatticeRows(NamedTuple):
@@ -25,7 +26,7 @@ class LatticeRows(NamedTuple):
 
     `salt[begin[a] + level * size[a] + code]` is a random 64-bit word, equal for the codes of attribute a that are one
     value at that level. Rows whose words add up to the same have the same generalized quasi-identifiers: that two
-    different ones add up to the same has a probability of 2^-64.
+    different ones add up to the same has a probability of 2^-64. `people` says whose rows they are.
     """
 
     codes: Int32
@@ -33,6 +34,7 @@ class LatticeRows(NamedTuple):
     salt: Words
     begin: Int64
     size: Int64
+    people: KernelPeople
 
 
 @inner_kernel
@@ -67,7 +69,8 @@ def _groups_hold(rows: LatticeRows, left: Int64, number: Int64, sizes: Int64, ch
     """Whether each group satisfies every check, bool (n_groups,)."""
     hold = np.zeros(sizes.shape[0], np.bool_)
     counts = np.zeros(checks.count_start[-1], np.int64)
-    if rows.sensitive.shape[1] == 0:
+    counts_people = rows.people.person.shape[0] > 0
+    if rows.sensitive.shape[1] == 0 and not counts_people:
         for group in range(sizes.shape[0]):
             hold[group] = all_hold(checks, counts, sizes[group])
         return hold
@@ -81,6 +84,9 @@ def _groups_hold(rows: LatticeRows, left: Int64, number: Int64, sizes: Int64, ch
         if sizes[group] >= checks.minimum_rows:
             members[filled[group]] = left[i]
             filled[group] += 1
+    if counts_people:
+        _people_hold(rows, members, filled, sizes, checks, hold)
+        return hold
     begin = 0
     for group in range(sizes.shape[0]):
         if sizes[group] < checks.minimum_rows:
@@ -94,6 +100,33 @@ def _groups_hold(rows: LatticeRows, left: Int64, number: Int64, sizes: Int64, ch
                 counts[checks.count_start[s] + rows.sensitive[members[i], s]] = 0
         begin = filled[group]
     return hold
+
+
+@inner_kernel
+def _people_hold(
+    rows: LatticeRows, members: Int64, filled: Int64, sizes: Int64, checks: KernelChecks, hold: Bools
+) -> None:
+    """Write whether each group satisfies every check where people are counted into `hold`.
+
+    `members[:filled[0]]` are the rows of the first group, and `members[filled[g - 1]:filled[g]]` those of group g, of
+    the groups that are large enough; the others have none there.
+    """
+    tally = new_tally(rows.people)
+    counts, cells = np.zeros(checks.count_start[-1], np.int64), np.empty(rows.sensitive.shape[1], np.int64)
+    begin = 0
+    for group in range(sizes.shape[0]):
+        if sizes[group] < checks.minimum_rows:
+            continue
+        counts[:] = 0
+        n_people = 0
+        for i in range(begin, filled[group]):
+            for s in range(cells.shape[0]):
+                cells[s] = checks.count_start[s] + rows.sensitive[members[i], s]
+            n_people += add_row(rows.people, tally, members[i], cells, counts)
+        hold[group] = all_hold(checks, counts, n_people)
+        for i in range(begin, filled[group]):
+            forget_row(rows.people, tally, members[i])
+        begin = filled[group]
 
 
 @kernel

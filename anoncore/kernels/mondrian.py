@@ -21,6 +21,7 @@ from anoncore.kernels.attributes import HIERARCHY, Attributes, common_node, widt
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.code_sweep import best_code, gather, has_few_codes, loss_costs
 from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.people import add_row, forget_row
 from anoncore.kernels.splitting import (
     NO_SPLIT,
     NODE_CHILDREN,
@@ -46,6 +47,7 @@ from anoncore.kernels.sweep import (
     new_workspace,
     sort_rows,
     threshold_costs,
+    value_cells,
 )
 
 
@@ -102,11 +104,15 @@ def median_code(rows: Int32, lo: int, hi: int, a: int, low: int, high: int) -> t
 
 
 @inner_kernel
-def _sides_allowed(rows: Int32, node: Node, split: Split, search: Search, checks: KernelChecks) -> bool:
+def _sides_allowed(
+    rows: Int32, node: Node, split: Split, search: Search, checks: KernelChecks, work: Workspace
+) -> bool:
     """Whether both sides of a binary split satisfy the checks; the left side has `split.left` rows."""
     n_left, n_right = split.left, node.hi - node.lo - split.left
     if n_left < checks.minimum_rows or n_right < checks.minimum_rows:
         return False
+    if search.people.person.shape[0] > 0:
+        return _people_of_sides_hold(rows, node, split, search, checks, work)
     left = np.zeros(node.counts.shape[0], np.int64)
     if search.n_sensitive > 0:
         is_left = goes_left(rows, node.lo, node.hi, split, search.content)
@@ -119,7 +125,30 @@ def _sides_allowed(rows: Int32, node: Node, split: Split, search: Search, checks
 
 
 @inner_kernel
-def _median_split(rows: Int32, node: Node, attributes: Attributes, search: Search, checks: KernelChecks) -> Split:
+def _people_of_sides_hold(
+    rows: Int32, node: Node, split: Split, search: Search, checks: KernelChecks, work: Workspace
+) -> bool:
+    """Whether both sides satisfy the checks where people are counted, who may be on both sides."""
+    is_left = goes_left(rows, node.lo, node.hi, split, search.content)
+    left, right = np.zeros(node.counts.shape[0], np.int64), np.zeros(node.counts.shape[0], np.int64)
+    cells, number, people = np.empty(search.n_sensitive, np.int64), rows.shape[1] - 1, search.people
+    n_left, n_right = 0, 0
+    for row in range(node.lo, node.hi):
+        value_cells(rows, row, search, checks, cells)
+        if is_left[row - node.lo]:
+            n_left += add_row(people, work.left, rows[row, number], cells, left)
+        else:
+            n_right += add_row(people, work.right, rows[row, number], cells, right)
+    for row in range(node.lo, node.hi):
+        forget_row(people, work.left, rows[row, number])
+        forget_row(people, work.right, rows[row, number])
+    return all_hold(checks, left, n_left) and all_hold(checks, right, n_right)
+
+
+@inner_kernel
+def _median_split(
+    rows: Int32, node: Node, attributes: Attributes, search: Search, checks: KernelChecks, work: Workspace
+) -> Split:
     """The median split of the widest attribute that has an allowable one.
 
     A clean threshold lies below or above the rows that share the median value, whichever is more balanced. Where it is
@@ -138,18 +167,18 @@ def _median_split(rows: Int32, node: Node, attributes: Attributes, search: Searc
         if attributes.form[a] == HIERARCHY:
             ancestor = common_node(attributes, a, attributes.leaf[attributes.code_start[a] + low[a]], low[a], high[a])
             split = make_split(NODE_CHILDREN, a, ancestor, 0)
-            if children_allowed(rows, lo, hi, split, attributes, search, checks):
+            if children_allowed(rows, lo, hi, split, attributes, search, checks, work):
                 return split
             continue
         value, below, up_to = median_code(rows, lo, hi, a, low[a], high[a])
         split = make_split(THRESHOLD, a, value, up_to)
         if min(below, n - below) > min(up_to, n - up_to):
             split = make_split(THRESHOLD, a, value - 1, below)
-        if _sides_allowed(rows, node, split, search, checks):
+        if _sides_allowed(rows, node, split, search, checks, work):
             return split
         if not search.strict and below < n // 2:
             split = make_split(SHARED_MEDIAN, a, value, n // 2)
-            if _sides_allowed(rows, node, split, search, checks):
+            if _sides_allowed(rows, node, split, search, checks, work):
                 return split
     return make_split(NO_SPLIT, 0, 0, 0)
 
@@ -169,12 +198,13 @@ def _best_split(
     With the median criterion costs of different attributes do not compare: the first attribute with a split wins.
     """
     n, low, high = node.hi - node.lo, node.low, node.high
+    counts_people = search.people.person.shape[0] > 0
     best, split = np.inf, make_split(NO_SPLIT, 0, 0, 0)
     for a in range(low.shape[0]):
         if low[a] == high[a]:
             continue
         few = criterion == LOSS and has_few_codes(n, high[a] - low[a] + 1, node.counts.shape[0], attributes)
-        if attributes.form[a] != HIERARCHY and few:
+        if attributes.form[a] != HIERARCHY and few and not counts_people:
             at_codes = gather(rows, node, a, attributes, checks)
             cost, code = best_code(at_codes, loss_costs(at_codes, attributes), best, TIE * n, checks)
             if code >= 0:
@@ -188,7 +218,7 @@ def _best_split(
         elif criterion != MEDIAN:
             ancestor = common_node(attributes, a, attributes.leaf[attributes.code_start[a] + low[a]], low[a], high[a])
             candidate = make_split(NODE_CHILDREN, a, ancestor, 0)
-            if not children_allowed(rows, node.lo, node.hi, candidate, attributes, search, checks):
+            if not children_allowed(rows, node.lo, node.hi, candidate, attributes, search, checks, work):
                 continue
             sort_rows(rows, node, a, work)
             cost = children_cost(rows, n, criterion, candidate, search, attributes, work)
@@ -211,12 +241,13 @@ def choose_split(
 ) -> Split:
     """The split of the node of rows lo..hi-1 by the search's criterion, or NO_SPLIT if no split is allowable.
 
-    Where the criterion finds no split, or too small a gain, the median decides; and where the sensitive values allow no
-    median split, the most balanced threshold that they do allow.
+    Where the criterion finds no split, or too small a gain, the median decides; and where the sensitive values or the
+    people of the sides allow no median split, the most balanced threshold that they do allow.
     """
     if hi - lo < 2 * checks.minimum_rows or hi - lo < 2:
         return make_split(NO_SPLIT, 0, 0, 0)
     node = _node(rows, lo, hi, search, checks)
+    counts_people = search.people.person.shape[0] > 0
     if search.criterion != MEDIAN:
         cost, split = _best_split(rows, node, search.criterion, attributes, search, checks, work)
         enough = split.kind != NO_SPLIT
@@ -224,8 +255,8 @@ def choose_split(
             enough = _class_entropy(rows, lo, hi, search) - cost >= search.min_gain * (hi - lo)
         if enough:
             return split
-    split = _median_split(rows, node, attributes, search, checks)
-    if split.kind == NO_SPLIT and search.n_sensitive > 0:
+    split = _median_split(rows, node, attributes, search, checks, work)
+    if split.kind == NO_SPLIT and (search.n_sensitive > 0 or counts_people):
         balance = search.criterion * 0 + MEDIAN  # a variable: a constant would compile everything below twice
         _, split = _best_split(rows, node, balance, attributes, search, checks, work)
     return split
@@ -310,7 +341,7 @@ def grow(
     Returns the ends of the sides that remain to be grown, none if all is done. `table.starts` becomes 1 at the first
     row of each leaf.
     """
-    work = new_workspace(hi - lo, attributes.position.shape[0])
+    work = new_workspace(hi - lo, attributes.position.shape[0], search.people)
     once = hi - lo > small
     # Nodes wait on a stack: depth first keeps it short, and the rows of the node that is cut next are still in cache.
     open_lo, open_hi = [lo], [hi]

@@ -9,10 +9,84 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
-from anoncore.kernels.compiler import call_level, kernel
+from anoncore.kernels.compiler import call_level, inner_kernel, kernel
+
+
+class KernelPeople(NamedTuple):
+    """Whose rows a search looks at; without rows where every row is another person, which is faster.
+
+    `person` int32 (n_rows,) as above. `pair` int32 (n_rows, n_sensitive) numbers the different pairs of a person and a
+    value of the whole table, those of all sensitive attributes one after the other, 0..n_pairs-1.
+    """
+
+    person: Int32
+    pair: Int32
+    n_people: int
+    n_pairs: int
+
+
+def no_people() -> KernelPeople:
+    """That every row is another person."""
+    return KernelPeople(np.zeros(0, np.int32), np.zeros((0, 0), np.int32), 0, 0)
+
+
+class Tally(NamedTuple):
+    """The people of a group while rows are added to it and taken from it.
+
+    `of_person` int32 (n_people,) and `of_pair` int32 (n_pairs,): how many of the group's rows are a person's, and have
+    a pair. A person, or a pair, is in the group as long as this number is above 0. All numbers are 0 between two uses,
+    so that no group has to clear those of people whom it does not have.
+    """
+
+    of_person: Int32
+    of_pair: Int32
+
+
+@inner_kernel
+def new_tally(people: KernelPeople) -> Tally:
+    """The tally of a group without rows."""
+    return Tally(np.zeros(people.n_people, np.int32), np.zeros(people.n_pairs, np.int32))
+
+
+@inner_kernel
+def add_row(people: KernelPeople, tally: Tally, row: int, cells: Int64, counts: Int64) -> int:
+    """Add a row of the table to a group; 1 if its person is new there, else 0.
+
+    `counts` int64 (n_counts,) are the people of the group with each sensitive value, and `cells` int64 (n_sensitive,)
+    is where the row's values stand in it.
+    """
+    for s in range(cells.shape[0]):
+        pair = people.pair[row, s]
+        counts[cells[s]] += tally.of_pair[pair] == 0
+        tally.of_pair[pair] += 1
+    person = people.person[row]
+    tally.of_person[person] += 1
+    return 1 if tally.of_person[person] == 1 else 0
+
+
+@inner_kernel
+def take_row(people: KernelPeople, tally: Tally, row: int, cells: Int64, counts: Int64) -> int:
+    """Take a row from a group, as `add_row` adds it; 1 if its person is gone with it, else 0."""
+    for s in range(cells.shape[0]):
+        pair = people.pair[row, s]
+        tally.of_pair[pair] -= 1
+        counts[cells[s]] -= tally.of_pair[pair] == 0
+    person = people.person[row]
+    tally.of_person[person] -= 1
+    return 1 if tally.of_person[person] == 0 else 0
+
+
+@inner_kernel
+def forget_row(people: KernelPeople, tally: Tally, row: int) -> None:
+    """Set back what a tally has of a row's person and pairs."""
+    tally.of_person[people.person[row]] = 0
+    for s in range(people.pair.shape[1]):
+        tally.of_pair[people.pair[row, s]] = 0
 
 
 @kernel

@@ -34,7 +34,7 @@ def sample_splits(
     `most_leaves`. A split at a hierarchy node numbers all its children, also those without rows in the sample: other
     rows may lie in them.
     """
-    work = new_workspace(rows.shape[0], attributes.position.shape[0])
+    work = new_workspace(rows.shape[0], attributes.position.shape[0], search.people)
     splits = np.empty((16, 4), np.int32)
     n_splits, n_nodes, n_leaves = 0, 1, 1
     nodes, begins, ends = [0], [0], [rows.shape[0]]

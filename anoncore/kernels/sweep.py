@@ -20,6 +20,7 @@ from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.attributes import CATEGORY, HIERARCHY, Attributes, common_node
 from anoncore.kernels.checking import KernelChecks, all_hold, side_holds
 from anoncore.kernels.compiler import inner_kernel
+from anoncore.kernels.people import KernelPeople, Tally, add_row, forget_row, new_tally, take_row
 from anoncore.kernels.splitting import Node, Split, child_sizes
 
 MEDIAN, INFOGAIN, REGRESSION, LOSS = 0, 1, 2, 3
@@ -36,6 +37,7 @@ class Search(NamedTuple):
     `n_attributes` quasi-identifiers, then `n_sensitive` sensitive attributes, then the target where there is one.
     `n_classes` counts the target's codes (INFOGAIN), `target` float (n_codes,) has a number for each (REGRESSION).
     `xlogx[c]` is c log2 c for the counts that occur. `content` int64 (n_words, n_rows) orders rows by their content.
+    `people` says whose rows they are, by their number in the last column of `rows`.
     """
 
     criterion: int
@@ -47,6 +49,7 @@ class Search(NamedTuple):
     target: Floats
     xlogx: Floats
     content: Int64
+    people: KernelPeople
 
 
 class Workspace(NamedTuple):
@@ -54,23 +57,27 @@ class Workspace(NamedTuple):
 
     `stamp` int64 (n_codes,), with the codes of all attributes one after the other, holds the time at which a code was
     last met; `clock` int64 (1,) is the time now. A new sweep sets the clock forward: then no code counts as met, and
-    no stamp has to be cleared.
+    no stamp has to be cleared. `left` and `right` tally the people of both sides of a cut.
     """
 
     order: Int64
     cost: Floats
     stamp: Int64
     clock: Int64
+    left: Tally
+    right: Tally
 
 
 @inner_kernel
-def new_workspace(n_rows: int, n_codes: int) -> Workspace:
+def new_workspace(n_rows: int, n_codes: int, people: KernelPeople) -> Workspace:
     """Buffers for nodes of up to n_rows rows over n_codes codes in all."""
     return Workspace(
         np.empty(n_rows, np.int64),
         np.empty(n_rows + 1, np.float64),
         np.zeros(n_codes, np.int64),
         np.zeros(1, np.int64),
+        new_tally(people),
+        new_tally(people),
     )
 
 
@@ -204,6 +211,8 @@ def best_threshold(
     rows: Int32, node: Node, a: int, bound: float, search: Search, checks: KernelChecks, work: Workspace
 ) -> tuple[float, int]:
     """Cost of the cheapest allowable cut below cost `bound`, and the last code on its left; -1 if there is none."""
+    if search.people.person.shape[0] > 0:
+        return _best_threshold_of_people(rows, node, a, bound, search, checks, work)
     n = node.hi - node.lo
     left = np.zeros(node.counts.shape[0], np.int64)
     right = node.counts.copy()
@@ -228,8 +237,51 @@ def best_threshold(
 
 
 @inner_kernel
+def value_cells(rows: Int32, row: int, search: Search, checks: KernelChecks, cells: Int64) -> None:
+    """Write where the sensitive values of a row stand among the counts into `cells` int64 (n_sensitive,)."""
+    for s in range(search.n_sensitive):
+        cells[s] = checks.count_start[s] + rows[row, search.n_attributes + s]
+
+
+@inner_kernel
+def _best_threshold_of_people(
+    rows: Int32, node: Node, a: int, bound: float, search: Search, checks: KernelChecks, work: Workspace
+) -> tuple[float, int]:
+    """`best_threshold` where one person may have several rows: both sides count people, who may be on both."""
+    n, number, people = node.hi - node.lo, rows.shape[1] - 1, search.people
+    left, right = np.zeros(node.counts.shape[0], np.int64), np.zeros(node.counts.shape[0], np.int64)
+    cells = np.empty(search.n_sensitive, np.int64)
+    n_left, n_right = 0, 0
+    for row in range(node.lo, node.hi):
+        value_cells(rows, row, search, checks, cells)
+        n_right += add_row(people, work.right, rows[row, number], cells, right)
+    best, value = bound, -1
+    tie = TIE * n
+    for i in range(1, n):
+        row = work.order[i - 1]
+        value_cells(rows, row, search, checks, cells)
+        n_left += add_row(people, work.left, rows[row, number], cells, left)
+        n_right -= take_row(people, work.right, rows[row, number], cells, right)
+        if work.cost[i] >= best - tie or rows[row, a] == rows[work.order[i], a]:
+            continue
+        if all_hold(checks, left, n_left) and all_hold(checks, right, n_right):
+            best, value = work.cost[i], rows[row, a]
+    for row in range(node.lo, node.hi):
+        forget_row(people, work.left, rows[row, number])
+        forget_row(people, work.right, rows[row, number])
+    return best, value
+
+
+@inner_kernel
 def children_allowed(
-    rows: Int32, lo: int, hi: int, split: Split, attributes: Attributes, search: Search, checks: KernelChecks
+    rows: Int32,
+    lo: int,
+    hi: int,
+    split: Split,
+    attributes: Attributes,
+    search: Search,
+    checks: KernelChecks,
+    work: Workspace,
 ) -> bool:
     """Whether every non-empty child of the split's hierarchy node satisfies the checks."""
     node = attributes.node_start[split.attribute] + split.value
@@ -240,6 +292,8 @@ def children_allowed(
     for child in range(sizes.shape[0]):
         if 0 < sizes[child] < checks.minimum_rows:
             return False
+    if search.people.person.shape[0] > 0:
+        return _people_of_children_hold(rows, lo, hi, split.attribute, offset, child_of, sizes, search, checks, work)
     counts = np.zeros((sizes.shape[0], checks.count_start[-1]), np.int64)
     for row in range(lo, hi):
         child = child_of[rows[row, split.attribute] - offset]
@@ -250,6 +304,48 @@ def children_allowed(
         if sizes[child] > 0 and not side_holds(checks, counts[child], sizes[child], n_sides):
             return False
     return True
+
+
+@inner_kernel
+def _people_of_children_hold(
+    rows: Int32,
+    lo: int,
+    hi: int,
+    a: int,
+    offset: int,
+    child_of: Int32,
+    sizes: Int64,
+    search: Search,
+    checks: KernelChecks,
+    work: Workspace,
+) -> bool:
+    """Whether every non-empty child satisfies the checks where people are counted; the rest as in `child_sizes`."""
+    begin = np.zeros(sizes.shape[0] + 1, np.int64)
+    for child in range(sizes.shape[0]):
+        begin[child + 1] = begin[child] + sizes[child]
+    # The rows child by child: people are tallied for one child at a time.
+    by_child = np.empty(hi - lo, np.int64)
+    filled = begin[:-1].copy()
+    for row in range(lo, hi):
+        child = child_of[rows[row, a] - offset]
+        by_child[filled[child]] = row
+        filled[child] += 1
+    n_sides = max(int((sizes > 0).sum()), 2)
+    number, people = rows.shape[1] - 1, search.people
+    counts, cells = np.zeros(checks.count_start[-1], np.int64), np.empty(search.n_sensitive, np.int64)
+    hold = True
+    for child in range(sizes.shape[0]):
+        if sizes[child] == 0 or not hold:
+            continue
+        counts[:] = 0
+        n_people = 0
+        for i in range(begin[child], begin[child + 1]):
+            value_cells(rows, by_child[i], search, checks, cells)
+            n_people += add_row(people, work.left, rows[by_child[i], number], cells, counts)
+        hold = side_holds(checks, counts, n_people, n_sides)
+        for i in range(begin[child], begin[child + 1]):
+            forget_row(people, work.left, rows[by_child[i], number])
+    return hold
 
 
 @inner_kernel
@@ -270,7 +366,9 @@ def children_cost(
         while row < n and rows[work.order[row], a] <= last:
             row += 1
         if row > first:
-            side = Workspace(work.order[first:row], work.cost[: row - first + 1], work.stamp, work.clock)
+            side = Workspace(
+                work.order[first:row], work.cost[: row - first + 1], work.stamp, work.clock, work.left, work.right
+            )
             total += _side_cost(rows, row - first, criterion, search, attributes, side)
     return total
 

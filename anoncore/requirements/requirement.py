@@ -14,7 +14,7 @@ import numpy.typing as npt
 from anoncore.base.model import Model
 from anoncore.kernels.arrays import Codes, Floats, Rows
 from anoncore.kernels.checking import KernelChecks, counts_level, group_levels, holds
-from anoncore.kernels.people import people_and_pairs, people_levels
+from anoncore.kernels.people import KernelPeople, no_people, people_and_pairs, people_levels
 from anoncore.release.partition import Partition
 from anoncore.table.microdata import Microdata, SensitiveValues
 
@@ -292,6 +292,19 @@ class CheckSet:
             if check.values is not None:
                 views.setdefault(check.values.attribute, check.values)
         self.views = tuple(views.values())
+
+    @cached_property
+    def people(self) -> KernelPeople:
+        """Whose rows these are and which pairs of a person and a sensitive value they have, for the kernels."""
+        person = next((check.people for check in self.checks if check.people is not None), None)
+        if person is None:
+            return no_people()
+        pairs, n_pairs = np.zeros((len(person), len(self.views)), dtype=np.int32), 0
+        for column, view in enumerate(self.views):
+            different, number = np.unique(person.astype(np.int64) * view.size + view.codes, return_inverse=True)
+            pairs[:, column] = number.reshape(-1) + n_pairs
+            n_pairs += len(different)
+        return KernelPeople(person, pairs, int(person.max()) + 1, n_pairs)
 
     @cached_property
     def kernel(self) -> KernelChecks:

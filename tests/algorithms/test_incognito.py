@@ -37,7 +37,8 @@ REQUIREMENTS: list[tuple[Requirement, ...]] = [
 
 
 @st.composite
-def tables(draw):
+def tables(draw, several_rows=False):
+    """A small table; `several_rows`: of people of whom some have several rows, so that people are counted."""
     n = draw(st.integers(3, 16))
     column = {
         "tree": st.sampled_from("abcde") | st.none(),
@@ -52,7 +53,9 @@ def tables(draw):
         frame.loc[0, "tree"] = "a"
     frame.index = pd.Index(misleading_index(n))
     roles = dict.fromkeys(NAMES, "quasi-identifier") | {"s": "sensitive"}
-    return Microdata(frame, roles=roles, hierarchies=HIERARCHIES)
+    if several_rows:
+        frame["who"] = draw(st.lists(st.integers(0, 2 * n // 3), min_size=n, max_size=n))
+    return Microdata(frame, roles=roles, hierarchies=HIERARCHIES, unit="who" if several_rows else None)
 
 
 def label(name, value, level):
@@ -79,10 +82,7 @@ def satisfying(model, data):
 
     def holds(rows):
         one = Partition(np.zeros(len(rows), dtype=np.int32))
-        return all(
-            check.holds(check.levels(one, None if check.values is None else check.values.codes[rows]))[0]
-            for check in checks
-        )
+        return all(check.holds(check.levels(one, rows=np.array(rows)))[0] for check in checks)
 
     found = {}
     for node in product(*(range(height + 1) for height in HEIGHTS)):
@@ -137,6 +137,23 @@ def test_minimal_nodes_are_those_of_the_whole_lattice(data, requirements):
         cells = release.recoding(name).texts().tolist()
         wanted = [row[place] for row in labels(data, found.levels)]
         assert len(set(cells)) == len(set(wanted)) == len(set(zip(cells, wanted, strict=True)))
+
+
+@pytest.mark.slow
+@settings(max_examples=80, deadline=None)
+@given(data=tables(several_rows=True), requirements=st.sampled_from(REQUIREMENTS))
+def test_minimal_nodes_are_those_of_the_whole_lattice_where_people_are_counted(data, requirements):
+    model = Incognito(requirements=requirements)
+    expected = minimal(satisfying(model, data))
+    if not expected:
+        with pytest.raises(InfeasibleError):
+            model.anonymize(data)
+        return
+    assert set(model.search(data).minimal) == expected
+    release = model.anonymize(data)
+    if data.people is not None:
+        people = data.frame.reset_index(drop=True).groupby(release.partition.group)["who"].nunique()
+        assert people.min() >= max((one.k for one in requirements if isinstance(one, KAnonymity)), default=1)
 
 
 @pytest.mark.slow

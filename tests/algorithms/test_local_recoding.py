@@ -12,31 +12,19 @@ from hypothesis import strategies as st
 
 from anoncore import CancelledError, Hierarchy, InfeasibleError, Microdata
 from anoncore.algorithms import LocalRecoding
-from anoncore.release.partition import Partition
-from anoncore.requirements import CheckSet, DistinctDiversity, KAnonymity, TCloseness
+from anoncore.requirements import DistinctDiversity, KAnonymity, TCloseness
 from anoncore.utility import information_loss
 from tests.shared_data import FOLDER, needs
 
 from .plain_local_recoding import PlainLocalRecoding, Row
-from .test_mondrian import QUASI, REQUIREMENTS, classes, content, feasible, people
+from .test_mondrian import QUASI, REQUIREMENTS, allowed_rows, classes, content, feasible, people
 
 ADULT = FOLDER / "adult.csv"
 needs_adult = needs("adult.csv")
 
 
 def plain_groups(model: LocalRecoding, data: Microdata) -> list[list[Row]]:
-    names = [*data.quasi_identifiers, *data.sensitive, *data.insensitive]
-
-    def allowed(rows: list[Row]) -> bool:
-        group = Partition(np.zeros(len(rows), dtype=np.int32))
-        for check in CheckSet(model.requirements, data).checks:
-            codes = None
-            if check.values is not None:
-                codes = np.array([row[names.index(check.values.attribute)] for row in rows], dtype=np.int32)
-            if not check.holds(check.levels(group, codes))[0]:
-                return False
-        return True
-
+    allowed = allowed_rows(model.requirements, data)
     plain = PlainLocalRecoding([data.domain[name] for name in data.quasi_identifiers], allowed)
     return plain.groups(content(data), model.most_nodes)
 
@@ -52,6 +40,22 @@ def test_the_classes_are_those_of_the_plain_algorithm(data, requirements, most_n
         return
     expected = Counter(tuple(sorted(group)) for group in plain_groups(model, data))
     assert classes(model.anonymize(data)) == expected
+
+
+@pytest.mark.slow
+@settings(max_examples=100, deadline=None)
+@given(
+    data=people(several_rows=True),
+    requirements=st.sampled_from(REQUIREMENTS),
+    most_nodes=st.sampled_from([1, 20_000]),
+)
+def test_the_classes_are_those_of_the_plain_algorithm_where_people_are_counted(data, requirements, most_nodes):
+    model = LocalRecoding(requirements=requirements, most_nodes=most_nodes)
+    if not feasible(model, data):
+        return
+    groups = plain_groups(model, data)
+    if all(allowed_rows(requirements, data)(group) for group in groups):
+        assert classes(model.anonymize(data)) == Counter(tuple(sorted(group)) for group in groups)
 
 
 @settings(max_examples=40, deadline=None)

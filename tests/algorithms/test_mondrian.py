@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -50,7 +52,8 @@ ROLES = {**dict.fromkeys(QUASI, "quasi-identifier"), "illness": "sensitive", "pa
 
 
 @st.composite
-def people(draw: st.DrawFn) -> Microdata:
+def people(draw: st.DrawFn, several_rows: bool = False) -> Microdata:
+    """A small table; `several_rows`: of people of whom some have several rows, so that people are counted."""
     n = draw(st.integers(1, 28))
     numbers = st.one_of(st.none(), st.integers(0, 6)) if draw(st.booleans()) else st.integers(0, 6)
     columns = {
@@ -63,7 +66,10 @@ def people(draw: st.DrawFn) -> Microdata:
     }
     columns["age"] = pd.array(columns["age"], dtype="Int64")
     hierarchies = {"job": TREE} if draw(st.booleans()) else {}
-    return Microdata(pd.DataFrame(columns), roles=ROLES, hierarchies=hierarchies)
+    if several_rows:
+        columns["who"] = draw(st.lists(st.integers(0, 2 * n // 3), min_size=n, max_size=n))
+    unit = "who" if several_rows else None
+    return Microdata(pd.DataFrame(columns), roles=ROLES, hierarchies=hierarchies, unit=unit)
 
 
 def crowd(n: int, seed: int, hierarchies: dict[str, Hierarchy]) -> Microdata:
@@ -78,8 +84,10 @@ def crowd(n: int, seed: int, hierarchies: dict[str, Hierarchy]) -> Microdata:
 
 
 def content(data: Microdata) -> list[Row]:
+    """The rows as codes; where people are counted, the person comes last."""
     names = [*data.quasi_identifiers, *data.sensitive, *data.insensitive]
-    return list(zip(*(data.codes[name].tolist() for name in names), strict=True))
+    columns = [data.codes[name].tolist() for name in names]
+    return list(zip(*columns, *([] if data.people is None else [data.people.tolist()]), strict=True))
 
 
 def classes(release: Release) -> Counter[tuple[tuple[int, ...], ...]]:
@@ -89,12 +97,15 @@ def classes(release: Release) -> Counter[tuple[tuple[int, ...], ...]]:
     )
 
 
-def plain_twin(model: Mondrian, data: Microdata) -> PlainMondrian:
+def allowed_rows(requirements: Sequence[Requirement], data: Microdata) -> Callable[[list[Row]], bool]:
+    """Whether rows of codes satisfy the requirements as one group."""
     names = [*data.quasi_identifiers, *data.sensitive, *data.insensitive]
 
     def allowed(rows: list[Row]) -> bool:
         group = Partition(np.zeros(len(rows), dtype=np.int32))
-        for check in CheckSet(model.requirements, data).checks:
+        for check in CheckSet(requirements, data).checks:
+            if data.people is not None:
+                check = replace(check, people=np.array([row[-1] for row in rows], dtype=np.int32))
             codes = None
             if check.values is not None:
                 codes = np.array([row[names.index(check.values.attribute)] for row in rows], dtype=np.int32)
@@ -102,11 +113,16 @@ def plain_twin(model: Mondrian, data: Microdata) -> PlainMondrian:
                 return False
         return True
 
+    return allowed
+
+
+def plain_twin(model: Mondrian, data: Microdata) -> PlainMondrian:
+    names = [*data.quasi_identifiers, *data.sensitive, *data.insensitive]
     place = names.index(model.target) if model.target else 0
     positions = data.domain[names[place]].positions
     return PlainMondrian(
         [data.domain[name] for name in data.quasi_identifiers],
-        allowed,
+        allowed_rows(model.requirements, data),
         model.split,
         model.strict,
         model.min_gain,
@@ -138,6 +154,24 @@ def test_the_classes_are_those_of_the_plain_algorithm(data, requirements, split,
         return
     expected = Counter(tuple(sorted(group)) for group in plain_twin(model, data).groups(content(data)))
     assert classes(model.anonymize(data)) == expected
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None)
+@given(
+    data=people(several_rows=True),
+    requirements=st.sampled_from(REQUIREMENTS),
+    split=st.sampled_from([("median", None), ("infogain", "shoe"), ("regression", "shoe"), ("loss", None)]),
+    strict=st.booleans(),
+)
+def test_the_classes_are_those_of_the_plain_algorithm_where_people_are_counted(data, requirements, split, strict):
+    model = Mondrian(requirements=requirements, split=split[0], target=split[1], strict=strict)
+    if not feasible(model, data):
+        return
+    twin = plain_twin(model, data)
+    expected = twin.groups(content(data))
+    if twin.all_allowed(expected):
+        assert classes(model.anonymize(data)) == Counter(tuple(sorted(group)) for group in expected)
 
 
 @pytest.mark.slow

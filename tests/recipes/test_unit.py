@@ -85,6 +85,6 @@ def test_engines_that_count_rows_refuse(folder, capsys):
     with pytest.raises(RecipeError, match="Only the engine memory counts people"):
         on_disk(Recipe.load(folder / "visits.toml"))
     output = folder / "large"
-    assert main(["run", str(folder / "visits.toml"), "--engine", "disk", "--output", str(output)]) == 1
+    assert main(["run", str(folder / "visits.toml"), "--engine", "disk", "--output", str(output)]) == 2
     assert "Only the engine memory counts people" in capsys.readouterr().err
     assert not output.exists()

@@ -88,6 +88,8 @@ def _two_levels(domain: Domain) -> Tree:
 class FrequencySet:
     """The groups of one node as entries; an entry is a combination of sensitive values within a group.
 
+    Where one person may have several rows, an entry is one of a person with a combination of sensitive values.
+
     Per entry, `codes`, int32 (n_entries, n_attributes), are the group's generalized codes, `sensitive`, int32
     (n_entries,), is the number of the combination, and `weight`, int64 (n_entries,), counts its rows. Group g has the
     entries from starts[g] to starts[g + 1] - 1.
@@ -135,7 +137,11 @@ class Lattice:
         sensitive = np.zeros((data.n_rows, 0), dtype=np.int32)
         if checks.views:
             sensitive = np.column_stack([view.codes for view in checks.views])
-        self.combinations, combination = _numbered(sensitive)
+        # With its person in front, a combination of sensitive values is one of a person, and sorts by persons first.
+        of_person = np.zeros((data.n_rows, 0), dtype=np.int32) if data.people is None else data.people[:, None]
+        combinations, combination = _numbered(np.hstack((of_person, sensitive)))
+        self.combinations = np.ascontiguousarray(combinations[:, of_person.shape[1] :])
+        self.person = np.ascontiguousarray(combinations[:, : of_person.shape[1]]).ravel()
         rows = FrequencySet(
             np.column_stack([data.codes[name] for name in self.names]),
             combination,
@@ -174,13 +180,16 @@ class Lattice:
 
     def holding(self, groups: FrequencySet) -> npt.NDArray[np.bool_]:
         """Whether each group satisfies every requirement, bool (n_groups,)."""
-        return holding(self.checks, self.combinations, groups.sensitive, groups.weight, groups.starts)
+        return holding(self.checks, self.combinations, self.person, groups.sensitive, groups.weight, groups.starts)
 
     def holds_together(self, groups: FrequencySet, chosen: npt.NDArray[np.bool_]) -> bool:
         """Whether the chosen groups satisfy every requirement as one."""
         inside = np.repeat(chosen, np.diff(groups.starts))
         starts = np.array([0, inside.sum()])
-        holds = holding(self.checks, self.combinations, groups.sensitive[inside], groups.weight[inside], starts)
+        # A person may be in several of the groups, and the entries of one person have to follow each other.
+        order = np.argsort(groups.sensitive[inside], kind="stable")
+        sensitive, weight = groups.sensitive[inside][order], groups.weight[inside][order]
+        holds = holding(self.checks, self.combinations, self.person, sensitive, weight, starts)
         return bool(holds[0])
 
     def losses(self, attributes: Sequence[int], node: Node, groups: FrequencySet) -> Floats:

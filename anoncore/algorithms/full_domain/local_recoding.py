@@ -143,6 +143,7 @@ class _Search:
             salt=np.concatenate(salt),
             begin=np.cumsum([0, *(len(words_of_attribute) for words_of_attribute in salt)]).astype(np.int64),
             size=np.array([len(attribute.domain) for attribute in levels], dtype=np.int64),
+            people=checks.people,
         )
         return cls(data, levels, rows, checks, np.full(data.n_rows, -1, dtype=np.int32), np.arange(data.n_rows))
 

@@ -43,7 +43,7 @@ def test_the_certificate_says_by_what_people_were_counted_and_that_files_do_not_
     assert not any(cell in files["visits.csv"].decode() for cell in ("A", "patient"))
     verification = verify(certificate, files)
     assert verification.holds
-    sentences = [finding.sentence for finding in verification.findings if finding.result == "not checked"]
+    sentences = [finding.sentence for finding in verification.findings if finding.outcome == "not checked"]
     assert "k-anonymity (k = 2) is not checked: people were counted by 'patient', which is not published." in sentences
 
 
