@@ -73,11 +73,16 @@ def posterior_emd(release: Release, attribute: str, ground: Ground = "equal") ->
         raise ParameterError(f"There is no ground distance {ground!r}; there is {', '.join(GROUNDS)}.")
     data, beliefs = release.data, signature_posterior(release, attribute)
     size = len(data.domain[attribute])
-    view = SensitiveValues(attribute, data.codes[attribute], size, -1, tuple(data.domain[attribute].texts))
+    texts = tuple(data.domain[attribute].texts)
+    view = SensitiveValues(attribute, data.codes[attribute], size, -1, texts, people=data.people)
     reference = ground_reference(data, view, ground)
     first, last, weight = reference[size + 1 :].reshape(-1, 3).T
     surplus = np.zeros((len(beliefs.probability), size + 1))
-    np.cumsum(beliefs.probability - reference[:size] / reference[:size].sum(), axis=1, out=surplus[:, 1:])
+    probability = beliefs.probability
+    if data.people is not None:
+        # Who may have several values is believed to have each of them in proportion, so that distributions compare.
+        probability = probability / probability.sum(axis=1, keepdims=True)
+    np.cumsum(probability - reference[:size] / reference[:size].sum(), axis=1, out=surplus[:, 1:])
     crossing = np.abs(surplus[:, last.astype(np.int64) + 1] - surplus[:, first.astype(np.int64)])
     distance: Floats = (crossing @ weight)[beliefs.signature]
     return distance

@@ -59,10 +59,13 @@ class AttributeDisclosure:
     ----------
     attribute : str
         The sensitive attribute.
-    belief : ndarray of float, shape (n_rows,)
-        The strongest belief about each person, in whatever value, in original row order.
-    confidence : ndarray of float, shape (n_rows,)
-        The belief in each person's true value; NaN where that value needs no protection.
+    belief : ndarray of float, shape (n_people,)
+        The strongest belief about each person, in whatever value, in original row order. Where one person may have
+        several rows, people are in order of the unit's values, and the strongest belief is that of all their rows.
+    confidence : ndarray of float, shape (n_people,)
+        The belief in each person's true value; NaN where that value needs no protection. Where one person may have
+        several rows, there is one entry for each different value of each person, by person and then by value, with the
+        strongest belief of the rows in which the person has it.
     baseline : ndarray of float, shape (m,)
         The table's distribution over the attribute's m codes, which is what guessing without the release has.
     largest : Score
@@ -101,8 +104,8 @@ class AttributeDisclosure:
 
         Returns
         -------
-        ndarray of bool, shape (n_rows,)
-            Whether the belief about each person exceeds 1/l, in original row order.
+        ndarray of bool, shape (n_people,)
+            Whether the belief about each person exceeds 1/l, in the order of `belief`.
 
         Raises
         ------
@@ -174,11 +177,25 @@ def attribute_disclosure(release: Release, attribute: str) -> AttributeDisclosur
     confidence = np.full(release.data.n_rows, np.nan)
     confidence[is_protected] = probability[beliefs.signature[is_protected], true[is_protected]]
     belief = probability.max(axis=1)[beliefs.signature]
+    people = release.data.people
+    if people is not None:
+        belief = _strongest(belief, people)
+        pairs = people.astype(np.int64) * (int(true.max()) + 1) + true
+        _, first, pair = np.unique(pairs, return_index=True, return_inverse=True)
+        is_protected, true = is_protected[first], true[first]
+        confidence = _strongest(confidence, pair.reshape(-1))
     words = {"attribute": f"'{attribute}'"}
     largest = Score(belief.max(), LARGEST_BELIEF, baseline=float(table.max()), words=words)
     mean_guess = float(table[true[is_protected]].mean())
     truth = Score(confidence[is_protected].mean(), BELIEF_IN_TRUTH, baseline=mean_guess, words=words)
     return AttributeDisclosure(attribute, belief, confidence, baseline, largest, truth)
+
+
+def _strongest(belief: Floats, number: npt.NDArray[np.integer]) -> Floats:
+    """The largest belief of the rows of each number, float (n_numbers,); NaN where these have none."""
+    strongest = np.full(int(number.max()) + 1, np.nan)
+    np.fmax.at(strongest, number, belief)
+    return strongest
 
 
 def _protected(data: Microdata, attribute: str, probability: Floats) -> Floats:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from anoncore.attacks.posterior import BucketFactor, bucket_factors
 from anoncore.attacks.published_keys import Cells, Entries, published_key
+from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.kernels.arrays import Floats
 from anoncore.release.release import Release
@@ -34,6 +35,8 @@ class MatchingBuckets:
         The distribution D(t, B) of the sensitive value in each matching bucket, a column per value.
     probability : Series
         The belief p(t, s) in each value.
+    notes : tuple of str
+        What to know of the numbers, in sentences: where one person may have several rows, that rows are counted.
 
     Examples
     --------
@@ -55,6 +58,7 @@ class MatchingBuckets:
     buckets: pd.DataFrame
     values: pd.DataFrame
     probability: pd.Series
+    notes: tuple[str, ...] = ()
 
 
 def matching_buckets(release: Release, attribute: str, row: int) -> MatchingBuckets:
@@ -135,6 +139,7 @@ def matching_buckets(release: Release, attribute: str, row: int) -> MatchingBuck
         buckets=pd.DataFrame(buckets | {"f": degree[matching], "p": probability}, index=index),
         values=values,
         probability=pd.Series(probability @ values.to_numpy(), index=values.columns, name="p"),
+        notes=rows_counted(release),
     )
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from anoncore.attacks.join_likelihood import JoinLikelihood, join_likelihood
 from anoncore.attacks.published_keys import Cells, published_key
+from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.number import BUCKETS, Number
 from anoncore.base.score import Score
@@ -224,7 +225,7 @@ def membership(
             index=pd.Index(FINER_CLASSES, name="matching buckets"),
         ),
         matching_buckets=matching,
-        method=method,
+        method=" ".join((method, *rows_counted(release))),
     )
 
 

@@ -17,10 +17,10 @@ WITHHELD = "not published"
 class PersonView:
     """One row of the table under one release.
 
-    `published` has the text by which each quasi-identifier of the person is published, `group_size` the rows of the
-    smallest group that the person is in. `belief` float (m,) is p(t, s) over the codes of the sensitive attribute, of
-    the adversary who knows the person's quasi-identifiers, None where the attribute's values are not published;
-    `true_code` is the person's own value.
+    `published` has the text by which each quasi-identifier of the person is published, `group_size` the people of the
+    smallest group that the row is in (rows, where every row is another person). `belief` float (m,) is p(t, s) over the
+    codes of the sensitive attribute, of the adversary who knows the person's quasi-identifiers, None where the
+    attribute's values are not published; `true_code` is the person's own value.
     """
 
     row: int
@@ -52,7 +52,7 @@ def person_view(release: Release, row: int, attribute: str | None = None) -> Per
             published[name] = WITHHELD
             continue
         published[name] = str(recoding.texts()[row])
-    size = min(int(fragment.partition.sizes[fragment.partition.group[row]]) for fragment in release.fragments)
+    size = min(int(release.people_per_group(fragment)[fragment.partition.group[row]]) for fragment in release.fragments)
     belief = true_code = None
     if attribute is not None:
         true_code = int(data.codes[attribute][row])

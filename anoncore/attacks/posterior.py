@@ -15,6 +15,7 @@ from anoncore.privacy.published import fragments_of
 from anoncore.release.overlap import links
 from anoncore.release.release import Fragment, Release
 from anoncore.table.keys import dense_key
+from anoncore.table.people import distinct_pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,10 @@ class SignaturePosterior:
 def sensitive_posterior(release: Release, attribute: str) -> Floats:
     """The belief p(t, s) that the person of row t has the sensitive value of code s.
 
-    The adversary knows every quasi-identifier of the person and that they are in the table.
+    The adversary knows every quasi-identifier of the person and that they are in the table. Where one person may have
+    several rows (`Microdata.unit`), they know what the quasi-identifiers are in row t, shares are those of different
+    people, and p(t, s) is the belief that the person has s in one of their rows there: several beliefs about a person
+    may be large at once.
 
     - In a release of one fragment (generalization) the worst case counts: the adversary can map people to groups even
       where regions overlap. So p is the distribution in the person's own group; where a quasi-identifier is published
@@ -57,7 +61,8 @@ def sensitive_posterior(release: Release, attribute: str) -> Floats:
     Returns
     -------
     ndarray of float, shape (n_rows, m)
-        The belief in each of the m codes for each person, in original row order; every row sums to 1.
+        The belief in each of the m codes for each person, in original row order; every row sums to 1, or to 1 and more
+        where people are counted.
 
     Raises
     ------
@@ -111,7 +116,8 @@ def _own_groups(release: Release, attribute: str) -> SignaturePosterior:
     n_codes = len(release.data.domain[attribute])
     cells_of, shares_of = [], []
     for fragment in publishing:
-        cells = Cells.of(fragment.partition, exact_key(fragment, _known(release, attribute)))
+        key = exact_key(fragment, _known(release, attribute))
+        cells = Cells.of(fragment.partition, key, release.data.people)
         cells_of.append(cells.of_row)
         shares_of.append(Entries.of(fragment, cells, attribute, n_codes).dense(n_codes))
     if len(cells_of) == 1:
@@ -136,7 +142,15 @@ def _combined(evidence: Floats, table: Floats) -> Floats:
 
 
 def table_distribution(release: Release, attribute: str) -> Floats:
-    """The original table's distribution of an attribute, float (m,), which guessing without the release goes by."""
+    """The share of the original table's people with each value, float (m,), which guessing without the release goes by.
+
+    The shares add up to 1 where every row is another person.
+    """
+    people = release.data.people
+    if people is not None:
+        return distinct_pairs(people, release.data.codes[attribute], len(release.data.domain[attribute])) / (
+            release.data.n_people
+        )
     counts = np.bincount(release.data.codes[attribute], minlength=len(release.data.domain[attribute]))
     return counts / release.data.n_rows
 
@@ -195,7 +209,7 @@ def bucket_posterior(
     are such numbers, of people who fit at least one bucket.
     """
     n_codes = len(release.data.domain[attribute])
-    cells = [Cells.of(release.partition, key) for key in keys]
+    cells = [Cells.of(release.partition, key, release.data.people) for key in keys]
     starts = np.concatenate(([0], np.cumsum([len(one) for one in cells])))
     lead = int(np.argmax([int(key.max()) for key in keys]))
     return slicing_posterior(
@@ -233,4 +247,10 @@ def _columns(
         entry_start=np.concatenate(([0], np.cumsum(np.concatenate(sizes)))),
         entry_code=np.concatenate([entries[column].code for column in sensitive]),
         entry_share=np.concatenate([entries[column].share for column in sensitive]),
+        entry_total=np.concatenate(
+            [
+                entries[column].totals if column in entries else np.ones(len(cells_of_column))
+                for column, cells_of_column in enumerate(cells)
+            ]
+        ),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.privacy.published import published_values
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact
@@ -32,12 +32,20 @@ def exact_key(fragment: Fragment, known: Collection[str]) -> Int64:
     return dense_key((recoding.codes for recoding in recodings), fragment.partition.n_rows)
 
 
+def _people_of(of_row: Int64 | Codes, people: Codes, size: int = 0) -> Int64:
+    """How many different people the rows of each number have, int64 (n_numbers,), at least `size` of them."""
+    n_people = int(people.max()) + 1
+    pairs = np.unique(of_row.astype(np.int64) * n_people + people)
+    return np.bincount(pairs // n_people, minlength=size)
+
+
 @dataclass(frozen=True, eq=False)
 class Cells:
     """What a fragment shows of each value in each group: one cell per group and value that occurs in it.
 
     Cells are sorted by group, then value. `of_row` int64 (n_rows,) is the cell of each row; `group`, `value`, `count`
-    and `share` (of the group's rows) have one entry per cell.
+    and `share` (of the group's rows) have one entry per cell. Where one person may have several rows, `people` int32
+    (n_rows,) says whose each row is, and `count` and `share` are of different people.
     """
 
     of_row: Int64
@@ -45,15 +53,19 @@ class Cells:
     value: Int64
     count: Int64
     share: Floats
+    people: Codes | None = None
 
     @classmethod
-    def of(cls, partition: Partition, key: Int64) -> Cells:
+    def of(cls, partition: Partition, key: Int64, people: Codes | None = None) -> Cells:
         """The cells of a partition whose rows are numbered by `key`, int64 (n_rows,), from 0 without gaps."""
         size = int(key.max()) + 1
         combined, of_row, count = np.unique(
             partition.group.astype(np.int64) * size + key, return_inverse=True, return_counts=True
         )
         group, value = np.divmod(combined, size)
+        if people is not None:
+            count = _people_of(of_row, people, len(combined))
+            return cls(of_row, group, value, count, count / _people_of(partition.group, people)[group], people)
         return cls(of_row, group, value, count, count / partition.sizes[group])
 
     def __len__(self) -> int:
@@ -76,7 +88,9 @@ class Entries:
         """
         partition, codes = published_values(fragment, attribute)
         if isinstance(fragment.recodings[attribute], Exact):
-            pairs, count = np.unique(cells.of_row * n_codes + codes, return_counts=True)
+            pairs, of_row, count = np.unique(cells.of_row * n_codes + codes, return_inverse=True, return_counts=True)
+            if cells.people is not None:
+                count = _people_of(of_row, cells.people, len(pairs))
             cell, code = np.divmod(pairs, n_codes)
             start = np.searchsorted(cell, np.arange(len(cells) + 1))
             return cls(start, code, count / cells.count[cell])
@@ -84,6 +98,12 @@ class Entries:
         start = np.concatenate(([0], np.cumsum(sizes)))
         positions = np.arange(start[-1]) - np.repeat(start[:-1] - partition.starts[cells.group], sizes)
         return cls(start, codes[positions].astype(np.int64), np.repeat(1 / sizes, sizes))
+
+    @property
+    def totals(self) -> Floats:
+        """What the shares of each cell add up to: 1, or more where a person may have several values."""
+        sums = np.add.reduceat(self.share, self.start[:-1])
+        return np.where(np.abs(sums - 1) < 1e-9, 1.0, sums)
 
     def dense(self, n_codes: int) -> Floats:
         """Share of every code in each cell, (n_cells, n_codes)."""

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.errors import ReleaseError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
@@ -57,6 +58,8 @@ class RegionMembership:
         The belief for the person for whom it is largest, beside the same share of all combinations.
     mean : Score
         The belief on average over all people, beside the same.
+    notes : tuple of str
+        What to know of the numbers, in sentences: where one person may have several rows, that rows are counted.
 
     Examples
     --------
@@ -77,6 +80,7 @@ class RegionMembership:
     fitting: Floats
     largest: Score
     mean: Score
+    notes: tuple[str, ...] = ()
 
 
 def region_membership(release: Release) -> RegionMembership:
@@ -156,4 +160,5 @@ def region_membership(release: Release) -> RegionMembership:
         fitting=np.maximum(fitting, present),
         largest=Score(belief.max(), REGION_BELIEF_LARGEST, baseline=baseline),
         mean=Score(belief.mean(), REGION_BELIEF_MEAN, baseline=baseline),
+        notes=rows_counted(release),
     )

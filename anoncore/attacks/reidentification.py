@@ -8,13 +8,14 @@ import numpy as np
 
 from anoncore.attacks.population import population_sizes
 from anoncore.attacks.published_keys import published_key
-from anoncore.base.errors import ParameterError
+from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.rounding import lies_above
 from anoncore.release.release import Fragment, Release
 from anoncore.table.microdata import Microdata
+from anoncore.table.people import distinct_pairs
 
 REIDENTIFIED_LARGEST = Number(
     name="reidentified-largest",
@@ -156,7 +157,8 @@ class Reidentification:
     threshold : float
         The risk above which a record counts as at risk.
     class_size : ndarray of int64, shape (n_rows,)
-        Records in the class of each record (f), in original row order.
+        Records in the class of each record (f), in original row order. Where one person may have several rows: the
+        different people of the smallest class that has a row of the record's person.
     population_size : ndarray of int64, shape (n_rows,)
         People of the population that fit the class of each record (F).
     risk : ndarray of float, shape (n_rows,)
@@ -200,9 +202,14 @@ class _Classes:
     people: Int64
 
     @property
+    def mean_class(self) -> float:
+        """Classes / sum of F."""
+        return len(self.records) / float(self.people.sum())
+
+    @property
     def mean_journalist(self) -> float:
         shares = self.records / self.people
-        return max(len(self.records) / float(self.people.sum()), float(shares.sum()) / len(self.of_row))
+        return max(self.mean_class, float(shares.sum()) / len(self.of_row))
 
 
 def reidentification(release: Release, population: Microdata | None = None, threshold: float = 0.2) -> Reidentification:
@@ -211,6 +218,9 @@ def reidentification(release: Release, population: Microdata | None = None, thre
     A class is the records of a fragment with equal published quasi-identifiers, in whatever group. Exact values count
     as they are, so bucketized people are as exposed as their tuples are rare. Where several fragments publish
     quasi-identifiers, each record has the risk of the fragment that tells most.
+
+    Where one person may have several rows (`Microdata.unit`), f counts the different people of a class, and every
+    person counts once, with the smallest class that has one of their rows.
 
     Parameters
     ----------
@@ -231,7 +241,7 @@ def reidentification(release: Release, population: Microdata | None = None, thre
     ParameterError
         For a threshold outside 0 to 1.
     DataError
-        For a population without the quasi-identifiers.
+        For a population without the quasi-identifiers, or with several rows of one person.
 
     Notes
     -----
@@ -269,19 +279,29 @@ def reidentification(release: Release, population: Microdata | None = None, thre
         release.fragments[0]
     ]
     people = None if population is None or population is release.data else population
+    if people is not None and people.people is not None:
+        raise DataError(f"The population has several rows of one person ('{people.unit}'); give it one row per person.")
     classes = [
-        _classes(fragment, [name for name in fragment.attributes if name in known], people) for fragment in fragments
+        _classes(fragment, [name for name in fragment.attributes if name in known], people, release.data.people)
+        for fragment in fragments
     ]
     class_size = np.min([grouped.records[grouped.of_row] for grouped in classes], axis=0)
     population_size = np.min([grouped.people[grouped.of_row] for grouped in classes], axis=0)
+    mean_journalist = max(grouped.mean_journalist for grouped in classes)
+    own = release.data.people
+    once: Int64 | slice = slice(None)
+    if own is not None:
+        class_size, population_size = _of_person(class_size, own), _of_person(population_size, own)
+        once = np.unique(own, return_index=True)[1]
+        mean_journalist = max(float((1 / population_size[once]).mean()), *(grouped.mean_class for grouped in classes))
     risk = 1 / class_size
     linked = 1 / population_size
-    chance = 1 / (release.data.n_rows if people is None else people.n_rows)
+    chance = 1 / (release.data.n_people if people is None else people.n_rows)
     partition = fragments[0].partition
     return Reidentification(
-        prosecutor=_risk("prosecutor", risk, float(risk.mean()), 1 / len(risk), threshold),
-        journalist=_risk("journalist", linked, max(grouped.mean_journalist for grouped in classes), chance, threshold),
-        marketer=_risk("marketer", linked, float(linked.mean()), chance, threshold),
+        prosecutor=_risk("prosecutor", risk[once], float(risk[once].mean()), 1 / release.data.n_people, threshold),
+        journalist=_risk("journalist", linked[once], mean_journalist, chance, threshold),
+        marketer=_risk("marketer", linked[once], float(linked[once].mean()), chance, threshold),
         threshold=threshold,
         class_size=class_size,
         population_size=population_size,
@@ -291,9 +311,18 @@ def reidentification(release: Release, population: Microdata | None = None, thre
     )
 
 
-def _classes(fragment: Fragment, names: list[str], population: Microdata | None) -> _Classes:
+def _of_person(sizes: Int64, own: Codes) -> Int64:
+    """The smallest size of all rows of a row's person, int64 (n_rows,)."""
+    smallest = np.full(int(own.max()) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(smallest, own, sizes)
+    return smallest[own]
+
+
+def _classes(fragment: Fragment, names: list[str], population: Microdata | None, own: Codes | None) -> _Classes:
     of_row = published_key(fragment, names)
     _, first, records = np.unique(of_row, return_index=True, return_counts=True)
+    if own is not None:
+        records = distinct_pairs(own, of_row.astype(np.int32), len(records))
     if population is None:
         return _Classes(of_row, records, records)
     if not names:
@@ -310,6 +339,12 @@ def _notes(release: Release, fragments: list[Fragment], population: Microdata | 
     else:
         notes.append(
             f"The population has {population.n_rows:,} people; a class counts at least its own records among them."
+        )
+    if release.data.people is not None:
+        notes.append(
+            f"Different people are counted by '{release.data.unit}'. A person with several rows counts once, with the "
+            "smallest class that has one of their rows. Whoever knows several rows of a person may look for those whom "
+            "their classes share, which these numbers leave out."
         )
     if not set(release.data.quasi_identifiers) & set(release.attributes):
         notes.append("No quasi-identifier is published, so nobody can be told apart.")

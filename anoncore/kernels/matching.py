@@ -27,7 +27,8 @@ class Columns(NamedTuple):
     the bucket's rows that show the value. `power` int64 (n_columns,): 1 for a column and -1 for a link. The sensitive
     values of cell c are the entries `entry_start[c]:entry_start[c + 1]`, with their codes in `entry_code` int64 and
     their shares of the cell in `entry_share` float; codes ascend where several columns have any. `sensitive` int64
-    lists the columns that have sensitive values.
+    lists the columns that have sensitive values. `entry_total` float: what the shares of a cell's entries add up to, 1
+    unless people are counted, who may have several values.
     """
 
     bucket_start: Int64
@@ -39,6 +40,7 @@ class Columns(NamedTuple):
     entry_start: Int64
     entry_code: Int64
     entry_share: Floats
+    entry_total: Floats
 
 
 @inner_kernel
@@ -78,7 +80,7 @@ def slicing_posterior(
                 code = columns.entry_code[entry]
                 mass = degree * columns.entry_share[entry] * _other_shares(columns, code, matched)
                 posterior[signature, code] += mass
-                total += mass
+                total += mass / columns.entry_total[cell]
         for code in range(n_codes):
             posterior[signature, code] /= total
     return posterior

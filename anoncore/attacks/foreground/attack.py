@@ -16,6 +16,7 @@ from anoncore.attacks.foreground.mining import Target, Unreliable, attack_set
 from anoncore.attacks.foreground.result import ForegroundKnowledge
 from anoncore.attacks.foreground.sets import SetLeak, levels
 from anoncore.attacks.foreground.solver import Solver
+from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.errors import ParameterError
 from anoncore.base.number import ONE_PARTITION, Number
 from anoncore.base.score import Score
@@ -191,7 +192,8 @@ def foreground_knowledge(
     order = sorted(range(len(leaks)), key=lambda i: (leaks[i].recall, leaks[i].mean_probability), reverse=True)
     rank = np.full(len(leaks) + 1, -1)
     rank[order] = np.arange(len(leaks))
-    return _result(target, best, [leaks[i] for i in order], rank[best.leading], r, minimum_rows, begin)
+    found = _result(target, best, [leaks[i] for i in order], rank[best.leading], r, minimum_rows, begin)
+    return replace(found, notes=(*rows_counted(release), *found.notes))
 
 
 def minimum_signature_rows(epsilon: float, sigma: float) -> float:

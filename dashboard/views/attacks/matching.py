@@ -97,7 +97,9 @@ def _typed(run: Run, key: str) -> None:
 def _worst(run: Run, attribute: str) -> None:
     found = parts.attempt("attacks.attribute_disclosure", run, attacks.attribute_disclosure, attribute)
     if found is not None:
-        state.set_session(f"{PERSON}-{run.id}", int(np.argmax(found.belief)))
+        person = int(np.argmax(found.belief))
+        people = run.data.people
+        state.set_session(f"{PERSON}-{run.id}", person if people is None else int(np.argmax(people == person)))
 
 
 def _known(run: Run, attribute: str, row: int) -> str:
