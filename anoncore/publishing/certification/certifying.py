@@ -29,8 +29,8 @@ from anoncore.publishing.certification.entries import (
     Personal,
     Statement,
     Table,
-    Written,
     Unit,
+    Written,
 )
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
 from anoncore.publishing.certification.published_table import PublishedTable, cell_name
