@@ -1,0 +1,38 @@
+"""Whose rows they are: how many people stand alone, against pandas."""
+
+from __future__ import annotations
+
+import pandas as pd
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anoncore import Microdata
+from anoncore.table.suggestions import uniqueness
+
+ROLES = {"age": "quasi-identifier", "town": "quasi-identifier"}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from("ABCDE"), st.integers(20, 23), st.sampled_from("xy")), min_size=1, max_size=14)
+)
+def test_a_person_is_unique_if_nobody_else_has_a_combination_of_theirs(rows):
+    frame = pd.DataFrame(rows, columns=["who", "age", "town"])
+    found = uniqueness(Microdata(frame, ROLES, unit="who"))
+    alone = frame[frame.groupby(["age", "town"])["who"].transform("nunique") == 1]["who"].nunique()
+    if frame["who"].is_unique:
+        assert found.counted == "rows"
+    else:
+        people = frame["who"].nunique()
+        assert (found.n_unique, found.n_rows) == (alone, people)
+        assert found.sentence == f"{alone} of {people} people are unique in these 2 attributes"
+
+
+def test_note_only_where_an_identifier_repeats_and_no_unit_is_given():
+    frame = pd.DataFrame({"who": ["A", "A", "B"], "age": [1, 2, 3], "town": ["x", "y", "x"]})
+    assert Microdata(frame, ROLES | {"who": "identifier"}).unit_note.startswith(
+        "'who' has 2 different values in 3 rows"
+    )
+    assert Microdata(frame, ROLES, unit="who").unit_note == ""
+    assert Microdata(frame, ROLES).unit_note == ""
+    assert Microdata(frame.assign(who=list("ABC")), ROLES | {"who": "identifier"}).unit_note == ""
