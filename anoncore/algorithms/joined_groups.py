@@ -75,9 +75,9 @@ def _published_checks(release: Release, requirements: Sequence[Requirement]) -> 
 class _Joining:
     """The groups while they are joined, numbered by their first row in order of content.
 
-    `members` are the rows of each group, empty for one that joined another; `low` and `high` int32 (n_groups, d) are
-    the bounds of what each group publishes of the attributes that are generalized, and `weight` float (d,) is what one
-    code more costs.
+    `members` are the rows of each group, empty for one that joined another, and `sizes` int64 (n_groups,) their number;
+    `low` and `high` int64 (n_groups, d) are the bounds of what each group publishes of the attributes that are
+    generalized, and `weight` float (d,) is what one code more costs.
     """
 
     def __init__(self, release: Release, requirements: Sequence[Requirement]) -> None:
@@ -92,6 +92,7 @@ class _Joining:
             if isinstance(recoding, Generalized)
         ]
         shape = (len(order), len(regions))
+        self.sizes = np.array([len(rows) for rows in self.members], dtype=np.int64)
         self.low = np.array([region.low[order] for region in regions], dtype=np.int64).T.reshape(shape)
         self.high = np.array([region.high[order] for region in regions], dtype=np.int64).T.reshape(shape)
         self.weight = np.array([1 / max(len(region.domain) - 1, 1) for region in regions])
@@ -113,7 +114,7 @@ class _Joining:
                     f"People are counted instead of rows, and not even one group of all rows keeps {labels}; ask for "
                     "less."
                 )
-            nearest = others[np.argsort(self._added(group, others), kind="stable")[:TRIED]].tolist()
+            nearest = others[_smallest(self._added(group, others), TRIED)].tolist()
             holds = (other for other in nearest if self._holds(self.members[group], self.members[other]))
             other = next(holds, nearest[0])
             self.failing[group] = not self._join(group, other)
@@ -124,10 +125,10 @@ class _Joining:
         group.
         """
         low, high = np.minimum(self.low[group], self.low[others]), np.maximum(self.high[group], self.high[others])
-        sizes = np.array([len(self.members[other]) for other in others])
+        sizes = self.sizes[others]
         own = (self.high[others] - self.low[others]) @ self.weight * sizes
-        before = (self.high[group] - self.low[group]) @ self.weight * len(self.members[group])
-        together = (high - low) @ self.weight * (sizes + len(self.members[group]))
+        before = (self.high[group] - self.low[group]) @ self.weight * self.sizes[group]
+        together = (high - low) @ self.weight * (sizes + self.sizes[group])
         return np.round(together - own - before, 9)
 
     def _holds(self, rows: Rows, others: Rows) -> bool:
@@ -141,6 +142,7 @@ class _Joining:
         holds = self._holds(self.members[group], self.members[other])
         self.members[group] = np.concatenate((self.members[group], self.members[other]))
         self.members[other] = np.zeros(0, dtype=np.int64)
+        self.sizes[group] += self.sizes[other]
         self.low[group] = np.minimum(self.low[group], self.low[other])
         self.high[group] = np.maximum(self.high[group], self.high[other])
         return holds
@@ -152,6 +154,14 @@ class _Joining:
         for number, rows in enumerate(present):
             group[rows] = number
         return group
+
+
+def _smallest(numbers: Floats, most: int) -> Int64:
+    """Where the smallest numbers stand, at most so many, int64: the smallest first, of equal ones the first."""
+    if len(numbers) <= most:
+        return np.argsort(numbers, kind="stable")
+    few = np.flatnonzero(numbers <= np.partition(numbers, most - 1)[most - 1])
+    return few[np.argsort(numbers[few], kind="stable")[:most]]
 
 
 def _by_content(data: Microdata, partition: Partition) -> tuple[Int64, Partition]:

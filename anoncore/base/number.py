@@ -21,7 +21,7 @@ USUAL_WORDS: Mapping[str, str] = MappingProxyType(
         "attribute": "the sensitive attribute",
         "classifier": "classifier",
         "common": "the common attribute",
-        "counted": "Rows",
+        "counted": "People",
         "group": "group",
         "l": "2",
         "queries": "10,000 random queries",

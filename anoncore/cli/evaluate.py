@@ -47,8 +47,11 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     failed = False
     for number, file in enumerate(files):
         try:
+            recipe = Recipe.load(file).with_unit(arguments.unit)
             with ProgressLine(sys.stderr) as report:
-                numbers = _measured(Recipe.load(file).with_unit(arguments.unit), asked, arguments.attribute, report)
+                numbers, note = _measured(recipe, asked, arguments.attribute, report)
+            if note:
+                print(f"anoncore: {note}", file=sys.stderr)
         except AnonymizationError as error:
             if len(files) == 1:
                 raise
@@ -92,8 +95,10 @@ def _asked(text: str) -> Asked:
     return Measure(name, arguments)
 
 
-def _measured(recipe: Recipe, asked: Sequence[Asked], attribute: str | None, report: Progress) -> dict[str, object]:
-    """Every number that is asked for, or the error that says why there is none."""
+def _measured(
+    recipe: Recipe, asked: Sequence[Asked], attribute: str | None, report: Progress
+) -> tuple[dict[str, object], str]:
+    """Every number that is asked for, or the error that says why there is none; and whether people are counted."""
     report(0.0, "Reading the table")
     data = recipe.microdata()
     release = recipe.algorithm.anonymize(data, part_of(report, 0.1, 0.7))
@@ -110,7 +115,7 @@ def _measured(recipe: Recipe, asked: Sequence[Asked], attribute: str | None, rep
         else:
             numbers |= criteria.evaluate(release, [measure], attribute)
     report(1.0, "Done")
-    return numbers
+    return numbers, data.unit_note
 
 
 def _attempt(measure: Measure, release: Release) -> object:

@@ -322,7 +322,7 @@ def _smallest_group(release: Release, profiles: tuple[FragmentProfile, ...]) -> 
         bounds=(1, release.data.n_people),
         baseline=float(release.data.n_people),
         unit="people" if by_people else None,
-        words={"group": release.group_word} | ({"counted": "People"} if by_people else {}),
+        words={"group": release.group_word, "counted": "People" if by_people else "Rows"},
         attribute=None,
         fragment=smallest.fragment,
         group=group,

@@ -226,7 +226,15 @@ class Microdata:
 
     @cached_property
     def unit_note(self) -> str:
-        """That rows are counted although the values of an identifier repeat; empty where there is nothing to say."""
+        """Whether people or rows are counted, where that matters, in a sentence; empty where there is nothing to say.
+
+        It matters where one person may have several rows, and where the values of an identifier repeat without a unit.
+        """
+        if self.people is not None:
+            return (
+                f"Different people are counted by '{self.unit}': {self.n_rows:,} rows are those of {self.n_people:,} "
+                "people. Costs, and the attacks by foreground knowledge and membership, count rows."
+            )
         repeated = {} if self.unit is not None else repeated_identifiers(self.frame, self.identifiers)
         if not repeated:
             return ""
