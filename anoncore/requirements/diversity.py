@@ -94,6 +94,8 @@ def recursive_ratio(counts: Any, length: int, size: int, unique: int, reference:
 class DistinctDiversity(Requirement):
     """Every group has at least l different sensitive values.
 
+    Where one person may have several rows (`Microdata.unit`), a group also needs at least l people.
+
     Notes
     -----
     Assumes: every value is as likely as any other to the adversary, who knows no frequencies.
@@ -139,6 +141,8 @@ class DistinctDiversity(Requirement):
 
 class FrequencyDiversity(Requirement):
     """No sensitive value has more than 1/l of a group's rows.
+
+    Where one person may have several rows (`Microdata.unit`), at most 1/l of a group's people have any value at all.
 
     Notes
     -----
@@ -186,6 +190,9 @@ class FrequencyDiversity(Requirement):
 
 class EntropyDiversity(Requirement):
     """The entropy of the sensitive values in every group is at least log l; l need not be a whole number.
+
+    Where one person may have several rows (`Microdata.unit`), the entropy is that of the different pairs of a person
+    and a value, and a group also needs at least l people.
 
     Notes
     -----
@@ -236,6 +243,9 @@ class RecursiveDiversity(Requirement):
 
     With the counts x of a group's values in descending order, recursive (c, l)-diversity asks for x_1 < c (x_l + ... +
     x_m). (c, 1) always holds.
+
+    Where one person may have several rows (`Microdata.unit`), the counts are those of different people, and for an l
+    above 1 a group also needs at least l people.
 
     Notes
     -----

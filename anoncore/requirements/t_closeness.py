@@ -92,6 +92,9 @@ class TCloseness(Requirement):
     between any two values. `hierarchical`: height of the lowest common ancestor / height of the tree. The distance is
     convex, so the union of two t-close groups is t-close.
 
+    Where one person may have several rows (`Microdata.unit`), the distributions are those of the different pairs of a
+    person and a value, in the group and in the table.
+
     Notes
     -----
     Assumes: the adversary knows the distribution of the whole table; only what a group adds to it counts as a loss of
