@@ -22,7 +22,7 @@ from anoncore.table.domain import Kind
 from anoncore.table.microdata import Microdata, Role
 
 TAGS = ("roles", "kinds", "orders", "hierarchies", "sensitive_values")
-KEYS = ("source", "unit", *TAGS, "algorithm", "measures")
+KEYS = ("source", *TAGS, "unit", "algorithm", "measures")
 
 
 @dataclass(frozen=True, eq=False)

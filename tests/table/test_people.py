@@ -28,11 +28,12 @@ def test_a_person_is_unique_if_nobody_else_has_a_combination_of_theirs(rows):
         assert found.sentence == f"{alone} of {people} people are unique in these 2 attributes"
 
 
-def test_note_only_where_an_identifier_repeats_and_no_unit_is_given():
+def test_a_note_says_whether_people_or_rows_are_counted_where_that_matters():
     frame = pd.DataFrame({"who": ["A", "A", "B"], "age": [1, 2, 3], "town": ["x", "y", "x"]})
     assert Microdata(frame, ROLES | {"who": "identifier"}).unit_note.startswith(
         "'who' has 2 different values in 3 rows"
     )
-    assert Microdata(frame, ROLES, unit="who").unit_note == ""
+    counted = Microdata(frame, ROLES, unit="who").unit_note
+    assert counted.startswith("Different people are counted by 'who': 3 rows are those of 2 people.")
     assert Microdata(frame, ROLES).unit_note == ""
     assert Microdata(frame.assign(who=list("ABC")), ROLES | {"who": "identifier"}).unit_note == ""
