@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,15 +16,23 @@ from anoncore.kernels.population import count_inside
 from anoncore.release.recoding import Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment
 from anoncore.table.domain import Domain, Kind
+from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata, content_order
 
 
-def population_sizes(fragment: Fragment, names: Sequence[str], rows: Int64, population: Microdata) -> Int64:
+def population_sizes(
+    fragment: Fragment,
+    names: Sequence[str],
+    rows: Int64,
+    population: Microdata,
+    hierarchies: Mapping[str, Hierarchy],
+) -> Int64:
     """People of the population whose values fit the published cells of the given rows, int64 (len(rows),).
 
-    A number fits a range that it lies in, whether or not it occurs in the table; a category fits if the table has it
-    in the set or below the hierarchy node. Raises DataError where the population lacks one of the attributes.
+    A number fits a range that it lies in, whether or not it occurs in the table. A category fits a set that it is in,
+    and a node that the hierarchy puts it below, again whether or not it occurs; the top of a hierarchy fits everybody.
+    Raises DataError where the population lacks one of the attributes.
     """
     lacking = [name for name in names if name not in population.codes]
     if lacking:
@@ -32,7 +40,9 @@ def population_sizes(fragment: Fragment, names: Sequence[str], rows: Int64, popu
             f"The population lacks the quasi-identifier {listing(lacking)}; "
             f"it has {listing(population.attributes, 30)}."
         )
-    neighbours = [_neighbours(population, name, fragment.recodings[name].domain) for name in names]
+    neighbours = [
+        _neighbours(population, name, fragment.recodings[name].domain, hierarchies.get(name)) for name in names
+    ]
     below, above = (np.column_stack([pair[side] for pair in neighbours]) for side in (0, 1))
     columns = [column + 1 for side in (below, above) for column in side.T]
     key = dense_key(columns, population.n_rows)
@@ -43,7 +53,7 @@ def population_sizes(fragment: Fragment, names: Sequence[str], rows: Int64, popu
     return count_inside(below[first][order], above[first][order], weight[order], low, high, set_start, members)
 
 
-def _neighbours(population: Microdata, name: str, domain: Domain) -> tuple[Codes, Codes]:
+def _neighbours(population: Microdata, name: str, domain: Domain, hierarchy: Hierarchy | None) -> tuple[Codes, Codes]:
     """For each person the table's codes next to their value, below and above; twice its code where the table has it."""
     of_population = population.domain[name]
     if domain.kind is Kind.NUMERIC and of_population.kind is Kind.NUMERIC and domain.is_date == of_population.is_date:
@@ -61,6 +71,8 @@ def _neighbours(population: Microdata, name: str, domain: Domain) -> tuple[Codes
     if of_population.has_missing:
         missing = domain.missing_code if domain.missing_code is not None else -1
         below, above = np.append(below, missing), np.append(above, missing)
+    if hierarchy is not None:
+        below, above = _below_nodes(of_population, domain, hierarchy, below, above)
     return below[population.codes[name]].astype(np.int32), above[population.codes[name]].astype(np.int32)
 
 
@@ -68,6 +80,34 @@ def _comparable(values: Sequence[Any]) -> npt.NDArray[Any]:
     """Ascending numbers or dates as they are held, dates without their time zone."""
     dated = [value.tz_convert(None) if isinstance(value, pd.Timestamp) and value.tz else value for value in values]
     return np.array(dated, dtype=object if dated and isinstance(dated[0], pd.Timestamp) else None)
+
+
+def _below_nodes(
+    of_population: Domain, domain: Domain, hierarchy: Hierarchy, below: Int64, above: Int64
+) -> tuple[Int64, Int64]:
+    """The neighbours of each value, but the first and last code of the lowest node above it where the table lacks it.
+
+    A cell holds all codes of that node if and only if it is the node or lies above it. A value that the hierarchy does
+    not list, and a missing one, lie below its top alone, unless the value is a number between two of the table.
+    """
+    tree = domain.tree
+    if tree is None:
+        return below, above
+    nodes = zip(tree.level.tolist(), tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True)
+    spans = {(level, label): (first, last) for level, label, first, last in nodes if level > 0}
+    nowhere = (-1, len(domain))
+    top = (0, len(domain) - 1) if tree.level[0] == hierarchy.height else nowhere
+    below, above = below.copy(), above.copy()
+    for code, value in enumerate(of_population):
+        if below[code] == above[code] >= 0:
+            continue
+        path = None if value is None else hierarchy.path_of(value)
+        if path is not None:
+            above_value = enumerate(path, start=1)
+            below[code], above[code] = next((spans[node] for node in above_value if node in spans), nowhere)
+        elif not 0 <= below[code] < above[code] < len(domain.values):
+            below[code], above[code] = top
+    return below, above
 
 
 def _regions(recodings: Sequence[Recoding], rows: Int64) -> tuple[Codes, Codes, Int64, Codes]:

@@ -7,11 +7,12 @@ from math import prod
 
 import numpy as np
 
+from anoncore.attacks.published_keys import published_key
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.errors import ReleaseError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Floats
 from anoncore.release.recoding import Generalized, GroupValues
 from anoncore.release.release import Release
 from anoncore.table.keys import dense_key
@@ -88,8 +89,8 @@ def region_membership(release: Release) -> RegionMembership:
 
     For each class the combinations of quasi-identifier values that fit it are set against those that people in it have:
     the fewer others fit, the surer a match tells that a person is in the table. Only values that occur in the table
-    count; a range of numbers holds more, so the real belief is at most this. Classes are looked at one by one, also
-    where regions overlap.
+    count; a range of numbers holds more, so the real belief is at most this. A class is all records with equal
+    published quasi-identifiers, in whatever group. Classes are looked at one by one, also where their regions overlap.
 
     Parameters
     ----------
@@ -140,14 +141,11 @@ def region_membership(release: Release) -> RegionMembership:
         raise ReleaseError("The release publishes no quasi-identifier by which members could be recognized.")
     group = fragment.partition.group.astype(np.int64)
     fitting = np.ones(data.n_rows)
-    told_apart: list[Codes | Int64] = [group]
     for name in names:
         recoding = fragment.recodings[name]
         if isinstance(recoding, Generalized | GroupValues):
             fitting *= recoding.sizes[group]
-        else:
-            told_apart += list(recoding.content())
-    cell = dense_key(told_apart, data.n_rows)
+    cell = published_key(fragment, names)
     pair = dense_key([cell, *(data.codes[name] for name in names)], data.n_rows)
     _, first = np.unique(pair, return_index=True)
     present = np.bincount(cell[first])[cell].astype(np.float64)

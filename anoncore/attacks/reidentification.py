@@ -203,13 +203,8 @@ class _Classes:
 
     @property
     def mean_class(self) -> float:
-        """Classes / sum of F."""
+        """Classes / sum of F: how likely somebody of the population who fits a class is the one looked for."""
         return len(self.records) / float(self.people.sum())
-
-    @property
-    def mean_journalist(self) -> float:
-        shares = self.records / self.people
-        return max(self.mean_class, float(shares.sum()) / len(self.of_row))
 
 
 def reidentification(release: Release, population: Microdata | None = None, threshold: float = 0.2) -> Reidentification:
@@ -221,6 +216,11 @@ def reidentification(release: Release, population: Microdata | None = None, thre
 
     Where one person may have several rows (`Microdata.unit`), f counts the different people of a class, and every
     person counts once, with the smallest class that has one of their rows.
+
+    Somebody of the population fits a class if each of their values fits the published cell, whether or not the table
+    has that value: a number lies in the range, a category is in the set or the hierarchy puts it below the node, and a
+    missing value is published beside the others. The top of a hierarchy fits everybody. Where one table has numbers and
+    the other one texts, only values with equal texts fit. A class counts at least its own records.
 
     Parameters
     ----------
@@ -282,20 +282,19 @@ def reidentification(release: Release, population: Microdata | None = None, thre
     if people is not None and people.people is not None:
         raise DataError(f"The population has several rows of one person ('{people.unit}'); give it one row per person.")
     classes = [
-        _classes(fragment, [name for name in fragment.attributes if name in known], people, release.data.people)
+        _classes(release, fragment, [name for name in fragment.attributes if name in known], people)
         for fragment in fragments
     ]
     class_size = np.min([grouped.records[grouped.of_row] for grouped in classes], axis=0)
     population_size = np.min([grouped.people[grouped.of_row] for grouped in classes], axis=0)
-    mean_journalist = max(grouped.mean_journalist for grouped in classes)
     own = release.data.people
     once: Int64 | slice = slice(None)
     if own is not None:
         class_size, population_size = _of_person(class_size, own), _of_person(population_size, own)
         once = np.unique(own, return_index=True)[1]
-        mean_journalist = max(float((1 / population_size[once]).mean()), *(grouped.mean_class for grouped in classes))
     risk = 1 / class_size
     linked = 1 / population_size
+    mean_journalist = max(float(linked[once].mean()), *(grouped.mean_class for grouped in classes))
     chance = 1 / (release.data.n_people if people is None else people.n_rows)
     partition = fragments[0].partition
     return Reidentification(
@@ -318,8 +317,8 @@ def _of_person(sizes: Int64, own: Codes) -> Int64:
     return smallest[own]
 
 
-def _classes(fragment: Fragment, names: list[str], population: Microdata | None, own: Codes | None) -> _Classes:
-    of_row = published_key(fragment, names)
+def _classes(release: Release, fragment: Fragment, names: list[str], population: Microdata | None) -> _Classes:
+    of_row, own = published_key(fragment, names), release.data.people
     _, first, records = np.unique(of_row, return_index=True, return_counts=True)
     if own is not None:
         records = distinct_pairs(own, of_row.astype(np.int32), len(records))
@@ -327,7 +326,8 @@ def _classes(fragment: Fragment, names: list[str], population: Microdata | None,
         return _Classes(of_row, records, records)
     if not names:
         return _Classes(of_row, records, np.maximum(records, population.n_rows))
-    return _Classes(of_row, records, np.maximum(records, population_sizes(fragment, names, first, population)))
+    people = population_sizes(fragment, names, first, population, release.data.hierarchies)
+    return _Classes(of_row, records, np.maximum(records, people))
 
 
 def _notes(release: Release, fragments: list[Fragment], population: Microdata | None) -> tuple[str, ...]:

@@ -54,7 +54,9 @@ class JoinSummary:
 
     Notes
     -----
-    Of three and more fragments a join counts only where the joins of some of its classes do not bound it already.
+    Of three and more fragments, `n_broken`, `n_uniform` and `lowest` may leave out a join whose common values are those
+    of fewer of its classes: it has at least the rows and as many values as their join, which is counted where these
+    fragments are joined. Whether any join is unsafe is exact, but not how many joins of three and more fragments are.
 
     Examples
     --------

@@ -32,6 +32,14 @@ def test_exact_values_split_a_class():
     assert found.belief == pytest.approx([2 / 3, 2 / 3, 1 / 3, 1 / 3])
 
 
+def test_groups_with_equal_cells_are_one_class():
+    """Nobody who reads the table can tell the groups apart, and all four ages from 1 to 4 are there."""
+    frame = pd.DataFrame({"age": [1, 4, 1, 2, 3, 4], "ill": list("abcdef")})
+    data = Microdata(frame, {"age": "quasi-identifier", "ill": "sensitive"})
+    found = attacks.region_membership(generalized(data, [0, 0, 1, 1, 1, 1]))
+    assert found.belief.tolist() == [1.0] * 6
+
+
 def test_coarser_classes_are_less_sure():
     data = _random()
     means = [

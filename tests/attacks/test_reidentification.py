@@ -105,6 +105,15 @@ def test_partitions_of_their_own_count_by_the_fragment_that_tells_most():
     assert attacks.reidentification(release).class_size.tolist() == [2] * 4
 
 
+def test_the_journalist_is_not_less_sure_than_the_marketer_where_fragments_tell_of_different_people():
+    # The first person is told by the age alone, the second one by the sex: each is found with certainty.
+    data = people([20, 30, 30], "MFM")
+    release = sliced(data, [0, 0, 0], [["age"], ["sex"]])
+    found = attacks.reidentification(release)
+    assert found.class_size.tolist() == [1, 1, 2]
+    assert found.prosecutor.mean == found.journalist.mean == found.marketer.mean == pytest.approx(2.5 / 3)
+
+
 def test_without_quasi_identifiers_nobody_can_be_told_apart():
     data = Microdata(pd.DataFrame({"s": list("abcd")}), roles={"s": "sensitive"})
     found = attacks.reidentification(generalized(data, [0, 0, 1, 1]), people([1], "M"))
@@ -130,6 +139,10 @@ TREE = Hierarchy.from_nested({"west": ["a", "b"], "east": ["c", "d"]})
 def region_holds(recoding, group, value, domain):
     """Whether one published cell covers a value, by the plain meaning of intervals, sets and nodes."""
     inside = [domain[int(code)] for code in recoding.values(group)]
+    if recoding.form == "node" and recoding.group_texts[group] == "*":
+        return True
+    if recoding.form == "node" and recoding.group_texts[group] in ("west", "east"):
+        return value is not None and TREE.path_of(value)[0] == recoding.group_texts[group]
     if value is None or recoding.form != "interval":
         return value in inside
     numbers = [one for one in inside if one is not None]
@@ -191,6 +204,18 @@ def test_dates_and_intervals_of_categories_fit_by_value():
     assert attacks.reidentification(release, population).population_size.tolist() == [3, 3]
     assert isinstance(release.fragments[0].recodings["born"], Generalized)
     assert data.domain["born"][0].date() == dt.date(2020, 1, 1)
+
+
+def test_values_that_only_the_population_has_fit_the_nodes_above_them():
+    """Nobody from d is in the table, but east is c, d and e; and * is everybody, also whom the hierarchy lacks."""
+    roles = {"region": "quasi-identifier"}
+    tree = Hierarchy.from_nested({"west": ["a", "b"], "east": ["c", "d", "e"]})
+    data = Microdata(pd.DataFrame({"region": list("ceab")}), roles=roles, hierarchies={"region": tree})
+    population = Microdata(pd.DataFrame({"region": [*"cddeebxyz", None]}), roles=roles)
+    by_region = attacks.reidentification(generalized(data, [0, 0, 1, 1]), population)
+    assert by_region.population_size.tolist() == [5, 5, 2, 2]
+    everybody = attacks.reidentification(generalized(data, [0, 0, 0, 0]), population)
+    assert everybody.population_size.tolist() == [10] * 4
 
 
 def test_bad_input_is_one_sentence():

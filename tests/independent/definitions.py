@@ -155,13 +155,12 @@ def region(table: Table, name: str, rows: list[int]) -> tuple[Any, ...]:
     if name not in table.paths or len(values) == 1:
         return tuple(sorted(values, key=str))
     paths = table.paths[name]
-    for level in range(len(next(iter(paths.values())))):
+    below_top = range(len(next(iter(paths.values()))) - 1)
+    for level in below_top:
         labels = {None if value is None else paths[value][level] for value in values}
         if len(labels) == 1:
             inside = [one for one in ordered_values(table, name) if one is not None and paths[one][level] in labels]
-            if None not in ordered_values(table, name) or len(inside) < len(ordered_values(table, name)) - 1:
-                return tuple(sorted(inside, key=str))
-            break
+            return tuple(sorted(inside, key=str))
     return tuple(sorted(ordered_values(table, name), key=str))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from anoncore import Hierarchy, Microdata, Partition, Release
 from tests.privacy.releases import fragment, generalized
@@ -46,6 +47,10 @@ class Table:
     @property
     def n_rows(self) -> int:
         return len(self.group)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows, each with its values by column."""
+        return [{name: values[row] for name, values in self.columns.items()} for row in range(self.n_rows)]
 
     def groups(self) -> list[list[int]]:
         """Row numbers of each group."""
@@ -121,6 +126,10 @@ NUMBERS: dict[str, Column] = {
 SIZES = {"one-row": 1, "two-rows": 2, "small": 7, "medium": 40}
 GROUPINGS = ("one-class", "each-alone", "random", "uneven")
 TABLES_PER_SHAPE = 12
+SHAPES = [pytest.param(name, marks=() if name in ("few", "with-gaps") else pytest.mark.slow) for name in NUMBERS]
+"""Two of the shapes of numbers in the quick tests, the others among the slow ones."""
+SEEDS = [pytest.param(range(8), id="few-tables"), pytest.param(range(8, 120), id="many", marks=pytest.mark.slow)]
+"""A few random tables in the quick tests, many more among the slow ones."""
 
 
 def groups(random: Random, how: str, n: int) -> list[int]:
