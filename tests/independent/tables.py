@@ -126,8 +126,8 @@ NUMBERS: dict[str, Column] = {
 SIZES = {"one-row": 1, "two-rows": 2, "small": 7, "medium": 40}
 GROUPINGS = ("one-class", "each-alone", "random", "uneven")
 TABLES_PER_SHAPE = 12
-SHAPES = [pytest.param(name, marks=() if name in ("few", "with-gaps") else pytest.mark.slow) for name in NUMBERS]
-"""Two of the shapes of numbers in the quick tests, the others among the slow ones."""
+SHAPES = [pytest.param(name, marks=() if name == "with-gaps" else pytest.mark.slow) for name in NUMBERS]
+"""One of the shapes of numbers in the quick tests, the others among the slow ones."""
 SEEDS = [pytest.param(range(4), id="few-tables"), pytest.param(range(4, 60), id="many-tables", marks=pytest.mark.slow)]
 """A few random tables in the quick tests, many more among the slow ones."""
 

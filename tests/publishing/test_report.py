@@ -125,6 +125,18 @@ def test_a_comparison_sets_differences_to_the_first() -> None:
     assert "Belief in membership of Coarse: Fake tuples" in words
 
 
+def test_a_number_that_a_release_lacks_is_a_dash_also_for_who_does_not_see_the_drawing() -> None:
+    frame = pd.DataFrame({"age": range(8), "illness": list("abababab")})
+    data = Microdata(frame, roles={"age": "quasi-identifier", "illness": "sensitive"})
+    releases = [generalized(data, [0] * 8), Anatomy(l=2, seed=0).anonymize(data)]
+    page = Tags(report([Subject(f"Run {place}", one) for place, one in enumerate(releases)]))
+    (alt,) = [
+        told for name, told in page.attributes if name == "aria-label" and told and told.startswith("Run 0: 50.0%")
+    ]
+    assert "\N{EN DASH}" in alt
+    assert "nan" not in alt
+
+
 def test_values_changed_are_told_for_each_fragment() -> None:
     release = VerticalFragmentation(k=3).anonymize(people())
     changed = [part.recodings["illness"].n_changed for part in release.fragments]  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import isnan
 
 import numpy as np
 
@@ -113,9 +114,13 @@ def _shares(subjects: Sequence[Subject], numbers: Sequence[Numbers]) -> Figure:
         )
         for subject, found in zip(subjects, numbers, strict=True)
     ]
-    alt = "; ".join(f"{one.name}: {', '.join(f'{value:.1%}' for value in one.values)}" for one in series)
+    alt = "; ".join(f"{one.name}: {', '.join(map(_share, one.values.tolist()))}" for one in series)
     drawing = bars([one.title for one in shown], series, lambda value: f"{value:.1%}", alt)
     return Figure(drawing, "All that is a share, on one scale; for each of them less is better.")
+
+
+def _share(value: float) -> str:
+    return NOT_THERE if isnan(value) else f"{value:.1%}"
 
 
 def distributions(subjects: Sequence[Subject], attribute: str | None) -> Section:
