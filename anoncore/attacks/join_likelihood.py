@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -9,9 +10,10 @@ import numpy as np
 
 from anoncore.base.number import Number
 from anoncore.base.score import Score
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.privacy.common_attribute import common_attribute, expected_counts
-from anoncore.release.release import Release
+from anoncore.release.release import Fragment, Release
+from anoncore.table.keys import dense_key
 
 LIKELIHOOD_LARGEST = Number(
     name="membership-likelihood-largest",
@@ -100,8 +102,9 @@ def join_likelihood(release: Release) -> JoinLikelihood:
 
     It is the number of rows in the join of the person's classes, divided by the number of rows in the join of the whole
     fragments: the chance that a random row of the join is one that fits the person. It is computed from the rows that
-    each class has of each common value; the join itself, with up to n^m rows, is never made. Where a class publishes
-    the set of its values, all ways to fill its other rows count as equally likely.
+    each class has of each common value; the join itself, with up to n^m rows, is never made. Groups of a fragment that
+    publish equal ranges of the quasi-identifiers are one class, as nobody can tell them apart. Where a class publishes
+    the set of its values, all ways to fill its other rows count as equally likely, and both numbers are expected ones.
 
     Parameters
     ----------
@@ -146,14 +149,20 @@ def join_likelihood(release: Release) -> JoinLikelihood:
     [0.0, 0.5, 0.0, 0.5]
     """
     common = common_attribute(release)
+    known = [name for name in release.data.quasi_identifiers if name != common]
     counts = [expected_counts(fragment, common) for fragment in release.fragments]
     of_person = np.ones((release.data.n_rows, counts[0].shape[1]))
-    for fragment, counts_of_classes in zip(release.fragments, counts, strict=True):
-        of_person *= counts_of_classes[fragment.partition.group]
+    n_classes = []
+    for fragment, counts_of_groups in zip(release.fragments, counts, strict=True):
+        class_of_group = _classes(fragment, known)
+        n_classes.append(int(class_of_group.max()) + 1)
+        counts_of_classes = np.zeros((n_classes[-1], counts_of_groups.shape[1]))
+        np.add.at(counts_of_classes, class_of_group, counts_of_groups)
+        of_person *= counts_of_classes[class_of_group[fragment.partition.group]]
     joined: Floats = of_person.sum(axis=1)
-    total = float(np.prod([counts_of_classes.sum(axis=0) for counts_of_classes in counts], axis=0).sum())
+    total = float(np.prod([counts_of_groups.sum(axis=0) for counts_of_groups in counts], axis=0).sum())
     likelihood = joined / total if total > 0 else np.zeros(len(joined))
-    baseline = 1 / prod(fragment.partition.n_groups for fragment in release.fragments)
+    baseline = 1 / prod(n_classes)
     return JoinLikelihood(
         common=common,
         likelihood=likelihood,
@@ -163,3 +172,16 @@ def join_likelihood(release: Release) -> JoinLikelihood:
         mean=Score(likelihood.mean(), LIKELIHOOD_MEAN, baseline=baseline),
         unmatched=Score((joined == 0).mean(), UNMATCHED, baseline=0.0),
     )
+
+
+def _classes(fragment: Fragment, known: Sequence[str]) -> Int64:
+    """Class of each group, int64 (n_groups,): groups with equal cells are one; where rows differ, each is its own."""
+    n_groups = fragment.partition.n_groups
+    columns: list[Codes] = []
+    for name in known:
+        if name in fragment.recodings:
+            content = fragment.recodings[name].group_content()
+            if content is None:
+                return np.arange(n_groups)
+            columns += content
+    return dense_key(columns, n_groups)

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore import GroupValues, Microdata, attacks
+from anoncore import GroupValues, Microdata, Partition, Release, attacks
 from anoncore.algorithms import VerticalFragmentation
 from anoncore.attacks import JoinLikelihood, join_likelihood
+from tests.privacy.releases import fragment as one_fragment
 from tests.privacy.test_joins import UNEVEN, as_sets
 
 
@@ -49,24 +50,47 @@ def test_it_is_that_of_the_materialized_join(seed, fragments, enforce):
     release = VerticalFragmentation(k=3, fragments=fragments, enforce=enforce, seed=0).anonymize(data)
     found = attacks.membership(release)
     assert isinstance(found, JoinLikelihood)
-    rows = []
+    rows, look_of_row = [], []
     for fragment in release.fragments:
         recoding = fragment.recodings["c"]
+        known = [cells.group_texts for name, cells in fragment.recodings.items() if name != "c"]
+        looks = [tuple(texts) for texts in zip(*known, strict=True)]
+        look_of_row.append([looks[group] for group in fragment.partition.group])
         shown = []
         for row, group in enumerate(fragment.partition.group.tolist()):
             values = recoding.values(group).tolist() if isinstance(recoding, GroupValues) else [recoding.codes[row]]
-            shown += [(group, value, 1 / len(values)) for value in values]
+            shown += [(looks[group], value, 1 / len(values)) for value in values]
         rows.append(shown)
     joined = {}
     for combination in product(*rows):
         if len({value for _, value, _ in combination}) == 1:
-            key = tuple(group for group, _, _ in combination)
+            key = tuple(look for look, _, _ in combination)
             joined[key] = joined.get(key, 0.0) + prod(weight for _, _, weight in combination)
-    own = zip(*(fragment.partition.group.tolist() for fragment in release.fragments), strict=True)
+    own = zip(*look_of_row, strict=True)
     expected = np.array([joined.get(key, 0.0) for key in own])
     assert found.total == pytest.approx(sum(joined.values()))
     assert found.joined == pytest.approx(expected)
     assert found.unmatched == pytest.approx((expected == 0).mean())
+
+
+def test_groups_with_equal_cells_are_one_class():
+    """Both groups of the first fragment read 1-2, so nobody can tell its rows x, y from x, z."""
+    frame = pd.DataFrame({"age": [1, 2, 1, 2], "zip": list("AABB"), "ill": list("xyxz")})
+    data = Microdata(frame, {"age": "quasi-identifier", "zip": "quasi-identifier", "ill": "sensitive"})
+    parts = Partition([0, 0, 1, 1]), Partition([0, 1, 0, 1])
+    release = Release(
+        data,
+        tuple(
+            one_fragment(data, name, part, ["ill"], [name]) for name, part in zip(["age", "zip"], parts, strict=True)
+        ),
+    )
+    found = join_likelihood(release)
+    # By age everybody is in one class of {x x y z}; by zip all of A and B share {A, B}: the whole join fits everybody.
+    assert found.total == 2 * 2 + 1 + 1
+    assert found.likelihood.tolist() == [1.0] * 4
+    apart = Release(data, (release.fragments[0], one_fragment(data, "zip", Partition([0, 0, 1, 1]), ["ill"], ["zip"])))
+    # By zip {x y} and {x z}: of the joined rows 2 + 1 fit those of A, as many those of B.
+    assert join_likelihood(apart).joined.tolist() == [3.0] * 4
 
 
 def test_more_fragments_make_membership_less_likely():

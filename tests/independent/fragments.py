@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from anoncore import Distorted, Exact, Fragment, GroupValues, Microdata, Partition, Release
+from anoncore import Distorted, Fragment, Generalized, GroupValues, Microdata, Partition, Release
 
 from .joins import Filled, fillings
 from .tables import groups
@@ -20,11 +20,15 @@ COMMON = "c"
 
 @dataclass(frozen=True)
 class Fragments:
-    """The true values of the common attribute, and for each fragment the published ones and the group of each row."""
+    """The true common values, and of each fragment the published ones, the group of each row, and what it tells alone.
+
+    That is a number that is known of people and published as a range.
+    """
 
     values: list[Any]
     published: list[list[Any]]
     group: list[list[int]]
+    known: list[list[int]]
 
     def classes(self, published: bool = True) -> list[list[Filled]]:
         """The common values of the rows of each class of each fragment."""
@@ -40,8 +44,19 @@ class Fragments:
             return [[[one] for one in each] for each in self.classes(published)]
         return [[fillings(sorted(set(one), key=str), len(one)) for one in each] for each in self.classes(published)]
 
+    def alike(self, place: int) -> list[list[int]]:
+        """For each group of a fragment all those with the same range of numbers, which nobody can tell apart."""
+        rows = [
+            [row for row, g in enumerate(self.group[place]) if g == group]
+            for group in range(max(self.group[place]) + 1)
+        ]
+        ranges = [
+            (min(self.known[place][row] for row in one), max(self.known[place][row] for row in one)) for one in rows
+        ]
+        return [[other for other, found in enumerate(ranges) if found == own] for own in ranges]
+
     def data(self) -> Microdata:
-        own = {f"q{place}": range(len(self.values)) for place in range(len(self.group))}
+        own = {f"q{place}": known for place, known in enumerate(self.known)}
         frame = pd.DataFrame({COMMON: pd.Series(self.values, dtype=object)} | own)
         return Microdata(frame, {COMMON: "sensitive", **dict.fromkeys(own, "quasi-identifier")})
 
@@ -56,7 +71,7 @@ class Fragments:
             shown: Distorted | GroupValues = Distorted(domain, partition, codes, original)
             if sets:
                 shown = GroupValues(domain, partition, *partition.value_sets(codes, len(domain)), original)
-            own = Exact(data.domain[f"q{place}"], partition, data.codes[f"q{place}"])
+            own = Generalized.of_rows(data.domain[f"q{place}"], partition, data.codes[f"q{place}"])
             fragments.append(Fragment(f"F{place + 1}", partition, {f"q{place}": own, COMMON: shown}))
         return Release(data, tuple(fragments))
 
@@ -68,4 +83,5 @@ def random_fragments(random: Random, sizes: Sequence[int] = (1, 3, 4, 5)) -> Fra
     group = [groups(random, random.choice(["random", "random", "each-alone", "one-class"]), n)]
     group += [groups(random, random.choice(["random", "one-class"]), n) for _ in range(random.choice([1, 1, 2]))]
     published = [[random.choice(values) if random.random() < 0.2 else value for value in values] for _ in group]
-    return Fragments(values, published, group)
+    known = [[random.choice([1, 2, 3]) for _ in range(n)] for _ in group]
+    return Fragments(values, published, group, known)

@@ -162,7 +162,12 @@ def test_how_likely_the_join_holds_a_person(seeds, sets):
             places: joins.expected_rows([one[place] for one, place in zip(ways, places, strict=True)])
             for places in product(*(range(len(each)) for each in ways))
         }
-        own = [rows[places] for places in zip(*fragments.group, strict=True)]
+        alike = [fragments.alike(place) for place in range(len(ways))]
+        own = [
+            sum(rows[same] for same in product(*(one[group] for one, group in zip(alike, groups_of_row, strict=True))))
+            for groups_of_row in zip(*fragments.group, strict=True)
+        ]
+        n_classes = [len({tuple(same) for same in one}) for one in alike]
         total = sum(rows.values())
         found = attacks.join_likelihood(release)
         told = (sets, fragments)
@@ -174,5 +179,5 @@ def test_how_likely_the_join_holds_a_person(seeds, sets):
             assert found.likelihood.tolist() == approx(likelihood), told
             assert found.largest == approx(max(likelihood)), told
             assert found.mean == approx(mean(likelihood)), told
-            assert found.mean.baseline == approx(1 / len(rows)), told
+            assert found.mean.baseline == approx(1 / prod(n_classes)), told
         assert found.unmatched == approx(own.count(0) / len(own)), told
