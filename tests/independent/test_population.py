@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from random import Random
 from typing import Any
@@ -117,6 +118,18 @@ def test_numbers_that_the_population_has_as_texts(numbers):
         texts = [person | {"age": plain.text(person["age"])} for person in persons]
         own = plain.generalized_for_texts(table)
         compare(table.releases()["generalized"], [own], texts, microdata(texts, "object", "nominal"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("numbers", ["few", "with-gaps", "all-unique"])
+def test_texts_that_the_population_has_as_numbers(numbers):
+    for random, table in cases(numbers):
+        persons = people(random, table, 30)
+        ages = [plain.text(value) for value in table.columns["age"]]
+        written = replace(table, columns=table.columns | {"age": ages}, numeric=table.numeric - {"age"})
+        texts = [person | {"age": plain.text(person["age"])} for person in persons]
+        given = microdata(persons, "Float64", "numeric")
+        compare(written.releases()["generalized"], [plain.generalized(written)], texts, given)
 
 
 @pytest.mark.slow
