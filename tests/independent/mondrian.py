@@ -139,7 +139,9 @@ class PlainMondrian:
         if self.split == "infogain":
             return len(side) * self.bits(side)
         if self.split == "regression":
-            numbers = [self.position(self.target, row) for row in side]
+            whole = [self.position(self.target, row) for row in range(self.table.n_rows)]
+            span = max(whole) - min(whole) or 1
+            numbers = [self.position(self.target, row) / span for row in side]
             return float(sum((number - mean(numbers)) ** 2 for number in numbers))
         return float(len(side) * sum(self.loss(name, side) for name in self.table.quasi))
 
