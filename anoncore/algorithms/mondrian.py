@@ -50,10 +50,10 @@ class Mondrian(Algorithm):
     The classes do not depend on the order of the rows. Of attributes that are equally wide the first column is cut. Of
     the two thresholds beside the median value the one with the more even sides is taken, and if both are as even, the
     median value goes to the lower side. Where rows that share it may go to either side, their other values decide. As a
-    last resort the first column with an allowable threshold is cut at its most even one. Cuts whose gain, loss or squared
-    error per row (in units of the target's range) differ by less than 1e-10 count as equal: the first column is cut, at
-    its lowest threshold. A missing number lies one mean step above the largest, also as a target, and a missing class is
-    a class of its own.
+    last resort the first column with an allowable threshold is cut at its most even one. Cuts whose gain, loss or
+    squared error per row (in units of the target's range) differ by less than 1e-10 count as equal: the first column is
+    cut, at its lowest threshold. A missing number lies one mean step above the largest, also as a target, and a missing
+    class is a class of its own.
 
     Notes
     -----
