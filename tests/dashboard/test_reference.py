@@ -49,7 +49,7 @@ def test_parameters_are_those_of_the_model_or_function():
     split = next(one for one in mondrian.parameters if one.name == "split")
     assert (split.default, split.allowed) == ("median", "median, infogain, regression, loss")
     (k,) = ENTRIES["requirement:k-anonymity"].parameters
-    assert (k.meaning, k.default, k.allowed) == ("Smallest number of rows in a group.", "5", "at least 1")
+    assert (k.meaning, k.default, k.allowed) == ("Smallest number of people in a group.", "5", "at least 1")
     attack = ENTRIES["attack:foreground_knowledge"]
     signature = inspect.signature(MEASURES["attacks.foreground_knowledge"])
     assert [one.name for one in attack.parameters] == [
