@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import os
+import io
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-
-import pandas as pd
 
 from anoncore.base.errors import ParameterError
 from anoncore.base.texts import listing
 from anoncore.cli.disk import add_engine_options, run_where_it_fits
 from anoncore.cli.text import ProgressLine, add_unit_option, summary
-from anoncore.publishing.certification import certify
 from anoncore.publishing.certification.certificate import new_key
-from anoncore.publishing.export import FileFormat, replace_file, write_tables
+from anoncore.publishing.export import ENDINGS, FileFormat, replace_files, write_tables
+from anoncore.publishing.publication import ARCHIVE, CERTIFICATE, release_file, release_files
 from anoncore.publishing.report import Subject, report
 from anoncore.recipes.recipe import Recipe, RecipeRun
 from anoncore.release.mapping import value_mapping
 
-ENDINGS: dict[FileFormat, str] = {"csv": ".csv", "parquet": ".parquet", "excel": ".xlsx"}
-ARCHIVE, CERTIFICATE, REPORT, MAPPING = ".zip", "-certificate.json", "-report.html", "-mapping-not-for-publication.csv"
+REPORT, MAPPING = "-report.html", "-mapping-not-for-publication.csv"
 
 
 def add_options(run: argparse.ArgumentParser) -> None:
@@ -58,21 +54,32 @@ def _run(arguments: argparse.Namespace) -> None:
     wanted = {CERTIFICATE: certified, REPORT: arguments.report, MAPPING: arguments.mapping}
     for ending in (ENDINGS[file_format], ARCHIVE, *(one for one, is_wanted in wanted.items() if is_wanted)):
         _check_free(target.with_name(target.name + ending), recipe, arguments.force)
-    key, told = _key(arguments.key_file) if certified else ("", "")
+    key, told, kept = _key(arguments.key_file) if certified else ("", "", {})
     with ProgressLine(sys.stderr) as progress:
         run = recipe.run(progress)
         tables = run.release.tables()
-    zipped = len(tables) > 1 and file_format != "excel"
-    file = target.with_name(target.name + (ARCHIVE if zipped else ENDINGS[file_format]))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_tables(tables, file, file_format)
+    about_tables = ", ".join(f"{name}: {len(table):,} rows" for name, table in tables.items())
+    if certified:
+        files = release_files(run.release, target.name, key, file_format, tables=tables)
+    else:
+        content = io.BytesIO()
+        write_tables(tables, content, file_format)
+        files = {release_file(target.name, len(tables), file_format): content.getvalue()}
+    written = {}
+    for name, one in reversed(files.items()):
+        path = target.with_name(name)
+        is_proof = name.endswith(CERTIFICATE)
+        written[path] = one, f"check it with: anoncore verify {path}" if is_proof else about_tables
+    written |= _kept(arguments, run, target)
+    # The tables come last: whatever stops the program in between, there are none without their certificate.
+    contents = {**kept, **{path: one for path, (one, _) in reversed(written.items())}}
+    replace_files(contents, private=kept)
     for line in summary(run):
         print(line)
-    print(f"Written: {file} ({', '.join(f'{name}: {len(table):,} rows' for name, table in tables.items())})")
+    for path, (_, about) in written.items():
+        print(f"Written: {path} ({about})")
     if certified:
-        _certify(run, tables, file, target.with_name(target.name + CERTIFICATE), key)
         print(told)
-    _keep(arguments, run, target)
     if getattr(recipe.algorithm, "seed", None) is not None:
         print(
             "anoncore: the recipe holds a seed, with which a reader could undo the random choices; "
@@ -81,41 +88,31 @@ def _run(arguments: argparse.Namespace) -> None:
         )
 
 
-def _certify(run: RecipeRun, tables: Mapping[str, pd.DataFrame], file: Path, target: Path, key: str) -> None:
-    certificate = certify(run.release, key, files={file.name: file.read_bytes()}, tables=tables)
-    replace_file(target, certificate.dumps().encode())
-    print(f"Written: {target} (check it with: anoncore verify {target})")
-
-
-def _keep(arguments: argparse.Namespace, run: RecipeRun, target: Path) -> None:
-    """Write the report and the mapping where they are wanted: they are for those who made the release."""
+def _kept(arguments: argparse.Namespace, run: RecipeRun, target: Path) -> dict[Path, tuple[bytes, str]]:
+    """The report and the mapping where they are wanted, for those who made the release, with what is said of them."""
+    kept = {}
     if arguments.report:
-        file = target.with_name(target.name + REPORT)
         subject = Subject(arguments.recipe.stem, run.release)
         with ProgressLine(sys.stderr) as progress:
-            content = report([subject], progress=progress)
-        replace_file(file, content.encode())
-        print(f"Written: {file} (not for publication)")
+            text = report([subject], progress=progress)
+        kept[target.with_name(target.name + REPORT)] = text.encode(), "not for publication"
     if arguments.mapping:
-        file = target.with_name(target.name + MAPPING)
-        mapping = value_mapping(run.release)
-        write_tables({"mapping": mapping.frame}, file, "csv")
-        print(f"Written: {file} ({mapping.sentence.rstrip('.')})")
+        mapping, content = value_mapping(run.release), io.BytesIO()
+        write_tables({"mapping": mapping.frame}, content, "csv")
+        kept[target.with_name(target.name + MAPPING)] = content.getvalue(), mapping.sentence.rstrip(".")
+    return kept
 
 
-def _key(file: Path | None) -> tuple[str, str]:
-    """The key for the hash of the input, and the sentence that tells the user of it."""
+def _key(file: Path | None) -> tuple[str, str, dict[Path, bytes]]:
+    """The key for the hash of the input, the sentence that tells the user of it, and the file to write with it."""
     if file is None:
         key = new_key()
-        return key, f"Key of the certificate's input hash, to be kept and not published: {key}"
+        return key, f"Key of the certificate's input hash, to be kept and not published: {key}", {}
+    told = f"Key of the certificate's input hash: {file} (keep it, don't publish it)"
     if file.exists():
-        key = read_key(file)
-    else:
-        key = new_key()
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as opened:
-            opened.write(key + "\n")
-    return key, f"Key of the certificate's input hash: {file} (keep it, don't publish it)"
+        return read_key(file), told, {}
+    key = new_key()
+    return key, told, {file: f"{key}\n".encode("ascii")}
 
 
 def read_key(file: Path) -> str:

@@ -14,10 +14,17 @@ from anoncore.recipes.recipe import Recipe
 
 def add_options(check: argparse.ArgumentParser) -> None:
     """Give the parser of the command its options."""
-    check.epilog = "Exit code: 0 if nothing fails, 1 if something does or cannot be read, 2 if asked wrongly."
+    check.epilog = (
+        "Of a folder every file is looked at but the certificate: one that is not certified fails. Files that are not "
+        "named are not looked at. Exit code: 0 if nothing fails, 1 if something does or cannot be read, 2 if asked "
+        "wrongly."
+    )
     check.add_argument("certificate", type=Path, help="certificate (JSON)")
     check.add_argument(
-        "files", type=Path, nargs="*", help="published files (default: those it names, in its own folder)"
+        "files",
+        type=Path,
+        nargs="*",
+        help="published files, or a folder of them (default: those it names, in its own folder)",
     )
     check.add_argument(
         "--no-hashes", action="store_true", help="do not compare contents; only re-check what holds in the groups"
@@ -34,6 +41,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     files = arguments.files or [arguments.certificate.parent / file.name for file in certificate.files]
     if not files:
         raise ParameterError("The certificate names no files; name the published files after it.")
+    files = [one for file in files for one in _in_folder(file, arguments.certificate)]
     data = None if arguments.recipe is None else Recipe.load(arguments.recipe).microdata()
     key = None if arguments.key_file is None else read_key(arguments.key_file)
     verification = verify(certificate, _contents(files), not arguments.no_hashes, data, key)
@@ -46,6 +54,13 @@ def _verify(arguments: argparse.Namespace) -> int:
     state = "The certificate holds" if verification.holds else "The certificate does not hold"
     print(f"{state}: of {sum(counts)} checks {counts[0]} hold, {counts[1]} fail, {counts[2]} could not be made.")
     return 0 if verification.holds else 1
+
+
+def _in_folder(file: Path, certificate: Path) -> list[Path]:
+    """The file itself, or of a folder every file in it and below but the certificate."""
+    if not file.is_dir():
+        return [file]
+    return [one for one in sorted(file.rglob("*")) if one.is_file() and one.resolve() != certificate.resolve()]
 
 
 def _contents(files: Sequence[Path]) -> dict[str, bytes]:

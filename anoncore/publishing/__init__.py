@@ -5,6 +5,7 @@ Reports are in `anoncore.publishing.report`, whose function has the name of the 
 
 from anoncore.publishing.certification import Certificate, Finding, Verification, certify, input_hash, new_key, verify
 from anoncore.publishing.export import FileFormat, safe_cells, write_tables
+from anoncore.publishing.publication import publish, release_files
 from anoncore.publishing.release_file import packed, unpacked
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "input_hash",
     "new_key",
     "packed",
+    "publish",
+    "release_files",
     "safe_cells",
     "unpacked",
     "verify",

@@ -249,3 +249,16 @@ def test_script_is_printed_without_its_seed(tmp_path: Path, capsys: pytest.Captu
     assert runpy.run_path(str(tmp_path / "again.py"))["release"].data.n_rows == 120
     assert main(["script", recipe, "--with-seed"]) == 0
     assert "seed=12" in capsys.readouterr().out
+
+
+def test_of_a_folder_every_file_has_to_be_certified(certified: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = certified.parent / "published"
+    folder.mkdir()
+    (table,) = certified.parent.glob("people-release.*")
+    table.rename(folder / table.name)
+    certified = certified.rename(folder / certified.name)
+    assert main(["verify", str(certified), str(folder)]) == 0
+    (folder / "below").mkdir()
+    (folder / "below" / "notes.csv").write_text("who\nAnna Smith\n", encoding="utf-8")
+    assert main(["verify", str(certified), str(folder)]) == 1
+    assert "The files hold a table 'notes' with 'who', which is not certified." in capsys.readouterr().out

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import stat
+import sys
 import zipfile
 from datetime import date, datetime, timezone
 from pathlib import Path
@@ -18,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore.base.errors import DataError, ParameterError
-from anoncore.publishing.export import safe_cells, write_tables
+from anoncore.publishing.export import replace_files, safe_cells, write_tables
 from anoncore.sources import read_table
 
 PEOPLE = pd.DataFrame({"age": [39, 50, 28], "job": ["clerk", None, "a, b"], "pay": [1.5, np.nan, -2.0]})
@@ -253,3 +256,31 @@ def test_missing_in_a_single_column_keeps_its_row() -> None:
     frame = pd.DataFrame({"x": pd.Series(["a", None, "b"], dtype="str")})
     for form in ("csv", "parquet", "excel"):
         pd.testing.assert_frame_equal(read_table(written(frame, form)).frame, frame)
+
+
+def test_files_that_belong_together_are_written_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    proof, table, key = tmp_path / "proof.json", tmp_path / "table.csv", tmp_path / "new" / "deep" / "key"
+    replace_files({key: b"secret", proof: b"old proof", table: b"old table"}, private=[key])
+    assert [path.read_bytes() for path in (key, proof, table)] == [b"secret", b"old proof", b"old table"]
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600 or sys.platform == "win32"
+    before = sorted(tmp_path.rglob("*"))
+    other = tmp_path / "other" / "deeper" / "report.html"
+    really = os.replace
+    for failing in (proof, table, other):
+
+        def full(source: Any, target: Any, failing: Path = failing) -> None:
+            if Path(target) == failing and ".old" not in str(source):
+                raise OSError(28, "No space left on device")
+            really(source, target)
+
+        monkeypatch.setattr("anoncore.publishing.export.os.replace", full)
+        with pytest.raises(DataError, match=f"'{failing.name}' cannot be written: no space left"):
+            replace_files({other: b"x", proof: b"new proof", table: b"new table"})
+        assert [path.read_bytes() for path in (key, proof, table)] == [b"secret", b"old proof", b"old table"]
+        assert sorted(tmp_path.rglob("*")) == before
+    monkeypatch.undo()
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(DataError, match="'folder' cannot be written"):
+        replace_files({proof: b"new proof", other: b"x", tmp_path / "folder": b"x"})
+    assert proof.read_bytes() == b"old proof"
+    assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "folder"])

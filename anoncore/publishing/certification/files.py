@@ -72,11 +72,12 @@ def _tables(name: str, content: bytes) -> Iterator[PublishedTable]:
 
 def _parquet(name: str, content: bytes) -> pd.DataFrame:
     table = read_within(content, name, UNPACKED_LIMIT)
-    plain = [(field.name, _value_type(field.type)) for field in table.schema]
+    plain = [(field.name, value_type(field.type)) for field in table.schema]
     return table.cast(pa.schema(plain)).to_pandas(integer_object_nulls=True, date_as_object=True)
 
 
-def _value_type(kind: pa.DataType) -> pa.DataType:
+def value_type(kind: pa.DataType) -> pa.DataType:
+    """The type of a column's values, where a dictionary may hold them."""
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 

@@ -14,7 +14,15 @@ import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
 from anoncore.base.memory import TEXT_FACTOR, require_memory
-from anoncore.publishing.certification.files import ADVICE, PARQUET, UNPACKED_LIMIT, ZIP, check_unpacked_size, damaged
+from anoncore.publishing.certification.files import (
+    ADVICE,
+    PARQUET,
+    UNPACKED_LIMIT,
+    ZIP,
+    check_unpacked_size,
+    damaged,
+    value_type,
+)
 from anoncore.publishing.certification.published_table import Column, cell_name, cell_text
 from anoncore.publishing.certification.text_cells import header_of, row_fault, text_columns, text_fault
 from anoncore.publishing.certification.workbook_cells import BOOK, read_workbook
@@ -201,7 +209,7 @@ def _coded(array: pa.Array) -> tuple[Column, Column]:
 def _parquet(where: str, title: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:
     read = read_within(content, where.strip("'"), UNPACKED_LIMIT)
     declared = pq.read_schema(pa.BufferReader(content))
-    plain = pa.schema([pa.field(one.name, one.type) for one in declared])
+    plain = pa.schema([pa.field(one.name, value_type(one.type)) for one in declared])
     arrays = [read.column(place).combine_chunks().cast(kind.type) for place, kind in enumerate(plain)]
     table = pa.Table.from_arrays(arrays, schema=plain)
     fault = _parquet_fault(content, declared, table)

@@ -297,7 +297,7 @@ def _spelling(written: WrittenTable, name: str, attribute: Attribute) -> str:
         text = cell_content(cell, written.format)
         if text is None:
             continue
-        if FORMULA.match(text) and text[0] != "'" and not (is_number and written.format == "csv"):
+        if FORMULA.match(text) and text[0] != "'" and not is_number:
             return (
                 f"{written.where}: {text[:40]!r} in column '{name}' has no apostrophe, so a spreadsheet would run it."
             )

@@ -34,7 +34,7 @@ CELL = re.compile(
     rb'<c r="([A-Z]{1,3})([1-9][0-9]*)"(?: s="([1-9][0-9]*)")? t="(n|b|inlineStr)"(?:>(.*?)</c>| />)', re.DOTALL
 )
 TEXT = re.compile(r"<is><t( xml:space=\"preserve\")?>([^<]*)</t></is>")
-NUMBER = re.compile(r"<v>(-?[0-9.]+(?:e[+-][0-9]+)?)</v>")
+NUMBER = re.compile(r"<v>(-?[0-9]+(?:\.[0-9]+)?(?:e[+-][0-9]+)?)</v>")
 PARTS = (
     ("xl/comments", "comments"),
     ("xl/threadedComments", "comments"),

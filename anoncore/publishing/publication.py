@@ -1,0 +1,140 @@
+"""A release as the files that belong together: its tables and their certificate, never the ones without the other."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from anoncore.publishing.certification import certify
+from anoncore.publishing.export import ENDINGS, FileFormat, replace_files, write_tables
+from anoncore.release.release import Release
+from anoncore.requirements import Requirement
+
+ARCHIVE, CERTIFICATE = ".zip", "-certificate.json"
+
+
+def release_file(name: str, n_tables: int, format: FileFormat) -> str:
+    """The name of the file that so many tables get: a zip where a file of the format holds one table only."""
+    return name + (ARCHIVE if n_tables > 1 and format != "excel" else ENDINGS[format])
+
+
+def release_files(
+    release: Release,
+    name: str,
+    key: str,
+    format: FileFormat = "csv",
+    requirements: Sequence[Requirement] = (),
+    tables: Mapping[str, pd.DataFrame] | None = None,
+) -> dict[str, bytes]:
+    """Make the files of a release: its tables, and the certificate that names and describes them.
+
+    Parameters
+    ----------
+    release : Release
+        The release.
+    name : str
+        How the names of the files begin.
+    key : str
+        For the hash of the original table, such as `new_key` gives one; it is not written.
+    format : {"csv", "parquet", "excel"}
+        The format of the tables.
+    requirements : sequence of Requirement
+        Further conditions that the release has to keep.
+    tables : mapping of str to DataFrame, optional
+        The published tables, where `Release.tables` was called already.
+
+    Returns
+    -------
+    dict of str to bytes
+        The certificate and the file with the tables, by their names.
+
+    Raises
+    ------
+    ReleaseError
+        Where something that was promised or asked for does not hold.
+    DataError
+        For tables that the format cannot hold.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.publishing import new_key, release_files
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> list(release_files(release, "people", new_key()))
+    ['people-certificate.json', 'people.csv']
+    """
+    tables = tables or release.tables()
+    content = io.BytesIO()
+    write_tables(tables, content, format)
+    file = release_file(name, len(tables), format)
+    certificate = certify(release, key, {file: content.getvalue()}, requirements, tables)
+    return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), file: content.getvalue()}
+
+
+def publish(
+    release: Release,
+    folder: str | Path,
+    name: str,
+    key: str,
+    format: FileFormat = "csv",
+    requirements: Sequence[Requirement] = (),
+) -> list[Path]:
+    """Write a release and its certificate, both or neither.
+
+    Files of these names that are there are replaced. Where anything fails they stay what they were, and nothing new is
+    left.
+
+    Parameters
+    ----------
+    release : Release
+        The release.
+    folder : str or Path
+        Where to write; it is made where it is missing.
+    name : str
+        How the names of the files begin.
+    key : str
+        For the hash of the original table, such as `new_key` gives one; it is not written.
+    format : {"csv", "parquet", "excel"}
+        The format of the tables.
+    requirements : sequence of Requirement
+        Further conditions that the release has to keep.
+
+    Returns
+    -------
+    list of Path
+        The certificate and the file with the tables.
+
+    Raises
+    ------
+    ReleaseError
+        Where something that was promised or asked for does not hold.
+    DataError
+        For tables that the format cannot hold, and where the files cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.publishing import new_key, publish
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in publish(release, folder, "people", new_key())]
+    ['people-certificate.json', 'people.csv']
+    """
+    files = release_files(release, name, key, format, requirements)
+    contents = {Path(folder) / file: content for file, content in files.items()}
+    replace_files(contents)
+    return list(contents)

@@ -1,0 +1,55 @@
+"""No file that says more than the release, or something else, is accepted; the sentence says what and where."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from anoncore.base.errors import DataError
+from anoncore.publishing.certification import Certificate, verify
+from tests.publishing.certification.smuggling import METHODS, WAYS, DoesNotApplyError, Way, released, tables_of, written
+from tests.publishing.certification.tables import certificate
+
+CERTIFICATES: dict[str, Certificate] = {}
+CASES = [pytest.param(way, format, id=f"{format}: {way.name}") for way in WAYS for format in way.formats]
+
+
+def proof_of(method: str) -> Certificate:
+    if method not in CERTIFICATES:
+        CERTIFICATES[method] = certificate(released(method))
+    return CERTIFICATES[method]
+
+
+@pytest.mark.parametrize(
+    ("way", "format"),
+    [
+        *CASES[::20],
+        *(
+            pytest.param(*one.values, id=one.id, marks=pytest.mark.slow)
+            for place, one in enumerate(CASES)
+            if place % 20
+        ),
+    ],
+)
+def test_what_is_smuggled_in_or_changed_is_refused(way: Way, format: str) -> None:
+    applied = 0
+    for method in METHODS:
+        try:
+            content = way.file(method, format)
+        except DoesNotApplyError:
+            continue
+        applied += 1
+        assert way.content is None or content != written(tables_of(method), format)
+        try:
+            found = verify(proof_of(method), {"release": content})
+            assert not found.holds, f"{method}: {way.name} passes"
+            said = [one.sentence for one in found.findings if one.outcome == "fails"]
+        except DataError as error:
+            said = [str(error)]
+        assert any(re.search(way.says, sentence, re.DOTALL) for sentence in said), f"{method}: {said}"
+    assert applied, "The way fits no release; give it one that has what it changes."
+
+
+def test_there_are_more_than_forty_ways() -> None:
+    assert len({way.name for way in WAYS}) > 40
