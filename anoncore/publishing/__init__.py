@@ -5,7 +5,7 @@ Reports are in `anoncore.publishing.report`, whose function has the name of the 
 
 from anoncore.publishing.certification import Certificate, Finding, Verification, certify, input_hash, new_key, verify
 from anoncore.publishing.export import FileFormat, safe_cells, write_tables
-from anoncore.publishing.publication import publish, release_files
+from anoncore.publishing.publication import publish, release_archive, release_files
 from anoncore.publishing.release_file import packed, unpacked
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "new_key",
     "packed",
     "publish",
+    "release_archive",
     "release_files",
     "safe_cells",
     "unpacked",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from anoncore.publishing.certification import certify
-from anoncore.publishing.export import ENDINGS, FileFormat, replace_files, write_tables
+from anoncore.publishing.export import ENDINGS, FileFormat, archive_bytes, member_names, replace_files, write_tables
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
 
@@ -77,6 +77,58 @@ def release_files(
     file = release_file(name, len(tables), format)
     certificate = certify(release, key, {file: content.getvalue()}, requirements, tables)
     return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), file: content.getvalue()}
+
+
+def release_archive(release: Release, name: str, key: str, format: FileFormat = "csv") -> bytes:
+    """One zip to hand out: every table as a file of its own (a workbook has all of them), and their certificate.
+
+    Parameters
+    ----------
+    release : Release
+        The release.
+    name : str
+        How the names of the files begin.
+    key : str
+        For the hash of the original table, such as `new_key` gives one; it is not written.
+    format : {"csv", "parquet", "excel"}
+        The format of the tables.
+
+    Returns
+    -------
+    bytes
+        The zip.
+
+    Raises
+    ------
+    ReleaseError
+        Where something that was promised does not hold.
+    DataError
+        For tables that the format cannot hold.
+
+    Examples
+    --------
+    >>> import io, zipfile
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.publishing import new_key, release_archive
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> zipfile.ZipFile(io.BytesIO(release_archive(release, "people", new_key()))).namelist()
+    ['people-certificate.json', 'people.csv']
+    """
+    tables = release.tables()
+    if len(tables) == 1 or format == "excel":
+        return archive_bytes(release_files(release, name, key, format, tables=tables).items())
+    files = {}
+    for member, (table, frame) in zip(member_names(tables), tables.items(), strict=True):
+        content = io.BytesIO()
+        write_tables({table: frame}, content, format)
+        files[f"{name}-{member}{ENDINGS[format]}"] = content.getvalue()
+    certificate = certify(release, key, files, tables=tables)
+    return archive_bytes([(f"{name}{CERTIFICATE}", certificate.dumps().encode()), *files.items()])
 
 
 def publish(

@@ -58,14 +58,16 @@ def python_script(recipe: Recipe, with_seed: bool = False) -> str:
     """Python source that reads and tags the recipe's table, makes the release and takes the measures.
 
     The script needs nothing but this package. When it is imported, it offers `release`, `data` and `results`; when it
-    is run as a program, it also writes the published tables. Relative paths start at the script. Seeds of the algorithm
-    are left out unless asked for, as in `Recipe.to_dict`; with its seed the script makes the same groups as the recipe.
+    is run as a program, it also writes the published tables with their certificate. Relative paths start at the script.
+    Seeds of the algorithm are left out unless asked for, as in `Recipe.to_dict`; with its seed the script makes the
+    same groups as the recipe.
     """
     imports = _Imports()
     imports.need("pathlib", "Path")
     body = [*_table(recipe, imports), "", *_algorithm(recipe, imports, with_seed), *_results(recipe, imports)]
-    writer = imports.need("anoncore.publishing.export", "write_tables")
-    body += ["", 'if __name__ == "__main__":', *_program(recipe, writer)]
+    imports.need("anoncore.publishing", "publish")
+    imports.need("anoncore.publishing", "new_key")
+    body += ["", 'if __name__ == "__main__":', *_program(recipe)]
     title = f"{recipe.algorithm.title}: makes the release again that a recipe describes."
     return "\n".join([f'"""{title}"""', "", *imports.lines(), "HERE = Path(__file__).parent", "", *body]) + "\n"
 
@@ -177,11 +179,13 @@ def _argument(name: str, value: Any, imports: _Imports) -> Any:
     return _values(value, imports)
 
 
-def _program(recipe: Recipe, writer: str) -> Iterator[str]:
+def _program(recipe: Recipe) -> Iterator[str]:
     if recipe.measures:
         yield "    for name, result in results.items():"
         yield "        print(name, result)"
-    yield f'    {writer}(release.tables(), HERE / "release.xlsx", "excel")'
+    yield "    key = new_key()"
+    yield '    publish(release, HERE, "release", key, "excel")'
+    yield '    print("Key of the certificate\'s input hash, to be kept and not published:", key)'
 
 
 def _call(name: str, positional: list[Any], named: Mapping[str, Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import get_args
@@ -11,18 +10,15 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import Release, privacy
-from anoncore.publishing.export import EXCEL_ROWS, FileFormat, write_tables
+from anoncore.publishing.export import EXCEL_ROWS, FileFormat
+from anoncore.publishing.publication import release_archive
 from anoncore.publishing.report.treatments import treatments
 from dashboard import compute
 from dashboard.state import Run
 from dashboard.views import parts, takeaway
 
 PREVIEW_ROWS = 50
-ENDINGS: dict[FileFormat, tuple[str, str, str]] = {
-    "csv": ("CSV", "csv", "text/csv"),
-    "parquet": ("Parquet", "parquet", "application/vnd.apache.parquet"),
-    "excel": ("Excel", "xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-}
+TITLES: dict[FileFormat, str] = {"csv": "CSV", "parquet": "Parquet", "excel": "Excel"}
 
 
 @dataclass(frozen=True)
@@ -60,24 +56,28 @@ def _downloads(run: Run) -> None:
     """One button per format; the file is made when it is clicked."""
     st.subheader("Download the release")
     several = len(run.release.fragments) > 1
-    for column, format in zip(st.columns(len(ENDINGS)), get_args(FileFormat), strict=True):
-        title, ending, mime = ENDINGS[format]
+    uncertified = takeaway.uncertified(run)
+    for column, format in zip(st.columns(len(TITLES)), get_args(FileFormat), strict=True):
+        title = TITLES[format]
         zipped = several and format != "excel"
         too_long = format == "excel" and run.data.n_rows >= EXCEL_ROWS
         column.download_button(
             f"{title} (zip of {len(run.release.fragments)} tables)" if zipped else title,
-            data=_file(run.release, format),
-            file_name=f"{takeaway.file_stem(run)}.{'zip' if zipped else ending}",
-            mime="application/zip" if zipped else mime,
+            data=_archive(run, format),
+            file_name=f"{takeaway.file_stem(run)}.zip",
+            mime="application/zip",
             key=f"export-{format}",
             on_click="ignore",
             type="primary" if format == "csv" else "secondary",
-            disabled=too_long,
+            disabled=too_long or bool(uncertified),
             help=_help(format, too_long),
             width="stretch",
         )
+    if uncertified:
+        st.warning(parts.escaped(uncertified))
     st.caption(
-        "Files hold what is shown below and nothing else: no identifier, no number of a row, rows sorted by content. "
+        "Each download is a zip with the release and its certificate, which `anoncore verify` re-checks. The tables "
+        "hold what is shown below and nothing else: no identifier, no number of a row, rows sorted by content. "
         "In CSV and Excel a text that a spreadsheet would run as a formula gets an apostrophe in front."
     )
 
@@ -92,11 +92,9 @@ def _help(format: FileFormat, too_long: bool) -> str:
     }[format]
 
 
-def _file(release: Release, format: FileFormat) -> Callable[[], bytes]:
+def _archive(run: Run, format: FileFormat) -> Callable[[], bytes]:
     def make() -> bytes:
-        content = io.BytesIO()
-        write_tables(release.tables(), content, format)
-        return content.getvalue()
+        return release_archive(run.release, takeaway.file_stem(run), takeaway.input_key(run), format)
 
     return make
 

@@ -13,6 +13,7 @@ import streamlit as st
 from anoncore import AnonymizationError, Release, datasets, privacy
 from anoncore.publishing.certification import certify
 from anoncore.publishing.certification.certificate import new_key
+from anoncore.publishing.certification.certifying import require_clear_names
 from anoncore.publishing.export import write_tables
 from anoncore.publishing.report import Subject, report
 from anoncore.recipes.recipe import Recipe
@@ -90,9 +91,20 @@ def input_key(run: Run) -> str:
     return compute.cached("certificate.key", run, make)
 
 
-def _certificate(run: Run) -> Paper:
+def uncertified(run: Run) -> str:
+    """Why there is no certificate, and so no release to take away; empty where there is one."""
     found = compute.cached("privacy.guarantees", run, privacy.guarantees)
     broken = next((one.sentence for one in found if not one.holds), "")
+    if broken:
+        return f"There is no certificate for what does not hold. {broken}"
+    try:
+        require_clear_names(run.release)
+    except AnonymizationError as error:
+        return str(error)
+    return ""
+
+
+def _certificate(run: Run) -> Paper:
     return Paper(
         "certificate",
         "Certificate (JSON)",
@@ -101,7 +113,7 @@ def _certificate(run: Run) -> Paper:
         "For publication: what holds and by whose definition. `anoncore verify` re-checks it from the published files "
         "alone, in any of the formats.",
         lambda: certify(run.release, input_key(run)).dumps(),
-        f"There is no certificate for what does not hold. {broken}" if broken else "",
+        uncertified(run),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,10 @@ def test_the_whole_way(browse: Any, tmp_path: Path) -> None:
     visitor.go("Utility")
     visitor.see("Information loss")
     visitor.go("Export")
-    release = pd.read_csv(_download(visitor, "export-csv", tmp_path))
+    with zipfile.ZipFile(_download(visitor, "export-csv", tmp_path)) as archive:
+        proof, table = archive.namelist()
+        release = pd.read_csv(archive.open(table))
+    assert proof.endswith("-certificate.json")
     assert len(release) == 45_222
     assert "person-id" not in release
     assert "diagnosis" in release

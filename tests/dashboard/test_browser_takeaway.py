@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ def downloads(chrome: Any, address: str, tmp_path_factory: pytest.TempPathFactor
     visitor.see("Take away")
     keys = ("csv", "certificate", "report", "comparison", "mapping", "recipe", "script")
     found = {key: _download(visitor, key, folder) for key in keys}
+    with zipfile.ZipFile(found["csv"]) as archive:
+        _, table = archive.namelist()
+        found["csv"] = Path(archive.extract(table, folder / "unpacked"))
     assert visitor.problems() == []
     assert visitor.foreign == []
     visitor.page.context.close()

@@ -11,6 +11,7 @@ import pytest
 
 from anoncore import Recipe
 from anoncore.algorithms import Anatomy, Mondrian
+from anoncore.publishing import Certificate, verify
 from anoncore.publishing.export import FileFormat
 from anoncore.requirements import KAnonymity
 from dashboard import state
@@ -19,6 +20,12 @@ from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, people, table_of
 
 ALGORITHM = Mondrian(requirements=(KAnonymity(k=6),))
+
+
+def unpacked(content: bytes) -> dict[str, bytes]:
+    """The files of a zip by name."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def test_without_a_run_the_page_says_what_to_do(visitor: Visitor) -> None:
@@ -43,9 +50,10 @@ def test_the_page_shows_what_is_published_and_what_is_not(visitor: Visitor) -> N
 @pytest.mark.parametrize("format", get_args(FileFormat))
 def test_files_hold_the_release_and_no_identifier(visitor: Visitor, format: FileFormat) -> None:
     run = add_run(visitor, ALGORITHM)
-    content = io.BytesIO(export._file(run.release, format)())
+    proof, file = unpacked(export._archive(run, format)()).items()
     read = {"csv": pd.read_csv, "parquet": pd.read_parquet, "excel": pd.read_excel}[format]
-    table = read(content)
+    table = read(io.BytesIO(file[1]))
+    assert verify(Certificate.loads(proof[1]), dict([file])).holds
     assert list(table.columns) == ["age", "sex", "town", "illness", "visits"]
     assert len(table) == 240
     assert sorted(table["illness"]) == sorted(people()["illness"])
@@ -57,8 +65,9 @@ def test_buckets_come_as_a_zip_of_two_tables(visitor: Visitor) -> None:
     labels = [button.proto.label for button in visitor.at.download_button]
     assert "CSV (zip of 2 tables)" in labels
     assert "Excel" in labels
-    with zipfile.ZipFile(io.BytesIO(export._file(run.release, "csv")())) as archive:
-        known, hidden = (pd.read_csv(archive.open(name)) for name in archive.namelist())
+    proof, *tables = unpacked(export._archive(run, "csv")()).items()
+    assert verify(Certificate.loads(proof[1]), dict(tables)).holds
+    known, hidden = (pd.read_csv(io.BytesIO(content)) for _, content in tables)
     assert sorted(known["group"].unique()) == sorted(hidden["group"].unique())
     assert "illness" not in known
     assert "joined by the column `group` only" in visitor.texts()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import re
 import runpy
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +51,23 @@ def test_every_download_verifies_by_the_certificate(
     run = add_run(visitor, algorithm)
     proof = Certificate.loads(paper(takeaway._certificate(run)).make())
     # The group numbers of joined tables are drawn anew at every download.
-    files = {f"release.{format}": export._file(run.release, format)()}
+    with zipfile.ZipFile(io.BytesIO(export._archive(run, format)())) as archive:
+        own, *names = archive.namelist()
+        files = {name: archive.read(name) for name in names}
+        archive.extractall(tmp_path)
     assert verify(proof, files, data=run.data, key=takeaway.input_key(run)).holds
-    (tmp_path / "certificate.json").write_text(proof.dumps(), encoding="utf-8")
-    (tmp_path / "release").write_bytes(next(iter(files.values())))
-    assert main(["verify", str(tmp_path / "certificate.json"), str(tmp_path / "release")]) == 0
+    assert main(["verify", str(tmp_path / own)]) == 0
+    assert main(["verify", str(tmp_path / own), str(tmp_path)]) == 0
+
+
+def test_what_does_not_hold_is_not_handed_out(visitor: Visitor) -> None:
+    run = add_run(visitor, MONDRIAN)
+    broken = dataclasses.replace(run.release, algorithm=Mondrian(requirements=[KAnonymity(k=999)]))
+    object.__setattr__(run, "release", broken)
+    visitor.open("export")
+    buttons = {button.proto.label: button for button in visitor.at.download_button}
+    assert all(buttons[label].proto.disabled for label in ("CSV", "Parquet", "Excel", "Certificate (JSON)"))
+    assert "There is no certificate for what does not hold." in visitor.warnings[0]
 
 
 def test_recipe_and_script_make_the_same_groups(visitor: Visitor, tmp_path: Path) -> None:

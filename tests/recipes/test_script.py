@@ -13,6 +13,7 @@ import pytest
 from anoncore import InfeasibleError, Recipe
 from anoncore.algorithms import Anatomy, Mondrian, VerticalFragmentation
 from anoncore.measures.evaluation import Measure
+from anoncore.publishing import Certificate, verify
 from anoncore.recipes.script import python_script
 from anoncore.recipes.source import HierarchySpec, Source
 from anoncore.requirements import DistinctDiversity, KAnonymity
@@ -139,5 +140,6 @@ def test_run_as_a_program_it_writes_the_tables(tmp_path: Path, capsys: pytest.Ca
     )
     (tmp_path / "script.py").write_text(python_script(recipe), encoding="utf-8")
     runpy.run_path(str(tmp_path / "script.py"), run_name="__main__")
-    assert (tmp_path / "release.xlsx").exists()
+    proof, table = tmp_path / "release-certificate.json", tmp_path / "release.xlsx"
+    assert verify(Certificate.load(proof), {table.name: table.read_bytes()}).holds
     assert capsys.readouterr().out.startswith("utility.discernibility ")

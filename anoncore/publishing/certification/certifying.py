@@ -113,12 +113,7 @@ def certify(
     >>> certificate.requirements[0].label, certificate.tables[0].group_sizes
     ('k-anonymity (k = 3)', {'3': 2})
     """
-    unclear = [name for name in release.attributes if cell_name(name) != name]
-    if unclear:
-        raise DataError(
-            f"Columns named {listing(unclear)} cannot be told from ones that a spreadsheet guards with an apostrophe; "
-            "rename them."
-        )
+    require_clear_names(release)
     tables = tables or release.tables()
     by_table = {name: PublishedTable.of(name, frame) for name, frame in tables.items()}
     shown = tuple(by_table.values())
@@ -157,6 +152,16 @@ def certify(
     if wrong:
         raise DataError(f"There is no certificate for a file that is not what is written of these tables: {wrong}")
     return certificate
+
+
+def require_clear_names(release: Release) -> None:
+    """Raise DataError for a column name that looks guarded: files cannot keep it apart from another one."""
+    unclear = [name for name in release.attributes if cell_name(name) != name]
+    if unclear:
+        raise DataError(
+            f"Columns named {listing(unclear)} cannot be told from ones that a spreadsheet guards with an apostrophe; "
+            "rename them."
+        )
 
 
 def _written(tables: Mapping[str, pd.DataFrame]) -> dict[FileFormat, list[PublishedTable]]:

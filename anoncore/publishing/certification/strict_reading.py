@@ -24,7 +24,13 @@ from anoncore.publishing.certification.files import (
     value_type,
 )
 from anoncore.publishing.certification.published_table import Column, cell_name, cell_text
-from anoncore.publishing.certification.text_cells import header_of, row_fault, text_columns, text_fault
+from anoncore.publishing.certification.text_cells import (
+    first_difference,
+    header_of,
+    row_fault,
+    text_columns,
+    text_fault,
+)
 from anoncore.publishing.certification.workbook_cells import BOOK, read_workbook
 from anoncore.publishing.certification.written_cells import WrittenTable, arrow_texts
 from anoncore.publishing.export import ZIP_RIGHTS, ZIP_TIME, parquet_bytes
@@ -127,7 +133,7 @@ def _archive_fault(content: bytes, archive: zipfile.ZipFile) -> str:
             copy.writestr(info, archive.read(member))
     if again.getvalue() == content:
         return ""
-    return f"is not packed as it is written; it differs from byte {_first(content, again.getvalue()):,} on"
+    return f"is not packed as it is written; it differs from byte {first_difference(content, again.getvalue()):,} on"
 
 
 def _minutes(moment: tuple[int, ...], other: tuple[int, ...]) -> float:
@@ -135,13 +141,6 @@ def _minutes(moment: tuple[int, ...], other: tuple[int, ...]) -> float:
     year, month, day, hour, minute, second = moment
     difference = datetime(year, month, day, hour, minute, second) - datetime(*other)  # type: ignore[arg-type]
     return abs(difference.total_seconds()) / 60
-
-
-def _first(content: bytes, other: bytes) -> int:
-    """The first byte in which two contents differ."""
-    return next(
-        (at for at, (a, b) in enumerate(zip(content, other, strict=False)) if a != b), min(len(content), len(other))
-    )
 
 
 def _shown(content: bytes) -> str:
@@ -190,8 +189,8 @@ def _parquet_fault(content: bytes, declared: pa.Schema, table: pa.Table) -> str:
     if again == content:
         return ""
     return (
-        f"is not written as this table is: it differs from byte {_first(content, again):,} on, which leaves room for "
-        "values that no row has"
+        f"is not written as this table is: it differs from byte {first_difference(content, again):,} on, which leaves "
+        "room for values that no row has"
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 CHECKED_ROWS = 20_000
+STEP = 1 << 16
 SHOWN = 40
 LINE_ENDS = ("\r\n", "\n")
 MARK_OF_ORDER = b"\xef\xbb\xbf"
@@ -68,9 +69,7 @@ def _difference(content: bytes, columns: Sequence[pa.ChunkedArray], line_end: st
 
 def _described(content: bytes, expected: bytes, begin: int) -> tuple[int, str]:
     """The first place at which the content is not what was expected from `begin` on."""
-    there = content[begin : begin + len(expected)] if expected else content[begin:]
-    same = next((at for at, (one, other) in enumerate(zip(there, expected, strict=False)) if one != other), None)
-    same = min(len(there), len(expected)) if same is None else same
+    same = first_difference(content[begin : begin + len(expected)], expected)
     line = content.count(b"\n", 0, begin + same) + 1
     begin_of_line = expected.rfind(b"\n", 0, same) + 1
     has = content[begin + begin_of_line :].split(b"\n", 1)[0].strip(b"\r")
@@ -78,6 +77,16 @@ def _described(content: bytes, expected: bytes, begin: int) -> tuple[int, str]:
     if not expected[same:]:
         return begin + same, f"goes on after the table, on line {line}: {_shown(has)}"
     return begin + same, f"line {line} is {_shown(has)}, where its cells are written {_shown(wanted)}"
+
+
+def first_difference(content: bytes, other: bytes) -> int:
+    """The first byte in which two contents differ; the length of the shorter one where it has none."""
+    start = 0
+    while content[start : start + STEP] == other[start : start + STEP] and start < len(content):
+        start += STEP
+    pairs = zip(content[start : start + STEP], other[start : start + STEP], strict=False)
+    differing = (start + at for at, (one, two) in enumerate(pairs) if one != two)
+    return next(differing, min(len(content), len(other)))
 
 
 def _shown(line: bytes) -> str:

@@ -240,6 +240,12 @@ def _contents(certificate: Certificate, shown: Sequence[_Shown], files: Mapping[
         same = same and not reason
         good = f"'{one.entry.name}' has the {one.entry.rows:,} rows that were certified."
         yield Finding(f"content of '{one.entry.name}'", "fails" if reason else "holds", reason or good)
+        if one.written is not None and one.entry.written is None and not reason:
+            sentence = (
+                f"How the cells of '{one.entry.name}' are written and in which order their rows stand is not checked: "
+                "this certificate of an earlier version does not say it."
+            )
+            yield Finding(f"cells of '{one.entry.name}'", "not checked", sentence)
     if same and certificate.linked_by is not None:
         same = _is_joined(certificate, shown, certificate.linked_by)
         sentence = (

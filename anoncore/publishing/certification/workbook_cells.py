@@ -19,6 +19,7 @@ from openpyxl.compat import safe_string
 from openpyxl.utils.datetime import from_excel
 
 from anoncore.publishing.certification.published_table import Column, cell_name, cell_text
+from anoncore.publishing.certification.text_cells import first_difference
 from anoncore.publishing.certification.written_cells import NO_CELL, WrittenTable, sheet_cell
 from anoncore.publishing.export import EXCEL_ROWS, timeless, workbook_bytes
 from anoncore.sources.excel import LARGEST_CELLS
@@ -96,8 +97,7 @@ def _about(part: str) -> str:
 
 def _first(content: bytes, expected: bytes) -> str:
     """What stands where two parts begin to differ."""
-    same = next((at for at, (one, other) in enumerate(zip(content, expected, strict=False)) if one != other), None)
-    same = min(len(content), len(expected)) if same is None else same
+    same = first_difference(content, expected)
     return repr(content[max(0, same - SHOWN // 3) : same + SHOWN].decode("utf-8", errors="backslashreplace"))
 
 

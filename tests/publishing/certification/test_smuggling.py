@@ -8,8 +8,10 @@ import pytest
 
 from anoncore.base.errors import DataError
 from anoncore.publishing.certification import Certificate, verify
+from anoncore.publishing.certification.verification import ORDER
 from tests.publishing.certification.smuggling import METHODS, WAYS, DoesNotApplyError, Way, released, tables_of, written
 from tests.publishing.certification.tables import certificate
+from tests.publishing.certification.test_genuine import earlier
 
 CERTIFICATES: dict[str, Certificate] = {}
 CASES = [pytest.param(way, format, id=f"{format}: {way.name}") for way in WAYS for format in way.formats]
@@ -53,3 +55,21 @@ def test_what_is_smuggled_in_or_changed_is_refused(way: Way, format: str) -> Non
 
 def test_there_are_more_than_forty_ways() -> None:
     assert len({way.name for way in WAYS}) > 40
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("way", "format"), CASES)
+def test_a_certificate_of_an_earlier_version_is_judged_by_the_strict_reading(way: Way, format: str) -> None:
+    """It cannot tell digits beyond the fifteenth, types of a format or the order of rows; all else is refused."""
+    for method in METHODS:
+        try:
+            content = way.file(method, format)
+        except DoesNotApplyError:
+            continue
+        try:
+            found = verify(earlier(proof_of(method)), {"release": content})
+        except DataError:
+            continue
+        if found.holds:
+            said = [one.sentence for one in verify(proof_of(method), {"release": content}).findings]
+            assert any("are written otherwise" in one or ORDER in one for one in said), f"{method}: {way.name} passes"
