@@ -40,7 +40,12 @@ def folder_when_complete(target: Path, replace: bool = False) -> Iterator[Path]:
             old = hidden / "old"
             if target.exists():
                 os.replace(target, old)
-            os.replace(parts, target)
+            try:
+                os.replace(parts, target)
+            except BaseException:
+                if old.exists():
+                    os.replace(old, target)
+                raise
 
 
 def _put_back(target: Path) -> None:
