@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -105,11 +106,11 @@ def _archive(name: str, content: bytes, tables: list[WrittenTable], faults: list
 def _archive_fault(content: bytes, archive: zipfile.ZipFile) -> str:
     """What a zip holds besides its members, or in which way it is not written as one; empty where neither is so."""
     members = archive.infolist()
-    names = [member.filename for member in members]
-    is_book = BOOK in names
+    times = Counter(member.filename for member in members)
+    is_book = BOOK in times
     for member in members:
-        if names.count(member.filename) > 1:
-            return f"holds the member '{member.filename}' {names.count(member.filename)} times"
+        if times[member.filename] > 1:
+            return f"holds the member '{member.filename}' {times[member.filename]} times"
         if not is_book and any(mark in member.filename for mark in "/\\"):
             return f"holds the member '{member.filename}', whose name leads to a folder"
         if member.comment or member.extra:
