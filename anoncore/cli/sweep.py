@@ -77,6 +77,8 @@ def _sweep(arguments: argparse.Namespace) -> int:
             report(done[0] / len(tried), f"{done[0]:,} of {len(tried):,}: {point.algorithm.title}")
 
         points = [point for point in sweep(data, tried, names, arguments.attribute, take) if point is not None]
+    if data.unit_note:
+        print(f"anoncore: {data.unit_note}", file=sys.stderr)
     front = pareto(points, names[0], names[1]) if len(names) > 1 else [False] * len(points)
     for point, unbeaten in zip(points, front, strict=True):
         print(_line(point, names, bool(unbeaten)))
