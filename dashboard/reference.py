@@ -10,7 +10,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from anoncore.algorithms import ALGORITHMS
+from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.model import Model
 from anoncore.base.number import EVERY_FORM
 from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
@@ -60,7 +60,7 @@ class Entry:
 
     `facts` has the texts of FACTS by their words, `returns` says what a function gives, `raises` has each error with
     the case in which it comes, `example` is the text of the docstring's example, and `related` is the key of what a
-    criterion is read from.
+    criterion is read from, and `minimality` is what a method says of readers who know it.
     """
 
     key: str
@@ -73,6 +73,7 @@ class Entry:
     raises: tuple[Described, ...] = ()
     example: str = ""
     related: str = ""
+    minimality: str = ""
 
     @property
     def kind(self) -> str:
@@ -132,6 +133,7 @@ def _of_model(kind: str, model: type[Model]) -> Entry:
         tuple(_parameter(field) for field in field_forms(model)),
         facts_of(parts),
         **_sections(parts),
+        minimality=model.minimality.text if issubclass(model, Algorithm) else "",
     )
 
 

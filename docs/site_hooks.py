@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 from docstring_forms import FACTS, listed  # noqa: E402
 from rooms import drawing  # noqa: E402
 
-from anoncore.algorithms import ALGORITHMS  # noqa: E402
+from anoncore.algorithms import ALGORITHMS, Algorithm  # noqa: E402
 from anoncore.base.model import Model  # noqa: E402
 from anoncore.base.number import Number  # noqa: E402
 from anoncore.cli import main  # noqa: E402
@@ -36,6 +36,7 @@ from anoncore.datasets import tables as built_in_tables  # noqa: E402
 from anoncore.measures.criteria import CRITERIA, FAMILIES  # noqa: E402
 from anoncore.measures.evaluation import MEASURES  # noqa: E402
 from anoncore.measures.registry import NUMBERS  # noqa: E402
+from anoncore.release.openness import QUESTION  # noqa: E402
 from anoncore.requirements import REQUIREMENTS, Requirement  # noqa: E402
 
 AT_THE_ROOT = {"contributing.md": "CONTRIBUTING.md", "changes.md": "CHANGELOG.md"}
@@ -185,6 +186,8 @@ def _facts(model: type[Model]) -> list[str]:
     text = listed(inspect.cleandoc(model.__doc__ or ""))
     facts = [line for line in text.splitlines() if re.match(rf"- \*\*({'|'.join(FACTS)}):\*\*", line)]
     told = [line for line in facts if not line.startswith("- **Source:")]
+    if issubclass(model, Algorithm):
+        told.append(f"- **{QUESTION}** {model.minimality.text}")
     return [*told, f"- **Source:** {model.source}."]
 
 

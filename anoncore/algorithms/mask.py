@@ -13,6 +13,7 @@ from anoncore.algorithms.mondrian import Mondrian
 from anoncore.base.errors import InfeasibleError
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes, Floats, Int64, Rows
+from anoncore.release.openness import Minimality, Openness
 from anoncore.release.recoding import Distorted
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements import FrequencyDiversity, KAnonymity, Requirement
@@ -65,6 +66,12 @@ class Mask(Algorithm):
     family: ClassVar[str] = "generalization with distortion"
     summary: ClassVar[str] = (
         "Coarsens the quasi-identifiers to groups of k, then changes sensitive values where a group gives someone away."
+    )
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.DEPENDS,
+        "It was made against this attack: its groups come from k-anonymity alone, which does not look at the "
+        "sensitive values, and chance decides which values are changed. What remains is that people who agree in "
+        "all quasi-identifiers and are divided between two groups are divided by the order of their other values.",
     )
 
     k: Annotated[int, Field(ge=2, title="k", description="Smallest number of rows in a group.")] = 5

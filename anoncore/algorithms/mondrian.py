@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
+from anoncore.algorithms.refused_cuts import refused_cuts
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
@@ -20,6 +21,8 @@ from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.mondrian import Partitioning, grow
 from anoncore.kernels.people import KernelPeople
 from anoncore.kernels.sweep import INFOGAIN, LOSS, MEDIAN, REGRESSION, Search
+from anoncore.privacy.refusals import Refusals
+from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
 from anoncore.release.release import Fragment, Release
@@ -95,6 +98,14 @@ class Mondrian(Algorithm):
     summary: ClassVar[str] = (
         "Coarsens the quasi-identifiers into ranges and sets, as finely as the requirements allow; other values stay."
     )
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.DEPENDS,
+        "Mondrian cuts a class wherever the requirements allow it, so readers know that every cut of a class that "
+        "was left whole would have broken a requirement. With l-diversity, t-closeness or variance diversity that "
+        "tells about the sensitive values. With k-anonymity alone cuts depend on sizes, which everybody can "
+        "count; then only people who agree in all quasi-identifiers and are divided between two classes (which "
+        "`strict` never does) are divided by the order of their other values.",
+    )
 
     requirements: Requirements = (KAnonymity(k=5),)
     split: Annotated[
@@ -150,6 +161,10 @@ class Mondrian(Algorithm):
         if self.recoding == "rows":
             return generalized_release(self, data, partition, ("Cells are the ranges of the rows present.",))
         return self.with_regions(data, partition, growth.regions[np.flatnonzero(growth.starts)])
+
+    def refusals(self, release: Release) -> Refusals | None:
+        """The cuts that readers of a release know to have been refused."""
+        return refused_cuts(release, self.requirements, self.split, self.strict)
 
     def with_regions(self, data: Microdata, partition: Partition, regions: npt.NDArray[np.int32]) -> Release:
         """The release whose cells are given boxes instead of the ranges of the rows present.

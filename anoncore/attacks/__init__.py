@@ -14,6 +14,7 @@ from anoncore.attacks.foreground import (
 from anoncore.attacks.join_likelihood import JoinLikelihood, join_likelihood
 from anoncore.attacks.matching_buckets import MatchingBuckets, matching_buckets
 from anoncore.attacks.membership import Membership, membership
+from anoncore.attacks.minimality import MinimalityAttack, minimality
 from anoncore.attacks.posterior import sensitive_posterior
 from anoncore.attacks.region_membership import RegionMembership, region_membership
 from anoncore.attacks.reidentification import Reidentification, Risk, reidentification
@@ -25,6 +26,7 @@ __all__ = [
     "JoinLikelihood",
     "MatchingBuckets",
     "Membership",
+    "MinimalityAttack",
     "PossibleWorlds",
     "RegionMembership",
     "Reidentification",
@@ -36,6 +38,7 @@ __all__ = [
     "join_likelihood",
     "matching_buckets",
     "membership",
+    "minimality",
     "possible_worlds",
     "posterior_emd",
     "region_membership",

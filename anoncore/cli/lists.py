@@ -10,9 +10,10 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from anoncore.algorithms import ALGORITHMS
+from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.model import Model
 from anoncore.cli.text import WIDTH
+from anoncore.release.openness import QUESTION
 from anoncore.requirements import REQUIREMENTS
 
 
@@ -32,6 +33,9 @@ def _print_models(models: Mapping[str, type[Model]]) -> None:
         print(f"{chr(10) if position else ''}{name}: {model.title}")
         print(textwrap.fill(" ".join(summary.split()), WIDTH, initial_indent="  ", subsequent_indent="  "))
         print(textwrap.fill(f"Source: {model.source}", WIDTH, initial_indent="  ", subsequent_indent="  "))
+        if issubclass(model, Algorithm):
+            told = f"{QUESTION} {model.minimality.text}"
+            print(textwrap.fill(told, WIDTH, initial_indent="  ", subsequent_indent="  "))
         for field, info in model.model_fields.items():
             default = "" if info.is_required() else f", default {_default_text(info)}"
             line = f"{field} ({_type_text(info)}{default}): {info.description or ''}"

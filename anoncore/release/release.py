@@ -17,6 +17,7 @@ from anoncore.base.model import Model
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.kernels.people import people_and_pairs
+from anoncore.release.openness import Minimality
 from anoncore.release.overlap import Link, links
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, Generalized, GroupValues, Recoding
@@ -76,10 +77,19 @@ class ReleaseMethod(Model):
     """What the method calls a group."""
     summary: ClassVar[str]
     """One plain sentence for people who choose a method."""
+    minimality: ClassVar[Minimality]
+    """Whether readers who know the method learn more from its release than from what is published, and why."""
 
     @abstractmethod
     def promises(self, data: Microdata) -> tuple[Any, ...]:
         """The requirements that every release of this method satisfies."""
+
+    def refusals(self, release: Release) -> Any:
+        """What readers of a release who know the method know it to have refused; None where that is not worked out.
+
+        The attack `minimality` measures every method that says it.
+        """
+        return None
 
     def personal_guarantees(self, release: Release) -> tuple[Any, ...]:
         """What it promises about people rather than groups, measured in its release; by default nothing."""

@@ -6,6 +6,7 @@ import importlib
 
 import streamlit as st
 
+from anoncore.release.openness import QUESTION
 from dashboard import about, reference
 from dashboard.state import Run
 from dashboard.views import parts
@@ -37,6 +38,7 @@ def _description(run: Run, alone: bool) -> None:
     with st.expander(f"{kind.title} in words", expanded=alone):
         entry = reference.entries()[reference.key_of(kind)]
         st.markdown(entry.definition)
+        st.markdown(f"**{QUESTION}** {entry.minimality}")
         about.button(entry.key, "When to use it, and its source")
         st.markdown("\n".join(["**This run**", "", *_parameters(run)]))
 

@@ -6,6 +6,7 @@ import re
 
 import streamlit as st
 
+from anoncore.release.openness import QUESTION
 from dashboard import about, reference, routes, state
 from dashboard.docstrings import Described
 from dashboard.reference import FACTS, Entry
@@ -45,6 +46,9 @@ def _draw(entry: Entry) -> None:
             if word in entry.facts:
                 text = _named(entry.facts[word])
                 st.markdown(f"**{FACTS[word]}**\n\n{text[:1].upper()}{text[1:]}")
+        if entry.minimality:
+            st.markdown(f"**{QUESTION}**\n\n{entry.minimality}")
+            about.button("attack:minimality", "How it is measured")
     if entry.example:
         _example(entry.example)
     if entry.related:

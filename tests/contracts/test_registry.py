@@ -16,6 +16,7 @@ from anoncore import DataError, InfeasibleError, Microdata, ParameterError, Part
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.algorithms.base import build_algorithm
 from anoncore.base.model import Model, Registry
+from anoncore.release.openness import Openness
 from anoncore.requirements import REQUIREMENTS, Comparison, Requirement
 from dashboard.docstrings import Docstring
 from tests.contracts.source import python_files
@@ -83,6 +84,17 @@ def test_it_says_what_it_is_and_where_it_comes_from(model):
         assert model.summary.endswith("."), f"{model.__name__}.summary is one plain sentence for people who choose."
         assert model.family
         assert model.group_word
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_a_method_says_whether_it_is_open_to_readers_who_know_it(name):
+    model = ALGORITHMS[name]
+    assert "minimality" in vars(model), (
+        f"{model.__name__} needs minimality: whether its groups depend on who has which sensitive value, and why."
+    )
+    assert isinstance(model.minimality.openness, Openness)
+    assert len(model.minimality.reason.split()) >= 15, f"{model.__name__}.minimality says why, in whole sentences."
+    assert model.minimality.reason.endswith(".")
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -12,6 +12,7 @@ from anoncore.algorithms.base import Algorithm, Seed
 from anoncore.algorithms.bucketization.bucketization import bucketized_release, only_sensitive, require_eligible
 from anoncore.base.progress import Progress
 from anoncore.kernels.anatomy import deal
+from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Requirement
@@ -63,6 +64,12 @@ class Anatomy(Algorithm):
     group_word: ClassVar[str] = "bucket"
     summary: ClassVar[str] = (
         "Keeps every value exact but cuts the link: people and sensitive values are only matched bucket by bucket."
+    )
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.NOT_OPEN,
+        "Buckets are dealt by sensitive values and by chance, and the quasi-identifiers play no part. If two "
+        "people of a bucket had each other's value, the same buckets would be dealt with the same probability, so "
+        "knowing the method tells nothing about which of them has which.",
     )
 
     l: Annotated[int, Field(ge=2, title="l", description="Different sensitive values in every bucket.")] = 2

@@ -19,6 +19,7 @@ from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.foreground_safe import Knowledge
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, stays_within
+from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Requirement
@@ -78,6 +79,11 @@ class ForegroundSafe(Algorithm):
     group_word: ClassVar[str] = "bucket"
     summary: ClassVar[str] = (
         "Like Anatomy, but puts people together who look alike, so that the release as a whole gives nobody away."
+    )
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.OPEN,
+        "Buckets are dealt among people who look alike and joined until the foreground-knowledge attack fails, so "
+        "the buckets depend on who has which sensitive value.",
     )
 
     counts_rows: ClassVar[str] = "the attack that it withstands weighs worlds in which each row is another person"

@@ -14,6 +14,7 @@ from anoncore.algorithms.bucketization.negative_rules import NegativeRules, mine
 from anoncore.base.errors import AnonymizationError, InfeasibleError
 from anoncore.base.progress import Progress
 from anoncore.kernels.injector import Rules, Types, deal_fitting, place_leftovers, valid_values
+from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Requirement
@@ -72,6 +73,11 @@ class Injector(Algorithm):
     group_word: ClassVar[str] = "bucket"
     summary: ClassVar[str] = (
         "Like Anatomy, but nobody shares a bucket with values that the table itself shows to be impossible for them."
+    )
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.OPEN,
+        "Rules that say which values are impossible for whom are mined from the table itself and decide who "
+        "shares a bucket, so the buckets depend on who has which sensitive value.",
     )
 
     counts_rows: ClassVar[str] = "its rules and buckets are about single rows, of which each has one sensitive value"

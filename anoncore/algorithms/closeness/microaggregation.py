@@ -17,6 +17,7 @@ from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes, Rows
 from anoncore.kernels.merging import merge_until_close
 from anoncore.kernels.nearest import centers, draw_strata, mdav
+from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import CheckSet, KAnonymity, Requirement, TCloseness
@@ -81,6 +82,11 @@ class Microaggregation(Algorithm):
     group_word: ClassVar[str] = "cluster"
     summary: ClassVar[str] = (
         "Clusters people who are alike and makes every cluster mirror the table's sensitive values well enough."
+    )
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.OPEN,
+        "Clusters are merged, exchanged or dealt until each is t-close, so readers know that smaller or nearer "
+        "clusters would have been too far from the table.",
     )
 
     k: Annotated[int, Field(ge=1, title="k", description="Fewest rows in a cluster.")] = 5

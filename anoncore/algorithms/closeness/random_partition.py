@@ -14,6 +14,7 @@ from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes, Rows
 from anoncore.kernels.random_partition import log_partitions, mix, random_sizes
+from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement
@@ -65,6 +66,12 @@ class RandomPartition(Algorithm):
     source: ClassVar[str] = "Thammanna Gowda 2023, t-closeness dissertation, section 3.6"
     family: ClassVar[str] = "generalization"
     summary: ClassVar[str] = "Puts people into classes by chance: a reference that every method should beat."
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.NOT_OPEN,
+        "Classes are drawn by chance, at most with a look at how often each sensitive value occurs, and the "
+        "quasi-identifiers play no part. If two people of a class had each other's value, the same classes would be "
+        "drawn with the same probability.",
+    )
 
     k: Annotated[int, Field(ge=1, title="k", description="Fewest rows in a class.")] = 5
     equal_sizes: Annotated[

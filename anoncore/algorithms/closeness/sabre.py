@@ -12,6 +12,7 @@ from anoncore.algorithms.closeness.locality import Places, QuasiSpace
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress
 from anoncore.kernels.proportions import halve
+from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement, TCloseness
@@ -65,6 +66,11 @@ class Sabre(Algorithm):
     family: ClassVar[str] = "generalization"
     summary: ClassVar[str] = (
         "Groups close sensitive values into buckets and gives every class its share of each, so that none stands out."
+    )
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.OPEN,
+        "Classes take rows of each bucket of sensitive values that are neighbours in the quasi-identifiers, so "
+        "the classes depend on who has which sensitive value.",
     )
 
     t: Annotated[float, Field(ge=0, le=1, title="t", description="Largest EMD from the table, 0 to 1.")] = 0.2

@@ -15,6 +15,7 @@ from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes
+from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement, TCloseness
@@ -77,6 +78,11 @@ class SensitiveSpaceFragmentation(Algorithm):
     family: ClassVar[str] = "generalization"
     summary: ClassVar[str] = (
         "Keeps every class close to the table in several sensitive attributes at once, each by a distance of its own."
+    )
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.OPEN,
+        "Classes take rows of each fragment of the sensitive values that are neighbours in the quasi-identifiers, "
+        "so the classes depend on who has which sensitive value.",
     )
 
     t: Annotated[

@@ -16,6 +16,7 @@ from anoncore.algorithms.closeness.locality import Places, QuasiSpace
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Rows
+from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement, TCloseness
@@ -108,6 +109,12 @@ class StackAndDeal(Algorithm):
     family: ClassVar[str] = "generalization"
     summary: ClassVar[str] = (
         "Deals people to classes like cards, so that every class mirrors the table's sensitive values almost exactly."
+    )
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.DEPENDS,
+        "How many rows of a sensitive value a class gets does not depend on who has it. With `locality` the rows "
+        "of one value are dealt to neighbours in the quasi-identifiers, so the classes depend on who has which "
+        "value; without it chance decides.",
     )
 
     k: Annotated[

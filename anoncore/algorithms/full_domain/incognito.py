@@ -14,9 +14,12 @@ from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
 from anoncore.algorithms.full_domain.lattice import FrequencySet, Lattice, Node, require_searchable
-from anoncore.base.errors import InfeasibleError
+from anoncore.algorithms.full_domain.refused_levels import refused_levels
+from anoncore.base.errors import InfeasibleError, ReleaseError
 from anoncore.base.progress import Progress, silent
 from anoncore.kernels.rounding import ROUNDING
+from anoncore.privacy.refusals import Refusals
+from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
 from anoncore.release.release import Fragment, Release
@@ -113,6 +116,13 @@ class Incognito(Algorithm):
     summary: ClassVar[str] = (
         "Publishes every value of an attribute at the same level of its hierarchy, as finely as the requirements allow."
     )
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.DEPENDS,
+        "Incognito publishes the combination of levels with the least loss, so readers know that each combination "
+        "with less loss has a class that breaks a requirement. With l-diversity, t-closeness or variance "
+        "diversity that tells about the sensitive values of the whole table together; with k-anonymity alone it "
+        "is a matter of sizes, which everybody can count.",
+    )
 
     requirements: Requirements = (KAnonymity(k=5),)
     max_suppression: Annotated[
@@ -128,6 +138,15 @@ class Incognito(Algorithm):
         """Raise DataError for a lattice that is too large, InfeasibleError for a requirement that the table fails."""
         super().validate_data(data)
         require_searchable(data)
+
+    def refusals(self, release: Release) -> Refusals:
+        """The combinations of levels with less loss than the published one. Raises ReleaseError for suppression."""
+        if self.max_suppression > 0:
+            raise ReleaseError(
+                "Where Incognito may suppress rows, a combination of levels with less loss may have been refused for "
+                "several reasons, so what its readers learn from the refusal is not measured; choose no suppression."
+            )
+        return refused_levels(release, self.requirements)
 
     def search(self, data: Microdata, progress: Progress | None = None) -> LatticeSearch:
         """Find all minimal nodes of a table's lattice, and the best of them.

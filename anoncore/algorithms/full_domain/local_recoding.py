@@ -12,9 +12,13 @@ from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
 from anoncore.algorithms.full_domain.lattice import Levels
-from anoncore.base.progress import Progress
+from anoncore.algorithms.full_domain.refused_levels import refused_groups
+from anoncore.base.errors import ReleaseError
+from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.local_recoding import LatticeRows, count_placed, place_rows
+from anoncore.privacy.refusals import Refusals
+from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import CheckSet, KAnonymity, Requirement
@@ -77,6 +81,13 @@ class LocalRecoding(Algorithm):
     summary: ClassVar[str] = (
         "Publishes every class at its own levels of the hierarchies, so that rare values cost the common ones nothing."
     )
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.DEPENDS,
+        "Local recoding makes a class at the first combination of levels where it satisfies the requirements, so "
+        "readers know of every finer group of its people that it broke one. With l-diversity, t-closeness or "
+        "variance diversity that tells about the sensitive values; with k-anonymity alone it is a matter of "
+        "sizes, which everybody can count.",
+    )
 
     requirements: Requirements = (KAnonymity(k=5),)
     most_nodes: Annotated[
@@ -93,6 +104,17 @@ class LocalRecoding(Algorithm):
         """The requirements."""
         return self.requirements
 
+    def refusals(self, release: Release) -> Refusals:
+        """The groups that did not become classes. Raises ReleaseError where the lattice was not tried as a whole."""
+        search = _Search.of(self, release.data)
+        if search.n_nodes > self.most_nodes:
+            raise ReleaseError(
+                "The combinations of levels were tried along one path, which itself depends on the sensitive values, "
+                "so what readers learn from refused groups is not measured; allow more combinations."
+            )
+        search.try_all(silent)
+        return refused_groups(release, self.requirements, search.group)
+
     def _release(self, data: Microdata, progress: Progress) -> Release:
         search = _Search.of(self, data)
         if search.n_nodes <= self.most_nodes:
@@ -101,9 +123,11 @@ class LocalRecoding(Algorithm):
         else:
             search.walk(progress)
             how = f"Of {search.n_nodes:,} combinations of levels, one path was tried."
+        left = len(search.left)
         search.join_rest()
         partition = Partition(np.unique(search.group, return_inverse=True)[1].astype(np.int32))
-        return generalized_release(self, data, partition, (how,))
+        joined = f"{left:,} rows that were left over became one class, with others where the requirements ask for it."
+        return generalized_release(self, data, partition, (how, joined) if left else (how,))
 
 
 @dataclass(eq=False)

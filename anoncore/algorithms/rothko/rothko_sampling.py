@@ -14,6 +14,8 @@ from anoncore.algorithms.rothko.rothko_tree import unsuited
 from anoncore.algorithms.rothko.rows import Rows
 from anoncore.algorithms.rothko.sampling_growth import Sampling, sampling_parts
 from anoncore.algorithms.rothko.setting import Counters, Part, Setting
+from anoncore.release.openness import Minimality, Openness
+from anoncore.release.release import Release
 
 
 class RothkoSampling(Rothko):
@@ -57,6 +59,13 @@ class RothkoSampling(Rothko):
     summary: ClassVar[str] = (
         "Mondrian for tables larger than memory: cuts by a sample first, checks every row, then finishes each part."
     )
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.DEPENDS,
+        "Apart from the first cuts, which a sample decides, its classes are those of Mondrian with `strict`: "
+        "readers know that every cut of a class that was left whole would have broken a requirement. With "
+        "l-diversity, t-closeness or variance diversity that tells about the sensitive values; with k-anonymity "
+        "alone cuts depend on sizes, which everybody can count.",
+    )
 
     alpha: Annotated[
         float,
@@ -74,6 +83,9 @@ class RothkoSampling(Rothko):
         ),
     ] = "memory"
     seed: Seed = None
+
+    def refusals(self, release: Release) -> None:
+        """Nothing: where a sample gave no confident cut, a class may be left whole though a cut was allowed."""
 
     def parts(self, setting: Setting, rows: Rows) -> Iterator[Part]:
         """The parts of the rows that fit in memory or are one class."""

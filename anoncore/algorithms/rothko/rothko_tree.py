@@ -11,6 +11,7 @@ from anoncore.algorithms.rothko.rows import Rows
 from anoncore.algorithms.rothko.setting import Counters, Part, Setting
 from anoncore.algorithms.rothko.tree_growth import tree_parts
 from anoncore.base.errors import DataError
+from anoncore.release.openness import Minimality, Openness
 from anoncore.requirements import VarianceDiversity
 from anoncore.table.microdata import Microdata
 
@@ -57,6 +58,12 @@ class RothkoTree(Rothko):
     title: ClassVar[str] = "Rothko (tree)"
     summary: ClassVar[str] = (
         "Mondrian for tables larger than memory: finds the very same classes from counts, with several scans."
+    )
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.DEPENDS,
+        "Its classes are those of Mondrian with `strict`: readers know that every cut of a class that was left "
+        "whole would have broken a requirement. With l-diversity or t-closeness that tells about the sensitive "
+        "values; with k-anonymity alone cuts depend on sizes, which everybody can count.",
     )
 
     def validate_data(self, data: Microdata) -> None:

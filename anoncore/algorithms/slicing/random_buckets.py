@@ -23,6 +23,7 @@ from anoncore.algorithms.slicing.columns import (
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Int64
 from anoncore.kernels.slicing_spread import spread
+from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
@@ -76,6 +77,12 @@ class RandomBuckets(Algorithm):
     group_word: ClassVar[str] = "bucket"
     summary: ClassVar[str] = (
         "Shuffles groups of attributes against each other in buckets of one size, so that nobody's presence is certain."
+    )
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.DEPENDS,
+        "Where the columns are given by hand and the rows are dealt at random, nothing depends on who has which "
+        "sensitive value. Columns that the method chooses follow the associations of the table, and the grouping "
+        "`spread` looks at all values, sensitive ones among them.",
     )
 
     size: Annotated[int, Field(ge=2, title="Bucket size", description="Rows in a bucket.")] = 100

@@ -27,6 +27,7 @@ from anoncore.base.errors import AnonymizationError, DataError, InfeasibleError
 from anoncore.base.progress import Progress
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.privacy.guarantees import PersonalGuarantee
+from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
 from anoncore.release.release import Release
@@ -98,6 +99,11 @@ class Slicing(Algorithm):
     group_word: ClassVar[str] = "bucket"
     summary: ClassVar[str] = (
         "Keeps every value and what belongs together exact, and shuffles groups of attributes against each other."
+    )
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.OPEN,
+        "A bucket is split wherever the sliced table stays l-diverse, so readers know that every split of a "
+        "bucket that was left whole would have given somebody away.",
     )
 
     counts_rows: ClassVar[str] = (

@@ -26,6 +26,7 @@ from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
 from anoncore.privacy.joins import require_safe_joins
 from anoncore.privacy.selectivity import MOST_K
+from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, Recoding
 from anoncore.release.release import Fragment, Release
@@ -111,6 +112,12 @@ class VerticalFragmentation(Algorithm):
     grouping_fields: ClassVar[tuple[str, ...]] = ("fragments", "class_attribute", "bins")
     summary: ClassVar[str] = (
         "Splits a wide table into narrow ones that need far less coarsening, each with the class to learn from."
+    )
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.OPEN,
+        "The fragments are chosen by what they tell about the class attribute, and class values are changed, "
+        "hidden or kept apart where joins need it, so the fragments and their classes depend on who has which "
+        "class value.",
     )
 
     counts_rows: ClassVar[str] = "it counts the rows that a join of its fragments may link, not the people behind them"

@@ -1,0 +1,165 @@
+"""The combinations of levels that Incognito and LocalRecoding refused on the way to a release."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+from anoncore.algorithms.full_domain.lattice import Levels
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.privacy.refusals import RefusalList, Refusals
+from anoncore.release.recoding import Generalized
+from anoncore.release.release import Release
+from anoncore.requirements import Requirement
+from anoncore.table.keys import dense_key
+
+MOST_REFUSED = 2_000
+"""Refused combinations of levels of Incognito that are looked at, those with the largest loss first."""
+MOST_GROUPS = 20_000
+"""Refused groups of LocalRecoding that are looked at, those that lie in the fewest classes first."""
+TIE = 1e-12
+MANY = "Of many refusals only some are used."
+REST = "What was refused of the rows that were joined at the end is not used."
+
+
+def refused_levels(release: Release, requirements: tuple[Requirement, ...]) -> Refusals:
+    """The combinations of levels with less loss than the published one: in each, some group breaks a requirement.
+
+    Where the requirements are monotone under merging, a combination fails if one above it does, so the highest ones
+    tell everything.
+    """
+    found = RefusalList(release.data, requirements, release.partition)
+    if not found.reads_secrets:
+        return found.finish()
+    data = release.data
+    levels = [Levels.of(data.domain[name]) for name in data.quasi_identifiers]
+    codes = [data.codes[name] for name in data.quasi_identifiers]
+    published = [_published_level(release, name, one) for name, one in zip(data.quasi_identifiers, levels, strict=True)]
+    mean = [one.loss[:, codes_of].mean(axis=1) for one, codes_of in zip(levels, codes, strict=True)]
+    loss: Floats = np.zeros(())
+    for of_attribute in mean:
+        loss = np.add.outer(loss, of_attribute)
+    refused: Bools = loss < loss[tuple(published)] - TIE
+    below = tuple(slice(None, level + 1) for level in published)
+    refused[below] = True
+    refused[tuple(published)] = False
+    if all(requirement.monotone_under_merging for requirement in requirements):
+        refused = _highest(refused)
+    nodes = np.argwhere(refused)
+    nodes = nodes[np.argsort(-loss[refused], kind="stable")]
+    if len(nodes) > MOST_REFUSED:
+        found.leave_out(MANY)
+    for node in nodes[:MOST_REFUSED]:
+        cells = [one.first[level][own] for one, level, own in zip(levels, node, codes, strict=True)]
+        found.add(_groups(dense_key(cells, data.n_rows)))
+    return found.finish()
+
+
+def _published_level(release: Release, name: str, levels: Levels) -> int:
+    """The lowest level at which an attribute's values are what the release publishes."""
+    recoding = release.recoding(name)
+    assert isinstance(recoding, Generalized)
+    assert recoding.node is not None
+    shown = recoding.node[recoding.partition.group]
+    codes = release.data.codes[name]
+    return next(level for level in range(levels.height + 1) if (levels.node[level][codes] == shown).all())
+
+
+def _highest(nodes: Bools) -> Bools:
+    """Those nodes of a grid that have none of them directly above."""
+    highest = nodes.copy()
+    for axis in range(nodes.ndim):
+        lower = [slice(None)] * nodes.ndim
+        upper = [slice(None)] * nodes.ndim
+        lower[axis], upper[axis] = slice(None, -1), slice(1, None)
+        highest[tuple(lower)] &= ~nodes[tuple(upper)]
+    return highest
+
+
+def _groups(key: Int64) -> list[Int64]:
+    """The rows of each key."""
+    order = np.argsort(key, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
+
+
+def refused_groups(release: Release, requirements: tuple[Requirement, ...], placed: Codes) -> Refusals:
+    """The groups that LocalRecoding refused: at a combination of levels, those that did not become a class.
+
+    A group becomes a class at the first combination where it satisfies the requirements, so every other group was
+    refused. `placed` int32 (n_rows,) are the classes before the rows that were left over, -1, joined some of them; it
+    is supposed that readers know them. Of classes that were joined they cannot count the records, so no refusal of
+    their rows is used.
+    """
+    data, partition = release.data, release.partition
+    found = RefusalList(data, requirements, partition)
+    if not found.reads_secrets:
+        return found.finish()
+    walk = _LatticeWalk(release, placed, max(found.checks.kernel.minimum_rows, 1))
+    walk.run()
+    joined = np.zeros(partition.n_groups, dtype=np.bool_)
+    joined[partition.group[placed < 0]] = True
+    kept = [(spread, rows) for spread, rows in walk.refused if not joined[partition.group[rows]].any()]
+    if joined.any():
+        found.leave_out(REST)
+    if len(kept) > MOST_GROUPS:
+        found.leave_out(MANY)
+        kept.sort(key=lambda one: one[0])
+    for _, rows in kept[:MOST_GROUPS]:
+        found.add([rows])
+    return found.finish()
+
+
+class _LatticeWalk:
+    """The combinations of levels in the order in which LocalRecoding tries them, and what becomes of the groups."""
+
+    def __init__(self, release: Release, placed: Codes, least: int) -> None:
+        data = release.data
+        # The rows that were left over never became a class, so they count as one that is larger than it is.
+        self.of_row, self.least = np.where(placed < 0, placed.max() + 1, placed), least
+        self.sizes = np.bincount(self.of_row) + np.where(np.arange(self.of_row.max() + 1) > placed.max(), 1, 0)
+        self.levels = [Levels.of(data.domain[name]) for name in data.quasi_identifiers]
+        self.codes = [data.codes[name] for name in data.quasi_identifiers]
+        self.left = np.arange(data.n_rows)
+        self.refused: list[tuple[int, Int64]] = []
+        # Groups that are refused again at the next combination are the same groups: the sum of a random word per row
+        # tells sets of rows apart, but for a chance of 2^-64.
+        self.words = np.random.default_rng(7).integers(0, 2**63, data.n_rows, dtype=np.uint64)
+        self.salt = [
+            np.random.default_rng(a).integers(0, 2**63, len(one.domain), dtype=np.uint64)[one.first]
+            for a, one in enumerate(self.levels)
+        ]
+        self.seen: set[int] = set()
+
+    def run(self) -> None:
+        """Try every combination by ascending mean loss, as the method does."""
+        means = [
+            one.loss @ (np.bincount(own, minlength=len(one.domain)) / len(own))
+            for one, own in zip(self.levels, self.codes, strict=True)
+        ]
+        nodes = np.array(list(product(*(range(len(mean)) for mean in means))), dtype=np.int64)
+        cost = sum(mean[nodes[:, a]] for a, mean in enumerate(means))
+        for node in nodes[np.argsort(np.round(cost, 12), kind="stable")]:
+            if not len(self.left):
+                return
+            self._try(node)
+
+    def _try(self, node: Int64) -> None:
+        key = np.zeros(len(self.left), dtype=np.uint64)
+        for a, level in enumerate(node):
+            key += self.salt[a][level][self.codes[a][self.left]]
+        order = np.argsort(key, kind="stable")
+        rows, key = self.left[order], key[order]
+        starts = np.concatenate(([0], np.flatnonzero(key[1:] != key[:-1]) + 1))
+        sizes = np.diff(np.append(starts, len(rows)))
+        classes = self.of_row[rows]
+        lowest, highest = np.minimum.reduceat(classes, starts), np.maximum.reduceat(classes, starts)
+        is_class = (lowest == highest) & (sizes == self.sizes[lowest])
+        candidates = np.flatnonzero(~is_class & (sizes >= self.least))
+        words = np.add.reduceat(self.words[rows], starts)[candidates]
+        for group, word in zip(candidates.tolist(), words.tolist(), strict=True):
+            if word not in self.seen:
+                self.seen.add(word)
+                members = rows[starts[group] : starts[group] + sizes[group]]
+                self.refused.append((len(np.unique(self.of_row[members])), members))
+        self.left = np.sort(rows[~np.repeat(is_class, sizes)])

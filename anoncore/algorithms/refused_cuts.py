@@ -1,0 +1,208 @@
+"""The cuts that Mondrian refused, found by following the tree of its cuts down to the classes of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from anoncore.base.errors import ReleaseError
+from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.attributes import HIERARCHY
+from anoncore.privacy.refusals import RefusalList, Refusals
+from anoncore.release.release import Release
+from anoncore.requirements import Requirement
+from anoncore.table.kernel_attributes import kernel_attributes
+from anoncore.table.keys import dense_key
+
+MOST_ENTRIES_OF_NODE = 200_000
+"""Row numbers that the refused cuts of one node may hold; further cuts of it are left out."""
+ALIKE = (
+    "People who agree in all quasi-identifiers and are divided between two classes are divided by the order of their "
+    "other values, which is not used."
+)
+EARLIER = "The cuts that this split tried before it found the ones that it made are not used."
+LARGE = "Of large nodes only some of the refused cuts are used."
+OTHER = "The release is not the one that its method makes of this table, so what the method refused is not known."
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A cut of a node: the rows of each side. `is_certain` is False where the secret decides who lies on which side."""
+
+    sides: tuple[Int64, ...]
+    is_certain: bool = True
+
+
+def refused_cuts(release: Release, requirements: tuple[Requirement, ...], split: str, strict: bool) -> Refusals:
+    """All cuts that readers of a release of Mondrian know to have been refused.
+
+    Readers know everybody's quasi-identifiers and class. A cut that was tried and divides a class was refused. For the
+    median every node of the tree is followed. The other splits weigh cuts by costs, so for them the classes alone
+    count, of which every cut was refused.
+    """
+    found = RefusalList(release.data, requirements, release.partition)
+    tree = _CutTree(release, found, strict)
+    if not found.reads_secrets:
+        if not strict and tree.divides_people_who_agree():
+            found.leave_out(ALIKE)
+    elif split == "median":
+        tree.follow()
+    else:
+        found.leave_out(EARLIER)
+        for group in range(release.partition.n_groups):
+            tree.add_all(release.partition.rows(group).astype(np.int64))
+    return found.finish()
+
+
+class _CutTree:
+    """The cuts of the nodes of a release's tree, in the order in which Mondrian tries them."""
+
+    def __init__(self, release: Release, found: RefusalList, strict: bool) -> None:
+        data = release.data
+        self.data, self.found, self.strict = data, found, strict
+        self.of_row = release.partition.group
+        self.domains = [data.domain[name] for name in data.quasi_identifiers]
+        self.codes: Codes = np.column_stack([data.codes[name] for name in data.quasi_identifiers])
+        self.attributes = kernel_attributes(self.domains)
+        self.least = max(found.checks.kernel.minimum_rows, 1)
+
+    @cached_property
+    def rank(self) -> Int64:
+        """Where each row stands in the order of content, int64 (n_rows,)."""
+        rank = np.empty(self.data.n_rows, dtype=np.int64)
+        rank[self.data.canonical_order] = np.arange(self.data.n_rows)
+        return rank
+
+    @cached_property
+    def likeness(self) -> Int64:
+        """A number for each row, the same where all quasi-identifiers agree, int64 (n_rows,)."""
+        return dense_key(self.codes.T, self.data.n_rows)
+
+    def divides_people_who_agree(self) -> bool:
+        """Whether people who agree in all quasi-identifiers lie in different classes."""
+        kinds = int(self.likeness.max()) + 1
+        lowest = np.full(kinds, np.iinfo(np.int32).max)
+        highest = np.zeros(kinds, dtype=np.int32)
+        np.minimum.at(lowest, self.likeness, self.of_row)
+        np.maximum.at(highest, self.likeness, self.of_row)
+        return bool((lowest < highest).any())
+
+    def follow(self) -> None:
+        """Go down from the whole table: of each node add what was refused before the cut that was made."""
+        nodes = [np.arange(self.data.n_rows)]
+        while nodes:
+            rows = nodes.pop()
+            if (self.of_row[rows] == self.of_row[rows[0]]).all():
+                self.add_all(rows)
+            else:
+                nodes += self._made(rows)
+
+    def add_all(self, rows: Int64) -> None:
+        """Add every cut of a class as refused."""
+        room = max(MOST_ENTRIES_OF_NODE, len(rows))
+        for cut in self._cuts(rows):
+            room -= len(rows)
+            if room < 0:
+                self.found.leave_out(LARGE)
+                return
+            self._refuse(cut)
+
+    def _made(self, rows: Int64) -> tuple[Int64, ...]:
+        """The sides of the cut that was made, after all that were tried before are added as refused."""
+        room = max(MOST_ENTRIES_OF_NODE, len(rows))
+        for cut in self._cuts(rows):
+            if self.found.is_published(cut.sides):
+                if self.found.hold(cut.sides):
+                    if not cut.is_certain:
+                        self.found.leave_out(ALIKE)
+                    return cut.sides
+                continue
+            room -= len(rows)
+            if room >= 0:
+                self._refuse(cut)
+            else:
+                self.found.leave_out(LARGE)
+        raise ReleaseError(OTHER)
+
+    def _refuse(self, cut: Cut) -> None:
+        if cut.is_certain:
+            self.found.add(cut.sides)
+        else:
+            self.found.leave_out(ALIKE)
+
+    def _cuts(self, rows: Int64) -> Iterator[Cut]:
+        """All cuts of a node whose sides have enough rows, in the order in which they are tried."""
+        if len(rows) < 2 * self.least or len(rows) < 2:
+            return
+        codes = self.codes[rows]
+        low, high = codes.min(axis=0), codes.max(axis=0)
+        widths = self._widths(low, high)
+        for a in np.argsort(-widths, kind="stable"):
+            if widths[a] <= 0:
+                break
+            if self.attributes.form[a] == HIERARCHY:
+                yield from self._children(rows, codes[:, a], int(a), low[a], high[a])
+            else:
+                yield from self._medians(rows, codes[:, a])
+        for a in range(len(low)):
+            if low[a] < high[a] and self.attributes.form[a] != HIERARCHY:
+                yield from self._thresholds(rows, codes[:, a])
+
+    def _widths(self, low: Codes, high: Codes) -> Floats:
+        """The width of each attribute's codes as a share of its domain, as the kernel `width` computes it."""
+        widths = np.zeros(len(low))
+        for a, domain in enumerate(self.domains):
+            if low[a] == high[a]:
+                continue
+            if domain.tree is None:
+                widths[a] = (domain.positions[high[a]] - domain.positions[low[a]]) / self.attributes.span[a]
+            else:
+                node = domain.tree.common_ancestor(low[a : a + 1], high[a : a + 1])[0]
+                widths[a] = (domain.tree.last[node] - domain.tree.first[node]) / self.attributes.span[a]
+        return widths
+
+    def _children(self, rows: Int64, codes: Codes, a: int, low: int, high: int) -> Iterator[Cut]:
+        """The cut into the children of the lowest node that holds all codes."""
+        tree = self.domains[a].tree
+        if tree is None:
+            return
+        node = int(tree.common_ancestor(np.array([low]), np.array([high]))[0])
+        children = tree.children[tree.child_start[node] : tree.child_start[node + 1]]
+        sides = [rows[(codes >= tree.first[child]) & (codes <= tree.last[child])] for child in children]
+        sides = [side for side in sides if len(side)]
+        if min(map(len, sides)) >= self.least:
+            yield Cut(tuple(sides))
+
+    def _medians(self, rows: Int64, codes: Codes) -> Iterator[Cut]:
+        """The more balanced clean cut beside the median; unless strict, the halves that share it."""
+        n = len(rows)
+        value = int(np.partition(codes, n // 2)[n // 2])
+        below, up_to = int((codes < value).sum()), int((codes <= value).sum())
+        last = value - 1 if min(below, n - below) > min(up_to, n - up_to) else value
+        left = codes <= last
+        if self.least <= int(left.sum()) <= n - self.least:
+            yield Cut((rows[left], rows[~left]))
+        if self.strict or below >= n // 2 or n // 2 < self.least:
+            return
+        shared = rows[codes == value]
+        shared = shared[np.argsort(self.rank[shared], kind="stable")]
+        to_left = n // 2 - below
+        is_certain = bool(self.likeness[shared[to_left - 1]] != self.likeness[shared[to_left]])
+        sides = (
+            np.concatenate((rows[codes < value], shared[:to_left])),
+            np.concatenate((shared[to_left:], rows[codes > value])),
+        )
+        yield Cut(sides, is_certain)
+
+    def _thresholds(self, rows: Int64, codes: Codes) -> Iterator[Cut]:
+        """Every threshold of an attribute without hierarchy, the most balanced first."""
+        n = len(rows)
+        order = np.argsort(codes, kind="stable")
+        ordered = codes[order]
+        left = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+        left = left[(left >= self.least) & (left <= n - self.least)]
+        for size in left[np.argsort(np.abs(2 * left - n), kind="stable")]:
+            yield Cut((rows[order[:size]], rows[order[size:]]))

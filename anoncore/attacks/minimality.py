@@ -1,0 +1,319 @@
+"""The minimality attack: what readers learn who know the method and so what it refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.attacks.known_refusals import Beliefs, beliefs_by_refusals
+from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.base.number import Number
+from anoncore.base.score import Score
+from anoncore.kernels.arrays import Floats
+from anoncore.privacy.refusals import Refusals
+from anoncore.release.release import Release
+from anoncore.table.microdata import SensitiveValues
+
+NOTICEABLE = 0.05
+"""Rise of the strongest belief about a person from which on they count as exposed by the attack."""
+DEVIATIONS = 1.96
+"""Standard deviations on either side of a mean that a 95 % interval has."""
+CAUTION = 3.0
+"""Standard deviations by which a belief that was drawn is lowered before it counts as the strongest one."""
+
+SOURCE = "Wong, Fu, Wang and Pei, VLDB 2007"
+RIGHT_GUESSES = Number(
+    name="minimality-right-guesses",
+    title="Right guesses, knowing the method",
+    template=(
+        "Share of the people whose value of {attribute} is guessed right by readers who know the method and what it "
+        "must have refused to publish."
+    ),
+    family="adversary",
+    source=SOURCE,
+    measured_by="attacks.minimality",
+    form="share",
+    unit="share of people",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="the share of right guesses of readers who only read the classes.",
+    release_forms=("generalization",),
+    of_attribute=True,
+    is_slow=True,
+    short="Right guesses",
+)
+LIFT = replace(
+    RIGHT_GUESSES,
+    name="minimality-lift",
+    title="Lift of the minimality attack",
+    template=(
+        "How many more people's values of {attribute} readers guess right because they know the method, as a share of "
+        "all people."
+    ),
+    bounds=(-1.0, 1.0),
+    baseline="0: readers who only read the classes.",
+    short="Lift",
+)
+TRUE_BELIEF = replace(
+    RIGHT_GUESSES,
+    name="minimality-belief-in-truth",
+    title="Belief in the truth, knowing the method",
+    template=("Probability that readers who know the method give to people's true value of {attribute}, on average."),
+    unit="probability",
+    baseline="the same mean for readers who only read the classes.",
+    short="Belief in truth",
+)
+STRONGEST = replace(
+    RIGHT_GUESSES,
+    name="minimality-largest-belief",
+    title="Largest belief, knowing the method",
+    template=(
+        "How sure readers who know the method are at most of anyone's protected value of {attribute}; beliefs that "
+        "were drawn count three standard deviations lower."
+    ),
+    unit="probability",
+    baseline="the largest belief of readers who only read the classes.",
+    short="Largest belief",
+)
+EXPOSED = replace(
+    RIGHT_GUESSES,
+    name="minimality-exposed",
+    title="People exposed by the method",
+    template=(
+        "Share of the people about whose protected value of {attribute} the strongest belief rises by at least 5 "
+        "percentage points because readers know the method."
+    ),
+    baseline="0: readers who only read the classes.",
+    short="Exposed",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class MinimalityAttack:
+    """What readers believe who know everybody's quasi-identifiers and class, the method and its requirements.
+
+    Only values that need protection count; where only some do, they are one value, and all others are another.
+
+    Attributes
+    ----------
+    attribute : str
+        The sensitive attribute.
+    values : tuple of str, length m
+        The values that are told apart.
+    probability : ndarray of float, shape (n_signatures, m)
+        The belief in each value, of people whom the readers cannot tell apart.
+    signature : ndarray of int64, shape (n_rows,)
+        Which line of `probability` is about each person, in original row order.
+    without : ndarray of float, shape (n_rows,)
+        The strongest belief in a protected value of each person from the class alone.
+    gain : ndarray of float, shape (n_rows,)
+        How much the strongest belief in a protected value rises by knowing the method; below 0 where it falls.
+    right : Score
+        Share of people whose value is guessed right, beside that of readers who only read the classes.
+    lift : Score
+        The difference of the two.
+    interval : tuple of float
+        The 95 % interval of the lift, with classes as what is drawn.
+    truth : Score
+        The mean belief in the true value, beside the same.
+    largest : Score
+        The strongest belief in a protected value about anybody, beside the same.
+    exposed : Score
+        Share of people about whom the strongest belief rises by 5 percentage points or more.
+    n_refusals : int
+        Refusals of the method that tell something about sensitive values.
+    n_used : int
+        Those that the beliefs rest on; the others would have left too few worlds to count.
+    n_worlds : int
+        Worlds that were kept, over all sets of classes that were looked at together.
+    exact : ndarray of bool, shape (n_rows,)
+        Whether the belief about a person is computed from all worlds rather than from a draw.
+    complete : bool
+        Whether the beliefs use everything that the method's choices tell. If not, they are those of readers who use a
+        part of it.
+    limits : str
+        What is not used, as sentences; empty where everything is.
+    """
+
+    attribute: str
+    values: tuple[str, ...]
+    probability: Floats
+    signature: npt.NDArray[np.int64]
+    without: Floats
+    gain: Floats
+    right: Score
+    lift: Score
+    interval: tuple[float, float]
+    truth: Score
+    largest: Score
+    exposed: Score
+    n_refusals: int
+    n_used: int
+    n_worlds: int
+    exact: npt.NDArray[np.bool_]
+    complete: bool
+    limits: str
+
+    @property
+    def belief(self) -> Floats:
+        """The belief in each value about each person, float (n_rows, m); every row sums to 1."""
+        return self.probability[self.signature]
+
+
+def minimality(release: Release, attribute: str, worlds: int = 1_000, seed: int = 0) -> MinimalityAttack:
+    """What readers learn about people because they know the method and what it must have refused to publish.
+
+    A method that publishes as much detail as its requirements allow tells by what it did not publish. Without the
+    method readers take every way to deal the records of a class to its people for equally likely. With it they keep
+    only the ways (worlds) in which everything that the method would have preferred breaks a requirement.
+
+    Which ways a method refused is told by the method itself. Classes that a refusal links are looked at together. All
+    worlds are counted where there are at most 20,000; otherwise worlds are drawn until `worlds` of them are kept. Where
+    too few are kept, the refusals that link most classes are set aside, so that the beliefs are those of readers who
+    use a part of what they know.
+
+    Parameters
+    ----------
+    release : Release
+        A release of Mondrian, Incognito, local recoding, or another method that tells what it refuses.
+    attribute : str
+        The sensitive attribute whose value is guessed.
+    worlds : int
+        Worlds to be kept of each set of classes that is not counted in full; at least 100.
+    seed : int
+        Makes the draw repeatable.
+
+    Returns
+    -------
+    MinimalityAttack
+        The beliefs about every person, the lift over readers who do not know the method, and its interval.
+
+    Raises
+    ------
+    ReleaseError
+        Where the method does not tell what it refused, or did not make this release.
+    DataError
+        For an attribute that is not sensitive.
+    ParameterError
+        For fewer than 100 worlds or a negative seed.
+
+    Notes
+    -----
+    Assumes: the adversary knows everybody's quasi-identifiers and class, the method, its requirements and parameters,
+      and has no opinion on who has which value of a class.
+    Cost: a walk along the choices of the method, then at most 2 * 10^9 rows counted in worlds.
+    Use: the requirements look at sensitive values, and nothing keeps the method secret; it should not be.
+    Avoid: requirements are k-anonymity alone: then the answer is that nothing is learned.
+
+    References
+    ----------
+    Wong, Fu, Wang and Pei, Minimality attack in privacy preserving data publishing, VLDB 2007; Cormode, Srivastava, Li
+    and Li, Minimizing minimality and maximizing utility, VLDB 2010.
+
+    Examples
+    --------
+    Two people of q1 and five of q2 had to be published as one class with 2-diversity of HIV. Had one of the five HIV,
+    q1 and q2 could have been two classes. So both people of q1 have it:
+
+    >>> import pandas as pd
+    >>> from anoncore import Hierarchy, Microdata, attacks
+    >>> from anoncore.algorithms import Incognito
+    >>> from anoncore.requirements import FrequencyDiversity
+    >>> people = pd.DataFrame({"q": ["q1"] * 2 + ["q2"] * 5, "disease": ["HIV"] * 2 + ["none"] * 5})
+    >>> data = Microdata(
+    ...     people,
+    ...     roles={"q": "quasi-identifier", "disease": "sensitive"},
+    ...     sensitive_values={"disease": {"HIV"}},
+    ... )
+    >>> release = Incognito(requirements=[FrequencyDiversity(l=2)]).anonymize(data)
+    >>> found = attacks.minimality(release, "disease")
+    >>> found.values, found.belief[0].tolist(), found.belief[2].tolist()
+    (('{HIV}', 'any other value'), [1.0, 0.0], [0.0, 1.0])
+    >>> round(found.largest.baseline, 3)
+    0.286
+    """
+    if worlds < 100 or seed < 0:
+        raise ParameterError(f"worlds is at least 100 and seed at least 0; given were {worlds} and {seed}.")
+    data = release.data
+    data.require_sensitive(attribute)
+    refusals = _refusals(release)
+    view = data.sensitive_view(attribute)
+    return _summed_up(release, view, refusals, beliefs_by_refusals(release, view, refusals, worlds, seed))
+
+
+def _refusals(release: Release) -> Refusals:
+    """What the method refused. Raises ReleaseError where that is not known."""
+    method = release.algorithm
+    found = None if method is None else method.refusals(release)
+    if found is None:
+        told = "The method of this release is not known" if method is None else f"{method.title} does not tell it"
+        raise ReleaseError(
+            f"What a method refused to publish is followed for Mondrian, Incognito and local recoding. {told}, so the "
+            "minimality attack is not measured here."
+        )
+    assert isinstance(found, Refusals)
+    return found
+
+
+def _summed_up(release: Release, view: SensitiveValues, refusals: Refusals, beliefs: Beliefs) -> MinimalityAttack:
+    partition, rows = release.partition, np.arange(release.data.n_rows)
+    counts = partition.histogram(view.codes, view.size)
+    shares = (counts / partition.sizes[:, None])[partition.group]
+    belief = beliefs.probability[beliefs.signature]
+    right, right_without = _right(belief, view.codes), _right(shares, view.codes)
+    protected = [code for code in range(view.size) if code != view.unique]
+    without = shares[:, protected].max(axis=1)
+    strongest = belief[:, protected].max(axis=1)
+    drawn = beliefs.drawn[beliefs.signature]
+    error = np.where(drawn > 0, np.sqrt(strongest * (1 - strongest) / np.maximum(drawn, 1)), 0.0)
+    sure = np.maximum(strongest - CAUTION * error, np.where(drawn > 0, 0.0, strongest))
+    words = {"attribute": f"'{view.attribute}'"}
+    limits = [refusals.limits] if refusals.limits else []
+    if beliefs.n_used < len(refusals):
+        limits.append(
+            f"Of {len(refusals):,} refusals {len(refusals) - beliefs.n_used:,} are not used, because almost no world "
+            "that was drawn agrees with all of them."
+        )
+    gain = strongest - without
+    exposed = (gain >= NOTICEABLE) & (sure > without)
+    return MinimalityAttack(
+        attribute=view.attribute,
+        values=view.labels,
+        probability=beliefs.probability,
+        signature=beliefs.signature,
+        without=without,
+        gain=gain,
+        right=Score(right.mean(), RIGHT_GUESSES, baseline=float(right_without.mean()), words=words),
+        lift=Score((right - right_without).mean(), LIFT, baseline=0.0, words=words),
+        interval=_interval(right - right_without, partition.group),
+        truth=Score(
+            belief[rows, view.codes].mean(), TRUE_BELIEF, baseline=float(shares[rows, view.codes].mean()), words=words
+        ),
+        largest=Score(max(sure.max(), 0.0), STRONGEST, baseline=float(without.max()), words=words),
+        exposed=Score(exposed.mean(), EXPOSED, baseline=0.0, words=words),
+        n_refusals=len(refusals),
+        n_used=beliefs.n_used,
+        n_worlds=beliefs.n_worlds,
+        exact=drawn == 0,
+        complete=not limits,
+        limits=" ".join(limits),
+    )
+
+
+def _right(belief: Floats, truth: npt.NDArray[np.int32]) -> Floats:
+    """The chance that the likeliest value is each person's own, where one of several equally likely ones is taken."""
+    likeliest = belief >= belief.max(axis=1, keepdims=True) - 1e-9
+    own: Floats = likeliest[np.arange(len(truth)), truth] / likeliest.sum(axis=1)
+    return own
+
+
+def _interval(gain: Floats, group: npt.NDArray[np.int32]) -> tuple[float, float]:
+    """The 95 % interval of a mean over people, as if the classes were drawn from many; all there is for one class."""
+    mean = float(gain.mean())
+    of_class = np.bincount(group, gain - mean)
+    if len(of_class) < 2:
+        return (-1.0, 1.0)
+    deviation = float(np.sqrt((of_class**2).sum() * len(of_class) / (len(of_class) - 1))) / len(gain)
+    return (max(mean - DEVIATIONS * deviation, -1.0), min(mean + DEVIATIONS * deviation, 1.0))

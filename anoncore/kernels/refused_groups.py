@@ -1,0 +1,192 @@
+"""Possible worlds of a release, kept where every refusal of its method is confirmed.
+
+A world says who of a class has which of its published records. Readers who know the method keep a world only where it
+agrees with what the method refused: in each refusal at least one group of rows breaks a requirement.
+
+- `record` int32 (n_rows,): the record of each row in the world at hand; a record is a combination of sensitive values.
+- `values` int32 (n_records, n_columns): the sensitive codes of each record that the requirements read.
+- `members` int64: the rows of the classes that are dealt anew, class after class from `class_start[c]` on.
+- `rows`, `group_start`, `refusal_start` int64: the groups of all refusals, as in `Refusals`; `chosen` int64 are the
+  refusals that count.
+- `tally` int64 (n_signatures, m): how often people of each signature have each value of the attacked attribute in the
+  worlds kept; `signature` int64 (n_members,) says whose line a member counts in, `secret` int32 (n_records,) which
+  value a record has.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from anoncore.kernels.arrays import Bools, Int32, Int64
+from anoncore.kernels.checking import KernelChecks, all_hold
+from anoncore.kernels.compiler import inner_kernel, kernel
+
+
+class RefusedGroups(NamedTuple):
+    """The groups of all refusals, and what the records of rows hold; the arrays are described above."""
+
+    values: Int32
+    secret: Int32
+    rows: Int64
+    group_start: Int64
+    refusal_start: Int64
+
+
+@kernel
+def groups_hold(checks: KernelChecks, sensitive: Int32, rows: Int64, starts: Int64) -> Bools:
+    """Whether each group of rows satisfies every check, bool (n_groups,).
+
+    `sensitive` int32 (n_rows, n_columns) are the codes of all rows, `rows` int64 those of group g from starts[g] on.
+    """
+    result = np.empty(starts.shape[0] - 1, np.bool_)
+    counts = np.zeros(checks.count_start[-1], np.int64)
+    for group in range(result.shape[0]):
+        for i in range(starts[group], starts[group + 1]):
+            for column in range(sensitive.shape[1]):
+                counts[checks.count_start[column] + sensitive[rows[i], column]] += 1
+        result[group] = all_hold(checks, counts, starts[group + 1] - starts[group])
+        for i in range(starts[group], starts[group + 1]):
+            for column in range(sensitive.shape[1]):
+                counts[checks.count_start[column] + sensitive[rows[i], column]] = 0
+    return result
+
+
+@inner_kernel
+def _group_holds(checks: KernelChecks, refused: RefusedGroups, record: Int32, group: int, counts: Int64) -> bool:
+    """Whether a group satisfies every check in this world; `counts` comes and goes as zeros."""
+    begin, end = refused.group_start[group], refused.group_start[group + 1]
+    for i in range(begin, end):
+        of_row = record[refused.rows[i]]
+        for column in range(refused.values.shape[1]):
+            counts[checks.count_start[column] + refused.values[of_row, column]] += 1
+    result = all_hold(checks, counts, end - begin)
+    for i in range(begin, end):
+        of_row = record[refused.rows[i]]
+        for column in range(refused.values.shape[1]):
+            counts[checks.count_start[column] + refused.values[of_row, column]] = 0
+    return result
+
+
+@inner_kernel
+def _is_kept(
+    checks: KernelChecks, refused: RefusedGroups, chosen: Int64, record: Int32, latest: Int64, counts: Int64
+) -> tuple[bool, int]:
+    """Whether every chosen refusal is confirmed, and how many rows were counted to tell.
+
+    `latest[i]` is the group that last broke a requirement in refusal i. It is looked at first, because it often does so
+    in the next world too.
+    """
+    work = 0
+    for i in range(chosen.shape[0]):
+        first = refused.refusal_start[chosen[i]]
+        n_groups = refused.refusal_start[chosen[i] + 1] - first
+        confirmed = False
+        for step in range(n_groups):
+            group = first + (latest[i] + step) % n_groups
+            work += refused.group_start[group + 1] - refused.group_start[group]
+            if not _group_holds(checks, refused, record, group, counts):
+                latest[i] = group - first
+                confirmed = True
+                break
+        if not confirmed:
+            return False, work
+    return True, work
+
+
+@kernel
+def drawn_worlds(
+    checks: KernelChecks,
+    refused: RefusedGroups,
+    chosen: Int64,
+    record: Int32,
+    members: Int64,
+    class_start: Int64,
+    signature: Int64,
+    tally: Int64,
+    wanted: int,
+    most_work: int,
+    seed: int,
+) -> tuple[int, int, int]:
+    """Deal the records of each class at random until `wanted` worlds are kept or the work is spent.
+
+    Work is counted in rows. Returns how many worlds were kept, how many were drawn, and the work.
+    """
+    np.random.seed(seed)  # noqa: NPY002  (the compiled generator, which has no other form)
+    counts = np.zeros(checks.count_start[-1], np.int64)
+    latest = np.zeros(chosen.shape[0], np.int64)
+    kept, drawn, work = 0, 0, 0
+    while kept < wanted and work < most_work:
+        for c in range(class_start.shape[0] - 1):
+            for i in range(class_start[c + 1] - 1, class_start[c], -1):
+                other = class_start[c] + np.random.randint(0, i - class_start[c] + 1)  # noqa: NPY002
+                a, b = members[i], members[other]
+                record[a], record[b] = record[b], record[a]
+        confirmed, counted = _is_kept(checks, refused, chosen, record, latest, counts)
+        work += counted + members.shape[0]
+        drawn += 1
+        if confirmed:
+            kept += 1
+            for i in range(members.shape[0]):
+                tally[signature[i], refused.secret[record[members[i]]]] += 1
+    return kept, drawn, work
+
+
+@inner_kernel
+def _next_arrangement(record: Int32, members: Int64, begin: int, end: int) -> bool:
+    """Deal the records of one class in the next order there is, or in the first one and say False after the last.
+
+    Each different arrangement of equal and different records comes once, in lexicographic order.
+    """
+    i = end - 2
+    while i >= begin and record[members[i]] >= record[members[i + 1]]:
+        i -= 1
+    if i >= begin:
+        j = end - 1
+        while record[members[j]] <= record[members[i]]:
+            j -= 1
+        a, b = members[i], members[j]
+        record[a], record[b] = record[b], record[a]
+    low, high = i + 1, end - 1
+    while low < high:
+        a, b = members[low], members[high]
+        record[a], record[b] = record[b], record[a]
+        low += 1
+        high -= 1
+    return i >= begin
+
+
+@kernel
+def all_worlds(
+    checks: KernelChecks,
+    refused: RefusedGroups,
+    chosen: Int64,
+    record: Int32,
+    members: Int64,
+    class_start: Int64,
+    signature: Int64,
+    tally: Int64,
+) -> tuple[int, int]:
+    """Look at every world; the records of each class must come in ascending order. Returns worlds kept and looked at.
+
+    Worlds that differ only in who of two people has which of two equal records are one. Every world stands for as many
+    deals as any other, so all count alike.
+    """
+    counts = np.zeros(checks.count_start[-1], np.int64)
+    latest = np.zeros(chosen.shape[0], np.int64)
+    kept, looked_at = 0, 0
+    while True:
+        confirmed, _ = _is_kept(checks, refused, chosen, record, latest, counts)
+        looked_at += 1
+        if confirmed:
+            kept += 1
+            for i in range(members.shape[0]):
+                tally[signature[i], refused.secret[record[members[i]]]] += 1
+        c = 0
+        while c < class_start.shape[0] - 1:
+            if _next_arrangement(record, members, class_start[c], class_start[c + 1]):
+                break
+            c += 1
+        if c == class_start.shape[0] - 1:
+            return kept, looked_at
