@@ -14,6 +14,7 @@ from anoncore.attacks.foreground.attack import (
 )
 from anoncore.attacks.join_likelihood import LIKELIHOOD_LARGEST, LIKELIHOOD_MEAN, UNMATCHED
 from anoncore.attacks.membership import FAKE_TUPLES
+from anoncore.attacks.minimality import EXPOSED, LIFT, RIGHT_GUESSES, STRONGEST, TRUE_BELIEF
 from anoncore.attacks.region_membership import REGION_BELIEF_LARGEST, REGION_BELIEF_MEAN
 from anoncore.attacks.reidentification import (
     JOURNALIST_AT_RISK,
@@ -49,6 +50,11 @@ _OTHERS = (
     LIKELIHOOD_LARGEST,
     LIKELIHOOD_MEAN,
     UNMATCHED,
+    RIGHT_GUESSES,
+    LIFT,
+    TRUE_BELIEF,
+    STRONGEST,
+    EXPOSED,
     CONDITIONAL_ENTROPY,
     RMSE,
     CLASSIFICATION,
@@ -61,6 +67,7 @@ NUMBERS: Mapping[str, Number] = MappingProxyType({one.name: one for one in (*CRI
 
 _TITLES: Mapping[str, str] = MappingProxyType(
     {
+        "attacks.minimality": "Minimality attack",
         "attacks.posterior_emd": "Distance of beliefs",
         "attacks.region_membership": "Membership by regions",
         "attacks.reidentification": "Re-identification",

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import permutations, product
 
 import numpy as np
-import pandas as pd
 
 from anoncore import Microdata, Release
 from anoncore.kernels.arrays import Codes, Floats
