@@ -21,6 +21,7 @@ from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.mondrian import Partitioning, grow
 from anoncore.kernels.people import KernelPeople
 from anoncore.kernels.sweep import INFOGAIN, LOSS, MEDIAN, REGRESSION, Search
+from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.privacy.refusals import Refusals
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
@@ -165,6 +166,15 @@ class Mondrian(Algorithm):
     def refusals(self, release: Release) -> Refusals | None:
         """The cuts that readers of a release know to have been refused."""
         return refused_cuts(release, self.requirements, self.split, self.strict)
+
+    def cell_knowledge(self, release: Release) -> CellKnowledge | None:
+        """That a cell is the lowest node of its rows and could not be cut; of whole boxes nothing."""
+        checks = CheckSet(self.requirements, release.data)
+        everywhere = np.ones(release.partition.n_groups, dtype=np.bool_)
+        if self.recoding == "regions":
+            return CellKnowledge(everywhere)
+        # Where requirements look at secrets, a cut may have been refused though all sides are large.
+        return CellKnowledge(everywhere, is_lowest=True, some_below=0 if checks.views else checks.kernel.minimum_rows)
 
     def with_regions(self, data: Microdata, partition: Partition, regions: npt.NDArray[np.int32]) -> Release:
         """The release whose cells are given boxes instead of the ranges of the rows present.

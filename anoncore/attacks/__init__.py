@@ -2,6 +2,7 @@
 
 from anoncore.attacks.closeness import posterior_emd
 from anoncore.attacks.disclosure import AttributeDisclosure, attribute_disclosure
+from anoncore.attacks.downcoding import Downcoding, downcoding
 from anoncore.attacks.foreground import (
     ForegroundKnowledge,
     GroupView,
@@ -21,6 +22,7 @@ from anoncore.attacks.reidentification import Reidentification, Risk, reidentifi
 
 __all__ = [
     "AttributeDisclosure",
+    "Downcoding",
     "ForegroundKnowledge",
     "GroupView",
     "JoinLikelihood",
@@ -33,6 +35,7 @@ __all__ = [
     "Risk",
     "SetLeak",
     "attribute_disclosure",
+    "downcoding",
     "foreground_knowledge",
     "group_probabilities",
     "join_likelihood",

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.attacks.known_refusals import Beliefs, beliefs_by_refusals
+from anoncore.attacks.lift import interval_of_mean, right_guesses
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
@@ -18,8 +19,6 @@ from anoncore.table.microdata import SensitiveValues
 
 NOTICEABLE = 0.05
 """Rise of the strongest belief about a person from which on they count as exposed by the attack."""
-DEVIATIONS = 1.96
-"""Standard deviations on either side of a mean that a 95 % interval has."""
 CAUTION = 3.0
 """Standard deviations by which a belief that was drawn is lowered before it counts as the strongest one."""
 
@@ -245,6 +244,11 @@ def minimality(release: Release, attribute: str, worlds: int = 1_000, seed: int 
 
 def _refusals(release: Release) -> Refusals:
     """What the method refused. Raises ReleaseError where that is not known."""
+    if release.data.people is not None:
+        raise ReleaseError(
+            "The minimality attack deals records to people, one each; it is not measured for a table where a person "
+            "may have several rows."
+        )
     method = release.algorithm
     found = None if method is None else method.refusals(release)
     if found is None:
@@ -262,7 +266,7 @@ def _summed_up(release: Release, view: SensitiveValues, refusals: Refusals, beli
     counts = partition.histogram(view.codes, view.size)
     shares = (counts / partition.sizes[:, None])[partition.group]
     belief = beliefs.probability[beliefs.signature]
-    right, right_without = _right(belief, view.codes), _right(shares, view.codes)
+    right, right_without = right_guesses(belief, view.codes), right_guesses(shares, view.codes)
     protected = [code for code in range(view.size) if code != view.unique]
     without = shares[:, protected].max(axis=1)
     strongest = belief[:, protected].max(axis=1)
@@ -287,7 +291,7 @@ def _summed_up(release: Release, view: SensitiveValues, refusals: Refusals, beli
         gain=gain,
         right=Score(right.mean(), RIGHT_GUESSES, baseline=float(right_without.mean()), words=words),
         lift=Score((right - right_without).mean(), LIFT, baseline=0.0, words=words),
-        interval=_interval(right - right_without, partition.group),
+        interval=interval_of_mean(right - right_without, partition.group),
         truth=Score(
             belief[rows, view.codes].mean(), TRUE_BELIEF, baseline=float(shares[rows, view.codes].mean()), words=words
         ),
@@ -300,20 +304,3 @@ def _summed_up(release: Release, view: SensitiveValues, refusals: Refusals, beli
         complete=not limits,
         limits=" ".join(limits),
     )
-
-
-def _right(belief: Floats, truth: npt.NDArray[np.int32]) -> Floats:
-    """The chance that the likeliest value is each person's own, where one of several equally likely ones is taken."""
-    likeliest = belief >= belief.max(axis=1, keepdims=True) - 1e-9
-    own: Floats = likeliest[np.arange(len(truth)), truth] / likeliest.sum(axis=1)
-    return own
-
-
-def _interval(gain: Floats, group: npt.NDArray[np.int32]) -> tuple[float, float]:
-    """The 95 % interval of a mean over people, as if the classes were drawn from many; all there is for one class."""
-    mean = float(gain.mean())
-    of_class = np.bincount(group, gain - mean)
-    if len(of_class) < 2:
-        return (-1.0, 1.0)
-    deviation = float(np.sqrt((of_class**2).sum() * len(of_class) / (len(of_class) - 1))) / len(gain)
-    return (max(mean - DEVIATIONS * deviation, -1.0), min(mean + DEVIATIONS * deviation, 1.0))

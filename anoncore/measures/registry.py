@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from anoncore.algorithms.vertical.changes import CLASS_CHANGES
+from anoncore.attacks.downcoding import DOWNCODED_RIGHT, DOWNCODING_LIFT, UNDONE
 from anoncore.attacks.foreground.attack import (
     FOREGROUND_ERROR,
     FOREGROUND_FLAGGED,
@@ -55,6 +56,9 @@ _OTHERS = (
     TRUE_BELIEF,
     STRONGEST,
     EXPOSED,
+    DOWNCODED_RIGHT,
+    DOWNCODING_LIFT,
+    UNDONE,
     CONDITIONAL_ENTROPY,
     RMSE,
     CLASSIFICATION,
@@ -67,6 +71,7 @@ NUMBERS: Mapping[str, Number] = MappingProxyType({one.name: one for one in (*CRI
 
 _TITLES: Mapping[str, str] = MappingProxyType(
     {
+        "attacks.downcoding": "Downcoding",
         "attacks.minimality": "Minimality attack",
         "attacks.posterior_emd": "Distance of beliefs",
         "attacks.region_membership": "Membership by regions",

@@ -91,6 +91,13 @@ class ReleaseMethod(Model):
         """
         return None
 
+    def cell_knowledge(self, release: Release) -> Any:
+        """What its cells tell readers who know it to generalize no more than it must; None where that is not known.
+
+        The attack `downcoding` measures every method that says it.
+        """
+        return None
+
     def personal_guarantees(self, release: Release) -> tuple[Any, ...]:
         """What it promises about people rather than groups, measured in its release; by default nothing."""
         return ()

@@ -14,12 +14,14 @@ ATTACKS: dict[str, str] = {
     "Foreground knowledge": "foreground",
     "Matching buckets": "matching",
     "Membership": "membership",
+    "Known method": "known_method",
 }
 """The module of `dashboard.views.attacks` that shows an attack, by the tab's title."""
 EXPLAINED: dict[str, str] = {
     "foreground": "attack:foreground_knowledge",
     "matching": "attack:matching_buckets",
     "membership": "attack:membership",
+    "known_method": "attack:minimality",
 }
 """Where the reference has the attack of a module."""
 

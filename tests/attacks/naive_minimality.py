@@ -28,7 +28,7 @@ def with_values(data: Microdata, attribute: str, codes: Codes) -> Microdata:
     frame[attribute] = np.asarray(data.domain[attribute].decoded)[codes]
     return Microdata(
         frame,
-        roles={name: role for name, role in data.roles.items()},
+        roles=dict(data.roles),
         kinds={name: data.domain[name].kind for name in data.attributes},
         hierarchies=data.hierarchies,
         sensitive_values=data.sensitive_values,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -73,9 +74,7 @@ def methods(requirements: list[Requirement]) -> list[Algorithm]:
 
 
 def has_few_worlds(release) -> bool:
-    return all(
-        number < MOST_WORLDS for number, _ in zip(range(MOST_WORLDS + 1), worlds(release, "disease"), strict=False)
-    )
+    return sum(1 for _ in islice(worlds(release, "disease"), MOST_WORLDS + 1)) <= MOST_WORLDS
 
 
 @pytest.mark.parametrize("method", [Incognito, Mondrian])
@@ -156,11 +155,8 @@ def test_people_who_agree_in_everything_known_are_divided_by_their_other_values(
 
 @pytest.mark.parametrize("method", [Mondrian(), Incognito(), LocalRecoding()])
 def test_drawn_beliefs_are_near_the_counted_ones(method, monkeypatch) -> None:
-    rng = np.random.default_rng(3)
-    n = 9
-    frame = pd.DataFrame(
-        {"age": np.arange(n) + 20, "disease": rng.choice(["flu", "cold", "HIV"], n, p=[0.6, 0.2, 0.2])}
-    )
+    diseases = ["flu", "flu", "cold", "flu", "HIV", "HIV", "flu", "cold", "cold"]
+    frame = pd.DataFrame({"age": np.arange(20, 29), "disease": diseases})
     ages = Hierarchy.by_width(frame["age"], width=2)
     data = Microdata(frame, {"age": "quasi-identifier", "disease": "sensitive"}, hierarchies={"age": ages})
     release = method.replace(requirements=[FrequencyDiversity(l=2)]).anonymize(data)
@@ -241,9 +237,7 @@ def test_it_says_where_it_is_not_measured() -> None:
 
 
 @pytest.mark.parametrize("method", [Anatomy(l=2), RandomPartition(k=2)])
-def test_methods_that_are_not_open_make_the_same_groups_as_often_when_two_people_of_a_group_change_places(
-    method,
-) -> None:
+def test_methods_that_are_not_open_deal_alike_when_two_people_of_a_group_change_places(method) -> None:
     def chances(diseases: list[str]) -> Counter[tuple[tuple[int, ...], ...]]:
         people = pd.DataFrame({"age": [20, 30, 40, 50], "disease": diseases})
         data = Microdata(people, {"age": "quasi-identifier", "disease": "sensitive"})

@@ -41,6 +41,7 @@ ELSEWHERE = {
     "attacks.join_likelihood": "attacks/test_join_likelihood.py",
     "attacks.matching_buckets": "attacks/test_membership.py",
     "attacks.membership": "attacks/test_membership.py",
+    "attacks.downcoding": "attacks/test_downcoding.py",
     "attacks.minimality": "attacks/test_minimality.py",
     "attacks.posterior_emd": "algorithms/test_slicing.py",
     "attacks.reidentification": "independent/test_population.py",

@@ -18,6 +18,7 @@ from anoncore.algorithms.full_domain.refused_levels import refused_levels
 from anoncore.base.errors import InfeasibleError, ReleaseError
 from anoncore.base.progress import Progress, silent
 from anoncore.kernels.rounding import ROUNDING
+from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.privacy.refusals import Refusals
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
@@ -138,6 +139,10 @@ class Incognito(Algorithm):
         """Raise DataError for a lattice that is too large, InfeasibleError for a requirement that the table fails."""
         super().validate_data(data)
         require_searchable(data)
+
+    def cell_knowledge(self, release: Release) -> CellKnowledge:
+        """Nothing of a cell: that a lower level failed tells that some class of the whole table is too small."""
+        return CellKnowledge(np.ones(release.partition.n_groups, dtype=np.bool_))
 
     def refusals(self, release: Release) -> Refusals:
         """The combinations of levels with less loss than the published one. Raises ReleaseError for suppression."""

@@ -17,6 +17,7 @@ from anoncore.base.errors import ReleaseError
 from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.local_recoding import LatticeRows, count_placed, place_rows
+from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.privacy.refusals import Refusals
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
@@ -114,6 +115,27 @@ class LocalRecoding(Algorithm):
             )
         search.try_all(silent)
         return refused_groups(release, self.requirements, search.group)
+
+    def cell_knowledge(self, release: Release) -> CellKnowledge:
+        """That no child of a cell could be a class, and that finer classes took all rows that fit them.
+
+        The class of the rows that were left over tells none of it.
+        """
+        search = _Search.of(self, release.data)
+        is_whole = search.n_nodes <= self.most_nodes
+        if is_whole:
+            search.try_all(silent)
+        else:
+            search.walk(silent)
+        applies = np.ones(release.partition.n_groups, dtype=np.bool_)
+        applies[release.partition.group[search.left]] = False
+        only_sizes = is_whole and not search.checks.views
+        return CellKnowledge(
+            applies,
+            is_lowest=True,
+            all_below=search.checks.kernel.minimum_rows if only_sizes else 0,
+            takes_all=True,
+        )
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
         search = _Search.of(self, data)

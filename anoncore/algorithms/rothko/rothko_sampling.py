@@ -87,6 +87,9 @@ class RothkoSampling(Rothko):
     def refusals(self, release: Release) -> None:
         """Nothing: where a sample gave no confident cut, a class may be left whole though a cut was allowed."""
 
+    def cell_knowledge(self, release: Release) -> None:
+        """Nothing, for the same reason."""
+
     def parts(self, setting: Setting, rows: Rows) -> Iterator[Part]:
         """The parts of the rows that fit in memory or are one class."""
         sampling = Sampling(
