@@ -21,9 +21,9 @@ MOST_COUNTED = 20_000
 """Worlds of linked classes up to which all are counted."""
 FEWEST_KEPT = 100
 """Worlds that must be kept of those drawn; with fewer, some refusals are set aside."""
-MOST_WORK = 2_000_000_000
+MOST_WORK = 500_000_000
 """Rows counted in worlds for one release; it is shared among the linked classes by their number of rows."""
-LEAST_WORK = 200_000
+LEAST_WORK = 100_000
 """Rows counted in worlds that any linked classes may take."""
 
 

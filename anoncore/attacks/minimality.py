@@ -202,7 +202,7 @@ def minimality(release: Release, attribute: str, worlds: int = 1_000, seed: int 
     -----
     Assumes: the adversary knows everybody's quasi-identifiers and class, the method, its requirements and parameters,
       and has no opinion on who has which value of a class.
-    Cost: a walk along the choices of the method, then at most 2 * 10^9 rows counted in worlds.
+    Cost: a walk along the choices of the method, then about 10^9 rows counted in worlds.
     Use: the requirements look at sensitive values, and nothing keeps the method secret; it should not be.
     Avoid: requirements are k-anonymity alone: then the answer is that nothing is learned.
 

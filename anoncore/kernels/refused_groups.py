@@ -117,7 +117,8 @@ def drawn_worlds(
     counts = np.zeros(checks.count_start[-1], np.int64)
     latest = np.zeros(chosen.shape[0], np.int64)
     kept, drawn, work = 0, 0, 0
-    while kept < wanted and work < most_work:
+    # A draw that has kept less than a hundredth of what is wanted after a tenth of the work is given up.
+    while kept < wanted and work < most_work and (10 * work < most_work or 100 * kept >= wanted):
         for c in range(class_start.shape[0] - 1):
             for i in range(class_start[c + 1] - 1, class_start[c], -1):
                 other = class_start[c] + np.random.randint(0, i - class_start[c] + 1)  # noqa: NPY002
