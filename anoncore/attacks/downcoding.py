@@ -307,7 +307,7 @@ def expected_shares(shares: Floats, size: int, known: CellKnowledge) -> Floats:
     """
     if size > LARGEST_CLASS or (shares > 0).sum() < 2:
         return shares
-    terms = poisson.pmf(np.arange(size + 1)[:, None], size * shares)
+    terms = np.asarray(poisson.pmf(np.arange(size + 1)[:, None], size * shares))
     every = np.arange(size + 1)
     if known.all_below:
         most = min(known.all_below - 1, size - 1 if known.is_lowest else size)

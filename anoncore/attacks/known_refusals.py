@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.refused_groups import RefusedGroups, all_worlds, drawn_worlds
 from anoncore.privacy.refusals import Refusals
@@ -42,7 +43,9 @@ class Beliefs:
     n_worlds: int
 
 
-def beliefs_by_refusals(release: Release, view: SensitiveValues, refusals: Refusals, wanted: int, seed: int) -> Beliefs:
+def beliefs_by_refusals(
+    release: Release, view: SensitiveValues, refusals: Refusals, wanted: int, seed: int, progress: Progress
+) -> Beliefs:
     """The belief about each person that is left when every world must agree with the refusals.
 
     Parameters
@@ -57,13 +60,15 @@ def beliefs_by_refusals(release: Release, view: SensitiveValues, refusals: Refus
         Worlds to keep of classes that are not counted in full.
     seed : int
         Makes the draw repeatable.
+    progress : callable
+        Called with the share done and a text.
 
     Returns
     -------
     Beliefs
         The beliefs.
     """
-    return _Readers(release, view, refusals, wanted, seed).run()
+    return _Readers(release, view, refusals, wanted, seed).run(progress)
 
 
 class _Readers:
@@ -92,7 +97,7 @@ class _Readers:
         self.drawn = [np.zeros(self.partition.n_groups, dtype=np.int64)]
         self.signature = self.partition.group.astype(np.int64)
         self.n_signatures = self.partition.n_groups
-        self.n_used = self.n_worlds = 0
+        self.n_used = self.n_worlds = self.n_settled = 0
 
     def _links(self) -> csr_array:
         """Which refusals have rows in which classes, (n_refusals, n_classes)."""
@@ -104,11 +109,12 @@ class _Readers:
         refusal, group = pairs // self.partition.n_groups, pairs % self.partition.n_groups
         return csr_array((np.ones(len(pairs), dtype=np.int32), (refusal, group)), shape=shape)
 
-    def run(self) -> Beliefs:
+    def run(self, progress: Progress) -> Beliefs:
         """Look at all classes that a refusal touches."""
         waiting = self._linked(np.arange(len(self.refusals)))
         self.n_rows = max(sum(int(self.partition.sizes[classes].sum()) for classes, _ in waiting), 1)
         while waiting:
+            progress(0.2 + 0.8 * self.n_settled / self.n_rows, f"{self.n_settled:,} of {self.n_rows:,} people")
             classes, chosen = waiting.pop()
             if not self._look(classes, chosen):
                 waiting += self._linked(self._fewer(chosen))
@@ -183,6 +189,7 @@ class _Readers:
         self.drawn.append(np.full(len(own), drawn, dtype=np.int64))
         self.signature[members] = self.n_signatures + signature
         self.n_signatures += len(own)
+        self.n_settled += len(members)
         self.n_used += len(chosen)
         self.n_worlds += kept
         return True

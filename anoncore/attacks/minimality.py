@@ -11,6 +11,7 @@ from anoncore.attacks.known_refusals import Beliefs, beliefs_by_refusals
 from anoncore.attacks.lift import interval_of_mean, right_guesses
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.number import Number
+from anoncore.base.progress import Progress, silent
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Floats
 from anoncore.privacy.refusals import Refusals
@@ -161,7 +162,9 @@ class MinimalityAttack:
         return self.probability[self.signature]
 
 
-def minimality(release: Release, attribute: str, worlds: int = 1_000, seed: int = 0) -> MinimalityAttack:
+def minimality(
+    release: Release, attribute: str, worlds: int = 1_000, seed: int = 0, progress: Progress | None = None
+) -> MinimalityAttack:
     """What readers learn about people because they know the method and what it must have refused to publish.
 
     A method that publishes as much detail as its requirements allow tells by what it did not publish. Without the
@@ -183,6 +186,8 @@ def minimality(release: Release, attribute: str, worlds: int = 1_000, seed: int 
         Worlds to be kept of each set of classes that is not counted in full; at least 100.
     seed : int
         Makes the draw repeatable.
+    progress : callable, optional
+        Called with the share done and a text; it may raise CancelledError to stop the attack.
 
     Returns
     -------
@@ -237,9 +242,11 @@ def minimality(release: Release, attribute: str, worlds: int = 1_000, seed: int 
         raise ParameterError(f"worlds is at least 100 and seed at least 0; given were {worlds} and {seed}.")
     data = release.data
     data.require_sensitive(attribute)
+    report = progress if progress is not None else silent
+    report(0.0, "Following the choices of the method")
     refusals = _refusals(release)
     view = data.sensitive_view(attribute)
-    return _summed_up(release, view, refusals, beliefs_by_refusals(release, view, refusals, worlds, seed))
+    return _summed_up(release, view, refusals, beliefs_by_refusals(release, view, refusals, worlds, seed, report))
 
 
 def _refusals(release: Release) -> Refusals:

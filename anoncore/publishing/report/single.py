@@ -13,8 +13,10 @@ from anoncore.base.errors import AnonymizationError
 from anoncore.kernels.arrays import Floats
 from anoncore.measures.criteria import CRITERIA, FAMILIES, N_QUERIES, usual_distance
 from anoncore.publishing.report.drawing import Series, bars, histogram
+from anoncore.publishing.report.known_method import known_method
 from anoncore.publishing.report.rendering import Figure, Section, section
 from anoncore.publishing.report.subject import Subject
+from anoncore.release.openness import QUESTION
 
 TILES = ("k", "largest-belief", "believed-above-half", "reidentified-mean", "information-loss", "query-error")
 JOINS = "Zakerzadeh, Aggarwal and Barker 2014, definition 4.1 and theorem 4.1"
@@ -149,6 +151,8 @@ def adversary(subject: Subject, attribute: str | None) -> Section:
         risks=risks,
         threshold=f"{risk.threshold:.0%}",
         notes=risk.notes,
+        question=QUESTION,
+        known=known_method(subject, attribute),
     )
 
 

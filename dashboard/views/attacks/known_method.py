@@ -1,4 +1,4 @@
-"""The tab Known method: what readers learn because they know the method and what it must have refused to publish."""
+"""The tab Known method: what readers learn who know the method and what it must have refused to publish."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import attacks
-from anoncore.attacks import MinimalityAttack
+from anoncore.attacks import Downcoding, MinimalityAttack
 from anoncore.base.score import Score
 from anoncore.release.openness import QUESTION, Openness
+from dashboard import about
 from dashboard.charts.known_method import gain_bars
 from dashboard.palette import run_style
 from dashboard.state import Run
@@ -23,10 +24,16 @@ LIST_HEIGHT = 310
 def render(run: Run) -> None:
     """Draw the tab."""
     told = type(run.algorithm).minimality
-    st.markdown(f"**{QUESTION}** {told.text}")
+    st.markdown(f"**{QUESTION} {told.openness.value.capitalize()}.** {told.reason}")
+    if told.openness is not Openness.NOT_OPEN:
+        _secrets(run)
+        if len(run.release.fragments) == 1:
+            _cells(run)
+
+
+def _secrets(run: Run) -> None:
+    """What is learned about sensitive values."""
     names = [name for name in run.data.sensitive if name in run.release.attributes]
-    if told.openness is Openness.NOT_OPEN:
-        return
     if not names:
         st.info("No sensitive attribute is published, so there is nothing to learn about a person's value.")
         return
@@ -36,17 +43,42 @@ def render(run: Run) -> None:
         _draw(run, found)
 
 
+def _cells(run: Run) -> None:
+    """How far generalized cells can be undone."""
+    if not any(run.data.domain[name].tree is not None for name in run.data.quasi_identifiers):
+        return
+    about.heading("Undoing generalized cells", "attack:downcoding")
+    found = parts.later("Generalized cells", "attacks.downcoding", run, attacks.downcoding)
+    if not isinstance(found, Downcoding):
+        return
+    if found.n_cells == 0:
+        st.info("No cell is published as a node of a hierarchy with several children, so there is nothing to undo.")
+        return
+    parts.tiles(
+        [
+            _tile(found.right, "by the table alone"),
+            _lift(found.lift, found.interval),
+            _tile(found.undone, "by the table alone"),
+            Tile(
+                "Generalized cells",
+                f"{found.n_cells:,}",
+                "Cells (one attribute of one row) that are published as a node of a hierarchy with several children.",
+                f"attributes with a hierarchy: {len(found.attributes)}",
+            ),
+        ]
+    )
+    st.markdown(
+        "Here the readers know nobody's values, but the hierarchies, the method, and how frequent each value is in the "
+        "table. For each cell they guess below which child of the published node the value lies. Knowing the method "
+        "tells them what the children of a node cannot be: large enough to be published on their own."
+    )
+
+
 def _draw(run: Run, found: MinimalityAttack) -> None:
-    low, high = found.interval
     parts.tiles(
         [
             _tile(found.right),
-            Tile(
-                found.lift.label,
-                f"{found.lift * 100:+.1f} points",
-                f"{found.lift.meaning} The interval holds the lift with 95 % if the classes were drawn from many.",
-                f"95 % interval: {low * 100:+.1f} to {high * 100:+.1f}",
-            ),
+            _lift(found.lift, found.interval),
             _tile(found.exposed, "without knowing the method"),
             _tile(found.largest),
         ]
@@ -70,6 +102,16 @@ def _draw(run: Run, found: MinimalityAttack) -> None:
 
 def _tile(score: Score, baseline: str = "from the classes alone") -> Tile:
     return Tile(score.label, f"{score:.1%}", score.meaning, f"{baseline}: {score.baseline or 0:.1%}")
+
+
+def _lift(score: Score, interval: tuple[float, float]) -> Tile:
+    low, high = interval
+    return Tile(
+        score.label,
+        f"{score * 100:+.1f} points",
+        f"{score.meaning} The interval has the lift with 95 %, as if the classes were drawn from many.",
+        f"95 % interval: {low * 100:+.1f} to {high * 100:+.1f}",
+    )
 
 
 def _meaning(run: Run, found: MinimalityAttack) -> str:
