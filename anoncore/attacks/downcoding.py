@@ -85,6 +85,25 @@ class Downcoding:
         The 95 % interval of the lift, with classes as what is drawn.
     undone : Score
         Share of the generalized cells whose child is at least 90 % sure, beside the same by the table.
+
+    Examples
+    --------
+    Mondrian would have made a class of either town if it had two people. So one of the two people of D is
+    from each of its towns:
+
+    >>> import pandas as pd
+    >>> from anoncore import Hierarchy, Microdata, attacks
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"town": ["Ulm", "Bonn", "Bern", "Bern"], "age": [20, 30, 40, 50]})
+    >>> towns = Hierarchy({"Ulm": ["D"], "Bonn": ["D"], "Bern": ["CH"]})
+    >>> data = Microdata(people, dict.fromkeys(people, "quasi-identifier"), hierarchies={"town": towns})
+    >>> release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    >>> release.recoding("town").texts().tolist()
+    ['D', 'D', 'Bern', 'Bern']
+    >>> found = attacks.downcoding(release)
+    >>> found.n_cells, found.belief["town"][:2].tolist(), float(found.lift)
+    (2, [0.5, 0.5], 0.0)
     """
 
     attributes: tuple[str, ...]

@@ -135,6 +135,24 @@ class MinimalityAttack:
         part of it.
     limits : str
         What is not used, as sentences; empty where everything is.
+
+    Examples
+    --------
+    Of the two young and the two old, each pair would be a class if it had both diseases. So both of a pair have the
+    same one, and the readers cannot tell which pair has which:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, attacks
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import DistinctDiversity
+    >>> people = pd.DataFrame({"age": [21, 22, 44, 46], "disease": ["flu", "flu", "cold", "cold"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[DistinctDiversity(l=2)]).anonymize(data)
+    >>> found = attacks.minimality(release, "disease")
+    >>> found.n_refusals, found.n_worlds, found.complete
+    (1, 2, True)
+    >>> found.belief[0].tolist(), float(found.lift)
+    ([0.5, 0.5], 0.0)
     """
 
     attribute: str

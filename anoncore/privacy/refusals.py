@@ -66,11 +66,13 @@ class RefusalList:
     limits: list[str] = field(default_factory=list)
     _groups: list[Int64] = field(default_factory=list)
     _sizes: list[int] = field(default_factory=list)
+    _seen: set[tuple[int, ...]] = field(default_factory=set)
     _n_entries: int = 0
 
     def __post_init__(self) -> None:
         self.checks = CheckSet(self.requirements, self.data)
         self._kernel = self.checks.kernel
+        self._words = np.random.default_rng(11).integers(0, 2**64, self.data.n_rows, dtype=np.uint64)
         self._sensitive = np.zeros((self.data.n_rows, len(self.checks.views)), dtype=np.int32)
         for column, view in enumerate(self.checks.views):
             self._sensitive[:, column] = view.codes
@@ -105,6 +107,11 @@ class RefusalList:
                 open_groups.append(rows)
             elif not self.hold([rows]):
                 return
+        # The sum of a random word per row tells sets of rows apart, but for a chance of 2^-64.
+        word = tuple(sorted(int(self._words[rows].sum()) for rows in open_groups))
+        if word in self._seen:
+            return
+        self._seen.add(word)
         size = sum(map(len, open_groups))
         if self._n_entries + size > MOST_ENTRIES:
             self.leave_out("There are more refusals than are looked at.")

@@ -11,14 +11,14 @@ from dashboard.palette import RunStyle
 
 EDGES = (-1.0, -0.2, -0.05, -0.005, 0.005, 0.05, 0.2, 0.5, 1.0)
 LABELS = (
-    "20 or more down",
-    "5–20 down",
-    "up to 5 down",
-    "unchanged",
-    "up to 5 up",
-    "5–20 up",
-    "20–50 up",
-    "50 or more up",
+    "falls by 20 or more",
+    "falls by 5 to 20",
+    "falls by less than 5",
+    "stays as it is",
+    "rises by less than 5",
+    "rises by 5 to 20",
+    "rises by 20 to 50",
+    "rises by 50 or more",
 )
 
 
@@ -32,14 +32,15 @@ def gain_bars(gain: Floats, style: RunStyle) -> go.Figure:
     """Share of the people by how many percentage points the strongest belief about them changes."""
     shares = gain_shares(gain)
     bars = go.Bar(
-        x=list(LABELS),
-        y=shares,
-        text=[f"{share:.1%}" if share else "" for share in shares],
+        x=shares,
+        y=list(LABELS),
+        orientation="h",
+        text=[f"{share:.1%}" for share in shares],
         textposition="outside",
         cliponaxis=False,
         marker=marker(style),
-        hovertemplate="%{y:.2%} of the people<br>belief %{x} (percentage points)<extra></extra>",
+        hovertemplate="%{x:.2%} of the people<br>belief %{y} percentage points<extra></extra>",
     )
-    result = figure(bars, x="change of the strongest belief, in percentage points", y="share of the people", height=310)
-    result.update_yaxes(tickformat=".0%", rangemode="tozero", range=[0, max(float(shares.max()) * 1.12, 0.01)])
+    result = figure(bars, x="share of the people", y="", height=340)
+    result.update_xaxes(tickformat=".0%", rangemode="tozero", range=[0, max(float(shares.max()) * 1.15, 0.01)])
     return result

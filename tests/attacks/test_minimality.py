@@ -100,26 +100,27 @@ def test_the_example_of_the_paper(method) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(18))
-def test_beliefs_are_those_of_all_worlds_that_give_the_same_release(seed: int) -> None:
-    data = small_table(seed)
-    n_compared = 0
-    for method in methods(REQUIREMENTS[seed % len(REQUIREMENTS)]):
-        try:
-            release = method.anonymize(data)
-        except InfeasibleError:
-            continue
-        if not has_few_worlds(release):
-            continue
-        found = attacks.minimality(release, "disease")
-        expected = belief(kept_worlds(release, "disease"), len(data.domain["disease"]))
-        n_compared += 1
-        if found.complete:
-            assert found.belief == pytest.approx(expected), method
-        elif len(release.notes) == 1:
-            # With a part of what readers know, no value is ruled out that some world of the method has.
-            assert (found.belief[expected > 0] > 0).all(), method
-    assert n_compared
+@pytest.mark.parametrize("block", range(4))
+def test_beliefs_are_those_of_all_worlds_that_give_the_same_release(block: int) -> None:
+    compared: Counter[str] = Counter()
+    for seed in range(6 * block, 6 * block + 6):
+        data = small_table(seed)
+        for method in methods(REQUIREMENTS[seed % len(REQUIREMENTS)]):
+            try:
+                release = method.anonymize(data)
+            except InfeasibleError:
+                continue
+            if not has_few_worlds(release):
+                continue
+            found = attacks.minimality(release, "disease")
+            expected = belief(kept_worlds(release, "disease"), len(data.domain["disease"]))
+            compared[method.name] += 1
+            if found.complete:
+                assert found.belief == pytest.approx(expected), (seed, method)
+            elif len(release.notes) == 1:
+                # With a part of what readers know, no value is ruled out that some world of the method has.
+                assert (found.belief[expected > 0] > 0).all(), (seed, method)
+    assert set(compared) == {"mondrian", "rothko-tree", "incognito", "local-recoding"}
 
 
 @pytest.mark.parametrize("seed", range(6))

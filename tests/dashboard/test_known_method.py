@@ -43,12 +43,12 @@ def test_numbers_people_and_their_beliefs(visitor: Visitor) -> None:
     assert numbers["Lift"] == f"{found.lift * 100:+.1f} points"
     assert numbers["Exposed"] == f"{found.exposed:.1%}"
     assert numbers["Largest belief"] == f"{found.largest:.1%}"
-    assert figure(visitor, "known-method-gain")[0]["y"].sum() == pytest.approx(1.0)
+    assert figure(visitor, "known-method-gain")[0]["x"].sum() == pytest.approx(1.0)
     people = table_of(visitor, "Row", "Believed")
     rises = found.gain[people["Row"] - 1]
     assert (np.diff(rises) <= 1e-12).all()
     assert rises[0] == pytest.approx(found.gain.max())
-    assert people["From the class"].tolist() == pytest.approx(found.without[people["Row"] - 1].tolist())
+    assert people["Class alone"].tolist() == pytest.approx(found.without[people["Row"] - 1].tolist())
     assert f"{found.n_refusals:,} refusals of the method tell something" in visitor.texts()
 
 
@@ -87,5 +87,5 @@ def test_people_are_counted_once_by_the_change_of_belief() -> None:
     shares = gain_shares(gain)
     assert (shares * 10).round().tolist() == [1, 1, 1, 2, 1, 1, 1, 2]
     bars = gain_bars(gain, run_style(0)).data[0]
-    assert list(bars.x) == list(LABELS)
-    assert bars.y.sum() == pytest.approx(1.0)
+    assert list(bars.y) == list(LABELS)
+    assert bars.x.sum() == pytest.approx(1.0)

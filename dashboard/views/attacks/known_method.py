@@ -56,14 +56,14 @@ def _cells(run: Run) -> None:
         return
     parts.tiles(
         [
-            _tile(found.right, "by the table alone"),
+            _tile(found.right, "by the table"),
             _lift(found.lift, found.interval),
-            _tile(found.undone, "by the table alone"),
+            _tile(found.undone, "by the table"),
             Tile(
                 "Generalized cells",
                 f"{found.n_cells:,}",
                 "Cells (one attribute of one row) that are published as a node of a hierarchy with several children.",
-                f"attributes with a hierarchy: {len(found.attributes)}",
+                f"attributes: {len(found.attributes)}",
             ),
         ]
     )
@@ -79,12 +79,12 @@ def _draw(run: Run, found: MinimalityAttack) -> None:
         [
             _tile(found.right),
             _lift(found.lift, found.interval),
-            _tile(found.exposed, "without knowing the method"),
+            _tile(found.exposed),
             _tile(found.largest),
         ]
     )
     st.markdown(_meaning(run, found))
-    left, right = st.columns([5, 4], gap="medium")
+    left, right = st.columns(2, gap="medium")
     with left:
         parts.chart(
             gain_bars(found.gain, run_style(run.color_index)),
@@ -100,7 +100,7 @@ def _draw(run: Run, found: MinimalityAttack) -> None:
     st.caption(_worked_out(found))
 
 
-def _tile(score: Score, baseline: str = "from the classes alone") -> Tile:
+def _tile(score: Score, baseline: str = "without") -> Tile:
     return Tile(score.label, f"{score:.1%}", score.meaning, f"{baseline}: {score.baseline or 0:.1%}")
 
 
@@ -122,16 +122,17 @@ def _meaning(run: Run, found: MinimalityAttack) -> str:
             "which readers can count anyway."
         )
     verdict = (
-        f"Knowing the method **helps the readers**: they guess '{name}' right more often than from the classes alone."
+        f"**Knowing the method helps the readers:** they guess '{name}' right more often than from the classes alone."
         if found.interval[0] > 0
-        else f"By right guesses of '{name}' on average **no lift is certain**: the interval includes 0."
+        else f"**No lift is certain:** by right guesses of '{name}', averaged over all people, the interval includes 0."
     )
     return (
+        f"{verdict} The strongest belief about anybody goes from {found.largest.baseline or 0:.0%} to "
+        f"{found.largest:.0%}, and for {found.exposed:.1%} of the people a protected value becomes at least 5 "
+        "percentage points more credible.\n\n"
         f"The readers know everybody's quasi-identifiers and {run.release.group_word}, and that {method} would have "
         "published more detail if the requirements allowed it. They deal the records of each class to its people in "
-        "all ways, and keep those ways in which everything more detailed breaks a requirement. "
-        f"{verdict} About {found.exposed:.1%} of the people a protected value becomes at least 5 percentage points "
-        "more credible."
+        "all ways, and keep those ways in which everything more detailed breaks a requirement."
     )
 
 
@@ -149,20 +150,20 @@ def _people(run: Run, found: MinimalityAttack) -> None:
         {
             "Row": order + 1,
             "Believed": [found.values[protected[code]] for code in belief.argmax(axis=1)],
-            "From the class": found.without[order],
-            "Knowing the method": belief.max(axis=1),
+            "Class alone": found.without[order],
+            "Method known": belief.max(axis=1),
             "Truth": [found.values[code] for code in view.codes[order]],
         }
     )
-    st.markdown(f"**The {len(frame):,} people about whom the belief rises most** (original rows, not published)")
+    st.markdown(f"**The {len(frame):,} people about whom the belief rises most** (rows as loaded)")
     st.dataframe(
         frame,
         hide_index=True,
         height=LIST_HEIGHT if len(frame) > 8 else "auto",
         key="known-method-people",
         column_config={
-            "From the class": st.column_config.NumberColumn(format="percent", help="Strongest belief without it."),
-            "Knowing the method": st.column_config.NumberColumn(format="percent", help="Strongest belief with it."),
+            "Class alone": st.column_config.NumberColumn(format="percent", help="Strongest belief without it."),
+            "Method known": st.column_config.NumberColumn(format="percent", help="Strongest belief with it."),
         },
         alt=f"The {len(frame):,} people about whom the strongest belief rises most.",
     )
