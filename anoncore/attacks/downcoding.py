@@ -182,6 +182,10 @@ def downcoding(release: Release) -> Downcoding:
     >>> found.without["age"][3:].round(2).tolist(), found.belief["age"][3:].tolist()
     ([0.6, 0.6], [0.5, 0.5])
     """
+    if release.data.people is not None:
+        raise ReleaseError(
+            "Downcoding counts the rows of a class; it is not measured for a table where a person may have several rows."
+        )
     method = release.algorithm
     known = None if method is None else method.cell_knowledge(release)
     if known is None:
