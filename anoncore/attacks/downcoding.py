@@ -184,7 +184,7 @@ def downcoding(release: Release) -> Downcoding:
     """
     if release.data.people is not None:
         raise ReleaseError(
-            "Downcoding counts the rows of a class; it is not measured for a table where a person may have several rows."
+            "Downcoding counts the rows of a class; it is not measured where a person may have several rows."
         )
     method = release.algorithm
     known = None if method is None else method.cell_knowledge(release)
