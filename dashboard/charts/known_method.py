@@ -43,4 +43,5 @@ def gain_bars(gain: Floats, style: RunStyle) -> go.Figure:
     )
     result = figure(bars, x="share of the people", y="", height=340)
     result.update_xaxes(tickformat=".0%", rangemode="tozero", range=[0, max(float(shares.max()) * 1.15, 0.01)])
+    result.update_yaxes(automargin=True)
     return result
