@@ -155,7 +155,7 @@ def _people(run: Run, found: MinimalityAttack) -> None:
             "Truth": [found.values[code] for code in view.codes[order]],
         }
     )
-    st.markdown(f"**The {len(frame):,} people about whom the belief rises most** ")
+    st.markdown(f"**The {len(frame):,} people about whom the belief rises most**")
     st.dataframe(
         frame,
         hide_index=True,
