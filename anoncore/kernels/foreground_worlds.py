@@ -16,6 +16,8 @@ Source: Wong, Fu, Wang, Xu and Yu, Can the Utility of Anonymized Data be used fo
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
@@ -101,25 +103,32 @@ def _tilt(log_odds: Floats, counts: Int64, entries: Int64, left: int, free: int)
     """
     base = np.log(left / (free - left))
     low, high = base - log_odds.max(), base - log_odds.min()
+    middle = base
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         mass = 0.0
         for i in range(entries.shape[0]):
             mass += counts[entries[i]] / (1.0 + np.exp(-(log_odds[i] + middle)))
+        if abs(mass - left) < 0.25:
+            break
         if mass < left:
             low = middle
         else:
             high = middle
-        if abs(mass - left) < 0.25:
-            break
-    return (low + high) / 2
+    return middle
+
+
+@inner_kernel
+def _mode(count: int, odds: float, low: int, high: int) -> int:
+    """Which of the coefficients low..high of (1 + odds z)^count is the largest."""
+    return min(max(int((count + 1) * odds / (1.0 + odds)), low), high)
 
 
 @inner_kernel
 def _binomial(coefficients: Floats, count: int, odds: float, low: int, high: int) -> tuple[int, int]:
     """Write coefficients low..high of (1 + odds z)^count, in units of the largest; returns the range that matters."""
     # From the largest coefficient outwards, each from its neighbour: no power and no factorial, so nothing overflows.
-    mode = min(max(int((count + 1) * odds / (1.0 + odds)), low), high)
+    mode = _mode(count, odds, low, high)
     coefficients[mode] = 1.0
     last = mode
     while last < high and coefficients[last] > NEGLIGIBLE:
@@ -133,8 +142,8 @@ def _binomial(coefficients: Floats, count: int, odds: float, low: int, high: int
 
 
 @inner_kernel
-def _multiply(left: Floats, a: Int64, right: Floats, b: Int64, product: Floats, bounds: Int64, degree: int) -> None:
-    """Write the product of two polynomials up to `degree`, in units of its largest coefficient.
+def _multiply(left: Floats, a: Int64, right: Floats, b: Int64, product: Floats, bounds: Int64, degree: int) -> float:
+    """Write the product of two polynomials up to `degree`, in units of its largest coefficient, which is returned.
 
     `a`, `b` and `bounds` int64 (2,) are the ranges of the factors and, written here, of the product.
     """
@@ -153,6 +162,7 @@ def _multiply(left: Floats, a: Int64, right: Floats, b: Int64, product: Floats, 
     for k in range(first, last + 1):
         product[k] /= largest
     bounds[0], bounds[1] = first, last
+    return largest
 
 
 @inner_kernel
@@ -207,3 +217,62 @@ def _by_polynomials(
             weight += own[i, k] * rest
             mass += k * (own[i, k] * rest)
         expected[entries[i]] = mass / weight
+
+
+@inner_kernel
+def log_weight(f: Floats, classes: Int32, counts: Int64, n: int) -> float:
+    """Logarithm of the weight of all worlds of a group of whom n have x, -inf if f contradicts n.
+
+    The unit is the weight of the world in which nobody has x whose own f lies strictly between 0 and 1. Times that
+    unit, it is how likely n people with x are if everyone has x with their own probability f.
+    """
+    sure, free, odds, n_open = 0, 0, 0.0, 0
+    entries = np.empty(counts.shape[0], np.int64)
+    for e in range(counts.shape[0]):
+        share = f[classes[e]]
+        if share >= 1.0:
+            sure += counts[e]
+        elif share > 0.0:
+            entries[n_open] = e
+            n_open += 1
+            free += counts[e]
+            odds += counts[e] * (share / (1.0 - share))
+    left = n - sure
+    if left < 0 or left > free:
+        return -np.inf
+    if left == 0:
+        return 0.0
+    if left == 1:
+        return np.log(odds)
+    return _log_coefficient(f, classes, counts, entries[:n_open], left, free)
+
+
+@inner_kernel
+def _log_coefficient(f: Floats, classes: Int32, counts: Int64, entries: Int64, left: int, free: int) -> float:
+    """Logarithm of the coefficient of z^left in the product of (1 + odds z)^count over the entries."""
+    m = entries.shape[0]
+    log_odds = np.empty(m)
+    everybody = 0.0
+    for i in range(m):
+        share = f[classes[entries[i]]]
+        log_odds[i] = np.log(share) - np.log1p(-share)
+        everybody += counts[entries[i]] * log_odds[i]
+    if left == free:
+        return everybody
+    tilt = _tilt(log_odds, counts, entries, left, free)
+    # Every polynomial is kept in units of one of its coefficients; `scale` is the logarithm of all these units.
+    scale = -left * tilt
+    product, bounds = np.zeros(left + 1), np.zeros(2, np.int64)
+    product[0] = 1.0
+    for i in range(m):
+        count, odds = counts[entries[i]], np.exp(log_odds[i] + tilt)
+        low, high = max(0, left - (free - count)), min(count, left)
+        own, own_range = np.zeros(left + 1), np.empty(2, np.int64)
+        own_range[0], own_range[1] = _binomial(own, count, odds, low, high)
+        mode = _mode(count, odds, low, high)
+        scale += math.lgamma(count + 1.0) - math.lgamma(mode + 1.0) - math.lgamma(count - mode + 1.0)
+        scale += mode * (log_odds[i] + tilt)
+        longer, longer_bounds = np.zeros(left + 1), np.zeros(2, np.int64)
+        scale += np.log(_multiply(product, bounds, own, own_range, longer, longer_bounds, left))
+        product, bounds = longer, longer_bounds
+    return scale + np.log(product[left])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations
 
@@ -49,3 +50,51 @@ def updated(signatures, groups, counts, shares, fixed):
             if signatures[row] in expected:
                 expected[signatures[row]] += one
     return {signature: expected[signature] / rows[signature] for signature in shares}
+
+
+def limit(signatures, groups, counts, start, steps=3_000, digits=60):
+    """Where plain expectation-maximization ends from equal shares `start` of every signature, by its definition.
+
+    In decimal numbers of so many digits that rounding decides nothing in these steps: equal shares of people whom
+    nothing tells apart may be a saddle, which an error in the 17th digit would leave. None where it is still on its
+    way after all steps.
+    """
+    members = {}
+    for signature, group in zip(signatures, groups, strict=True):
+        members.setdefault(group, []).append(signature)
+    rows = {signature: signatures.count(signature) for signature in signatures}
+    with localcontext() as context:
+        context.prec = digits
+        share = Decimal(start.numerator) / Decimal(start.denominator)
+        shares = dict.fromkeys(rows, share)
+        for _ in range(steps):
+            expected = dict.fromkeys(rows, Decimal(0))
+            for group, people in members.items():
+                for signature in set(people):
+                    expected[signature] += people.count(signature) * _has_x(signature, people, shares, counts[group])
+            updated_shares = {signature: expected[signature] / rows[signature] for signature in rows}
+            change = max(abs(updated_shares[signature] - shares[signature]) for signature in rows)
+            shares = updated_shares
+            if change < Decimal("1e-13"):
+                return {signature: float(share) for signature, share in shares.items()}
+    return None
+
+
+def _has_x(signature, people, shares, n):
+    """p(t:x) of a person of the signature: the weight of all worlds in which they have x, over that of all worlds."""
+    if n == 0:
+        return Decimal(0)
+    others = [shares[one] for one in people]
+    others.remove(shares[signature])
+    with_x = shares[signature] * _weight(others, n - 1)
+    return with_x / (with_x + (1 - shares[signature]) * _weight(others, n))
+
+
+def _weight(f, n):
+    """The weight of all worlds in which n of the people have x."""
+    by_number = [Decimal(1)] + [Decimal(0)] * n
+    for share in f:
+        for number in range(n, 0, -1):
+            by_number[number] = by_number[number] * (1 - share) + by_number[number - 1] * share
+        by_number[0] *= 1 - share
+    return by_number[n]

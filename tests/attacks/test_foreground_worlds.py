@@ -79,6 +79,17 @@ def test_60_people_25_with_x():
     assert pair[1] / pair[0] == pytest.approx(odds[50] / odds[10])
 
 
+def test_people_of_whom_some_have_it_nearly_surely_and_others_hardly_ever():
+    """What puts the needed coefficients near the largest used to end far from them where the odds span 30 digits."""
+    f = [0.6428] * 7 + [0.6629] * 3 + [1.6e-37] * 3 + [2.3e-48] * 2 + [0.2499] * 8 + [1 - 2**-52] * 2
+    p = group_probabilities(f, 11)
+    assert p.sum() == pytest.approx(11, rel=1e-9)
+    assert p[-2:] == pytest.approx([1, 1], rel=1e-9)
+    small = [0.6428, 0.6629, 1.6e-37, 2.3e-48, 0.2499, 1 - 2**-52]
+    exact = enumerated([Fraction(one) for one in small], 3)
+    assert group_probabilities(small, 3) == pytest.approx([float(one) for one in exact], rel=1e-9)
+
+
 def test_shares_that_contradict_the_group_fall_back_to_its_share():
     assert group_probabilities([1.0, 1.0, 0.3], 1).tolist() == [pytest.approx(1 / 3)] * 3
     assert group_probabilities([0.0, 0.0, 0.3], 2).tolist() == [pytest.approx(2 / 3)] * 3

@@ -124,7 +124,8 @@ def foreground_knowledge(
     unreliable : {"overall", "uniform"}
         Share of x that people with rare signatures are taken to have: the overall share, or 1/2 (the paper's words).
     solver : {"fixed-point", "newton"}
-        How the shares are found; both give the same result.
+        How the shares are found. Both end where plain expectation-maximization from the overall share ends, also where
+        the equations have several solutions.
     max_size : int, optional
         Most attributes in a set; by default all.
     progress : callable, optional
