@@ -1,6 +1,7 @@
 """What an adversary gets out of a release, beside what guessing gets."""
 
 from anoncore.attacks.closeness import posterior_emd
+from anoncore.attacks.composition import Composition, composition
 from anoncore.attacks.disclosure import AttributeDisclosure, attribute_disclosure
 from anoncore.attacks.downcoding import Downcoding, downcoding
 from anoncore.attacks.foreground import (
@@ -22,6 +23,7 @@ from anoncore.attacks.reidentification import Reidentification, Risk, reidentifi
 
 __all__ = [
     "AttributeDisclosure",
+    "Composition",
     "Downcoding",
     "ForegroundKnowledge",
     "GroupView",
@@ -35,6 +37,7 @@ __all__ = [
     "Risk",
     "SetLeak",
     "attribute_disclosure",
+    "composition",
     "downcoding",
     "foreground_knowledge",
     "group_probabilities",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from anoncore.algorithms.vertical.changes import CLASS_CHANGES
+from anoncore.attacks.composition import FEW_VALUES, JOINT_BREACH, JOINT_LARGEST, JOINT_TRUTH
 from anoncore.attacks.downcoding import DOWNCODED_RIGHT, DOWNCODING_LIFT, UNDONE
 from anoncore.attacks.foreground.attack import (
     FOREGROUND_ERROR,
@@ -45,6 +46,10 @@ _OTHERS = (
     MARKETER_LARGEST,
     MARKETER_MEAN,
     MARKETER_AT_RISK,
+    FEW_VALUES,
+    JOINT_BREACH,
+    JOINT_LARGEST,
+    JOINT_TRUTH,
     FAKE_TUPLES,
     REGION_BELIEF_LARGEST,
     REGION_BELIEF_MEAN,

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import anoncore
-from anoncore import AnonymizationError, Microdata, Release
+from anoncore import AnonymizationError, Microdata, Release, attacks
 from anoncore.algorithms import ALGORITHMS, Anatomy, Mondrian, RandomBuckets, VerticalFragmentation
 from anoncore.algorithms.vertical.changes import class_changes
 from anoncore.base.number import EVERY_FORM, Number
@@ -85,6 +85,8 @@ def told() -> dict[str, list[tuple[str, Score]]]:
     found: dict[str, list[tuple[str, Score]]] = {}
     for form, release in releases().items():
         found[form] = [(name, score) for name in MEASURES for score in scores_in(asked(name, release))]
+        together = attacks.composition([release, releases()["generalization"]], "illness")
+        found[form] += [("attacks.composition", score) for score in scores_in(together)]
         if form == "own partitions":
             name = "algorithms.vertical.changes.class_changes"
             found[form] += [(name, score) for score in scores_in(class_changes(release))]

@@ -1,0 +1,382 @@
+"""What several releases of overlapping people tell together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from anoncore.attacks.posterior import signature_posterior, table_distribution
+from anoncore.base.errors import ParameterError
+from anoncore.base.number import Number
+from anoncore.base.score import Score
+from anoncore.base.texts import listing
+from anoncore.kernels.arrays import Bools, Floats, Int64
+from anoncore.kernels.rounding import ACCUMULATED, lies_above, lies_below
+from anoncore.release.release import Release
+from anoncore.table.domain import Domain
+from anoncore.table.microdata import Microdata
+
+By = str | Sequence[str] | None
+
+FEW_VALUES = Number(
+    name="composition-few-values",
+    title="Few values left together",
+    template=(
+        "Share of the people who are in all releases and have fewer than {l} possible values of {attribute} once the "
+        "releases are laid side by side."
+    ),
+    family="adversary",
+    source="Ganta, Kasiviswanathan and Smith, KDD 2008",
+    measured_by="attacks.composition",
+    form="share",
+    unit="share of people",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="the largest such share that one of the releases leaves alone.",
+    of_attribute=True,
+)
+JOINT_BREACH = replace(
+    FEW_VALUES,
+    name="composition-breach",
+    title="Believed too surely together",
+    template=(
+        "Share of the people who are in all releases of whom the releases together make some value of {attribute} more "
+        "likely than 1/{l}."
+    ),
+)
+JOINT_LARGEST = replace(
+    FEW_VALUES,
+    name="composition-largest",
+    title="Largest joint belief",
+    template="How sure the releases together make an adversary at most of anyone's value of {attribute}.",
+    unit="probability",
+    baseline="the share of the most frequent value in the tables: what guessing gets.",
+)
+JOINT_TRUTH = replace(
+    FEW_VALUES,
+    name="composition-truth",
+    title="Joint belief in the truth",
+    template=(
+        "Probability that the releases together give to people's true value of {attribute}, on average over those who "
+        "are in all of them."
+    ),
+    unit="probability",
+    baseline="the share of people's true value in the tables, on average: what guessing gets.",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Composition:
+    """What releases of overlapping people tell together about the people who are in all of them.
+
+    Attributes
+    ----------
+    attribute : str
+        The sensitive attribute that is guessed.
+    people : Index
+        Who is in all releases, by what says who they are, shape (n_shared,), in the row order of the first release.
+    rows : ndarray of int64, shape (n_releases, n_shared)
+        The row of each of these people in the table of each release.
+    values : tuple of object
+        The m values of the attribute that occur in any of the tables; None for a missing one.
+    prior : ndarray of float, shape (m,)
+        How frequent each value is in all tables together: what guessing has.
+    alone : ndarray of float, shape (n_releases, n_shared, m)
+        The belief in each value that each release alone gives.
+    belief : ndarray of float, shape (n_shared, m)
+        The belief in each value that all releases give together.
+    possible : ndarray of int64, shape (n_shared,)
+        How many values all releases together leave possible; 0 where they contradict each other.
+    possible_alone : ndarray of int64, shape (n_releases, n_shared)
+        How many values each release alone leaves possible.
+    few : Score
+        Share of these people with fewer than l possible values, beside the worst single release.
+    breach : Score
+        Share of these people about whom some joint belief exceeds 1 / l, beside the worst single release.
+    largest : Score
+        The largest joint belief about any of them, beside that of the guesser.
+    truth : Score
+        The joint belief in people's true values on average, beside that of the guesser.
+    notes : tuple of str
+        What to know of the numbers, in sentences.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, attacks
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> roles = {"name": "identifier", "age": "quasi-identifier", "disease": "sensitive"}
+    >>> first = pd.DataFrame({"name": ["Ann", "Bob"], "age": [30, 31], "disease": ["flu", "gout"]})
+    >>> second = pd.DataFrame({"name": ["Ann", "Cem"], "age": [30, 58], "disease": ["flu", "cold"]})
+    >>> crowd = Mondrian(requirements=[KAnonymity(k=2)])
+    >>> releases = [crowd.anonymize(Microdata(table, roles)) for table in (first, second)]
+    >>> found = attacks.composition(releases, "disease", by="name")
+    >>> found.people.tolist(), found.possible_alone.tolist(), found.possible.tolist()
+    (['Ann'], [[2], [2]], [1])
+    """
+
+    attribute: str
+    people: pd.Index
+    rows: Int64
+    values: tuple[Any, ...]
+    prior: Floats
+    alone: Floats
+    belief: Floats
+    possible: Int64
+    possible_alone: Int64
+    few: Score
+    breach: Score
+    largest: Score
+    truth: Score
+    notes: tuple[str, ...]
+
+
+def composition(releases: Sequence[Release], attribute: str, by: By = None, l: float = 2.0) -> Composition:
+    """Lay releases of overlapping people side by side: what they tell together about those who are in all of them.
+
+    Each release alone may keep its promise, and all of them together may not: a person who hides among four diseases
+    here and four others there has what both have in common. The adversary finds the person's group in every release,
+    as in `sensitive_posterior`, and strikes out every value that one of them rules out. For the others, Bayes' rule
+    says p(s | all) in proportion to prior(s) times the product of p_i(s) / prior(s) over the releases i, that is, for
+    two releases, to p_a(s) p_b(s) / prior(s). What a release shows of the others in a person's group then tells nothing
+    about what another release shows, given the person's own value: releases are independent. The prior is the share of
+    each value in all tables together.
+
+    That is exact where the person is the only one whom the groups share. Where groups of two releases are the same set
+    of people and tell the same, the second one is no news and counts once. Where groups share some people and others
+    not, independence is an assumption for the beliefs; the possible values need none.
+
+    Parameters
+    ----------
+    releases : sequence of Release
+        Two releases or more, of any forms. Their tables may have other columns, roles and values.
+    attribute : str
+        The sensitive attribute that is guessed; every release publishes its single values.
+    by : str or sequence of str, optional
+        The column, or the columns together, that say who a row is, in every table; they need not be published. By
+        default the unit of the tables if they have one, else the labels of the rows.
+    l : float
+        The diversity that the figures are about, at least 1.
+
+    Returns
+    -------
+    Composition
+        Beliefs and possible values of everybody who is in all tables, together and by each release alone.
+
+    Raises
+    ------
+    ParameterError
+        For fewer than two releases, a column that a table lacks, rows of one table that it does not tell apart, or an l
+        below 1.
+    ReleaseError
+        Where a release does not publish single values of the attribute.
+
+    Notes
+    -----
+    Assumes: the adversary knows the quasi-identifiers of a person, that they are in all tables, and that their value is
+      the same in all of them; releases were made independently of each other.
+    Cost: that of `sensitive_posterior` for each release, then O(n m) for n shared people and m values.
+    Use: the same people, or some of them, are published a second time, by you or by somebody else.
+    Avoid: the attribute of a person has changed between the releases: their common value may then be nobody's.
+
+    References
+    ----------
+    Ganta, Kasiviswanathan and Smith, Composition attacks and auxiliary information in data privacy, KDD 2008
+    (intersection attack).
+
+    Examples
+    --------
+    Ann is a patient of two hospitals. The first says flu or gout, the second flu or cold:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, attacks
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> roles = {"name": "identifier", "age": "quasi-identifier", "disease": "sensitive"}
+    >>> first = pd.DataFrame({"name": ["Ann", "Bob"], "age": [30, 31], "disease": ["flu", "gout"]})
+    >>> second = pd.DataFrame({"name": ["Ann", "Cem"], "age": [30, 58], "disease": ["flu", "cold"]})
+    >>> crowd = Mondrian(requirements=[KAnonymity(k=2)])
+    >>> releases = [crowd.anonymize(Microdata(table, roles)) for table in (first, second)]
+    >>> found = attacks.composition(releases, "disease", by="name")
+    >>> dict(zip(found.values, found.belief[0].tolist()))
+    {'flu': 1.0, 'gout': 0.0, 'cold': 0.0}
+    """
+    releases = tuple(releases)
+    if len(releases) < 2:
+        raise ParameterError(f"A composition needs at least two releases, not {len(releases)}.")
+    if not l >= 1:
+        raise ParameterError(f"l must be at least 1, not {l}.")
+    for release in releases:
+        release.fragment_of(attribute)
+    people, rows = _shared_people([release.data for release in releases], by)
+    values, codes = _common_values([release.data.domain[attribute] for release in releases])
+    counts = [release.data.n_rows for release in releases]
+    tables = np.zeros((len(releases), len(values)))
+    for number, release in enumerate(releases):
+        tables[number, codes[number]] = table_distribution(release, attribute)
+    prior: Floats = np.average(tables, axis=0, weights=counts)
+    alone = np.zeros((len(releases), len(people), len(values)))
+    for number, release in enumerate(releases):
+        beliefs = signature_posterior(release, attribute)
+        alone[number][:, codes[number]] = beliefs.probability[beliefs.signature[rows[number]]]
+    news = _news(releases, rows, alone)
+    belief, possible = _joint(alone, prior, news)
+    true = np.array([codes[i][release.data.codes[attribute][rows[i]]] for i, release in enumerate(releases)])
+    scores = _scores(alone, belief, possible, prior, true[0], {"attribute": f"'{attribute}'", "l": f"{l:g}"}, l)
+    return Composition(
+        attribute=attribute,
+        people=people,
+        rows=rows,
+        values=values,
+        prior=prior,
+        alone=alone,
+        belief=belief,
+        possible=possible,
+        possible_alone=(alone > 0).sum(axis=2),
+        few=scores[0],
+        breach=scores[1],
+        largest=scores[2],
+        truth=scores[3],
+        notes=_notes(attribute, true, possible, news),
+    )
+
+
+def _shared_people(tables: Sequence[Microdata], by: By) -> tuple[pd.Index, Int64]:
+    """Who is in all tables, and their row in each, int64 (n_tables, n_shared), in the row order of the first table."""
+    rows_of = [_rows_of_people(data, by, number) for number, data in enumerate(tables, 1)]
+    shared = list(rows_of[0])
+    for other in rows_of[1:]:
+        shared = [person for person in shared if person in other]
+    rows = np.array([list(map(of.__getitem__, shared)) for of in rows_of], dtype=np.int64)
+    is_single = not shared or len(shared[0]) == 1
+    people = pd.Index([person[0] for person in shared]) if is_single else pd.MultiIndex.from_tuples(shared)
+    return people, rows
+
+
+def _rows_of_people(data: Microdata, by: By, number: int) -> dict[tuple[Hashable, ...], int]:
+    """The row of each person of a table, by what says who they are; rows that lack some of it are nobody's.
+
+    Raises ParameterError for a column that the table lacks, or where several rows are one person's.
+    """
+    names = [by] if isinstance(by, str) else list(by or ([data.unit] if data.unit is not None else []))
+    lacking = [name for name in names if name not in data.frame.columns]
+    if lacking:
+        there = listing(list(map(str, data.frame.columns)), 30)
+        raise ParameterError(f"Table {number} has no column {listing(lacking)}; it has {there}.")
+    columns = [data.frame[name] for name in names] if names else [data.frame.index.to_series()]
+    known = ~np.any([column.isna().to_numpy() for column in columns], axis=0)
+    people = list(zip(*(column.to_numpy(dtype=object)[known] for column in columns), strict=True))
+    rows = dict(zip(people, np.flatnonzero(known).tolist(), strict=True))
+    if len(rows) < len(people):
+        what = listing(names) if names else "the labels of its rows"
+        raise ParameterError(
+            f"In table {number}, {what} does not tell the rows apart: {len(people):,} rows have {len(rows):,} "
+            "different values. Choose the columns that together belong to one person and to one row."
+        )
+    return rows
+
+
+def _common_values(domains: Sequence[Domain]) -> tuple[tuple[Any, ...], list[Int64]]:
+    """All values of some domains, and the position of each domain's codes among them."""
+    place: dict[tuple[bool, Any], int] = {}
+    codes = []
+    for domain in domains:
+        # True equals 1 in Python, but not in a table.
+        typed = [(isinstance(value, bool | np.bool_), value) for value in domain]
+        codes.append(np.array([place.setdefault(value, len(place)) for value in typed], dtype=np.int64))
+    return tuple(value for _, value in place), codes
+
+
+def _news(releases: Sequence[Release], rows: Int64, alone: Floats) -> Bools:
+    """Whether each release says something new about each person, bool (n_releases, n_shared).
+
+    It does not where the person's group is the same set of people as in an earlier release, and says the same.
+    """
+    news = np.ones(rows.shape, dtype=np.bool_)
+    groups = [
+        (release.partition.group[rows[number]].astype(np.int64), release.partition.sizes) if release.is_shared else None
+        for number, release in enumerate(releases)
+    ]
+    for later, group in enumerate(groups):
+        for earlier, before in enumerate(groups[:later]):
+            if group is None or before is None:
+                continue
+            _, pair, shared = np.unique(group[0] * len(before[1]) + before[0], return_inverse=True, return_counts=True)
+            is_same_set = (shared[pair] == group[1][group[0]]) & (shared[pair] == before[1][before[0]])
+            says_the_same = np.isclose(alone[later], alone[earlier], rtol=0, atol=ACCUMULATED).all(axis=1)
+            news[later] &= ~(is_same_set & says_the_same)
+    return news
+
+
+def _joint(alone: Floats, prior: Floats, news: Bools) -> tuple[Floats, Int64]:
+    """The joint beliefs, float (n_shared, m), and how many values they leave possible, int64 (n_shared,).
+
+    Where the releases contradict each other about a person, the belief is the mean of theirs.
+    """
+    can_be = (alone > 0).all(axis=0)
+    possible: Int64 = can_be.sum(axis=1)
+    logarithms = np.zeros(can_be.shape)
+    with np.errstate(divide="ignore"):
+        of_prior = np.log(prior)
+        for release, is_news in zip(alone, news, strict=True):
+            evidence = np.log(release, out=np.zeros_like(release), where=can_be) - of_prior
+            logarithms += np.where(is_news[:, None], evidence, 0.0)
+    logarithms = np.where(can_be, logarithms + of_prior, -np.inf)
+    belief: Floats = alone.mean(axis=0)
+    is_open = possible > 0
+    # The largest weight becomes 1, so that products of many small beliefs do not vanish.
+    weights = np.exp(logarithms[is_open] - logarithms[is_open].max(axis=1, keepdims=True))
+    belief[is_open] = weights / weights.sum(axis=1, keepdims=True)
+    return belief, possible
+
+
+def _scores(
+    alone: Floats, belief: Floats, possible: Int64, prior: Floats, true: Int64, words: dict[str, str], l: float
+) -> tuple[Score, Score, Score, Score]:
+    """Few values, breach, largest belief and belief in the truth; NaN where nobody is in all tables."""
+    few_alone = [_share(lies_below((one > 0).sum(axis=1), l)) for one in alone]
+    breach_alone = [_share(lies_above(one.max(axis=1), 1 / l, ACCUMULATED)) for one in alone]
+    few = _share(lies_below(possible, l))
+    breach = _share(lies_above(belief.max(axis=1), 1 / l, ACCUMULATED))
+    largest = float(belief.max(initial=0.0)) if len(belief) else float("nan")
+    truth = _share(belief[np.arange(len(true)), true])
+    return (
+        Score(few, FEW_VALUES, baseline=max(few_alone), words=words),
+        Score(breach, JOINT_BREACH, baseline=max(breach_alone), words=words),
+        Score(largest, JOINT_LARGEST, baseline=float(prior.max()), words=words),
+        Score(truth, JOINT_TRUTH, baseline=_share(prior[true]), words=words),
+    )
+
+
+def _share(values: Any) -> float:
+    return float(np.mean(values)) if len(values) else float("nan")
+
+
+def _notes(attribute: str, true: Int64, possible: Int64, news: Bools) -> tuple[str, ...]:
+    notes = []
+    if true.shape[1] == 0:
+        notes.append("Nobody is in all of these tables, so the releases tell nothing about anybody together.")
+    changed = int((true != true[0]).any(axis=0).sum())
+    if changed:
+        notes.append(
+            f"{changed:,} people have another value of '{attribute}' in another table. The attack takes their value to "
+            "be the same everywhere, and may strike out the true one."
+        )
+    contradicted = int((possible == 0).sum())
+    if contradicted:
+        notes.append(
+            f"About {contradicted:,} people the releases contradict each other: no value is possible in all. Their "
+            "joint belief is the mean of what each release says."
+        )
+    repeated = int((~news).any(axis=0).sum())
+    if repeated:
+        notes.append(
+            f"{repeated:,} people hide among the same people in several releases, which say the same of them; what is "
+            "said again counts once."
+        )
+    return tuple(notes)
