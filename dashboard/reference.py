@@ -14,7 +14,7 @@ from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.model import Model
 from anoncore.base.number import EVERY_FORM
 from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
-from anoncore.measures.evaluation import MEASURES
+from anoncore.measures.evaluation import MEASURES, MEASURES_OF_SEVERAL
 from anoncore.measures.registry import title_of
 from anoncore.requirements import REQUIREMENTS
 from dashboard.docstrings import Described, Docstring
@@ -40,7 +40,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
     }
 )
 """What there is, by the first part of an entry's key."""
-_NOT_ASKED = ("release", "progress")
+_NOT_ASKED = ("release", "releases", "progress")
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def entries() -> Mapping[str, Entry]:
         *(_of_model("algorithm", model) for model in ALGORITHMS.values()),
         *(_of_model("requirement", model) for model in REQUIREMENTS.values()),
     ]
-    measures = [_of_measure(name, function) for name, function in MEASURES.items()]
+    measures = [_of_measure(name, function) for name, function in (MEASURES | MEASURES_OF_SEVERAL).items()]
     found += sorted(measures, key=lambda one: one.kind != KINDS["attack"])
     by_key = {one.key: one for one in found}
     for criterion in CRITERIA.values():

@@ -151,6 +151,11 @@ def open_session(content: bytes) -> int:
     return len(saved.runs)
 
 
+def read_session(content: bytes) -> tuple[Run, ...]:
+    """The runs of a saved session, which stay outside this workspace. Raises DataError for a file that is none."""
+    return session_file.read(content, builtin_table, _microdata.get).runs
+
+
 def load_builtin(name: str, n_rows: int | None = None, into: Workspace | None = None) -> LoadedTable:
     """Load a built-in table with its suggested tags, a generated one with `n_rows` rows.
 

@@ -34,7 +34,7 @@ from anoncore.base.number import Number  # noqa: E402
 from anoncore.cli import main  # noqa: E402
 from anoncore.datasets import tables as built_in_tables  # noqa: E402
 from anoncore.measures.criteria import CRITERIA, FAMILIES  # noqa: E402
-from anoncore.measures.evaluation import MEASURES  # noqa: E402
+from anoncore.measures.evaluation import MEASURES, MEASURES_OF_SEVERAL  # noqa: E402
 from anoncore.measures.registry import NUMBERS  # noqa: E402
 from anoncore.release.openness import QUESTION  # noqa: E402
 from anoncore.requirements import REQUIREMENTS, Requirement  # noqa: E402
@@ -80,7 +80,7 @@ def measures(_: str | None = None) -> str:
         lines += [f"\n### {title}\n", _numbers(one for one in CRITERIA.values() if one.family == family)]
     lines += ["\n## Further numbers\n", TOLD, "", _numbers(one for one in NUMBERS.values() if one.name not in CRITERIA)]
     functions = []
-    for name, function in MEASURES.items():
+    for name, function in (MEASURES | MEASURES_OF_SEVERAL).items():
         package, _dot, short = name.partition(".")
         path = documented(importlib.import_module(f"anoncore.{package}"), short)
         functions.append((f"[`{name}`][{path}]", _first_paragraph(function)))

@@ -253,12 +253,11 @@ def _shared_people(tables: Sequence[Microdata], by: By) -> tuple[pd.Index, Int64
     for other in rows_of[1:]:
         shared = [person for person in shared if person in other]
     rows = np.array([list(map(of.__getitem__, shared)) for of in rows_of], dtype=np.int64)
-    is_single = not shared or len(shared[0]) == 1
-    people = pd.Index([person[0] for person in shared]) if is_single else pd.MultiIndex.from_tuples(shared)
+    people = pd.MultiIndex.from_tuples(shared) if shared and isinstance(shared[0], tuple) else pd.Index(shared)
     return people, rows
 
 
-def _rows_of_people(data: Microdata, by: By, number: int) -> dict[tuple[Hashable, ...], int]:
+def _rows_of_people(data: Microdata, by: By, number: int) -> dict[Hashable, int]:
     """The row of each person of a table, by what says who they are; rows that lack some of it are nobody's.
 
     Raises ParameterError for a column that the table lacks, or where several rows are one person's.
@@ -270,7 +269,8 @@ def _rows_of_people(data: Microdata, by: By, number: int) -> dict[tuple[Hashable
         raise ParameterError(f"Table {number} has no column {listing(lacking)}; it has {there}.")
     columns = [data.frame[name] for name in names] if names else [data.frame.index.to_series()]
     known = ~np.any([column.isna().to_numpy() for column in columns], axis=0)
-    people = list(zip(*(column.to_numpy(dtype=object)[known] for column in columns), strict=True))
+    cells = [column[known].tolist() for column in columns]
+    people: list[Hashable] = cells[0] if len(cells) == 1 else list(zip(*cells, strict=True))
     rows = dict(zip(people, np.flatnonzero(known).tolist(), strict=True))
     if len(rows) < len(people):
         what = listing(names) if names else "the labels of its rows"

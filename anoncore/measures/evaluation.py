@@ -21,20 +21,22 @@ from anoncore.requirements import REQUIREMENTS
 Function = Callable[..., object]
 
 
-def _collected() -> dict[str, Function]:
-    """Every public function of the three packages whose first parameter is the release."""
+def _collected(first: str) -> dict[str, Function]:
+    """Every public function of the three packages whose first parameter has this name."""
     found: dict[str, Function] = {}
     for package in (privacy, utility, attacks):
         short = package.__name__.rpartition(".")[2]
         for name in getattr(package, "__all__", ()):
             function = getattr(package, name)
-            if inspect.isfunction(function) and next(iter(inspect.signature(function).parameters), "") == "release":
+            if inspect.isfunction(function) and next(iter(inspect.signature(function).parameters), "") == first:
                 found[f"{short}.{name}"] = function
     return found
 
 
-MEASURES: Mapping[str, Function] = MappingProxyType(_collected())
+MEASURES: Mapping[str, Function] = MappingProxyType(_collected("release"))
 """All measures by the name of their package and function, e.g. `utility.information_loss`."""
+MEASURES_OF_SEVERAL: Mapping[str, Function] = MappingProxyType(_collected("releases"))
+"""Measures of several releases together by name; recipes, which make one release, do not ask for them."""
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,7 @@ NUMBERS: Mapping[str, Number] = MappingProxyType({one.name: one for one in (*CRI
 
 _TITLES: Mapping[str, str] = MappingProxyType(
     {
+        "attacks.composition": "Several releases together",
         "attacks.downcoding": "Downcoding",
         "attacks.minimality": "Minimality attack",
         "attacks.posterior_emd": "Distance of beliefs",

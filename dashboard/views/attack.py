@@ -15,6 +15,7 @@ ATTACKS: dict[str, str] = {
     "Matching buckets": "matching",
     "Membership": "membership",
     "Known method": "known_method",
+    "Second release": "composition",
 }
 """The module of `dashboard.views.attacks` that shows an attack, by the tab's title."""
 EXPLAINED: dict[str, str] = {
@@ -22,6 +23,7 @@ EXPLAINED: dict[str, str] = {
     "matching": "attack:matching_buckets",
     "membership": "attack:membership",
     "known_method": "attack:minimality",
+    "composition": "attack:composition",
 }
 """Where the reference has the attack of a module."""
 

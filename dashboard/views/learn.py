@@ -172,6 +172,18 @@ LESSONS = (
         cure="Shuffled columns and joins that many invented people fit as well as the real ones.",
         entries=("attack:membership", "attack:join_likelihood", "algorithm:random-buckets"),
     ),
+    Lesson(
+        "hospitals",
+        "Two hospitals, one patient",
+        "How two releases that both keep their promise break it together.",
+        4,
+        attack=("Composition: whoever is in two releases has a value that both allow, and that may be a single one."),
+        cure=(
+            "No promise of one release alone helps. Publish people once, or give those who come again the group and "
+            "the values that they had; measure both releases together before the second goes out."
+        ),
+        entries=("attack:composition", "requirement:distinct-diversity"),
+    ),
 )
 CHOICE = "lesson"
 

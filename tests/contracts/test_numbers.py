@@ -22,7 +22,7 @@ from anoncore.algorithms.vertical.changes import class_changes
 from anoncore.base.number import EVERY_FORM, Number
 from anoncore.base.score import Score
 from anoncore.measures.criteria import CRITERIA, evaluate, scores_in
-from anoncore.measures.evaluation import MEASURES, Measure
+from anoncore.measures.evaluation import MEASURES, MEASURES_OF_SEVERAL, Measure
 from anoncore.measures.registry import NUMBERS
 from anoncore.release.form import form_of
 from anoncore.requirements import REQUIREMENTS, KAnonymity
@@ -196,7 +196,7 @@ def test_an_entry_says_everything(name: str) -> None:
     assert (number.higher_is_better is not None) or name not in CRITERIA, f"{name} needs a direction to be compared by."
     path, _, function = f"anoncore.{number.measured_by}".rpartition(".")
     assert callable(getattr(import_module(path), function)), f"{number.measured_by} is no public function."
-    known = {*MEASURES, *REQUIREMENTS, *ALGORITHMS}
+    known = {*MEASURES, *MEASURES_OF_SEVERAL, *REQUIREMENTS, *ALGORITHMS}
     assert (number.documented_by or number.measured_by) in known, f"The reference has no page that explains {name}."
 
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 import anoncore
 from anoncore.algorithms import ALGORITHMS
 from anoncore.base.model import Model
-from anoncore.measures.evaluation import MEASURES
+from anoncore.measures.evaluation import MEASURES, MEASURES_OF_SEVERAL
 from anoncore.requirements import REQUIREMENTS
 from dashboard.docstrings import Described, Docstring
 
@@ -39,7 +39,9 @@ ROOMS = (
     "anoncore.base",
 )
 """The packages whose `__all__` is what others call."""
-FROM_PAPERS = frozenset((*ALGORITHMS.values(), *REQUIREMENTS.values(), *MEASURES.values()))
+FROM_PAPERS = frozenset(
+    (*ALGORITHMS.values(), *REQUIREMENTS.values(), *MEASURES.values(), *MEASURES_OF_SEVERAL.values())
+)
 """Methods, requirements and measures: someone defined them, and References says where."""
 
 

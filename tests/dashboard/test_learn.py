@@ -20,6 +20,7 @@ from dashboard.views.lessons import (
     closeness,
     dealing,
     diversity,
+    hospitals,
     joins,
     linking,
     members,
@@ -324,3 +325,20 @@ def test_members_shows_the_invented_people(visitor: Visitor):
     assert metrics(visitor)["Invented people"] == f"{float(found.fake):,.0f}"
     visitor.press("Next")
     assert metrics(visitor)["Rows of the join"] == f"{members.fragments()[1].total:,.0f}"
+
+
+def test_two_hospitals_give_cleo_away_though_each_keeps_two_diseases():
+    found = hospitals.both()
+    assert found.people.tolist() == ["Cleo", "Dora", "Emil", "Finn"]
+    assert found.possible_alone.min() == 2
+    assert found.possible.tolist() == [1, 2, 2, 2]
+    assert found.values[int(found.belief[0].argmax())] == "flu"
+
+
+@pytest.mark.slow
+def test_larger_classes_of_two_hospitals_do_not_keep_l():
+    for k, l in ((5, 4), (20, 4), (10, 6)):
+        found = hospitals.overlapping(k, l, 500)
+        assert len(found.people) == 500
+        assert found.few.baseline == 0
+        assert found.few > 0

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from anoncore.cli.command import COMMANDS
-from anoncore.measures.evaluation import MEASURES
+from anoncore.measures.evaluation import MEASURES, MEASURES_OF_SEVERAL
 from anoncore.requirements import REQUIREMENTS
 from tests.contracts.test_layering import LAYER_OF
 from tests.docs.pages import PAGES, ROOT
@@ -72,7 +72,7 @@ def test_every_requirement_is_explained(name):
     assert f"{{ #{name} }}" in page, f"explanation/requirements.md has no section for {name}."
 
 
-@pytest.mark.parametrize("name", [name for name in MEASURES if name.startswith("attacks.")])
+@pytest.mark.parametrize("name", [name for name in (*MEASURES, *MEASURES_OF_SEVERAL) if name.startswith("attacks.")])
 def test_every_attack_is_explained(name):
     page = (PAGES / "explanation" / "attacks.md").read_text(encoding="utf-8")
     assert f"`{name.partition('.')[2]}`" in page or f"{{ #{name.partition('.')[2]} }}" in page
