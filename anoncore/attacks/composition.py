@@ -253,7 +253,7 @@ def _shared_people(tables: Sequence[Microdata], by: By) -> tuple[pd.Index, Int64
     for other in rows_of[1:]:
         shared = [person for person in shared if person in other]
     rows = np.array([list(map(of.__getitem__, shared)) for of in rows_of], dtype=np.int64)
-    people = pd.MultiIndex.from_tuples(shared) if shared and isinstance(shared[0], tuple) else pd.Index(shared)
+    people = pd.Index(shared, tupleize_cols=True)
     return people, rows
 
 

@@ -18,7 +18,7 @@ CLOSE = Mondrian(requirements=(KAnonymity(k=4), DistinctDiversity(l=3)))
 def opened(visitor: Visitor) -> Visitor:
     """The visitor at the tab."""
     visitor.open("attack")
-    visitor.at.session_state["attack"] = "Second release"
+    visitor.at.session_state["_attack"] = "Second release"
     visitor.at.session_state["tabs-attack"] = "Second release"
     return visitor.run()
 

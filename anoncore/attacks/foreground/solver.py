@@ -102,7 +102,7 @@ def solve(cases: Cases, rows: Int64, start: float, fixed: float, solver: Solver)
     if len(cases.n) == 0:
         return Solution(np.append(np.zeros(len(rows)), fixed), 0, True)
     alike = _alike(cases, rows)
-    weights: Floats = np.bincount(alike, weights=rows.astype(np.float64))
+    weights = np.bincount(alike, weights=rows).astype(np.float64)
     joined = cases._replace(classes=np.append(alike, len(weights)).astype(np.int32)[cases.classes])
     first = np.append(np.full(len(weights), start), fixed)
     if solver == "newton":
