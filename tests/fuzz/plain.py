@@ -30,7 +30,7 @@ LEVELS: Mapping[str, Callable[[Counts, Any], bool]] = {
     "entropy-diversity": lambda counts, asked: math.exp(entropy(counts)) >= asked.l - 1e-9,
     "recursive-diversity": lambda counts, asked: _recursive(counts, asked.l) < asked.c,
 }
-"""Whether one group's counts satisfy a requirement; t-closeness and variance need more than the counts."""
+"""Whether one group's counts satisfy a requirement; `exact` has those that need more than the counts."""
 
 
 def entropy(counts: Counts) -> float:

@@ -11,6 +11,7 @@ from anoncore import Hierarchy, Microdata
 from tests.fuzz.case import Case
 
 TOWNS = ("Rome", "Bonn", "=A", "'=A", "B, C", "007", "", "größe", "two\nlines", "(missing)", "*", "'\tx", "\tx")
+MIXED = (1, "1", 1.0, True, "True", 0, False, "0", 2.5, "2.5", None, "x")
 ILLNESSES = ("flu", "cold", "{x, y}", "+gout", "NaN", "(missing)", "a, b", 'say "x"')
 
 
@@ -29,6 +30,7 @@ def small_frame(case: Case) -> pd.DataFrame:
         "member": lambda: rng.random(n) < 0.5,
         "code": lambda: pd.Categorical(rng.choice(list("xyz"), n), categories=list("zyxw"), ordered=case.chance(0.5)),
         "nothing": lambda: [None] * n,
+        "mixed": lambda: _mixed(rng, n),
     }
     for name in case.random.sample(
         [one for one in makers if one != "huge" or case.chance(0.2)], case.random.randint(1, 4)
@@ -36,11 +38,21 @@ def small_frame(case: Case) -> pd.DataFrame:
         columns[name] = makers[name]()
     columns["illness"] = rng.choice(np.array(ILLNESSES[: max(most, 2)], dtype=object), n)
     if case.chance(0.3):
-        columns["pay"] = rng.integers(1, 1 + 2 * most, n) * 100
+        columns["pay"] = _pay(case, rng.integers(1, 1 + 2 * most, n))
     frame = pd.DataFrame(columns)
     if case.chance(0.3):
         frame.loc[rng.random(n) < 0.3, "illness"] = None
     return frame.set_axis(case.pick((range(n), [7] * n, [f"row {row}" for row in range(n)])))
+
+
+def _pay(case: Case, steps: np.ndarray) -> np.ndarray:
+    """Whole and broken numbers, tiny ones, and ones that lie close together far from zero."""
+    return case.pick((steps * 100, steps * 100, steps * 0.1, steps * 1e-6, steps + 2**45, steps * 1e-6 + 1.0))
+
+
+def _mixed(rng: np.random.Generator, n: int) -> list[Any]:
+    """Values that look alike and are not, or are and do not look it."""
+    return [MIXED[place] for place in rng.integers(0, len(MIXED), n)]
 
 
 def small_table(case: Case, frame: pd.DataFrame | None = None) -> Microdata:
@@ -60,6 +72,9 @@ def small_table(case: Case, frame: pd.DataFrame | None = None) -> Microdata:
     if "town" in frame and case.chance(0.3):
         towns = sorted(set(frame["town"]))
         hierarchies["town"] = Hierarchy.from_nested({"A": towns[:1], **({"B": towns[1:]} if towns[1:] else {})})
+    if "mixed" in frame and case.chance(0.5):
+        labels = {value: "number" if isinstance(value, int | float) else "text" for value in MIXED if value is not None}
+        hierarchies["mixed"] = Hierarchy({value: (label,) for value, label in labels.items()})
     present = frame["illness"].dropna().unique().tolist()
     if roles["illness"] == "sensitive" and present and case.chance(0.2):
         protected["illness"] = case.random.sample(present, case.random.randint(1, len(present)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tests.fuzz import certificates, files, parameters, recipes, releases
+from tests.fuzz import certificates, files, parameters, recipes, releases, sameness
 from tests.fuzz.case import Target
 
 TARGETS: Mapping[str, Target] = {
@@ -16,6 +16,7 @@ TARGETS: Mapping[str, Target] = {
     "parameters": parameters.parameters,
     "certificate": certificates.certificate,
     "release": releases.release,
+    "sameness": sameness.sameness,
 }
 WEIGHTS = {"csv": 25, "parquet": 15, "excel": 5, "recipe": 15, "hierarchy": 15, "parameters": 16, "certificate": 5}
 """Parts of all inputs; a release, which takes the longest, has the rest."""

@@ -24,6 +24,7 @@ SLICE = {
     "parameters": 300,
     "certificate": 40,
     "release": 40,
+    "sameness": 40,
 }
 
 
