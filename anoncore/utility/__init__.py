@@ -7,6 +7,7 @@ from anoncore.utility.learning import Classification, classification
 from anoncore.utility.loss import InformationLoss, information_loss
 from anoncore.utility.outcome import Outcome
 from anoncore.utility.queries import QueryError, query_error
+from anoncore.utility.two_way import TwoWayError, two_way_error
 from anoncore.utility.workload import QueryWorkload
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "QueryError",
     "QueryWorkload",
     "TargetScore",
+    "TwoWayError",
     "association",
     "association_error",
     "average_group_size",
@@ -28,4 +30,5 @@ __all__ = [
     "information_loss",
     "query_error",
     "rmse",
+    "two_way_error",
 ]

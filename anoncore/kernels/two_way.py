@@ -1,0 +1,180 @@
+"""Joint frequencies of two attributes at chosen pairs of values, by what a release publishes.
+
+A reader takes all values of a region for equally likely. Two cells that stand together therefore spread their weight
+evenly over a rectangle of pairs of codes, and what a pair of values gets is the sum over the rectangles that cover it.
+
+- `x`, `y` int32 (n_pairs,): the pairs of codes that are asked for, sorted by `x`.
+- Region r of an attribute is the runs `low[i]..high[i]` (included) for i in `offsets[r]:offsets[r + 1]`, all int64,
+  with `sizes[r]` values in all.
+- `cells_x`, `cells_y` int32 and `weight` float (n_cells,): published cells that stand together, as numbers of regions,
+  and how many rows they are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anoncore.kernels.arrays import Codes, Floats, Int32, Int64
+from anoncore.kernels.compiler import inner_kernel, kernel
+
+
+@inner_kernel
+def _add(sums: Floats, code: int, weight: float) -> None:
+    """Add a weight to every code from this one on: a Fenwick tree holds the differences."""
+    place = code + 1
+    while place < sums.shape[0]:
+        sums[place] += weight
+        place += place & -place
+
+
+@inner_kernel
+def _at(sums: Floats, code: int) -> float:
+    """What has been added at a code."""
+    total, place = 0.0, code + 1
+    while place > 0:
+        total += sums[place]
+        place -= place & -place
+    return total
+
+
+@inner_kernel
+def _n_events(offsets: Int64, low: Int64, high: Int64, cells: Int32, n_codes: int) -> Int64:
+    """Where the events of each code begin, int64 (n_codes + 2,): a cell's runs begin and end there."""
+    starts = np.zeros(n_codes + 2, np.int64)
+    for cell in range(cells.shape[0]):
+        for run in range(offsets[cells[cell]], offsets[cells[cell] + 1]):
+            starts[low[run] + 1] += 1
+            starts[high[run] + 2] += 1
+    for code in range(n_codes + 1):
+        starts[code + 1] += starts[code]
+    return starts
+
+
+@kernel
+def rectangle_frequencies(
+    x: Codes,
+    y: Codes,
+    offsets_x: Int64,
+    low_x: Int64,
+    high_x: Int64,
+    sizes_x: Int64,
+    offsets_y: Int64,
+    low_y: Int64,
+    high_y: Int64,
+    sizes_y: Int64,
+    cells_x: Int32,
+    cells_y: Int32,
+    weight: Floats,
+    n_codes_x: int,
+    n_codes_y: int,
+) -> Floats:
+    """Rows that the cells leave at each pair of codes, float (n_pairs,).
+
+    A sweep along the codes of x adds the runs of y when a run of x begins and takes them away after it ends.
+    """
+    starts = _n_events(offsets_x, low_x, high_x, cells_x, n_codes_x)
+    filled = starts[: n_codes_x + 1].copy()
+    cell_of = np.empty(starts[n_codes_x + 1], np.int32)
+    for cell in range(cells_x.shape[0]):
+        for run in range(offsets_x[cells_x[cell]], offsets_x[cells_x[cell] + 1]):
+            cell_of[filled[low_x[run]]] = cell
+            filled[low_x[run]] += 1
+            cell_of[filled[high_x[run] + 1]] = -cell - 1
+            filled[high_x[run] + 1] += 1
+    result = np.empty(x.shape[0])
+    sums = np.zeros(n_codes_y + 2)
+    pair = 0
+    for code in range(n_codes_x):
+        if pair == x.shape[0]:
+            break
+        for event in range(starts[code], starts[code + 1]):
+            begins = cell_of[event] >= 0
+            cell = cell_of[event] if begins else -cell_of[event] - 1
+            share = weight[cell] / (sizes_x[cells_x[cell]] * sizes_y[cells_y[cell]])
+            for run in range(offsets_y[cells_y[cell]], offsets_y[cells_y[cell] + 1]):
+                _add(sums, low_y[run], share if begins else -share)
+                _add(sums, high_y[run] + 1, -share if begins else share)
+        while pair < x.shape[0] and x[pair] == code:
+            result[pair] = _at(sums, y[pair])
+            pair += 1
+    return result
+
+
+@inner_kernel
+def _find(groups: Int32, begin: int, end: int, group: int) -> int:
+    """Position of the first group that is not below this one in an ascending part of a list."""
+    while begin < end:
+        middle = (begin + end) // 2
+        if groups[middle] < group:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@kernel
+def linked_frequencies(
+    x: Codes,
+    y: Codes,
+    starts_x: Int64,
+    groups_x: Int32,
+    counts_x: Int64,
+    starts_y: Int64,
+    groups_y: Int32,
+    counts_y: Int64,
+    sizes: Int64,
+) -> Floats:
+    """Rows expected at each pair of values where all links inside a group are equally likely, float (n_pairs,).
+
+    Value v of x lies in the groups `groups_x[starts_x[v]:starts_x[v + 1]]`, ascending, in `counts_x` rows of each; the
+    same for y. `sizes` (n_groups,) are the rows of the groups. The result is the sum over groups of count * count /
+    size.
+    """
+    result = np.zeros(x.shape[0])
+    for pair in range(x.shape[0]):
+        begin_x, end_x = starts_x[x[pair]], starts_x[x[pair] + 1]
+        begin_y, end_y = starts_y[y[pair]], starts_y[y[pair] + 1]
+        total = 0.0
+        if end_x - begin_x <= end_y - begin_y:
+            for i in range(begin_x, end_x):
+                group = groups_x[i]
+                begin_y = _find(groups_y, begin_y, end_y, group)
+                if begin_y == end_y:
+                    break
+                if groups_y[begin_y] == group:
+                    total += counts_x[i] * counts_y[begin_y] / sizes[group]
+        else:
+            for j in range(begin_y, end_y):
+                group = groups_y[j]
+                begin_x = _find(groups_x, begin_x, end_x, group)
+                if begin_x == end_x:
+                    break
+                if groups_x[begin_x] == group:
+                    total += counts_x[begin_x] * counts_y[j] / sizes[group]
+        result[pair] = total
+    return result
+
+
+@kernel
+def region_totals(
+    offsets: Int64,
+    low: Int64,
+    high: Int64,
+    sizes: Int64,
+    cells: Int32,
+    other: Int32,
+    weight: Floats,
+    shape: tuple[int, int],
+) -> Floats:
+    """Expected rows with each code of one attribute and each region of another one, float of that shape."""
+    sums = np.zeros((shape[0] + 1, shape[1]))
+    for cell in range(cells.shape[0]):
+        region = cells[cell]
+        share = weight[cell] / sizes[region]
+        for run in range(offsets[region], offsets[region + 1]):
+            sums[low[run], other[cell]] += share
+            sums[high[run] + 1, other[cell]] -= share
+    for code in range(1, shape[0]):
+        for column in range(shape[1]):
+            sums[code, column] += sums[code - 1, column]
+    return sums[: shape[0]]
