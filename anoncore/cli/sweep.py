@@ -43,9 +43,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="what a release must keep, again for more, e.g. k=10 or t=0.2; without --try methods and values are "
         "chosen for the targets",
     )
-    command.add_argument(
-        "--spare", default="information-loss", help="the criterion that should cost least with --target"
-    )
+    command.add_argument("--spare", default="two-way-error", help="the criterion that should cost least with --target")
     command.add_argument("--criteria", help=f"what to measure, by comma (default: {','.join(FIRST_CRITERIA)})")
     command.add_argument(
         "--attribute", help="sensitive attribute that l, t and criteria are about (default: the first)"

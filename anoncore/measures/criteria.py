@@ -28,6 +28,7 @@ from anoncore.utility.associations import ASSOCIATION_ERROR
 from anoncore.utility.groups import AVERAGE_GROUP_SIZE, DISCERNIBILITY
 from anoncore.utility.loss import INFORMATION_LOSS
 from anoncore.utility.queries import MEDIAN_QUERY_ERROR, QUERY_ERROR
+from anoncore.utility.two_way import TWO_WAY_ERROR
 
 Cache = Callable[..., Any]
 """`cache(name, function, *arguments)` gives `function(release, *arguments)`, so that one result serves many numbers."""
@@ -263,6 +264,7 @@ _ALL = (
     _criterion(REIDENTIFIED_MEAN, 0.1),
     _criterion(REIDENTIFIED_LARGEST, 0.1),
     _criterion(MEMBERSHIP_BELIEF, 0.5, _membership),
+    _criterion(TWO_WAY_ERROR, 0.1),
     _criterion(INFORMATION_LOSS, 0.3),
     _criterion(QUERY_ERROR, 0.2, arguments=(N_QUERIES,)),
     _criterion(MEDIAN_QUERY_ERROR, 0.2, arguments=(N_QUERIES,)),

@@ -17,7 +17,7 @@ from anoncore.base.errors import AnonymizationError, CancelledError
 from anoncore.measures.criteria import CRITERIA, chosen, evaluate
 from anoncore.table.microdata import Microdata
 
-FIRST_CRITERIA = ("information-loss", "t", "believed-above-half")
+FIRST_CRITERIA = ("two-way-error", "t", "believed-above-half")
 """The criteria of a sweep for which none are named."""
 Stop = Callable[[], bool]
 

@@ -121,8 +121,8 @@ class Search:
     >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
     >>> tried = candidates({"mondrian": {"k": [2, 3, 6]}}, data)
     >>> found = search(data, [Target("k", 4)], algorithms=tried)
-    >>> found.best.values, len(found.points)
-    ({'k': 6.0, 'information-loss': 1.0}, 3)
+    >>> found.best.values["k"], round(found.best.values["two-way-error"], 3), len(found.points)
+    (6.0, 0.444, 3)
     """
 
     targets: tuple[Target, ...]
@@ -206,7 +206,7 @@ class Search:
 def search(
     data: Microdata,
     targets: Sequence[Target],
-    spare: str = "information-loss",
+    spare: str = "two-way-error",
     algorithms: Sequence[Algorithm] | None = None,
     attribute: str | None = None,
     take: Callable[[int, Point], None] | None = None,
@@ -254,8 +254,8 @@ def search(
     >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
     >>> tried = candidates({"mondrian": {"k": [2, 3, 6]}}, data)
     >>> found = search(data, [Target("k", 4)], algorithms=tried)
-    >>> found.best.algorithm.requirements[0].label(), found.best.values["information-loss"]
-    ('k-anonymity (k = 6)', 1.0)
+    >>> found.best.algorithm.requirements[0].label(), round(found.best.values["two-way-error"], 3)
+    ('k-anonymity (k = 6)', 0.444)
     """
     if spare not in CRITERIA:
         raise ParameterError(f"There is no criterion '{spare}'; there is {listing(list(CRITERIA), 40)}.")

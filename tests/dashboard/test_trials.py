@@ -61,8 +61,8 @@ def test_a_sweep_measures_every_combination_and_draws_it(visitor: Visitor) -> No
     table = table_of(visitor, "release", "unbeaten")
     expected = sweep(trial.data, trial.algorithms, trial.criteria)
     assert table["release"].tolist() == [run_title(point.algorithm) for point in expected if point is not None]
-    losses = [f"{point.values['information-loss']:.1%}" for point in expected if point is not None]
-    assert table["Information loss"].tolist() == losses
+    losses = [f"{point.values['two-way-error']:.1%}" for point in expected if point is not None]
+    assert table["Two-way error"].tolist() == losses
     marks = [trace for trace in figure(visitor, "sweep-chart") if trace["mode"] == "markers"]
     assert sum(len(trace["x"]) for trace in marks) == 5
 

@@ -54,6 +54,8 @@ ELSEWHERE = {
     "utility.association_error": "utility/test_associations.py",
     "utility.classification": "utility/test_learning.py",
     "utility.query_error": "utility/test_queries.py",
+    "two-way-error": "utility/test_two_way.py",
+    "utility.two_way_error": "utility/test_two_way.py",
 }
 """What has its second definition in a file of its own, or beside its other tests."""
 
