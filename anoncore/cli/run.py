@@ -11,7 +11,7 @@ from anoncore.base.errors import ParameterError
 from anoncore.base.texts import listing
 from anoncore.cli.disk import add_engine_options, run_where_it_fits
 from anoncore.cli.text import ProgressLine, add_unit_option, summary
-from anoncore.publishing.certification.certificate import new_key
+from anoncore.publishing.certification.certificate import Certificate, new_key
 from anoncore.publishing.export import ENDINGS, FileFormat, replace_files, write_tables
 from anoncore.publishing.publication import ARCHIVE, CERTIFICATE, release_file, release_files
 from anoncore.publishing.report import Subject, report
@@ -29,6 +29,15 @@ def add_options(run: argparse.ArgumentParser) -> None:
     run.add_argument("--force", action="store_true", help="replace files that are there")
     run.add_argument("--no-certificate", action="store_true", help="write the tables alone")
     run.add_argument(
+        "--after",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="CERTIFICATE",
+        help="certificate of an earlier release of the same people or some of them, again for more: the new one names "
+        "it, with what it promised",
+    )
+    run.add_argument(
         "--key-file",
         type=Path,
         metavar="FILE",
@@ -45,8 +54,13 @@ def add_options(run: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    if arguments.after and arguments.no_certificate:
+        raise ParameterError("--after names earlier releases in the certificate, which --no-certificate leaves out.")
+    earlier = [Certificate.load(path) for path in arguments.after]
     recipe = Recipe.load(arguments.recipe).with_unit(arguments.unit)
     if run_where_it_fits(arguments, recipe):
+        if earlier:
+            print("anoncore: --after was not used: a run on disk or Spark writes no certificate.", file=sys.stderr)
         return
     file_format = _format(arguments.output, arguments.format)
     target = _target(arguments.output, arguments.recipe.stem)
@@ -60,7 +74,7 @@ def _run(arguments: argparse.Namespace) -> None:
         tables = run.release.tables()
     about_tables = ", ".join(f"{name}: {len(table):,} rows" for name, table in tables.items())
     if certified:
-        files = release_files(run.release, target.name, key, file_format, tables=tables)
+        files = release_files(run.release, target.name, key, file_format, tables=tables, after=earlier)
     else:
         content = io.BytesIO()
         write_tables(tables, content, file_format)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from anoncore.publishing.certification import certify
+from anoncore.publishing.certification import Certificate, certify
 from anoncore.publishing.export import ENDINGS, FileFormat, archive_bytes, member_names, replace_files, write_tables
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
@@ -28,6 +28,7 @@ def release_files(
     format: FileFormat = "csv",
     requirements: Sequence[Requirement] = (),
     tables: Mapping[str, pd.DataFrame] | None = None,
+    after: Sequence[Certificate] = (),
 ) -> dict[str, bytes]:
     """Make the files of a release: its tables, and the certificate that names and describes them.
 
@@ -45,6 +46,8 @@ def release_files(
         Further conditions that the release has to keep.
     tables : mapping of str to DataFrame, optional
         The published tables, where `Release.tables` was called already.
+    after : sequence of Certificate
+        Certificates of earlier releases of the same people or some of them, which the new one names.
 
     Returns
     -------
@@ -75,7 +78,7 @@ def release_files(
     content = io.BytesIO()
     write_tables(tables, content, format)
     file = release_file(name, len(tables), format)
-    certificate = certify(release, key, {file: content.getvalue()}, requirements, tables)
+    certificate = certify(release, key, {file: content.getvalue()}, requirements, tables, after)
     return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), file: content.getvalue()}
 
 

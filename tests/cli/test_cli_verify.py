@@ -262,3 +262,20 @@ def test_of_a_folder_every_file_has_to_be_certified(certified: Path, capsys: pyt
     (folder / "below" / "notes.csv").write_text("who\nAnna Smith\n", encoding="utf-8")
     assert main(["verify", str(certified), str(folder)]) == 1
     assert "The files hold a table 'notes' with 'who', which is not certified." in capsys.readouterr().out
+
+
+def test_a_release_names_the_earlier_one_of_the_same_people(
+    certified: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    earlier = Certificate.load(certified)
+    later = certified.parent / "later"
+    words = ["run", str(certified.parent / "people.toml"), "--output", str(later), "--after", str(certified)]
+    assert main(words) == 0
+    (named,) = Certificate.load(later / certified.name).after or []
+    assert (named.sha256, named.made) == (earlier.sha256, earlier.made)
+    assert named.promised == [one.label for one in earlier.requirements]
+    assert earlier.after is None
+    assert main(["verify", str(later / certified.name)]) == 0
+    assert f"the earlier one of {earlier.made[:10]}" in (later / certified.name).read_text(encoding="utf-8")
+    assert main([*words, "--no-certificate", "--force"]) == 2
+    assert "--no-certificate leaves out" in capsys.readouterr().err

@@ -14,6 +14,7 @@ from pydantic import ValidationError, model_validator
 from anoncore.base.errors import DataError
 from anoncore.base.texts import listing, quoted
 from anoncore.publishing.certification.digests import table_hash
+from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import (
     Asked,
     Attribute,
@@ -74,6 +75,8 @@ class Certificate(Entry):
         Hash of all joined tables together, cell by cell and row by row as files of each format have them.
     unit : Unit or None
         The column by which different people were counted, where one person may have several rows.
+    after : list of Earlier, or None
+        Earlier releases of the same people or some of them, by their hashes.
 
     Examples
     --------
@@ -114,6 +117,7 @@ class Certificate(Entry):
     not_checked: list[str]
     written: dict[FileFormat, str] | None = None
     unit: Unit | None = None
+    after: list[Earlier] | None = None
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:

@@ -20,6 +20,7 @@ from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.publishing.certification.attribute_entries import attribute_entries
 from anoncore.publishing.certification.certificate import ALIKE, NO_SEED, SEED, Certificate, input_hash
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
+from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import (
     Asked,
     File,
@@ -67,6 +68,7 @@ def certify(
     files: Mapping[str, bytes] | None = None,
     requirements: Sequence[Requirement] = (),
     tables: Mapping[str, pd.DataFrame] | None = None,
+    after: Sequence[Certificate] = (),
 ) -> Certificate:
     """State what holds of a release, what its algorithm promises and what else is asked for, with hashes of its files.
 
@@ -82,6 +84,8 @@ def certify(
         Further conditions that the release has to keep.
     tables : mapping of str to DataFrame, optional
         The published tables, where `Release.tables` was called already.
+    after : sequence of Certificate
+        Certificates of earlier releases of the same people or some of them, which this one names.
 
     Returns
     -------
@@ -126,6 +130,7 @@ def certify(
     people = [_personal(published, method, one) for one in privacy.personal_guarantees(release)]
     joins = _joins(release, published)
     written = _written(tables)
+    earlier = [Earlier.named(one.sha256, one.made, one.requirements) for one in after]
     certificate = Certificate(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         software={
@@ -144,9 +149,10 @@ def certify(
         people=people,
         joins=joins,
         files=[_file(name, content) for name, content in (files or {}).items()],
-        not_checked=_not_checked(asked, people, joins),
+        not_checked=[*_not_checked(asked, people, joins), *(one.sentence for one in earlier)],
         written={format: ordered_hash(exact, group) for format, exact in written.items()} if group else None,
         unit=None if unit is None else Unit(column=unit, people=release.data.n_people, about=PEOPLE),
+        after=earlier or None,
     )
     wrong = next((one.sentence for one in content_findings(certificate, files or {}) if one.outcome == "fails"), "")
     if wrong:
