@@ -50,7 +50,8 @@ class Tags:
     def changed(self, part: str, name: str, value: Any) -> Tags:
         """The tags with one entry of `part` (a field name) set, or removed where the value is None."""
         entries = {key: kept for key, kept in getattr(self, part).items() if key != name}
-        return replace(self, **{part: entries if value is None else {**entries, name: value}})
+        changes: dict[str, Any] = {part: entries if value is None else {**entries, name: value}}
+        return replace(self, **changes)
 
 
 _HIERARCHY_DIGESTS: WeakKeyDictionary[Hierarchy, str] = WeakKeyDictionary()
