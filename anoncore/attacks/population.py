@@ -11,6 +11,7 @@ import pandas as pd
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import listing, value_text
+from anoncore.base.typed_values import value_key
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.kernels.population import count_inside
 from anoncore.release.recoding import Generalized, GroupValues, Recoding
@@ -65,8 +66,12 @@ def _neighbours(population: Microdata, name: str, domain: Domain, hierarchy: Hie
         above = np.searchsorted(known, values, side="left")
         above[above == len(known)] = len(domain)
     else:
-        codes = {value_text(value): code for code, value in enumerate(domain.values)}
-        below = np.array([codes.get(value_text(value), -1) for value in of_population.values], dtype=np.int64)
+        by_key = {value_key(value): code for code, value in enumerate(domain.values)}
+        by_text = {value_text(value): code for code, value in enumerate(domain.values)}
+        below = np.array(
+            [by_key.get(value_key(value), by_text.get(value_text(value), -1)) for value in of_population.values],
+            dtype=np.int64,
+        )
         above = below
     if of_population.has_missing:
         missing = domain.missing_code if domain.missing_code is not None else -1

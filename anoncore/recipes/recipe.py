@@ -15,6 +15,7 @@ from anoncore.base.errors import AnonymizationError, RecipeError
 from anoncore.base.progress import Progress, silent
 from anoncore.base.texts import listing, quoted
 from anoncore.base.toml import dumps, plain
+from anoncore.base.typed_values import sorted_values, value_key
 from anoncore.measures.evaluation import Measure
 from anoncore.recipes.source import HierarchySpec, Source, load_source, own_tags, single_values, table_value, written
 from anoncore.release.release import Release
@@ -523,12 +524,9 @@ def _needs_order(data: Microdata, name: str) -> bool:
     """Whether the order of categories says more than sorting the values, or the hierarchy, would."""
     values = list(data.domain[name].values)
     hierarchy = data.hierarchies.get(name)
-    if hierarchy is not None:
-        return values != hierarchy.order(values)
-    try:
-        return data.domain[name].kind is Kind.ORDINAL or values != sorted(values)
-    except TypeError:
-        return True
+    usual = sorted_values(values) if hierarchy is None else hierarchy.order(values)
+    is_ranked = hierarchy is None and data.domain[name].kind is Kind.ORDINAL
+    return is_ranked or list(map(value_key, values)) != list(map(value_key, usual))
 
 
 def without_seeds(values: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import MAXYEAR, MINYEAR
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +14,7 @@ import pandas as pd
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import is_missing, listing
+from anoncore.base.typed_values import preferred, sorted_values, value_key
 from anoncore.kernels.arrays import Codes
 from anoncore.kernels.ordering import stable_order
 from anoncore.table.domain import Domain, Kind, Stored
@@ -49,7 +51,7 @@ def encode(
             raise DataError(f"'{name}' is numeric, so its order is that of the numbers; drop its entry in orders.")
         column = _as_numbers(column, name)
     try:
-        raw, uniques = pd.factorize(column, use_na_sentinel=True)
+        raw, uniques = _factorized(column)
     except TypeError as error:
         raise DataError(
             f"'{name}' holds values that cannot be compared ({error}); turn them into text first."
@@ -63,8 +65,8 @@ def encode(
     else:
         distinct = [_plain(value) for value in uniques]
         values = _ordered(distinct, column, name, kind, order, hierarchy)
-        rank = {value: code for code, value in enumerate(values)}
-        recode = np.array([*(rank[value] for value in distinct), len(values)], dtype=np.int32)
+        rank = {value_key(value): code for code, value in enumerate(values)}
+        recode = np.array([*(rank[value_key(value)] for value in distinct), len(values)], dtype=np.int32)
     codes = recode[raw]
     has_missing = bool((raw == -1).any())
     domain = Domain(name, kind, tuple(values), has_missing, stored=_stored(column, codes, len(values) + has_missing))
@@ -193,28 +195,51 @@ def _ordered(
         return _in_given_order(distinct, name, order)
     dtype = column.dtype
     if kind is not Kind.NUMERIC and isinstance(dtype, pd.CategoricalDtype) and (dtype.ordered or hierarchy is None):
-        present = set(distinct)
-        return [value for value in (_plain(item) for item in dtype.categories) if value in present]
+        present = {value_key(value) for value in distinct}
+        return [value for value in (_plain(item) for item in dtype.categories) if value_key(value) in present]
     if kind is not Kind.NUMERIC and hierarchy is not None:
         try:
             return hierarchy.order(distinct)
         except DataError as error:
             raise DataError(f"'{name}': {error}") from None
-    try:
-        return sorted(distinct)
-    except TypeError:
-        return sorted(distinct, key=lambda value: (str(type(value)), str(value)))
+    return sorted_values(distinct)
 
 
 def _in_given_order(distinct: list[Any], name: str, order: Sequence[Any]) -> list[Any]:
-    wanted = [value for value in order if not is_missing(value)]
-    listed, present = set(wanted), set(distinct)
-    if len(listed) < len(wanted):
+    wanted = [value_key(value) for value in order if not is_missing(value)]
+    present = {value_key(value): value for value in distinct}
+    if len(set(wanted)) < len(wanted):
         raise DataError(f"The order of '{name}' lists a value twice.")
-    lacking = [value for value in distinct if value not in listed]
+    lacking = sorted_values([present[key] for key in present.keys() - set(wanted)])
     if lacking:
         raise DataError(f"The order of '{name}' lacks {listing(lacking)}; list every value of the column.")
-    return [value for value in wanted if value in present]
+    return [present[key] for key in wanted if key in present]
+
+
+def _factorized(column: pd.Series[Any]) -> tuple[npt.NDArray[np.int64], Any]:
+    """A number per row (-1 where the cell is missing) and the different values, as `value_key` tells them apart.
+
+    Raises TypeError for values that cannot be compared.
+    """
+    known = column.notna().to_numpy()
+    if column.dtype != object or all(issubclass(kind, str) for kind in set(map(type, column.array[known]))):
+        return pd.factorize(column, use_na_sentinel=True)
+    # Python and pandas take True, 1 and 1.0 for one value; with their types they are three, of which two are then one.
+    forms: dict[tuple[type, str, Any], int] = {}
+    raw = np.full(len(column), -1, dtype=np.int64)
+    raw[known] = [forms.setdefault(_form(value), len(forms)) for value in column.array[known]]
+    values: dict[Any, list[Any]] = {}
+    for _, _, value in forms:
+        values.setdefault(value_key(value), []).append(value)
+    number = {key: place for place, key in enumerate(values)}
+    of_form = np.array([number[value_key(value)] for _, _, value in forms], dtype=np.int64)
+    raw[known] = of_form[raw[known]]
+    return raw, [preferred(same) for same in values.values()]
+
+
+def _form(value: Any) -> tuple[type, str, Any]:
+    """A value with its type; numbers that are equal and written differently, such as 0.0 and -0.0, are two forms."""
+    return type(value), repr(value) if isinstance(value, (float, Decimal)) else "", value
 
 
 def _stored(column: pd.Series[Any], codes: Codes, size: int) -> Stored | None:

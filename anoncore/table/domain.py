@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -14,6 +14,7 @@ import pandas as pd
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import MISSING_TEXT, is_missing, listing, quoted, value_text
+from anoncore.base.typed_values import Key, value_key
 from anoncore.table.axis import Axis, axis_of_dates, axis_of_numbers
 from anoncore.table.tree import Tree
 
@@ -175,7 +176,10 @@ class Domain(Sequence[Any]):
             if self.missing_code is None:
                 raise DataError(f"'{self.name}' has no missing values.")
             return self.missing_code
-        code = self._codes.get(value) if isinstance(value, Hashable) else None
+        try:
+            code = self._codes.get(value_key(value))
+        except TypeError:
+            code = None
         if code is None:
             raise DataError(f"'{self.name}' has no value {quoted(value)}; it has {listing(self.values)}.")
         return code
@@ -211,8 +215,8 @@ class Domain(Sequence[Any]):
         return array
 
     @cached_property
-    def _codes(self) -> dict[Any, int]:
-        return {value: code for code, value in enumerate(self.values)}
+    def _codes(self) -> dict[Key, int]:
+        return {value_key(value): code for code, value in enumerate(self.values)}
 
     @overload
     def __getitem__(self, index: int) -> Any: ...

@@ -11,6 +11,7 @@ import pandas as pd
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import MISSING_TEXT, is_missing, listing, quoted, value_text
+from anoncore.base.typed_values import Key, sorted_values, value_key
 from anoncore.table.domain import Domain
 from anoncore.table.intervals import bins_by_quantile, bins_by_width, nested_intervals
 from anoncore.table.tree import Tree
@@ -54,6 +55,11 @@ class Hierarchy:
         lengths = {len(path) for path in paths.values()}
         if len(lengths) > 1:
             raise DataError(f"Every value of a hierarchy needs the same number of levels; found {sorted(lengths)}.")
+        listed: set[Key] = set()
+        for value in paths:
+            if value_key(value) in listed:
+                raise DataError(f"The hierarchy lists the value {quoted(value_text(value))} twice.")
+            listed.add(value_key(value))
         self.paths: Paths = {value: _labels(value, path) for value, path in paths.items()}
         tops = {path[-1] for path in self.paths.values()} if lengths != {0} else set()
         if len(tops) != 1:
@@ -206,8 +212,12 @@ class Hierarchy:
         tuple of str or None
             One label per level, or None where the hierarchy does not list the value.
         """
-        path = self.paths.get(value)
+        path = self._by_key.get(value_key(value))
         return path if path is not None else self._by_text.get(value_text(value))
+
+    @cached_property
+    def _by_key(self) -> dict[Key, tuple[str, ...]]:
+        return {value_key(value): path for value, path in self.paths.items()}
 
     @cached_property
     def _by_text(self) -> dict[str, tuple[str, ...]]:
@@ -231,11 +241,15 @@ class Hierarchy:
         DataError
             For values that the hierarchy does not list.
         """
-        rank = {value_text(value): position for position, value in enumerate(self.leaves)}
-        unknown = [value for value in values if value_text(value) not in rank]
+        by_text = {value_text(value): position for position, value in enumerate(self.leaves)}
+        by_key = {value_key(value): position for position, value in enumerate(self.leaves)}
+        ordered = sorted_values(values)
+        rank = [by_key.get(value_key(value), by_text.get(value_text(value))) for value in ordered]
+        unknown = [value for value, position in zip(ordered, rank, strict=True) if position is None]
         if unknown:
             raise DataError(f"The hierarchy lacks {listing(unknown)}; add a line for each, or remove the hierarchy.")
-        return sorted(values, key=lambda value: rank[value_text(value)])
+        # Sorting keeps the order of values that one line of the hierarchy stands for, such as 1 and "1".
+        return [ordered[place] for place in sorted(range(len(ordered)), key=lambda place: rank[place] or 0)]
 
     def tree(self, domain: Domain) -> Tree:
         """The hierarchy laid over the codes of a domain.

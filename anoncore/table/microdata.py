@@ -14,7 +14,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.errors import DataError
-from anoncore.base.texts import is_missing, listing, quoted
+from anoncore.base.texts import listing, quoted
+from anoncore.base.typed_values import sorted_values, value_key
 from anoncore.kernels.arrays import Codes
 from anoncore.table.coding import content_order, content_words, encode, guess_kind
 from anoncore.table.domain import Domain, Kind
@@ -98,6 +99,13 @@ class Microdata:
     """A table of people with tagged attributes, whose values are turned into integer codes once.
 
     Every method and measure works on these codes. Identifiers have none, so that no measure can read them.
+
+    Cells have the same code where they hold the same value. Numbers are the same by size, whatever their type: 1, 1.0
+    and `Decimal(1)` are one value, and so are 0.0 and -0.0. True is no number, and a text is no number: True, 1 and "1"
+    are three values, though a CSV file writes two of them alike. A date is the midnight with which it begins. Texts are
+    the same if all their characters are. All kinds of missing cells are one value. Orders, hierarchies and sensitive
+    values find their values by the same rule. Of a value in several forms the first of integer, fraction and others is
+    published.
 
     Parameters
     ----------
@@ -403,12 +411,13 @@ class Microdata:
             raise DataError(f"sensitive_values names '{name}', which is an identifier and never published.")
         if isinstance(values, str) or not values:
             raise DataError(f"sensitive_values of '{name}' must be a set of values, such as {{'HIV', 'cancer'}}.")
-        wanted = {None if is_missing(value) else value for value in values}
-        known = [value for value in self.domain[name] if value in wanted]
-        unknown = wanted.difference(known)
+        wanted = {value_key(value): value for value in values}
+        known = [value for value in self.domain[name] if value_key(value) in wanted]
+        unknown = wanted.keys() - {value_key(value) for value in known}
         if unknown:
+            names = listing(sorted_values([wanted[key] for key in unknown]))
             raise DataError(
-                f"sensitive_values of '{name}' names {listing(sorted(unknown, key=str))}, which do not occur; "
+                f"sensitive_values of '{name}' names {names}, which do not occur; "
                 f"the attribute has {listing(self.domain[name].values)}."
             )
         return tuple(known)
