@@ -76,7 +76,8 @@ def mixed_tables(draw):
         columns[name] = pd.Series(draw(st.permutations(cells)), dtype=object)
         named = [draw(st.sampled_from(one)) for one in forms]
         tag = draw(st.sampled_from([None, "hierarchies", "orders", "sensitive_values"]))
-        if tag == "hierarchies" and not {True, False} & {value for value in named if isinstance(value, bool)}:
+        # The keys of a dict are Python's: True and 1 would be one line of the hierarchy.
+        if tag == "hierarchies" and not any(isinstance(value, bool | np.bool_) for value in named):
             tags.setdefault(tag, {})[name] = draw(hierarchies(named))
         elif tag == "orders":
             tags.setdefault(tag, {})[name] = draw(st.permutations(named))
