@@ -100,7 +100,7 @@ def entries() -> Mapping[str, Entry]:
         *(_of_model("algorithm", model) for model in ALGORITHMS.values()),
         *(_of_model("requirement", model) for model in REQUIREMENTS.values()),
     ]
-    measures = [_of_measure(name, function) for name, function in (MEASURES | MEASURES_OF_SEVERAL).items()]
+    measures = [_of_measure(name, function) for name, function in {**MEASURES, **MEASURES_OF_SEVERAL}.items()]
     found += sorted(measures, key=lambda one: one.kind != KINDS["attack"])
     by_key = {one.key: one for one in found}
     for criterion in CRITERIA.values():

@@ -11,6 +11,9 @@ from anoncore.base.errors import DataError
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.table.coding import encode
 
+MOST_ROWS_OF_ONE = 20
+"""Rows per value, on average, up to which the values of an identifier may be people; a category has more."""
+
 
 def people_of(frame: pd.DataFrame, unit: str) -> Codes:
     """The number of each row's person, int32 (n_rows,), in the order of the column's values.
@@ -36,16 +39,22 @@ def distinct_pairs(person: Codes, codes: Codes, size: int) -> Int64:
     return np.bincount(pairs % size, minlength=size)
 
 
+def _has_fractions(column: pd.Series) -> bool:
+    return bool(pd.api.types.is_float_dtype(column.dtype) and (column.dropna() % 1 != 0).any())
+
+
 def repeated_identifiers(frame: pd.DataFrame, identifiers: Collection[str]) -> dict[str, tuple[int, int]]:
     """The identifiers by which one person may have several rows: different values and rows that have one, per column.
 
-    Left out are columns whose every value is another one, that have a single value, or in which most rows are missing:
-    these say nothing about who has several rows.
+    Left out are columns whose every value is another one, or in which most rows are missing: these say nothing about
+    who has several rows. So are categories and measurements, which are no names: columns with broken numbers, and those
+    with more than 20 rows per value on average.
     """
     repeated = {}
     for name in identifiers:
         known = int(frame[name].notna().sum())
         different = int(frame[name].nunique())
-        if 1 < different < known and 2 * known > len(frame):
+        names_people = different < known <= MOST_ROWS_OF_ONE * different
+        if different > 1 and names_people and 2 * known > len(frame) and not _has_fractions(frame[name]):
             repeated[name] = (different, known)
     return repeated

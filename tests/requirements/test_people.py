@@ -189,3 +189,17 @@ def test_units_that_cannot_be(who, role, unit, message):
 def test_identifiers_whose_values_repeat_are_noticed():
     frame = pd.DataFrame({"patient": [1, 1, 2], "name": ["A", "B", "C"], "country": ["NL"] * 3, "note": [None, 1, 1]})
     assert repeated_identifiers(frame, list(frame)) == {"patient": (2, 3)}
+
+
+def test_categories_and_measurements_name_nobody():
+    n = 120
+    frame = pd.DataFrame(
+        {
+            "class": ["<=50K", ">50K"] * (n // 2),
+            "weight": [60.5, 72.25, 80.0] * (n // 3),
+            "visitor": list(range(n // 20)) * 20,
+            "with gaps": [1.0, None, 2.0, 2.0] * (n // 4),
+        }
+    )
+    assert repeated_identifiers(frame, list(frame)) == {"visitor": (6, 120)}
+    assert repeated_identifiers(frame[:12], ["with gaps"]) == {"with gaps": (2, 9)}

@@ -147,7 +147,7 @@ class Slicing(Algorithm):
             detail = f"at least {reached:.0f} values of '{name}' are possible for everyone (asked: {self.l:g})"
         state = "holds for every person" if holds else "does not hold"
         sentence = f"{self.diversity.capitalize()} l-diverse slicing, l = {self.l:g}, {state}: {detail}."
-        return (PersonalGuarantee(name, self.l, reached, holds, sentence),)
+        return (PersonalGuarantee(name, self.l, reached, bool(holds), sentence),)
 
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for columns or roles that do not fit, InfeasibleError for an l that one bucket fails."""
