@@ -6,6 +6,7 @@ from anoncore.privacy.guarantees import Guarantee, PersonalGuarantee, guarantees
 from anoncore.privacy.join_pairs import WorstJoins, pair_levels, unsafe_pairs, worst_joins
 from anoncore.privacy.joins import JoinCheck, JoinSummary, joins, require_safe_joins
 from anoncore.privacy.profile import AttributeProfile, FragmentProfile, Profile, WorstLevel, profile
+from anoncore.privacy.tag_leaks import TagLeak, tag_leaks
 from anoncore.privacy.transport import Transport, transport
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "JoinSummary",
     "PersonalGuarantee",
     "Profile",
+    "TagLeak",
     "Transport",
     "Violation",
     "WorstJoins",
@@ -28,6 +30,7 @@ __all__ = [
     "personal_guarantees",
     "profile",
     "require_safe_joins",
+    "tag_leaks",
     "transport",
     "unsafe_pairs",
     "worst_joins",

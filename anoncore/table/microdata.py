@@ -132,6 +132,8 @@ class Microdata:
         The table as it was given, with column names as texts.
     roles : dict of str to Role
         Role of every column.
+    untagged : tuple of str
+        The columns to which no role was given; they are insensitive because nobody said anything else.
     codes : dict of str to ndarray of int32, shape (n_rows,)
         Code of each row's value, per attribute other than identifiers. A missing value has a code of its own, the last.
     domain : dict of str to Domain
@@ -195,6 +197,7 @@ class Microdata:
         given_orders = _by_column("orders", orders, columns)
         self.roles: dict[str, Role] = {name: tagged.get(name, Role.INSENSITIVE) for name in columns}
         self.unit = None if unit is None else self._tagged_unit(str(unit))
+        self.untagged: tuple[str, ...] = tuple(name for name in columns if name not in tagged)
         self.hierarchies: dict[str, Hierarchy] = _by_column("hierarchies", hierarchies, columns)
         for name, hierarchy in self.hierarchies.items():
             if not isinstance(hierarchy, Hierarchy):

@@ -1,0 +1,304 @@
+"""Insensitive columns that undo a tag: they tell a tagged column, are told by one, or single people out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from anoncore.kernels.arrays import Codes, Int64
+from anoncore.release.recoding import Exact
+from anoncore.release.release import Fragment, Release
+from anoncore.requirements import KAnonymity
+from anoncore.table.keys import dense_key
+from anoncore.table.microdata import Microdata, Role
+from anoncore.table.relations import Relation, Split, close_relations, split_groups
+
+SAMPLE = 10_000
+"""Rows on which pairs of columns are tried first; what they seem to tell is then counted on all rows."""
+UNIQUE = 2
+"""The k where none is promised: a row that stands alone is found for certain."""
+
+
+@dataclass(frozen=True)
+class TagLeak:
+    """A column that nobody protects, and what it gives away of what the tags protect.
+
+    Attributes
+    ----------
+    column : str
+        The insensitive column, published as it is.
+    is_tagged : bool
+        Whether somebody gave it the role `insensitive`; otherwise it was left out of the roles.
+    relations : tuple of Relation
+        How far it tells tagged columns and they tell it, the closest first; only what is told of nearly all rows.
+    role : Role or None
+        Role of the tagged column to which it is closest; None without relations.
+    split : Split or None
+        What becomes of the published classes with it; None where no class is there to hide in.
+    n_rows : int
+        Rows of the table.
+    word : str
+        What the method calls a class.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"degree": list("AABBCC"), "years": [10, 10, 13, 13, 16, 16]})
+    >>> data = Microdata(people, roles={"degree": "quasi-identifier"})
+    >>> (leak,) = privacy.tag_leaks(Mondrian(requirements=[KAnonymity(k=6)]).anonymize(data))
+    >>> leak.column, leak.relations[0].told, leak.relations[0].share, leak.split.smallest, leak.split.n_below
+    ('years', 'degree', 1.0, 2, 6)
+    """
+
+    column: str
+    is_tagged: bool
+    relations: tuple[Relation, ...]
+    role: Role | None
+    split: Split | None
+    n_rows: int
+    word: str
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the tags decide what becomes of the column.
+
+        The role `insensitive`, given by somebody, says that no adversary knows the column, so they cannot use it to
+        tell rows apart. It cannot say that of a column that tells a tagged one or that a tagged one tells: who knows
+        the one knows the other.
+        """
+        return self.is_tagged and not self.relations
+
+    @property
+    def proposed(self) -> Role:
+        """The role that would protect the column."""
+        return Role.SENSITIVE if self.role is Role.SENSITIVE else Role.QUASI_IDENTIFIER
+
+    @property
+    def advice(self) -> str:
+        """What to do, as a sentence without its end: to tag the column, or to leave it out."""
+        return f"tag '{self.column}' as {_article(self.proposed)}, or leave it out of the release"
+
+    @property
+    def finding(self) -> str:
+        """What the column gives away, with its numbers, in a sentence for people."""
+        state = "is tagged insensitive" if self.is_tagged else "has no tag"
+        told = [_told(self.column, one) for one in self.relations[:1]] or ["is published as it is"]
+        return f"'{self.column}' {state} and {told[0]}{self._consequence()}."
+
+    @property
+    def sentence(self) -> str:
+        """The finding and the advice."""
+        return f"{self.finding} {self.advice[0].upper()}{self.advice[1:]}."
+
+    def _consequence(self) -> str:
+        if self.split is not None and self.split.n_below > self.split.n_below_before:
+            return _split_text(self.split, self.column, self.n_rows, self.word)
+        if self.role is Role.SENSITIVE:
+            return ": whoever learns the one learns of the other, and nothing protects it"
+        return ": whoever knows or reads the one has the other, however that is protected"
+
+
+def tag_leaks(release: Release, k: int | None = None) -> tuple[TagLeak, ...]:
+    """Find insensitive columns that a release publishes and that undo what it protects.
+
+    A column is found if it tells a tagged column, or a tagged column tells it, of nearly all rows (alone, or two of
+    them together): then whoever knows the one has the other. It is also found if it leaves more rows in classes of
+    fewer than k, alone or as one of a smallest set of columns that together do so: classes that readers tell apart by
+    these columns are smaller than promised.
+
+    Parameters
+    ----------
+    release : Release
+        What is published.
+    k : int, optional
+        Rows that a class should have; by default the largest k that was promised, else 2, which counts unique rows.
+
+    Returns
+    -------
+    tuple of TagLeak
+        One entry per column, those that tell or are told first.
+
+    Notes
+    -----
+    Assumes: an adversary knows every quasi-identifier and whatever follows from it.
+    Cost: O(n) per pair of a free and a tagged column and n rows, and O(n) per set of columns that is tried.
+    Use: before a release is published, to see whether a column that nobody tagged undoes a tag.
+    Avoid: no column is insensitive; then there is nothing to find.
+
+    References
+    ----------
+    Goodman and Kruskal, JASA 1954, lambda: the share of wrong guesses that another column puts right.
+
+    Examples
+    --------
+    Years at school say the degree, so six people of one class are told apart in pairs:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"degree": list("AABBCC"), "years": [10, 10, 13, 13, 16, 16]})
+    >>> data = Microdata(people, roles={"degree": "quasi-identifier"})
+    >>> (leak,) = privacy.tag_leaks(Mondrian(requirements=[KAnonymity(k=6)]).anonymize(data))
+    >>> print(leak.advice)
+    tag 'years' as a quasi-identifier, or leave it out of the release
+    """
+    data = release.data
+    free = tuple(name for name in data.insensitive if name in release.attributes)
+    if not free:
+        return ()
+    wanted = k if k is not None else _promised_k(release)
+    relations = [one for one in _relations(data, free) if _undoes(release, one, free)]
+    splits: dict[str, Split] = {}
+    for fragment in () if release.is_shared and len(release.fragments) > 1 else release.fragments:
+        group, columns = _visible(data, fragment, free)
+        if group is not None:
+            for name, split in _splits(group, columns, wanted, relations).items():
+                if name not in splits or split.n_below > splits[name].n_below:
+                    splits[name] = split
+    return _leaks(data, free, relations, splits, release.group_word)
+
+
+def table_leaks(data: Microdata) -> tuple[TagLeak, ...]:
+    """Insensitive columns of a table that undo a tag, whatever a method does with the tagged ones.
+
+    All rows count as one class, as if nothing were published of the quasi-identifiers; what makes rows unique then does
+    so in every release.
+    """
+    free = data.insensitive
+    if not free:
+        return ()
+    relations = _relations(data, free)
+    everyone = np.zeros(data.n_rows, dtype=np.int64)
+    splits = _splits(everyone, {name: data.codes[name] for name in free}, UNIQUE, relations)
+    return _leaks(data, free, relations, splits, "table")
+
+
+def undecided(leaks: Sequence[TagLeak], publish_untagged: Sequence[str]) -> tuple[TagLeak, ...]:
+    """The leaks on which neither the tags nor the list of columns to publish as they are decide."""
+    return tuple(one for one in leaks if not one.is_settled and one.column not in publish_untagged)
+
+
+def _promised_k(release: Release) -> int:
+    promises = () if release.algorithm is None else release.algorithm.promises(release.data)
+    return max((one.k for one in promises if isinstance(one, KAnonymity)), default=UNIQUE)
+
+
+def _relations(data: Microdata, free: tuple[str, ...]) -> list[Relation]:
+    step = -(-data.n_rows // SAMPLE)
+    # By content, so that the order of the rows in the file says nothing about which of them are tried.
+    sample = data.canonical_order[::step] if step > 1 else np.arange(data.n_rows)
+    return close_relations(data.codes, free, (*data.quasi_identifiers, *data.sensitive), sample)
+
+
+def _undoes(release: Release, relation: Relation, free: tuple[str, ...]) -> bool:
+    """Whether a relation tells readers more than what stands beside the column in the same tables.
+
+    A quasi-identifier that is published exactly in every table of the column is no secret, nor can the column give it
+    away.
+    """
+    columns = {name for name in (*relation.telling, relation.told) if name in free}
+    known = [name for name in (*relation.telling, relation.told) if name in release.data.quasi_identifiers]
+    beside = [part for part in release.fragments if columns & part.recodings.keys()]
+    shown = all(type(part.recodings.get(name)) is Exact for name in known for part in beside)
+    return not known or not shown
+
+
+def _visible(
+    data: Microdata, fragment: Fragment, free: tuple[str, ...]
+) -> tuple[Int64 | None, dict[str, Codes | Int64]]:
+    """The classes that a reader sees in a table and its free columns; None where no class hides anybody."""
+    known = [fragment.recodings[name] for name in fragment.attributes if name in data.quasi_identifiers]
+    if all(type(one) is Exact for one in known):
+        return None, {}
+    group = dense_key((codes for one in known for codes in one.content()), data.n_rows)
+    columns = {
+        name: dense_key(fragment.recodings[name].content(), data.n_rows) for name in free if name in fragment.recodings
+    }
+    return group, columns
+
+
+def _splits(
+    group: Int64, columns: Mapping[str, Codes | Int64], k: int, relations: Sequence[Relation]
+) -> dict[str, Split]:
+    """The columns that leave more rows in classes below k, each with the smallest set in which it does so.
+
+    Columns of a relation are told with the others of it, whether they do so or not.
+    """
+    found: dict[str, Split] = {}
+    for one in relations:
+        together = {name: columns[name] for name in (*one.telling, one.told) if name in columns}
+        for name in together:
+            if name not in found:
+                found[name] = split_groups(group, together, k)
+    rest = {}
+    for name, codes in columns.items():
+        if name not in found:
+            split = split_groups(group, {name: codes}, k)
+            if split.n_below > split.n_below_before:
+                found[name] = split
+            else:
+                rest[name] = codes
+    while len(rest) > 1 and _splits_more(group, rest, k):
+        smallest = dict(rest)
+        for name in rest:
+            fewer = {other: codes for other, codes in smallest.items() if other != name}
+            if _splits_more(group, fewer, k):
+                smallest = fewer
+        found |= dict.fromkeys(smallest, split_groups(group, smallest, k))
+        rest = {name: codes for name, codes in rest.items() if name not in smallest}
+    return found
+
+
+def _splits_more(group: Int64, columns: Mapping[str, Codes | Int64], k: int) -> bool:
+    split = split_groups(group, columns, k)
+    return split.n_below > split.n_below_before
+
+
+def _leaks(
+    data: Microdata, free: tuple[str, ...], relations: Sequence[Relation], splits: Mapping[str, Split], word: str
+) -> tuple[TagLeak, ...]:
+    leaks = []
+    for name in free:
+        own = [one for one in relations if name in (*one.telling, one.told)]
+        own.sort(key=lambda one: (len(one.telling), -one.strength))
+        if own or name in splits:
+            tagged = [other for one in own[:1] for other in (*one.telling, one.told) if other not in free]
+            role = data.roles[tagged[0]] if tagged else None
+            leaks.append(
+                TagLeak(name, name not in data.untagged, tuple(own), role, splits.get(name), data.n_rows, word)
+            )
+    return tuple(sorted(leaks, key=lambda one: not one.relations))
+
+
+def _told(column: str, relation: Relation) -> str:
+    """What the column tells or what tells it, as the rest of a sentence that begins with the column."""
+    others = [f"'{name}'" for name in relation.telling if name != column]
+    of = "every row" if relation.share == 1 else f"{np.floor(1000 * relation.share) / 10:g} % of the rows"
+    guessing = f"(guessing: {relation.guessing:.0%})"
+    if column == relation.told:
+        return f"follows from {' and '.join(others)} in {of} {guessing}"
+    together = f", together with {' and '.join(others)}," if others else ""
+    return f"tells{together} '{relation.told}' of {of} {guessing}"
+
+
+def _split_text(split: Split, column: str, n_rows: int, word: str) -> str:
+    others = [f"'{name}'" for name in split.columns if name != column]
+    together = f"with it and {', '.join(others)}" if others else "with it"
+    below = "unique" if split.k == UNIQUE else f"in classes of fewer than k = {split.k}"
+    if word == "table":
+        return f": {together} {split.n_below:,} of {n_rows:,} rows are {below}, whatever is done to what is tagged"
+    before = f", and {split.n_below_before:,} without it" if split.n_below_before else ""
+    return (
+        f": {together} the smallest {word} has {split.smallest:,} row{'' if split.smallest == 1 else 's'} instead of "
+        f"{split.smallest_before:,}, and {split.n_below:,} of {n_rows:,} rows are {below}{before}"
+    )
+
+
+def _article(role: Role) -> str:
+    return "sensitive" if role is Role.SENSITIVE else "a quasi-identifier"
