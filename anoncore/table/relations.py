@@ -37,7 +37,7 @@ class Relation:
     share : float
         Share of the rows whose value is told.
     guessing : float
-        The same share for somebody who sees neither: that of the most frequent value among all other rows.
+        Share of the rows with the most frequent value: what guessing that value for everybody gets.
 
     Examples
     --------
@@ -154,8 +154,8 @@ def _right(owner: Int64, counts: Int64, n_owners: int) -> int:
 
 
 def _guessed(codes: Codes) -> int:
-    """Rows whose value is the most frequent one among all other rows."""
-    return _right(np.zeros(int(codes.max()) + 1, dtype=np.int64), np.bincount(codes), 1)
+    """Rows that have the most frequent value."""
+    return int(np.bincount(codes).max())
 
 
 def _repeated(codes: Codes) -> int:

@@ -1,0 +1,162 @@
+"""Columns that undo a tag: what is found, with which numbers, and what the tags decide."""
+
+from __future__ import annotations
+
+import time
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anoncore import Microdata, Role, privacy
+from anoncore.algorithms import Anatomy, Mondrian, Slicing
+from anoncore.privacy.tag_leaks import table_leaks, undecided
+from anoncore.requirements import DistinctDiversity, KAnonymity
+from tests.privacy.releases import builtin, generalized
+from tests.shared_data import require
+
+KNOWN = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country")
+SCHOOL = pd.DataFrame(
+    {"degree": list("AABBCCAABBCC"), "years": [10, 10, 13, 13, 16, 16] * 2, "town": list("xyxyxyxyxyxy")}
+)
+
+
+def mondrian(k):
+    return Mondrian(requirements=[KAnonymity(k=k)])
+
+
+def published(release, columns):
+    """Sizes of the classes that readers of the published table see, told apart by further columns."""
+    table = release.tables()["release"]
+    return table.groupby([*release.data.quasi_identifiers, *columns], dropna=False, observed=True).size()
+
+
+def test_years_that_say_the_degree():
+    data = Microdata(SCHOOL, roles={"degree": "quasi-identifier", "town": "insensitive"})
+    release = mondrian(12).anonymize(data)
+    years, town = privacy.tag_leaks(release)
+    assert (years.column, years.role, years.proposed) == ("years", Role.QUASI_IDENTIFIER, Role.QUASI_IDENTIFIER)
+    assert {(one.telling, one.told) for one in years.relations} == {(("years",), "degree"), (("degree",), "years")}
+    assert (years.split.smallest, years.split.smallest_before, years.split.n_below) == (4, 12, 12)
+    assert years.sentence == (
+        "'years' has no tag and tells 'degree' of every row (guessing: 33%): with it the smallest equivalence class has "
+        "4 rows instead of 12, and 12 of 12 rows are in classes of fewer than k = 12. Tag 'years' as a "
+        "quasi-identifier, or leave it out of the release."
+    )
+    assert (town.column, town.relations, town.split.smallest) == ("town", (), 6)
+
+
+def test_the_role_insensitive_settles_who_knows_a_column_and_not_what_follows_from_it():
+    release = mondrian(12).anonymize(
+        Microdata(SCHOOL, roles={"degree": "quasi-identifier", "town": "insensitive", "years": "insensitive"})
+    )
+    years, town = privacy.tag_leaks(release)
+    assert (years.is_settled, town.is_settled) == (False, True)
+    assert [one.column for one in undecided((years, town), [])] == ["years"]
+    assert undecided((years, town), ["years"]) == ()
+    untagged = mondrian(12).anonymize(Microdata(SCHOOL, roles={"degree": "quasi-identifier"}))
+    assert [one.column for one in undecided(privacy.tag_leaks(untagged), [])] == ["years", "town"]
+
+
+def test_a_column_that_follows_from_a_secret_is_proposed_as_a_secret():
+    disease = ["flu", "cold", "gout", "ulcer"] * 10
+    kind = ["lung" if one in ("flu", "cold") else "other" for one in disease]
+    frame = pd.DataFrame({"age": range(40), "disease": disease, "kind": kind})
+    data = Microdata(frame, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    (leak,) = (one for one in privacy.tag_leaks(mondrian(4).anonymize(data)) if one.relations)
+    assert (leak.column, leak.role, leak.relations[0].told) == ("kind", Role.SENSITIVE, "kind")
+    assert "Tag 'kind' as sensitive" in leak.sentence
+
+
+def test_columns_that_single_people_out_only_together():
+    rows = [(a, b, c) for a in range(2) for b in range(2) for c in range(2)] * 3
+    frame = pd.DataFrame(rows, columns=["a", "b", "c"]).assign(age=range(24))
+    data = Microdata(frame, roles={"age": "quasi-identifier"})
+    leaks = privacy.tag_leaks(mondrian(24).anonymize(data), k=6)
+    assert {one.split.columns for one in leaks} == {("a", "b", "c")}, "two make classes of 6, three of 3"
+    leaks = privacy.tag_leaks(mondrian(24).anonymize(data), k=7)
+    assert {one.split.columns for one in leaks} == {("b", "c")}
+    assert {one.split.smallest for one in leaks} == {6}
+
+
+def test_what_is_published_beside_a_column_cannot_be_given_away_by_it():
+    frame = SCHOOL.assign(disease=list("fcgufcgufcgu"))
+    roles = {"degree": "quasi-identifier", "town": "quasi-identifier", "disease": "sensitive"}
+    assert privacy.tag_leaks(Anatomy(l=2).anonymize(Microdata(frame, roles))) == ()
+    apart = Slicing(l=1, attribute_columns=[["degree", "town"], ["years", "disease"]])
+    (leak,) = privacy.tag_leaks(apart.anonymize(Microdata(frame, roles)))
+    assert (leak.column, leak.split) == ("years", None), "years joins the two columns of the sliced table again"
+
+
+def test_without_an_insensitive_column_nothing_is_found():
+    data = Microdata(SCHOOL, roles=dict.fromkeys(SCHOOL, "quasi-identifier"))
+    assert privacy.tag_leaks(mondrian(2).anonymize(data)) == ()
+    assert table_leaks(data) == ()
+
+
+def test_without_a_promised_k_unique_rows_count():
+    frame = SCHOOL.assign(visits=range(12), disease=list("fcgufcgufcgu"))
+    data = Microdata(frame, roles={"degree": "quasi-identifier", "disease": "sensitive", "years": "quasi-identifier"})
+    release = Mondrian(requirements=[DistinctDiversity(l=3)]).anonymize(data)
+    leak = next(one for one in privacy.tag_leaks(release) if one.column == "visits")
+    assert (leak.split.k, leak.split.n_below) == (2, 12)
+    assert "12 of 12 rows are unique" in leak.sentence
+
+
+@st.composite
+def tables(draw):
+    n_rows = draw(st.integers(4, 40))
+    column = st.lists(st.integers(0, 2), min_size=n_rows, max_size=n_rows)
+    frame = pd.DataFrame({name: draw(column) for name in ("q1", "q2", "x1", "x2", "x3")})
+    group = draw(st.lists(st.integers(0, 3), min_size=n_rows, max_size=n_rows))
+    return Microdata(frame, roles={"q1": "quasi-identifier", "q2": "quasi-identifier"}), group
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables(), st.integers(2, 6))
+def test_every_column_that_makes_classes_smaller_is_named(case, k):
+    data, group = case
+    release = generalized(data, pd.factorize(np.array(group))[0])
+    leaks = {one.column: one for one in privacy.tag_leaks(release, k)}
+    before = published(release, [])
+    for leak in leaks.values():
+        after = published(release, list(leak.split.columns))
+        assert (leak.split.smallest_before, leak.split.smallest) == (before.min(), after.min())
+        assert leak.split.n_below_before == before[before < k].sum()
+        assert leak.split.n_below == after[after < k].sum()
+        assert leak.relations or leak.split.n_below > leak.split.n_below_before
+    # Once every named column is gone, no set of the others leaves more rows in small classes.
+    harmless = [name for name in ("x1", "x2", "x3") if name not in leaks]
+    for count in range(1, len(harmless) + 1):
+        for together in combinations(harmless, count):
+            after = published(release, list(together))
+            assert after[after < k].sum() == before[before < k].sum(), together
+
+
+def test_adult_education_num_undoes_education():
+    require("adult.csv")
+    release = mondrian(5).anonymize(builtin("adult"))
+    leaks = {one.column: one for one in privacy.tag_leaks(release)}
+    leak = leaks["education-num"]
+    after = published(release, ["education-num"])
+    assert published(release, []).min() == 5
+    assert (leak.relations[0].told, leak.relations[0].share) == ("education", 1.0)
+    assert (leak.split.smallest, leak.split.n_below) == (after.min(), after[after < 5].sum())
+    assert leak.split.smallest == 1
+    assert leak.split.n_below > 7_000
+    assert not leak.is_settled, "the built-in table tags it insensitive, which cannot settle what follows from education"
+    assert all(one.is_settled for name, one in leaks.items() if name != "education-num")
+    assert not leaks["fnlwgt"].relations, "a column of different values tells nothing"
+
+
+def test_adult_is_searched_in_under_a_second():
+    release = mondrian(5).anonymize(
+        Microdata(pd.read_csv(require("adult.csv")), roles=dict.fromkeys(KNOWN, "quasi-identifier"))
+    )
+    privacy.tag_leaks(release)
+    begin = time.perf_counter()
+    assert len(privacy.tag_leaks(release)) == 8
+    assert time.perf_counter() - begin < 1.0
