@@ -142,11 +142,19 @@ def build_requirement(values: Mapping[str, Any]) -> Requirement:
 
 
 def feasible_instead(algorithm: Algorithm, data: Microdata, error: InfeasibleError) -> Algorithm | None:
-    """The algorithm with the nearest feasible value in the field that failed, or None if that helps nowhere.
+    """The algorithm with the parameters that the error offers, or with the nearest feasible value in the field that
+    failed; None if that helps nowhere.
 
-    The error does not name the field, so every number is tried; the one that makes the table feasible is it, or else
-    one that gets past this error to another one.
+    An error with a nearest value does not name the field, so every number is tried; the one that makes the table
+    feasible is it, or else one that gets past this error to another one.
     """
+    if error.instead:
+        try:
+            changed = algorithm.replace(**error.instead)
+            changed.validate_data(data)
+        except AnonymizationError:
+            return None
+        return changed
     if error.nearest is None:
         return None
     second: Algorithm | None = None

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from anoncore.algorithms.attribute_proposal import AttributeProposal
 from anoncore.algorithms.joined_groups import with_joined_groups
-from anoncore.base.errors import AnonymizationError, DataError, InfeasibleError
+from anoncore.base.errors import AnonymizationError, DataError, InfeasibleError, ParameterError
 from anoncore.base.model import Registry
 from anoncore.base.progress import Progress, silent
 from anoncore.privacy.check import check
@@ -22,6 +22,7 @@ from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, Generalized
 from anoncore.release.release import Fragment, Release, ReleaseMethod
 from anoncore.requirements import REQUIREMENTS, CheckSet, Comparison, Requirement
+from anoncore.requirements.worth import protects
 from anoncore.table.microdata import Microdata
 
 
@@ -225,10 +226,23 @@ def _advice(requirement: Requirement, level: float) -> tuple[str, float | None]:
     name = requirement.parameter
     if requirement.comparison is not Comparison.BELOW:
         nearest = _rounded_down(level)
+        if not _protects(requirement, nearest):
+            return f"no {name} that protects anybody is possible, so choose another requirement or attribute", None
         return f"choose {name} at most {nearest:.12g}", nearest
     if np.isinf(level):
         return f"no {name} is large enough, as too few different values occur; choose a smaller l", None
-    return f"choose {name} more than {level:.6g}", _rounded_down(level, steps_up=1)
+    nearest = _rounded_down(level, steps_up=1)
+    if not _protects(requirement, nearest):
+        return f"no {name} that protects anybody is possible, so choose another requirement or attribute", None
+    return f"choose {name} more than {level:.6g}", nearest
+
+
+def _protects(requirement: Requirement, value: float) -> bool:
+    """Whether the requirement keeps anything from an adversary at another value; not where it does not take it."""
+    try:
+        return protects(requirement.replace(**{requirement.parameter: value}))
+    except ParameterError:
+        return False
 
 
 def _rounded_down(level: float, steps_up: int = 0) -> float:

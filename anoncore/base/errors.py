@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 
 class AnonymizationError(Exception):
     """Base of every error that anoncore raises on purpose, with a text that is fit to be shown to the user.
@@ -93,7 +96,11 @@ class InfeasibleError(AnonymizationError):
     message : str
         The reason, as one sentence in the user's words.
     nearest : float, optional
-        The nearest value of the parameter that failed with which a release exists, where it is known.
+        The nearest value of the parameter that failed with which a release exists, where it is known and still keeps
+        anything from an adversary.
+    instead : mapping of str to object, optional
+        Parameters of the method with which a release exists, all to be set at once, where others than the one that
+        failed have to change; empty where none are known.
 
     Examples
     --------
@@ -111,9 +118,10 @@ class InfeasibleError(AnonymizationError):
     4
     """
 
-    def __init__(self, message: str, nearest: float | None = None) -> None:
+    def __init__(self, message: str, nearest: float | None = None, instead: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
         self.nearest = nearest
+        self.instead: Mapping[str, Any] = instead or {}
 
 
 class CancelledError(AnonymizationError):

@@ -11,6 +11,7 @@ from anoncore.base.errors import ParameterError
 from anoncore.base.texts import listing
 from anoncore.cli.disk import add_engine_options, run_where_it_fits
 from anoncore.cli.text import ProgressLine, add_unit_option, summary
+from anoncore.cli.untagged import add_untagged_option, decided_columns
 from anoncore.publishing.certification.certificate import Certificate, new_key
 from anoncore.publishing.export import ENDINGS, FileFormat, replace_files, write_tables
 from anoncore.publishing.publication import ARCHIVE, CERTIFICATE, release_file, release_files
@@ -49,6 +50,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
         "--mapping", action="store_true", help="write what became what (CSV) too; not for publication, as its name says"
     )
     add_unit_option(run)
+    add_untagged_option(run)
     add_engine_options(run)
     run.set_defaults(command=_run)
 
@@ -71,10 +73,13 @@ def _run(arguments: argparse.Namespace) -> None:
     key, told, kept = _key(arguments.key_file) if certified else ("", "", {})
     with ProgressLine(sys.stderr) as progress:
         run = recipe.run(progress)
+        published = decided_columns(run.release, recipe, arguments.publish_untagged)
         tables = run.release.tables()
     about_tables = ", ".join(f"{name}: {len(table):,} rows" for name, table in tables.items())
     if certified:
-        files = release_files(run.release, target.name, key, file_format, tables=tables, after=earlier)
+        files = release_files(
+            run.release, target.name, key, file_format, tables=tables, after=earlier, publish_untagged=published
+        )
     else:
         content = io.BytesIO()
         write_tables(tables, content, file_format)

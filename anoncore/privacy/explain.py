@@ -18,6 +18,7 @@ from anoncore.release.partition import Partition
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements import Comparison, Requirement
 from anoncore.requirements.requirement import Check
+from anoncore.requirements.worth import protects
 
 DIGITS = 3
 """Decimals of a parameter's nearest value; a value below 0.001 has as many digits after its zeros."""
@@ -204,7 +205,7 @@ def what_if(release: Release, requirement: Requirement) -> WhatIf:
 
 
 def _nearest(requirement: Requirement, worst: float, release: Release) -> float | None:
-    """The parameter's value that the worst group satisfies, rounded to the safe side."""
+    """The parameter's value that the worst group satisfies, rounded to the safe side; None where it protects nobody."""
     if not np.isfinite(worst):
         return None
     zeros = min(max(-floor(log10(abs(worst))) - DIGITS, 0), 300) if worst else 0
@@ -223,7 +224,7 @@ def _nearest(requirement: Requirement, worst: float, release: Release) -> float 
             changed = requirement.replace(**{requirement.parameter: tried})
         except ParameterError:
             continue
-        if not check(release, [changed]):
+        if protects(changed) and not check(release, [changed]):
             return float(tried)
     return None
 

@@ -41,6 +41,8 @@ class TagLeak:
         Rows of the table.
     word : str
         What the method calls a class.
+    counted : str
+        What the sizes of classes count: row, or person where the table says whose row it is.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class TagLeak:
     split: Split | None
     n_rows: int
     word: str
+    counted: str = "row"
 
     @property
     def is_settled(self) -> bool:
@@ -97,7 +100,7 @@ class TagLeak:
 
     def _consequence(self) -> str:
         if self.split is not None and self.split.n_below > self.split.n_below_before:
-            return _split_text(self.split, self.column, self.n_rows, self.word)
+            return _split_text(self.split, self)
         if self.role is Role.SENSITIVE:
             return ": whoever learns the one learns of the other, and nothing protects it"
         return ": whoever knows or reads the one has the other, however that is protected"
@@ -158,7 +161,7 @@ def tag_leaks(release: Release, k: int | None = None) -> tuple[TagLeak, ...]:
     for fragment in () if release.is_shared and len(release.fragments) > 1 else release.fragments:
         group, columns = _visible(data, fragment, free)
         if group is not None:
-            for name, split in _splits(group, columns, wanted, relations).items():
+            for name, split in _splits(group, columns, wanted, relations, data.people).items():
                 if name not in splits or split.n_below > splits[name].n_below:
                     splits[name] = split
     return _leaks(data, free, relations, splits, release.group_word)
@@ -175,7 +178,7 @@ def table_leaks(data: Microdata) -> tuple[TagLeak, ...]:
         return ()
     relations = _relations(data, free)
     everyone = np.zeros(data.n_rows, dtype=np.int64)
-    splits = _splits(everyone, {name: data.codes[name] for name in free}, UNIQUE, relations)
+    splits = _splits(everyone, {name: data.codes[name] for name in free}, UNIQUE, relations, data.people)
     return _leaks(data, free, relations, splits, "table")
 
 
@@ -224,7 +227,11 @@ def _visible(
 
 
 def _splits(
-    group: Int64, columns: Mapping[str, Codes | Int64], k: int, relations: Sequence[Relation]
+    group: Int64,
+    columns: Mapping[str, Codes | Int64],
+    k: int,
+    relations: Sequence[Relation],
+    people: Codes | None,
 ) -> dict[str, Split]:
     """The columns that leave more rows in classes below k, each with the smallest set in which it does so.
 
@@ -235,28 +242,28 @@ def _splits(
         together = {name: columns[name] for name in (*one.telling, one.told) if name in columns}
         for name in together:
             if name not in found:
-                found[name] = split_groups(group, together, k)
+                found[name] = split_groups(group, together, k, people)
     rest = {}
     for name, codes in columns.items():
         if name not in found:
-            split = split_groups(group, {name: codes}, k)
+            split = split_groups(group, {name: codes}, k, people)
             if split.n_below > split.n_below_before:
                 found[name] = split
             else:
                 rest[name] = codes
-    while len(rest) > 1 and _splits_more(group, rest, k):
+    while len(rest) > 1 and _splits_more(group, rest, k, people):
         smallest = dict(rest)
         for name in rest:
             fewer = {other: codes for other, codes in smallest.items() if other != name}
-            if _splits_more(group, fewer, k):
+            if _splits_more(group, fewer, k, people):
                 smallest = fewer
-        found |= dict.fromkeys(smallest, split_groups(group, smallest, k))
+        found |= dict.fromkeys(smallest, split_groups(group, smallest, k, people))
         rest = {name: codes for name, codes in rest.items() if name not in smallest}
     return found
 
 
-def _splits_more(group: Int64, columns: Mapping[str, Codes | Int64], k: int) -> bool:
-    split = split_groups(group, columns, k)
+def _splits_more(group: Int64, columns: Mapping[str, Codes | Int64], k: int, people: Codes | None) -> bool:
+    split = split_groups(group, columns, k, people)
     return split.n_below > split.n_below_before
 
 
@@ -271,7 +278,16 @@ def _leaks(
             tagged = [other for one in own[:1] for other in (*one.telling, one.told) if other not in free]
             role = data.roles[tagged[0]] if tagged else None
             leaks.append(
-                TagLeak(name, name not in data.untagged, tuple(own), role, splits.get(name), data.n_rows, word)
+                TagLeak(
+                    column=name,
+                    is_tagged=name not in data.untagged,
+                    relations=tuple(own),
+                    role=role,
+                    split=splits.get(name),
+                    n_rows=data.n_rows,
+                    word=word,
+                    counted="row" if data.people is None else "person",
+                )
             )
     return tuple(sorted(leaks, key=lambda one: not one.relations))
 
@@ -287,17 +303,18 @@ def _told(column: str, relation: Relation) -> str:
     return f"tells{together} '{relation.told}' of {of} {guessing}"
 
 
-def _split_text(split: Split, column: str, n_rows: int, word: str) -> str:
-    others = [f"'{name}'" for name in split.columns if name != column]
+def _split_text(split: Split, leak: TagLeak) -> str:
+    others = [f"'{name}'" for name in split.columns if name != leak.column]
     together = f"with it and {', '.join(others)}" if others else "with it"
-    below = "unique" if split.k == UNIQUE else f"in classes of fewer than k = {split.k}"
-    if word == "table":
-        return f": {together} {split.n_below:,} of {n_rows:,} rows are {below}, whatever is done to what is tagged"
+    people = leak.counted == "person"
+    fewer = f"{split.k} people" if people else f"k = {split.k}"
+    below = "unique" if split.k == UNIQUE and not people else f"in classes of fewer than {fewer}"
+    rows = f"{split.n_below:,} of {leak.n_rows:,} rows are {below}"
+    if leak.word == "table":
+        return f": {together} {rows}, whatever is done to what is tagged"
     before = f", and {split.n_below_before:,} without it" if split.n_below_before else ""
-    return (
-        f": {together} the smallest {word} has {split.smallest:,} row{'' if split.smallest == 1 else 's'} instead of "
-        f"{split.smallest_before:,}, and {split.n_below:,} of {n_rows:,} rows are {below}{before}"
-    )
+    size = f"{split.smallest:,} {leak.counted if split.smallest == 1 else 'people' if people else 'rows'}"
+    return f": {together} the smallest {leak.word} has {size} instead of {split.smallest_before:,}, and {rows}{before}"
 
 
 def _article(role: Role) -> str:

@@ -23,7 +23,7 @@ from anoncore.table.domain import Kind
 from anoncore.table.microdata import Microdata, Role
 
 TAGS = ("roles", "kinds", "orders", "hierarchies", "sensitive_values")
-KEYS = ("source", *TAGS, "unit", "algorithm", "measures")
+KEYS = ("source", *TAGS, "unit", "algorithm", "measures", "publish_untagged")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +84,8 @@ class Recipe:
         The column that says whose row it is, where one person may have several rows; see `Microdata`.
     measures : tuple of Measure
         What is measured of the release; also names, or tables of a name and arguments.
+    publish_untagged : tuple of str
+        Insensitive columns that are published as they are although they undo a tag (see `privacy.tag_leaks`).
     folder : Path or None
         Where relative paths start, which is the folder of the recipe's file; None stands for the working directory. It
         is not compared.
@@ -126,6 +128,7 @@ class Recipe:
     sensitive_values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     unit: str | None = None
     measures: tuple[Measure, ...] = ()
+    publish_untagged: tuple[str, ...] = ()
     folder: Path | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -142,13 +145,19 @@ class Recipe:
             "sensitive_values": _value_lists("sensitive_values", self.sensitive_values),
             "unit": _unit(self.unit),
             "measures": _measures(self.measures),
+            "publish_untagged": _names("publish_untagged", self.publish_untagged),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
     @classmethod
     def of(
-        cls, source: Source | str | Path, data: Microdata, algorithm: Algorithm, measures: Sequence[Measure | str] = ()
+        cls,
+        source: Source | str | Path,
+        data: Microdata,
+        algorithm: Algorithm,
+        measures: Sequence[Measure | str] = (),
+        publish_untagged: Sequence[str] = (),
     ) -> Self:
         """The recipe that tags a table as a given one is tagged.
 
@@ -162,23 +171,26 @@ class Recipe:
             The method to run.
         measures : sequence of Measure or str
             What to measure of the release.
+        publish_untagged : sequence of str
+            Insensitive columns that are published as they are although they undo a tag.
 
         Returns
         -------
         Recipe
-            The recipe, with every tag written out.
+            The recipe, with every tag that was given written out.
         """
         names = [name for name in data.attributes if data.domain[name].kind is not Kind.NUMERIC]
         return cls(
             source=source if isinstance(source, Source) else Source(path=str(source)),
             algorithm=algorithm,
-            roles={name: role.value for name, role in data.roles.items()},
+            roles={name: role.value for name, role in data.roles.items() if name not in data.untagged},
             kinds={name: data.domain[name].kind.value for name in data.attributes},
             orders={name: data.domain[name].values for name in names if _needs_order(data, name)},
             hierarchies={name: HierarchySpec.of(hierarchy) for name, hierarchy in data.hierarchies.items()},
             sensitive_values=data.sensitive_values,
             unit=data.unit,
             measures=tuple(Measure(measure) if isinstance(measure, str) else measure for measure in measures),
+            publish_untagged=tuple(publish_untagged),
         )
 
     @classmethod
@@ -309,6 +321,8 @@ class Recipe:
             values["hierarchies"] = {name: written(spec) for name, spec in self.hierarchies.items()}
         if self.measures:
             values["measures"] = [{"name": measure.name, **measure.arguments} for measure in self.measures]
+        if self.publish_untagged:
+            values["publish_untagged"] = list(self.publish_untagged)
         return values
 
     def dumps(self, with_seed: bool = False) -> str:
@@ -495,6 +509,12 @@ def _measures(values: Any) -> tuple[Measure, ...]:
     if twice:
         raise RecipeError(f"measures asks {listing(twice)} twice.")
     return tuple(measures)
+
+
+def _names(key: str, values: Any) -> tuple[str, ...]:
+    if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
+        raise RecipeError(f"{key} should be a list of column names, not {quoted(values)}.")
+    return tuple(dict.fromkeys(values))
 
 
 def _choices(key: str, given: Any, choices: list[str]) -> dict[str, str]:

@@ -197,7 +197,7 @@ class Microdata:
         given_orders = _by_column("orders", orders, columns)
         self.roles: dict[str, Role] = {name: tagged.get(name, Role.INSENSITIVE) for name in columns}
         self.unit = None if unit is None else self._tagged_unit(str(unit))
-        self.untagged: tuple[str, ...] = tuple(name for name in columns if name not in tagged)
+        self.untagged: tuple[str, ...] = tuple(name for name in self.insensitive if name not in tagged)
         self.hierarchies: dict[str, Hierarchy] = _by_column("hierarchies", hierarchies, columns)
         for name, hierarchy in self.hierarchies.items():
             if not isinstance(hierarchy, Hierarchy):

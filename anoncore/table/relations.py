@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.table.keys import dense_key
@@ -175,7 +174,7 @@ class Split:
     k : int
         The size that groups should have.
     smallest, smallest_before : int
-        Rows of the smallest group with and without the columns.
+        Size of the smallest group with and without the columns, in rows or, where a unit is given, in people.
     n_below, n_below_before : int
         Rows in groups of fewer than k, with and without the columns.
     """
@@ -188,19 +187,23 @@ class Split:
     n_below_before: int
 
 
-def split_groups(group: Codes | Int64, columns: Mapping[str, Codes], k: int) -> Split:
-    """The sizes of groups before and after their rows are told apart by the columns."""
-    before = np.bincount(group)
-    sizes = np.bincount(dense_key((group, *columns.values()), len(group)))
-    return Split(
-        columns=tuple(columns),
-        k=k,
-        smallest=int(sizes.min()),
-        smallest_before=int(before[before > 0].min()),
-        n_below=_below(sizes, k),
-        n_below_before=_below(before, k),
-    )
+def split_groups(
+    group: Codes | Int64, columns: Mapping[str, Codes | Int64], k: int, people: Codes | None = None
+) -> Split:
+    """The sizes of groups before and after their rows are told apart by the columns.
+
+    `people` numbers whose row each is, where several may be of one person: sizes then count different people, and the
+    rows are those of groups with fewer than k of them.
+    """
+    smallest_before, below_before = _smallest_and_below(dense_key((group,), len(group)), k, people)
+    smallest, below = _smallest_and_below(dense_key((group, *columns.values()), len(group)), k, people)
+    return Split(tuple(columns), k, smallest, smallest_before, below, below_before)
 
 
-def _below(sizes: npt.NDArray[np.int64], k: int) -> int:
-    return int(sizes[sizes < k].sum())
+def _smallest_and_below(key: Int64, k: int, people: Codes | None) -> tuple[int, int]:
+    rows = np.bincount(key)
+    sizes = rows
+    if people is not None:
+        width = int(people.max()) + 1
+        sizes = np.bincount(np.unique(key * width + people) // width)
+    return int(sizes.min()), int(rows[sizes < k].sum())

@@ -7,7 +7,6 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,8 +41,8 @@ def test_years_that_say_the_degree():
     assert {(one.telling, one.told) for one in years.relations} == {(("years",), "degree"), (("degree",), "years")}
     assert (years.split.smallest, years.split.smallest_before, years.split.n_below) == (4, 12, 12)
     assert years.sentence == (
-        "'years' has no tag and tells 'degree' of every row (guessing: 33%): with it the smallest equivalence class has "
-        "4 rows instead of 12, and 12 of 12 rows are in classes of fewer than k = 12. Tag 'years' as a "
+        "'years' has no tag and tells 'degree' of every row (guessing: 33%): with it the smallest equivalence class "
+        "has 4 rows instead of 12, and 12 of 12 rows are in classes of fewer than k = 12. Tag 'years' as a "
         "quasi-identifier, or leave it out of the release."
     )
     assert (town.column, town.relations, town.split.smallest) == ("town", (), 6)
@@ -147,7 +146,9 @@ def test_adult_education_num_undoes_education():
     assert (leak.split.smallest, leak.split.n_below) == (after.min(), after[after < 5].sum())
     assert leak.split.smallest == 1
     assert leak.split.n_below > 7_000
-    assert not leak.is_settled, "the built-in table tags it insensitive, which cannot settle what follows from education"
+    assert not leak.is_settled, (
+        "the built-in table tags it insensitive, which cannot settle what follows from education"
+    )
     assert all(one.is_settled for name, one in leaks.items() if name != "education-num")
     assert not leaks["fnlwgt"].relations, "a column of different values tells nothing"
 

@@ -107,7 +107,7 @@ def test_the_command_says_which_engine_it_took(tmp_path, monkeypatch, capsys, al
 
 
 def test_the_engine_can_be_forced(tmp_path, capsys):
-    recipe, workspace = write_recipe(tmp_path), tmp_path / "scratch"
+    recipe, workspace = write_recipe(tmp_path, more='publish_untagged = ["note"]'), tmp_path / "scratch"
     arguments = ["run", str(recipe), "--engine", "disk", "--workspace", str(workspace)]
     assert main([*arguments, "--output", str(tmp_path / "on-disk.parquet")]) == 0
     assert list(workspace.iterdir()) == []

@@ -42,7 +42,10 @@ def test_many_values_are_counted_like_few():
     rng = np.random.default_rng(3)
     one = rng.integers(0, 900, 1_000).astype(np.int32)
     other = rng.integers(0, 700, 1_000).astype(np.int32)
-    assert told_rows(one, other) == (plainly_told(one.tolist(), other.tolist()), plainly_told(other.tolist(), one.tolist()))
+    assert told_rows(one, other) == (
+        plainly_told(one.tolist(), other.tolist()),
+        plainly_told(other.tolist(), one.tolist()),
+    )
 
 
 def test_a_column_of_different_values_tells_nothing():

@@ -20,6 +20,7 @@ from anoncore.algorithms.slicing.columns import (
     propose_columns,
     sliced_release,
 )
+from anoncore.algorithms.slicing.offers import find_offer
 from anoncore.algorithms.slicing.tuple_partition import TupleSearch
 from anoncore.attacks.disclosure import attribute_disclosure
 from anoncore.attacks.posterior import signature_posterior
@@ -32,6 +33,7 @@ from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
+from anoncore.requirements.worth import SURE_L
 from anoncore.table.microdata import Microdata
 from anoncore.utility.associations import INTERVALS
 
@@ -161,15 +163,21 @@ class Slicing(Algorithm):
         if reaches(reached, self.l, ACCUMULATED):
             return
         nearest = int(reached * 100 + 1e-6) / 100
+        distinct = self.diversity == "distinct"
         column = next(column for column in columns if _sensitive(data) in column)
         known = [name for name in column if name in data.quasi_identifiers]
         beside = f" beside {', '.join(known)}" if known else ""
-        what = "1 / largest probability" if self.diversity == "posterior" else "possible values"
+        what = "possible values" if distinct else "1 / largest probability"
+        # An l that lets an adversary be sure of a value protects nobody, so it is not offered.
+        worth = nearest > (1 if distinct else SURE_L) and nearest < self.l
+        by_hand = self.attribute_columns is not None
+        offer = find_offer(data, _sensitive(data), self.l, distinct, columns, by_hand, self.intervals)
+        smaller = f" With these columns l is at most {nearest:g}." if worth and bool(offer.changes) else ""
         raise InfeasibleError(
             f"l = {self.l:g} is not possible: with all rows in one bucket, '{_sensitive(data)}'{beside} gives someone "
-            f"{what} {reached:.4g}; choose l at most {nearest:g}"
-            + (", or take attributes out of its column." if known else "."),
-            nearest=nearest,
+            f"{what} {reached:.4g}; {offer.advice}.{smaller}",
+            nearest=nearest if worth else None,
+            instead=offer.changes,
         )
 
     def resolve_columns(self, data: Microdata) -> tuple[tuple[str, ...], ...]:

@@ -26,6 +26,7 @@ from anoncore.publishing.certification.entries import (
     Personal,
     Table,
     Unit,
+    UntaggedColumn,
 )
 from anoncore.publishing.certification.published_table import PublishedTable
 from anoncore.publishing.export import FileFormat
@@ -77,6 +78,8 @@ class Certificate(Entry):
         The column by which different people were counted, where one person may have several rows.
     after : list of Earlier, or None
         Earlier releases of the same people or some of them, by their hashes.
+    untagged : list of UntaggedColumn or None
+        Insensitive columns that undo a tag, and by which decision they are published all the same; None without any.
 
     Examples
     --------
@@ -118,6 +121,7 @@ class Certificate(Entry):
     written: dict[FileFormat, str] | None = None
     unit: Unit | None = None
     after: list[Earlier] | None = None
+    untagged: list[UntaggedColumn] | None = None
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:

@@ -47,6 +47,7 @@ from anoncore.publishing.certification.rechecking import (
 from anoncore.publishing.certification.verification import content_findings
 from anoncore.publishing.certification.written_cells import written_as
 from anoncore.publishing.export import FileFormat
+from anoncore.publishing.certification.untagged_columns import decided_leaks, untagged_entries
 from anoncore.recipes.recipe import without_seeds
 from anoncore.release.release import Release, ReleaseMethod
 from anoncore.requirements import Requirement
@@ -69,6 +70,7 @@ def certify(
     requirements: Sequence[Requirement] = (),
     tables: Mapping[str, pd.DataFrame] | None = None,
     after: Sequence[Certificate] = (),
+    publish_untagged: Sequence[str] = (),
 ) -> Certificate:
     """State what holds of a release, what its algorithm promises and what else is asked for, with hashes of its files.
 
@@ -86,6 +88,10 @@ def certify(
         The published tables, where `Release.tables` was called already.
     after : sequence of Certificate
         Certificates of earlier releases of the same people or some of them, which this one names.
+    publish_untagged : sequence of str
+        Insensitive columns that are published as they are although they undo a tag (see `privacy.tag_leaks`). The
+        certificate records this decision. The role `insensitive`, where it was given rather than left out, decides on
+        columns that only single people out.
 
     Returns
     -------
@@ -95,7 +101,10 @@ def certify(
     Raises
     ------
     ReleaseError
-        Where something that was promised or asked for does not hold.
+        Where something that was promised or asked for does not hold, and where nobody decided on a column that undoes
+        a tag.
+    ParameterError
+        Where `publish_untagged` names what is no insensitive column of the release.
     DataError
         For a column name that files cannot keep apart, and for files that are not what is written of the tables.
 
@@ -119,6 +128,7 @@ def certify(
     """
     require_clear_names(release)
     tables = tables or release.tables()
+    leaks = decided_leaks(release, publish_untagged)
     by_table = {name: PublishedTable.of(name, frame) for name, frame in tables.items()}
     shown = tuple(by_table.values())
     attributes = attribute_entries(release, shown)
@@ -153,6 +163,7 @@ def certify(
         written={format: ordered_hash(exact, group) for format, exact in written.items()} if group else None,
         unit=None if unit is None else Unit(column=unit, people=release.data.n_people, about=PEOPLE),
         after=earlier or None,
+        untagged=untagged_entries(leaks, published) or None,
     )
     wrong = next((one.sentence for one in content_findings(certificate, files or {}) if one.outcome == "fails"), "")
     if wrong:

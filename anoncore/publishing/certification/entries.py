@@ -125,6 +125,30 @@ class Joins(Statement):
     source: str
 
 
+class UntaggedClasses(Entry):
+    """What the classes are where readers tell rows apart by columns that nobody protects: as the files show it."""
+
+    columns: list[str] = Field(min_length=1)
+    k: int = Field(ge=1)
+    smallest: int = Field(ge=1)
+    n_below: int = Field(ge=0)
+
+
+class UntaggedColumn(Entry):
+    """An insensitive column that undoes a tag, and the decision by which it is published all the same.
+
+    `tells` are the columns that it tells or that tell it, `share` the share of rows of which the closest one does so,
+    rounded down to a hundredth.
+    """
+
+    column: str
+    decision: Literal["published as it is", "tagged insensitive"]
+    tells: list[str]
+    share: float | None = Field(ge=0, le=1)
+    classes: UntaggedClasses | None
+    sentence: str
+
+
 def _without_folder(name: str) -> str:
     """The name of a file beside the certificate; ValueError for a name that leads to another folder."""
     if name in ("", ".", "..") or any(mark in name for mark in "/\\\0"):

@@ -29,6 +29,7 @@ from anoncore.publishing.certification.rechecking import (
 from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.publishing.certification.written_cells import WrittenTable, cell_content, group_cell, label_as, shown_cell
 from anoncore.publishing.export import ENDINGS, FORMULA, FileFormat, member_names, sheet_titles
+from anoncore.publishing.certification.untagged_columns import untagged_findings
 from anoncore.table.microdata import Microdata
 
 ORDER = "An order of rows can tell which of them belong to whom."
@@ -101,6 +102,7 @@ def verify(
             findings += _groups(certificate, published)
         findings += _statements(certificate, published)
         findings += _names(certificate, shown)
+        findings += untagged_findings(certificate.untagged or (), published)
     findings += _input(certificate, data, key)
     return Verification(tuple(findings))
 
