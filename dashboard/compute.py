@@ -55,6 +55,11 @@ class _Values:
                 self._items.popitem(last=False)
             return found
 
+    def peek(self, key: Key) -> Any:
+        """The value of the key, or None."""
+        with self.lock:
+            return self._items.get(key)
+
     def drop(self, run_id: str) -> list[Any]:
         """Remove and return everything of a run."""
         with self.lock:
@@ -76,6 +81,11 @@ class _Once:
         self._done = False
         self._value: Any = None
         self._error: Exception | None = None
+
+    @property
+    def done(self) -> Any:
+        """The value where it was made; None before, and where making it failed."""
+        return self._value
 
     def get(self, make: Callable[[], Any]) -> Any:
         """The value, made by the first caller."""
@@ -99,6 +109,12 @@ def cached(name: str, run: Run, function: Callable[..., T], *arguments: Hashable
     """`function(run.release, *arguments)`, computed once per run, name and arguments. Errors are kept as well."""
     once = _values.get_or_put((run.id, name, *arguments), _Once)
     return once.get(lambda: function(run.release, *arguments))
+
+
+def known(name: str, run: Run, *arguments: Hashable) -> Any:
+    """What `cached` holds of that name and these arguments; None where it was never asked for, or has failed."""
+    once = _values.peek((run.id, name, *arguments))
+    return None if once is None else once.done
 
 
 def later(name: str, run: Run, function: Callable[..., Any], *arguments: Hashable) -> Later:

@@ -8,7 +8,7 @@ from typing import TextIO
 
 from anoncore.base.progress import Progress
 from anoncore.base.score import Score
-from anoncore.privacy import guarantees, personal_guarantees
+from anoncore.measures import verdict
 from anoncore.recipes.recipe import RecipeRun
 
 WIDTH = 100
@@ -61,10 +61,11 @@ def summary(run: RecipeRun) -> Iterator[str]:
             f"{title}: {release.table_size} in {len(sizes):,} groups ({release.group_word}) of {sizes.min():,} to "
             f"{sizes.max():,} {release.counted_word}"
         )
-    for guarantee in guarantees(release):
-        yield f"  {guarantee.sentence}"
-    for promise in personal_guarantees(release):
-        yield f"  {promise.sentence}"
+    found = verdict(release)
+    for sentence in (*found.failed, *found.held):
+        yield f"  {sentence}"
+    for failing in found.not_asked:
+        yield f"  Nobody asked for this, and it fails badly: {failing.sentence}"
     for note in release.notes:
         yield f"  Note: {note}"
     for name, result in run.measures.items():

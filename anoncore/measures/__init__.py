@@ -3,5 +3,18 @@
 from anoncore.measures.criteria import CRITERIA, FAMILIES, evaluate
 from anoncore.measures.evaluation import MEASURES, MEASURES_OF_SEVERAL, Measure
 from anoncore.measures.registry import NUMBERS, title_of
+from anoncore.measures.verdict import Failing, Verdict, verdict
 
-__all__ = ["CRITERIA", "FAMILIES", "MEASURES", "MEASURES_OF_SEVERAL", "NUMBERS", "Measure", "evaluate", "title_of"]
+__all__ = [
+    "CRITERIA",
+    "FAMILIES",
+    "MEASURES",
+    "MEASURES_OF_SEVERAL",
+    "NUMBERS",
+    "Failing",
+    "Measure",
+    "Verdict",
+    "evaluate",
+    "title_of",
+    "verdict",
+]

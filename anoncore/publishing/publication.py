@@ -29,6 +29,7 @@ def release_files(
     requirements: Sequence[Requirement] = (),
     tables: Mapping[str, pd.DataFrame] | None = None,
     after: Sequence[Certificate] = (),
+    publish_untagged: Sequence[str] = (),
 ) -> dict[str, bytes]:
     """Make the files of a release: its tables, and the certificate that names and describes them.
 
@@ -48,6 +49,8 @@ def release_files(
         The published tables, where `Release.tables` was called already.
     after : sequence of Certificate
         Certificates of earlier releases of the same people or some of them, which the new one names.
+    publish_untagged : sequence of str
+        Insensitive columns that are published as they are although they undo a tag, see `certify`.
 
     Returns
     -------
@@ -78,11 +81,14 @@ def release_files(
     content = io.BytesIO()
     write_tables(tables, content, format)
     file = release_file(name, len(tables), format)
-    certificate = certify(release, key, {file: content.getvalue()}, requirements, tables, after)
+    written = {file: content.getvalue()}
+    certificate = certify(release, key, written, requirements, tables, after, publish_untagged)
     return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), file: content.getvalue()}
 
 
-def release_archive(release: Release, name: str, key: str, format: FileFormat = "csv") -> bytes:
+def release_archive(
+    release: Release, name: str, key: str, format: FileFormat = "csv", publish_untagged: Sequence[str] = ()
+) -> bytes:
     """One zip to hand out: every table as a file of its own (a workbook has all of them), and their certificate.
 
     Parameters
@@ -95,6 +101,8 @@ def release_archive(release: Release, name: str, key: str, format: FileFormat = 
         For the hash of the original table, such as `new_key` gives one; it is not written.
     format : {"csv", "parquet", "excel"}
         The format of the tables.
+    publish_untagged : sequence of str
+        Insensitive columns that are published as they are although they undo a tag, see `certify`.
 
     Returns
     -------
@@ -124,13 +132,13 @@ def release_archive(release: Release, name: str, key: str, format: FileFormat = 
     """
     tables = release.tables()
     if len(tables) == 1 or format == "excel":
-        return archive_bytes(release_files(release, name, key, format, tables=tables).items())
+        return archive_bytes(release_files(release, name, key, format, tables=tables, publish_untagged=publish_untagged).items())
     files = {}
     for member, (table, frame) in zip(member_names(tables), tables.items(), strict=True):
         content = io.BytesIO()
         write_tables({table: frame}, content, format)
         files[f"{name}-{member}{ENDINGS[format]}"] = content.getvalue()
-    certificate = certify(release, key, files, tables=tables)
+    certificate = certify(release, key, files, tables=tables, publish_untagged=publish_untagged)
     return archive_bytes([(f"{name}{CERTIFICATE}", certificate.dumps().encode()), *files.items()])
 
 
@@ -141,6 +149,7 @@ def publish(
     key: str,
     format: FileFormat = "csv",
     requirements: Sequence[Requirement] = (),
+    publish_untagged: Sequence[str] = (),
 ) -> list[Path]:
     """Write a release and its certificate, both or neither.
 
@@ -161,6 +170,8 @@ def publish(
         The format of the tables.
     requirements : sequence of Requirement
         Further conditions that the release has to keep.
+    publish_untagged : sequence of str
+        Insensitive columns that are published as they are although they undo a tag, see `certify`.
 
     Returns
     -------
@@ -189,7 +200,7 @@ def publish(
     ...     [path.name for path in publish(release, folder, "people", new_key())]
     ['people-certificate.json', 'people.csv']
     """
-    files = release_files(release, name, key, format, requirements)
+    files = release_files(release, name, key, format, requirements, publish_untagged=publish_untagged)
     contents = {Path(folder) / file: content for file, content in files.items()}
     replace_files(contents)
     return list(contents)

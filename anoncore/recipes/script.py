@@ -184,7 +184,8 @@ def _program(recipe: Recipe) -> Iterator[str]:
         yield "    for name, result in results.items():"
         yield "        print(name, result)"
     yield "    key = new_key()"
-    yield '    publish(release, HERE, "release", key, "excel")'
+    decided = f", publish_untagged={list(recipe.publish_untagged)!r}" if recipe.publish_untagged else ""
+    yield f'    publish(release, HERE, "release", key, "excel"{decided})'
     yield '    print("Key of the certificate\'s input hash, to be kept and not published:", key)'
 
 

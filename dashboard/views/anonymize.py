@@ -106,11 +106,13 @@ def _protects(data: Microdata) -> None:
 def _run_panel(algorithm: Algorithm | None, problem: str, data: Microdata) -> None:
     """Whether it can run, the button, progress while it runs, and what went wrong the last time."""
     instead: Algorithm | None = None
+    offered = False
     if algorithm is not None:
         try:
             algorithm.validate_data(data)
         except InfeasibleError as error:
             problem, instead = str(error), feasible_instead(algorithm, data, error)
+            offered = bool(error.instead)
         except AnonymizationError as error:
             problem = str(error)
     if runner.active() is not None:
@@ -120,10 +122,12 @@ def _run_panel(algorithm: Algorithm | None, problem: str, data: Microdata) -> No
         st.warning(escaped(problem))
         if instead is not None:
             st.button(
-                "Use the nearest feasible value",
+                "Use the nearest feasible value" if not offered else "Use what is possible",
                 on_click=_use,
                 args=(instead,),
-                help="Change the parameter that fails.",
+                help="Change the parameter that fails."
+                if not offered
+                else "Set the parameters that this sentence names.",
             )
     pressed = st.button(
         "Run",

@@ -14,7 +14,7 @@ from anoncore.table.suggestions import Suggestion, suggest, uniqueness
 from dashboard import compute, routes, state, tagging
 from dashboard.markdown import escaped
 from dashboard.state import LoadedTable
-from dashboard.views import attribute_details
+from dashboard.views import attribute_details, untagged
 from dashboard.views.data import column_summaries
 
 MEANINGS = {
@@ -44,6 +44,7 @@ def render() -> None:
     except AnonymizationError as error:
         st.error(escaped(f"{error} Until then no method can run."))
         return
+    untagged.propose(table, data)
     _what_follows(data)
     attribute_details.render(table, data)
 

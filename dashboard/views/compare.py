@@ -9,11 +9,12 @@ import streamlit as st
 from dashboard import routes, state
 from dashboard.palette import COLOR_NAMES, run_style
 from dashboard.state import Run
-from dashboard.views import parts
+from dashboard.views import parts, verdicts
 from dashboard.views.comparison import distributions, numbers, person
 
 MOST_RUNS = 6
 FIRST_RUNS = 3
+VERDICTS_IN_A_LINE = 3
 
 
 def render() -> None:
@@ -31,6 +32,7 @@ def render() -> None:
         st.info("Choose at least two runs.")
         return
     _legend(shown)
+    _verdicts(shown)
     attribute = _attribute(shown)
     parts.tabs(
         "compare",
@@ -82,6 +84,15 @@ def _legend(runs: list[Run]) -> None:
         st.warning(
             "These runs are not of the same table with the same tags, so their numbers are about different things."
         )
+
+
+def _verdicts(runs: list[Run]) -> None:
+    """The verdict on each run in one sentence, in equal size."""
+    for start in range(0, len(runs), VERDICTS_IN_A_LINE):
+        for column, run in zip(st.columns(VERDICTS_IN_A_LINE), runs[start : start + VERDICTS_IN_A_LINE], strict=False):
+            with column:
+                st.markdown(f"**{parts.escaped(run.label)}**")
+                verdicts.line(run)
 
 
 def _attribute(runs: list[Run]) -> str | None:

@@ -15,7 +15,7 @@ from anoncore.publishing.publication import release_archive
 from anoncore.publishing.report.treatments import treatments
 from dashboard import compute
 from dashboard.state import Run
-from dashboard.views import parts, takeaway
+from dashboard.views import parts, takeaway, untagged, verdicts
 
 PREVIEW_ROWS = 50
 TITLES: dict[FileFormat, str] = {"csv": "CSV", "parquet": "Parquet", "excel": "Excel"}
@@ -36,9 +36,11 @@ def render() -> None:
     if run is None:
         return
     _seed_warning(run)
+    st.subheader("What holds, and what does not")
+    verdicts.render(run)
+    untagged.decide(run)
     _downloads(run)
     _contents(run)
-    _guarantees(run)
     takeaway.render(run)
 
 
@@ -94,7 +96,9 @@ def _help(format: FileFormat, too_long: bool) -> str:
 
 def _archive(run: Run, format: FileFormat) -> Callable[[], bytes]:
     def make() -> bytes:
-        return release_archive(run.release, takeaway.file_stem(run), takeaway.input_key(run), format)
+        return release_archive(
+            run.release, takeaway.file_stem(run), takeaway.input_key(run), format, untagged.published(run)
+        )
 
     return make
 
@@ -137,13 +141,3 @@ def _contents(run: Run) -> None:
         if dropped
         else "No attribute is tagged identifier, so none was left out."
     )
-
-
-def _guarantees(run: Run) -> None:
-    st.subheader("What holds")
-    found = compute.cached("privacy.guarantees", run, privacy.guarantees)
-    if not found:
-        st.info("Nothing was asked of this release.")
-        return
-    st.markdown("\n".join(f"- {parts.escaped(one.sentence)}" for one in found))
-    st.caption("Checked on the published values, by the definitions named on the page Privacy.")

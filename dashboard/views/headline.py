@@ -13,6 +13,7 @@ from anoncore.utility.loss import INFORMATION_LOSS
 from dashboard import compute, routes, state
 from dashboard.markdown import escaped
 from dashboard.state import Run
+from dashboard.views import verdicts
 
 LEVELS = ("k", "distinct-l", "t-ordered", "t-equal")
 
@@ -72,6 +73,7 @@ def render() -> None:
         _score(second[0], "t", found.t, "{:.3f}")
         _score(second[1], INFORMATION_LOSS.title, found.loss, "{:.3f}")
         second[2].metric("Time", _seconds(run.seconds), help="What the method took, without these measures.")
+        verdicts.line(run)
         st.caption(_in_words(found, run))
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.markdown("More on", width="content")

@@ -11,7 +11,7 @@ import streamlit as st
 from anoncore import Exact, Fragment, Microdata, Partition, Release, attacks, privacy
 from anoncore.attacks import Reidentification
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
-from anoncore.privacy import Guarantee, PersonalGuarantee, Profile, WorstLevel
+from anoncore.privacy import Guarantee, Profile, WorstLevel
 from anoncore.requirements import (
     Comparison,
     DistinctDiversity,
@@ -27,7 +27,7 @@ from dashboard import about, compute
 from dashboard.charts.privacy import belief_histogram, distance_curve, risk_bars, share_at_most
 from dashboard.palette import run_style
 from dashboard.state import Run
-from dashboard.views import parts
+from dashboard.views import parts, verdicts
 from dashboard.views.parts import Tile
 
 MOST_VIOLATIONS = 200
@@ -53,7 +53,7 @@ def render() -> None:
         return
     asked = compute.cached("privacy.guarantees", run, privacy.guarantees)
     personal = compute.cached("privacy.personal_guarantees", run, privacy.personal_guarantees)
-    _asked(run, asked, personal)
+    _asked(run, asked)
     profile = parts.profile(run)
     for note in profile.notes:
         st.info(parts.escaped(note))
@@ -82,19 +82,9 @@ def render() -> None:
     _reidentification(run)
 
 
-def _asked(run: Run, guarantees: tuple[Guarantee, ...], personal: tuple[PersonalGuarantee, ...]) -> None:
-    """What was asked of the release, in sentences, and the groups that fail it."""
-    everything: tuple[PersonalGuarantee | Guarantee, ...] = (*personal, *guarantees)
-    if not everything:
-        st.info("Nothing was asked of this release.")
-        return
-    held, failed = ([one for one in everything if bool(one.holds) is wanted] for wanted in (True, False))
-    if held:
-        head = "Everything that was asked holds." if not failed else "This holds:"
-        st.success("\n".join([head, "", *(f"- {parts.escaped(one.sentence)}" for one in held)]))
-    if not failed:
-        return
-    st.error("\n".join(["This does not hold:", "", *(f"- {parts.escaped(one.sentence)}" for one in failed)]))
+def _asked(run: Run, guarantees: tuple[Guarantee, ...]) -> None:
+    """The verdict on the release, and the groups that fail what was asked of it."""
+    verdicts.render(run)
     found = privacy.check(run.release, [one.requirement for one in guarantees if not one.holds])
     if not found:
         return

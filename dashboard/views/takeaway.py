@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from anoncore import AnonymizationError, Release, datasets, privacy
+from anoncore.base.texts import listing
 from anoncore.publishing.certification import certify
 from anoncore.publishing.certification.certificate import new_key
 from anoncore.publishing.certification.certifying import require_clear_names
@@ -22,7 +23,7 @@ from anoncore.recipes.source import Source
 from anoncore.release.mapping import value_mapping
 from dashboard import compute, state
 from dashboard.state import Run
-from dashboard.views import parts
+from dashboard.views import parts, untagged
 
 RECIPE_MEASURES = ("privacy.profile", "utility.information_loss")
 MOST_COMPARED = 6
@@ -97,6 +98,9 @@ def uncertified(run: Run) -> str:
     broken = next((one.sentence for one in found if not one.holds), "")
     if broken:
         return f"There is no certificate for what does not hold. {broken}"
+    left = untagged.undecided(run)
+    if left:
+        return f"Decide on {listing(left, 30)} first: a release with columns that undo a tag is not handed out."
     try:
         require_clear_names(run.release)
     except AnonymizationError as error:
@@ -112,7 +116,7 @@ def _certificate(run: Run) -> Paper:
         "application/json",
         "For publication: what holds and by whose definition. `anoncore verify` re-checks it from the published files "
         "alone, in any of the formats.",
-        lambda: certify(run.release, input_key(run)).dumps(),
+        lambda: certify(run.release, input_key(run), publish_untagged=untagged.published(run)).dumps(),
         uncertified(run),
     )
 
@@ -213,4 +217,4 @@ def recipe(run: Run) -> Recipe:
         source = Source(path=run.table_name)
     else:
         source = Source(builtin=entry.name, rows=run.data.n_rows if entry.generated else None)
-    return Recipe.of(source, run.data, run.algorithm, RECIPE_MEASURES)
+    return Recipe.of(source, run.data, run.algorithm, RECIPE_MEASURES, untagged.published(run))

@@ -161,3 +161,13 @@ def test_adult_is_searched_in_under_a_second():
     begin = time.perf_counter()
     assert len(privacy.tag_leaks(release)) == 8
     assert time.perf_counter() - begin < 1.0
+
+
+def test_where_a_unit_is_given_people_are_counted():
+    visits = pd.DataFrame(
+        {"who": list("aabbccdd"), "age": [30, 30, 31, 31, 32, 32, 33, 33], "ward": [1, 1, 2, 2, 1, 1, 2, 2]}
+    )
+    data = Microdata(visits, roles={"age": "quasi-identifier"}, unit="who")
+    (leak,) = privacy.tag_leaks(mondrian(4).anonymize(data))
+    assert (leak.split.smallest_before, leak.split.smallest, leak.split.n_below) == (4, 2, 8)
+    assert "has 2 people instead of 4, and 8 of 8 rows are in classes of fewer than 4 people" in leak.finding

@@ -80,6 +80,8 @@ class Certificate(Entry):
         Earlier releases of the same people or some of them, by their hashes.
     untagged : list of UntaggedColumn or None
         Insensitive columns that undo a tag, and by which decision they are published all the same; None without any.
+    not_asked : list of str or None
+        What nobody asked for and fails badly, in sentences; None where nothing does.
 
     Examples
     --------
@@ -122,6 +124,7 @@ class Certificate(Entry):
     unit: Unit | None = None
     after: list[Earlier] | None = None
     untagged: list[UntaggedColumn] | None = None
+    not_asked: list[str] | None = None
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:

@@ -16,6 +16,7 @@ import anoncore
 from anoncore import privacy
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.texts import listing
+from anoncore.measures import verdict
 from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.publishing.certification.attribute_entries import attribute_entries
 from anoncore.publishing.certification.certificate import ALIKE, NO_SEED, SEED, Certificate, input_hash
@@ -44,10 +45,10 @@ from anoncore.publishing.certification.rechecking import (
     recheck_people,
     recheck_requirement,
 )
+from anoncore.publishing.certification.untagged_columns import decided_leaks, untagged_entries
 from anoncore.publishing.certification.verification import content_findings
 from anoncore.publishing.certification.written_cells import written_as
 from anoncore.publishing.export import FileFormat
-from anoncore.publishing.certification.untagged_columns import decided_leaks, untagged_entries
 from anoncore.recipes.recipe import without_seeds
 from anoncore.release.release import Release, ReleaseMethod
 from anoncore.requirements import Requirement
@@ -164,6 +165,7 @@ def certify(
         unit=None if unit is None else Unit(column=unit, people=release.data.n_people, about=PEOPLE),
         after=earlier or None,
         untagged=untagged_entries(leaks, published) or None,
+        not_asked=[one.sentence for one in verdict(release, requirements).not_asked if one.name != "untagged"] or None,
     )
     wrong = next((one.sentence for one in content_findings(certificate, files or {}) if one.outcome == "fails"), "")
     if wrong:

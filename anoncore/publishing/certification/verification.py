@@ -27,9 +27,9 @@ from anoncore.publishing.certification.rechecking import (
     recheck_rows,
 )
 from anoncore.publishing.certification.strict_reading import read_strictly
+from anoncore.publishing.certification.untagged_columns import untagged_findings
 from anoncore.publishing.certification.written_cells import WrittenTable, cell_content, group_cell, label_as, shown_cell
 from anoncore.publishing.export import ENDINGS, FORMULA, FileFormat, member_names, sheet_titles
-from anoncore.publishing.certification.untagged_columns import untagged_findings
 from anoncore.table.microdata import Microdata
 
 ORDER = "An order of rows can tell which of them belong to whom."

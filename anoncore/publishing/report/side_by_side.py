@@ -56,9 +56,9 @@ def _made(subject: Subject) -> Made:
 
 
 def promises(subjects: Sequence[Subject]) -> Section:
-    """What each release was asked for and whether it holds."""
-    asked = [(one, [sentence for _, sentence, _ in statements(one)]) for one in subjects]
-    return section("What holds", "promises.html", promises=asked)
+    """What each release was asked for and whether it holds, and what nobody asked for and fails badly."""
+    asked = [(one, one.verdict, [sentence for _, sentence, _ in statements(one)]) for one in subjects]
+    return section("What holds, and what does not", "promises.html", promises=asked)
 
 
 def numbers_side_by_side(subjects: Sequence[Subject], numbers: Sequence[Numbers]) -> Section:

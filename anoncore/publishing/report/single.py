@@ -46,7 +46,8 @@ def summary(subject: Subject, numbers: Numbers) -> Section:
 
 def holds(subject: Subject) -> Section:
     """What was asked for or promised, by whose definition, and the level reached."""
-    return section("What holds", "holds.html", statements=statements(subject))
+    found = subject.verdict
+    return section("What holds, and what does not", "holds.html", statements=statements(subject), verdict=found)
 
 
 def statements(subject: Subject) -> list[tuple[bool, str, str]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from anoncore.base.errors import AnonymizationError
 from anoncore.measures.criteria import CRITERIA, Cache
+from anoncore.measures.verdict import Verdict, verdict
 from anoncore.release.release import Release
 
 
@@ -79,6 +80,20 @@ class Subject:
     def attribute(self) -> str | None:
         """The sensitive attribute that the report looks at: the first that is published."""
         return next((name for name in self.release.data.sensitive if name in self.release.attributes), None)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What was asked of the release and holds or not, and what nobody asked for and fails badly."""
+        attribute = self.attribute
+        try:
+            breach = (
+                None
+                if attribute is None
+                else CRITERIA["foreground-breach"].evaluate(self.release, attribute, self.measure)
+            )
+        except AnonymizationError:  # the attack needs groups that all attributes share
+            breach = None
+        return verdict(self.release, cache=self.measure, foreground=breach)
 
     def numbers(self, attribute: str | None) -> dict[str, float | AnonymizationError]:
         """Every criterion of the release, by name.

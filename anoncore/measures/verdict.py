@@ -1,0 +1,316 @@
+"""The verdict on a release: what was asked of it and holds or not, and what nobody asked for and fails badly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anoncore import attacks, privacy
+from anoncore.attacks.foreground.attack import FOREGROUND_BREACH
+from anoncore.base.errors import AnonymizationError
+from anoncore.measures.criteria import Cache, usual_distance
+from anoncore.privacy.tag_leaks import UNIQUE
+from anoncore.release.release import Release
+from anoncore.requirements import KAnonymity, Requirement, TCloseness
+from anoncore.requirements.worth import NEAR_CERTAIN
+from anoncore.table.relations import NEARLY
+
+LEAST_LEARNED = 0.5
+"""Share of the doubt left by guessing that a belief has to remove before the release is to blame for it."""
+FOUND = 1 / 3
+"""Probability to be found above which nobody publishes.
+
+Of the class sizes that agencies have accepted, the smallest is three rows (El Emam, Guide to the De-Identification of
+Personal Health Information, 2013, chapter 16). The baseline is picking a row at random.
+"""
+FAR = 0.5
+"""Distance of a group from the table from which on the group tells more of its people than the table does.
+
+The distances that are asked for lie between 0.1 and 0.3. At 0.5 half of the group would need other values, or all of it
+values half the range away. The baseline is 0, the table as one group.
+"""
+GIVEN_AWAY = 0.05
+"""Share of people above which an attack is no matter of single people: one of twenty, as for a test at the 5 % level.
+
+The baseline is the same share for an adversary who takes every possible world for equally likely.
+"""
+
+
+MOST_NAMED = 8
+"""Columns that a sentence names."""
+
+
+@dataclass(frozen=True)
+class Failing:
+    """A number that nobody asked for and that fails badly.
+
+    Attributes
+    ----------
+    name : str
+        Name of the number, such as `largest-belief`; `untagged` for a column that undoes a tag.
+    title : str
+        What fails, in a few words with the value.
+    sentence : str
+        What that means for people, with the level and the baseline.
+    value : float
+        The number.
+    level : float
+        From where on it counts as bad.
+    baseline : float
+        What is reached without the release.
+
+    Examples
+    --------
+    >>> from anoncore.measures.verdict import Failing
+    >>> Failing("largest-belief", "largest belief 100%", "...", value=1.0, level=0.9, baseline=0.3).title
+    'largest belief 100%'
+    """
+
+    name: str
+    title: str
+    sentence: str
+    value: float
+    level: float
+    baseline: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What holds of a release and what does not, whether or not somebody asked for it.
+
+    Attributes
+    ----------
+    held : tuple of str
+        What was asked for and holds, a sentence each.
+    failed : tuple of str
+        What was asked for and does not hold, a sentence each.
+    not_asked : tuple of Failing
+        What nobody asked for and fails badly.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.measures import verdict
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 3 + ["cold"] * 3})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> found = verdict(Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data))
+    >>> found.asked, [one.title for one in found.not_asked]
+    ('Everything that was asked holds.', ['largest belief 100%', 'distance 0.50'])
+    """
+
+    held: tuple[str, ...]
+    failed: tuple[str, ...]
+    not_asked: tuple[Failing, ...]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether something was asked, all of it holds, and nothing else fails badly."""
+        return bool(self.held) and not self.failed and not self.not_asked
+
+    @property
+    def asked(self) -> str:
+        """How much of what was asked holds, in a sentence."""
+        if not self.held and not self.failed:
+            return "Nothing was asked of this release."
+        if not self.failed:
+            return "Everything that was asked holds."
+        return f"{len(self.failed)} of {len(self.held) + len(self.failed)} things that were asked do not hold."
+
+    @property
+    def headline(self) -> str:
+        """The verdict in a sentence, which never says the good half alone."""
+        if not self.not_asked:
+            return self.asked
+        titles = ", ".join(one.title for one in self.not_asked)
+        return f"{self.asked.rstrip('.')}, but {_counted(self.not_asked)} badly: {titles}."
+
+
+def verdict(
+    release: Release,
+    requirements: Sequence[Requirement] = (),
+    cache: Cache | None = None,
+    foreground: float | None = None,
+) -> Verdict:
+    """Say what was asked of a release and holds or not, and what nobody asked for and fails badly.
+
+    What nobody asked for fails badly where an adversary is nearly certain of somebody's sensitive value, where somebody
+    is found with more than one chance in three, where a group is half of the way or more from the table, where what the
+    release itself teaches gives away one of twenty people, and where an insensitive column undoes a tag. Each is left
+    out where a guess without the release gets as far, or where another level was asked for.
+
+    Parameters
+    ----------
+    release : Release
+        The release that is judged.
+    requirements : sequence of Requirement
+        What was asked besides what its algorithm promises.
+    cache : callable, optional
+        `cache(name, function, *arguments)` gives `function(release, *arguments)` and may keep it.
+    foreground : float, optional
+        The share of people whom the foreground-knowledge attack breaches, where it was made; it is not made here.
+
+    Returns
+    -------
+    Verdict
+        Sentences for all of it.
+
+    Notes
+    -----
+    Assumes: that of the numbers that it is made of; the adversary knows every quasi-identifier and who is in the table.
+    Cost: that of `privacy.profile`, `attacks.attribute_disclosure`, `attacks.reidentification` and `privacy.tag_leaks`.
+    Use: wherever a release is called good, so that nobody takes what was asked for all that matters.
+    Avoid: one of its numbers is in question: ask for that.
+    """
+
+    def direct(_name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:
+        return function(release, *arguments)
+
+    measure = direct if cache is None else cache
+    asked: tuple[privacy.Guarantee, ...] = (
+        privacy.guarantees(release, requirements) if requirements else measure("privacy.guarantees", privacy.guarantees)
+    )
+    said = [(bool(one.holds), one.sentence) for one in asked]
+    personal = measure("privacy.personal_guarantees", privacy.personal_guarantees)
+    said += [(bool(one.holds), one.sentence) for one in personal]
+    if not release.is_shared:
+        with suppress(AnonymizationError):  # without a common attribute there is nothing to join on
+            joins = measure("privacy.joins", privacy.joins)
+            said.append((bool(joins.holds), joins.sentences[0]))
+    wanted = [one.requirement for one in asked]
+    not_asked = [*_believed(release, measure), *_found(wanted, measure), *_distant(release, wanted, measure)]
+    not_asked += [*_taught(foreground), *_untagged(measure)]
+    held, failed = (tuple(sentence for holds, sentence in said if holds is state) for state in (True, False))
+    return Verdict(held, failed, tuple(not_asked))
+
+
+def _believed(release: Release, measure: Cache) -> Iterator[Failing]:
+    """Beliefs that are nearly certain, although guessing leaves doubt."""
+    for name in release.data.sensitive:
+        try:
+            disclosure = measure("attacks.attribute_disclosure", attacks.attribute_disclosure, name)
+        except AnonymizationError:  # its single values are not published
+            continue
+        largest, guess = float(disclosure.largest), float(disclosure.largest.baseline or 0.0)
+        if largest < NEAR_CERTAIN - 1e-9 or largest - guess < LEAST_LEARNED * (1 - guess):
+            continue
+        sure = int((disclosure.belief >= NEAR_CERTAIN - 1e-9).sum())
+        yield Failing(
+            "largest-belief",
+            f"largest belief {largest:.0%}",
+            f"Of {sure:,} of {release.data.n_rows:,} rows ({_share(sure / release.data.n_rows)}) an adversary is at "
+            f"least {NEAR_CERTAIN:.0%} sure of '{name}', at most {_share(largest)}; guessing is {guess:.0%} sure.",
+            largest,
+            NEAR_CERTAIN,
+            guess,
+        )
+
+
+def _found(wanted: Sequence[Requirement], measure: Cache) -> Iterator[Failing]:
+    """People who are found by what is known of them, where no size of classes was asked for."""
+    if any(isinstance(one, KAnonymity) and one.k > 1 for one in wanted):
+        return
+    try:
+        risk = measure("attacks.reidentification", attacks.reidentification)
+    except AnonymizationError:  # no attribute is known
+        return
+    largest = float(risk.prosecutor.largest)
+    if largest <= FOUND + 1e-9:
+        return
+    above, chance = float((risk.risk > FOUND + 1e-9).mean()), float(risk.prosecutor.mean.baseline or 0.0)
+    yield Failing(
+        "reidentified-largest",
+        f"found with {_share(largest)}",
+        f"Of {_share(above)} of the people, whoever knows their quasi-identifiers finds the row with more than one "
+        f"chance in three, at most with {_share(largest)}; picking a row at random finds it with {chance:.2g}.",
+        largest,
+        FOUND,
+        chance,
+    )
+
+
+def _distant(release: Release, wanted: Sequence[Requirement], measure: Cache) -> Iterator[Failing]:
+    """Groups far from the table, where no distance was asked for."""
+    profile = measure("privacy.profile", privacy.profile)
+    for name in release.data.sensitive:
+        if any(isinstance(one, TCloseness) and one.attribute in (None, name) for one in wanted):
+            continue
+        try:
+            worst = profile.score(f"t-{usual_distance(release, name)}", name)
+        except AnonymizationError:  # its single values are not published
+            continue
+        if worst >= FAR:
+            yield Failing(
+                "t",
+                f"distance {worst:.2f}",
+                f"In the worst {release.group_word} '{name}' is {worst:.2f} away from the whole table (earth mover's "
+                "distance; 0 is as in the table, 1 is as far as can be).",
+                float(worst),
+                FAR,
+                0.0,
+            )
+
+
+def _taught(foreground: float | None) -> Iterator[Failing]:
+    """People who are given away by what the release itself teaches, where that attack was made."""
+    if foreground is not None and foreground > GIVEN_AWAY:
+        yield Failing(
+            FOREGROUND_BREACH.name,
+            f"foreground breach {_share(foreground)}",
+            f"What the release itself teaches gives away {_share(foreground)} of the people with a sensitive value: "
+            "an adversary believes it with more than one half.",
+            foreground,
+            GIVEN_AWAY,
+            0.0,
+        )
+
+
+def _untagged(measure: Cache) -> Iterator[Failing]:
+    """Insensitive columns that undo a tag and on which the tags do not decide: each that tells or is told, and all that
+    only make classes smaller together.
+    """
+    open_leaks = [leak for leak in measure("privacy.tag_leaks", privacy.tag_leaks) if not leak.is_settled]
+    for leak in open_leaks:
+        if leak.relations:
+            closest = leak.relations[0]
+            level = closest.guessing + NEARLY * (1 - closest.guessing)
+            title = f"untagged '{leak.column}'"
+            yield Failing("untagged", title, leak.sentence, closest.share, level, closest.guessing)
+    singling = [leak for leak in open_leaks if not leak.relations and leak.split is not None]
+    if not singling:
+        return
+    below = {leak.column: leak.split.n_below for leak in singling if leak.split is not None}
+    named = ", ".join(f"'{name}' ({rows:,})" for name, rows in list(below.items())[:MOST_NAMED])
+    more = f" and {len(below) - MOST_NAMED} more" if len(below) > MOST_NAMED else ""
+    first = singling[0]
+    k = first.split.k if first.split is not None else 0
+    them = "it" if len(below) == 1 else "them"
+    which = "alone" if k == UNIQUE else f"in classes of fewer than k = {k}"
+    yield Failing(
+        "untagged",
+        f"{len(below)} untagged column{'s' if len(below) > 1 else ''}",
+        f"Nobody said who knows {named}{more}: for whoever does, so many of {first.n_rows:,} rows are {which}. "
+        f"Tag {them}, or leave {them} out of the release.",
+        max(below.values()) / first.n_rows,
+        0.0,
+        first.split.n_below_before / first.n_rows if first.split is not None else 0.0,
+    )
+
+
+def _counted(failing: Sequence[Failing]) -> str:
+    if len(failing) == 1:
+        return "1 thing that nobody asked for fails"
+    return f"{len(failing)} things that nobody asked for fail"
+
+
+def _share(value: float) -> str:
+    """A share in percent; rounding makes neither all nor nothing of it."""
+    if 0 < value < 0.0005 or 0.9995 <= value < 1:
+        return "less than 0.1%" if value < 0.5 else "more than 99.9%"
+    return f"{np.round(100 * value, 1):g}%"

@@ -1,0 +1,70 @@
+"""The verdict on a run wherever one stands: what was asked beside what nobody asked for, in equal size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from anoncore.measures import Verdict, verdict
+from anoncore.measures.criteria import BREACH_R
+from dashboard import compute
+from dashboard.markdown import escaped
+from dashboard.state import Run
+
+NOTHING_BAD = (
+    "Nothing fails badly of what is measured whether or not somebody asks: how sure an adversary is of a value, how "
+    "surely somebody is found, how far a group is from the table, and columns that undo a tag."
+)
+
+
+def verdict_of(run: Run) -> Verdict:
+    """The verdict on a run, from measures that are computed once."""
+
+    def cache(name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:
+        return compute.cached(name, run, function, *arguments)
+
+    attacked = [compute.known("attacks.foreground_knowledge", run, name, BREACH_R) for name in run.data.sensitive]
+    shares = [float(one.recall) for one in attacked if one is not None]
+    return verdict(run.release, cache=cache, foreground=max(shares, default=None))
+
+
+def render(run: Run) -> None:
+    """Draw both halves of the verdict beside each other."""
+    found = verdict_of(run)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        if found.failed:
+            st.error(_box(found.asked, found.failed), icon=":material/close:")
+        if found.held:
+            st.success(_box("This holds." if found.failed else found.asked, found.held), icon=":material/check:")
+        if not found.held and not found.failed:
+            st.info(found.asked)
+    with right:
+        if found.not_asked:
+            count = len(found.not_asked)
+            head = (
+                "Nobody asked for this, and it fails badly."
+                if count == 1
+                else "Nobody asked for these, and they fail badly."
+            )
+            st.error(_box(head, [one.sentence for one in found.not_asked]), icon=":material/close:")
+        else:
+            st.info(NOTHING_BAD)
+
+
+def line(run: Run) -> None:
+    """Draw the verdict in one sentence, which is green only where nothing fails."""
+    found = verdict_of(run)
+    text = escaped(found.headline)
+    if found.is_good:
+        st.success(text)
+    elif found.failed or found.not_asked:
+        st.error(text)
+    else:
+        st.info(text)
+
+
+def _box(head: str, sentences: Sequence[str]) -> str:
+    return "\n".join([f"**{head}**", "", *(f"- {escaped(one)}" for one in sentences)])

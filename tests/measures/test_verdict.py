@@ -1,0 +1,110 @@
+"""The verdict on a release: asked and held, asked and failed, and what nobody asked for and fails badly."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from anoncore import Microdata, attacks, privacy
+from anoncore.algorithms import Anatomy, Mondrian
+from anoncore.measures import verdict
+from anoncore.measures.verdict import FAR, FOUND, GIVEN_AWAY
+from anoncore.requirements import FrequencyDiversity, KAnonymity, TCloseness
+from anoncore.requirements.worth import NEAR_CERTAIN
+from tests.privacy.releases import builtin, generalized
+from tests.shared_data import require
+
+PEOPLE = pd.DataFrame({"age": range(20, 40), "illness": ["flu", "cold"] * 10})
+ROLES = {"age": "quasi-identifier", "illness": "sensitive"}
+
+
+def mondrian(*requirements):
+    return Mondrian(requirements=requirements)
+
+
+def names(found):
+    return [one.name for one in found.not_asked]
+
+
+def test_a_release_that_is_good_in_all_of_it():
+    found = verdict(mondrian(KAnonymity(k=4), FrequencyDiversity(l=2)).anonymize(Microdata(PEOPLE, ROLES)))
+    assert found.is_good
+    assert (len(found.held), found.failed, found.not_asked) == (2, (), ())
+    assert found.headline == "Everything that was asked holds."
+
+
+def test_one_illness_in_a_class_is_named_beside_what_holds():
+    data = Microdata(PEOPLE.assign(illness=["flu"] * 10 + ["cold"] * 10), ROLES)
+    found = verdict(mondrian(KAnonymity(k=5)).anonymize(data))
+    assert not found.is_good
+    assert found.asked == "Everything that was asked holds."
+    assert found.headline.startswith("Everything that was asked holds, but 2 things that nobody asked for fail badly: ")
+    belief, distance = found.not_asked
+    assert (belief.name, belief.value, belief.baseline, belief.level) == ("largest-belief", 1.0, 0.5, NEAR_CERTAIN)
+    assert belief.sentence == (
+        "Of 20 of 20 rows (100%) an adversary is at least 90% sure of 'illness', at most 100%; guessing is 50% sure."
+    )
+    assert (distance.name, distance.value, distance.level) == ("t", 0.5, FAR)
+
+
+def test_what_guessing_knows_too_is_no_fault_of_the_release():
+    data = Microdata(PEOPLE.assign(illness=["flu"] * 19 + ["cold"]), ROLES)
+    found = verdict(mondrian(KAnonymity(k=10)).anonymize(data))
+    assert float(attacks.attribute_disclosure(generalized(data, [0] * 20), "illness").largest) == 0.95
+    assert names(found) == ["largest-belief"], (
+        "one class has the flu alone: all of the doubt that guessing leaves is gone"
+    )
+    whole = verdict(mondrian(KAnonymity(k=20)).anonymize(data))
+    assert whole.not_asked == ()
+
+
+def test_distance_is_left_out_where_one_was_asked_for():
+    data = Microdata(PEOPLE.assign(illness=["flu"] * 10 + ["cold"] * 10), ROLES)
+    release = mondrian(KAnonymity(k=5), TCloseness(t=0.6, ground="equal")).anonymize(data)
+    assert "t" not in names(verdict(release))
+
+
+def test_being_found_counts_where_no_class_size_was_asked_for():
+    data = Microdata(PEOPLE, ROLES)
+    found = verdict(Anatomy(l=2).anonymize(data))
+    (one,) = (one for one in found.not_asked if one.name == "reidentified-largest")
+    assert (one.value, one.level, one.baseline) == (1.0, FOUND, 1 / 20)
+    assert one.sentence.startswith("Of 100% of the people, whoever knows their quasi-identifiers finds the row")
+    asked = verdict(mondrian(KAnonymity(k=2), FrequencyDiversity(l=2)).anonymize(data))
+    assert "reidentified-largest" not in names(asked), "k = 2 was asked for, and holds"
+
+
+def test_what_was_asked_and_does_not_hold_comes_first():
+    release = generalized(Microdata(PEOPLE, ROLES), [0] * 4 + [1] * 16)
+    found = verdict(release, [KAnonymity(k=5), FrequencyDiversity(l=2)])
+    assert (len(found.held), len(found.failed)) == (1, 1)
+    assert found.headline == "1 of 2 things that were asked do not hold."
+    assert verdict(release).headline == "Nothing was asked of this release."
+
+
+@pytest.mark.parametrize(("share", "bad"), [(None, False), (GIVEN_AWAY, False), (0.06, True)])
+def test_the_foreground_attack_counts_where_it_was_made(share, bad):
+    release = mondrian(KAnonymity(k=4), FrequencyDiversity(l=2)).anonymize(Microdata(PEOPLE, ROLES))
+    assert ("foreground-breach" in names(verdict(release, foreground=share))) is bad
+
+
+def test_columns_that_undo_a_tag_are_part_of_it():
+    frame = PEOPLE.assign(decade=[20] * 10 + [30] * 10, note=range(20))
+    decades = Microdata(frame, {"decade": "quasi-identifier", "illness": "sensitive", "age": "identifier"})
+    release = mondrian(KAnonymity(k=10)).anonymize(decades)
+    (leak,) = privacy.tag_leaks(release)
+    (failing,) = verdict(release).not_asked
+    assert (leak.column, failing.name, failing.title) == ("note", "untagged", "1 untagged column")
+    assert failing.sentence == (
+        "Nobody said who knows 'note' (20): for whoever does, so many of 20 rows are in classes of fewer than k = 10. "
+        "Tag it, or leave it out of the release."
+    )
+
+
+def test_adult_with_k_alone_is_never_called_good():
+    require("adult.csv")
+    found = verdict(mondrian(KAnonymity(k=5)).anonymize(builtin("adult")))
+    assert found.failed == ()
+    assert not found.is_good
+    assert any(one.title == "untagged 'education-num'" for one in found.not_asked)
+    assert any(one.name == "largest-belief" and one.value == 1 for one in found.not_asked)
