@@ -18,7 +18,7 @@ MOST_NAMED = 8
 
 def published(run: Run) -> tuple[str, ...]:
     """The columns of a run that shall be published as they are, by decision."""
-    kept = state.forms().get(_place(run), [])
+    kept = state.forms_of(run).get(_place(run), [])
     return tuple(leak.column for leak in _open(run) if leak.column in kept)
 
 
@@ -89,8 +89,8 @@ def _place(run: Run) -> str:
 
 
 def _keep(run: Run, column: str, key: str) -> None:
-    kept: Sequence[Any] = [name for name in state.forms().get(_place(run), []) if name != column]
-    state.forms()[_place(run)] = [*kept, column] if state.widget_value(key) else list(kept)
+    kept: Sequence[Any] = [name for name in state.forms_of(run).get(_place(run), []) if name != column]
+    state.forms_of(run)[_place(run)] = [*kept, column] if state.widget_value(key) else list(kept)
 
 
 def _tag_buttons(leak: TagLeak, place: str, table: LoadedTable | None) -> None:
