@@ -167,6 +167,28 @@ def verdict(
     Cost: that of `privacy.profile`, `attacks.attribute_disclosure`, `attacks.reidentification` and `privacy.tag_leaks`.
     Use: wherever a release is called good, so that nobody takes what was asked for all that matters.
     Avoid: one of its numbers is in question: ask for that.
+
+    References
+    ----------
+    The definitions of the numbers, each with its own source; the levels are those of this module and of
+    `anoncore.requirements.worth`, each with its reason.
+
+    Examples
+    --------
+    Everybody in a class of three has the same disease, which k-anonymity does not forbid:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.measures import verdict
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 3 + ["cold"] * 3})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> found = verdict(Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data))
+    >>> found.is_good
+    False
+    >>> print(found.not_asked[0].sentence)
+    Of 6 of 6 rows (100%) an adversary is at least 90% sure of 'disease', at most 100%; guessing is 50% sure.
     """
 
     def direct(_name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:

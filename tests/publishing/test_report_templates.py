@@ -21,6 +21,7 @@ NUMBER = SimpleNamespace(
     title=NASTY, meaning=NASTY, source=NASTY, family=NASTY, summary=NASTY, higher_is_better=True, text=lambda _: NASTY
 )
 SUBJECT = SimpleNamespace(style=0, label=NASTY, table=NASTY)
+VERDICT = SimpleNamespace(headline=NASTY, not_asked=[SimpleNamespace(sentence=NASTY)])
 VALUES: dict[str, tuple[dict[str, Any], int]] = {
     "adversary.html": (
         {
@@ -37,7 +38,7 @@ VALUES: dict[str, tuple[dict[str, Any], int]] = {
     "cost.html": ({"figures": [FIGURE], "no_queries": NASTY}, 3),
     "definitions.html": ({}, 0),
     "distributions.html": ({"figures": [FIGURE], "missing": [NASTY]}, 3),
-    "holds.html": ({"statements": [(True, NASTY, NASTY), (False, NASTY, NASTY)]}, 4),
+    "holds.html": ({"statements": [(True, NASTY, NASTY), (False, NASTY, NASTY)], "verdict": VERDICT}, 6),
     "meanings.html": ({"numbers": [NUMBER]}, 3),
     "method.html": ({"algorithm": NUMBER, "parameters": [(NASTY, NASTY)], "seed": NASTY, "notes": [NASTY]}, 8),
     "not_checked.html": ({"missing": [NASTY]}, 1),
@@ -50,7 +51,7 @@ VALUES: dict[str, tuple[dict[str, Any], int]] = {
         },
         7,
     ),
-    "promises.html": ({"promises": [(SUBJECT, [NASTY])]}, 2),
+    "promises.html": ({"promises": [(SUBJECT, VERDICT, [NASTY])]}, 4),
     "published.html": (
         {
             "attributes": [(NASTY, NASTY)],

@@ -1,0 +1,45 @@
+"""Report, certificate and command say what the verdict says, in the same words."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from anoncore import Microdata
+from anoncore.algorithms import Anatomy, Mondrian
+from anoncore.cli.text import summary
+from anoncore.measures import verdict
+from anoncore.publishing.certification import Certificate, certify, verify
+from anoncore.publishing.report import Subject, report
+from anoncore.recipes.recipe import RecipeRun
+from anoncore.requirements import KAnonymity
+from tests.measures.test_verdict import PEOPLE, ROLES
+from tests.publishing.certification.tables import KEY, written
+
+DATA = Microdata(PEOPLE.assign(illness=["flu"] * 10 + ["cold"] * 10), ROLES)
+
+
+def test_the_same_words_everywhere() -> None:
+    release = Mondrian(requirements=[KAnonymity(k=5)]).anonymize(DATA)
+    found = verdict(release)
+    sentences = [one.sentence for one in found.not_asked]
+    assert len(sentences) == 2
+    lines = list(summary(RecipeRun(release, DATA, {})))
+    assert [f"  Nobody asked for this, and it fails badly: {one}" for one in sentences] == lines[-2:]
+    page = report([Subject("One", release)])
+    both = report([Subject("One", release), Subject("Other", Anatomy(l=2).anonymize(DATA))])
+    for sentence in (found.headline, *sentences):
+        assert str(Markup.escape(sentence)) in page
+        assert str(Markup.escape(sentence)) in both
+    tables = release.tables()
+    files = written(tables, "csv")
+    certificate = certify(release, KEY, files, tables=tables)
+    assert certificate.not_asked == sentences
+    assert Certificate.loads(certificate.dumps()) == certificate
+    assert verify(certificate, files).holds
+
+
+def test_a_certificate_of_a_good_release_says_nothing_more() -> None:
+    release = Mondrian(requirements=[KAnonymity(k=20)]).anonymize(DATA)
+    certificate = certify(release, KEY)
+    assert certificate.not_asked is None
+    assert "not_asked" not in certificate.dumps()
