@@ -12,6 +12,7 @@ import numpy as np
 from anoncore import attacks, privacy
 from anoncore.attacks.foreground.attack import FOREGROUND_BREACH
 from anoncore.base.errors import AnonymizationError
+from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
 from anoncore.measures.criteria import Cache, usual_distance
 from anoncore.privacy.tag_leaks import UNIQUE
 from anoncore.release.release import Release
@@ -220,9 +221,9 @@ def _believed(release: Release, measure: Cache) -> Iterator[Failing]:
         except AnonymizationError:  # its single values are not published
             continue
         largest, guess = float(disclosure.largest), float(disclosure.largest.baseline or 0.0)
-        if largest < NEAR_CERTAIN - 1e-9 or largest - guess < LEAST_LEARNED * (1 - guess):
+        if not reaches(largest, NEAR_CERTAIN, ACCUMULATED) or largest - guess < LEAST_LEARNED * (1 - guess):
             continue
-        sure = int((disclosure.belief >= NEAR_CERTAIN - 1e-9).sum())
+        sure = int(reaches(disclosure.belief, NEAR_CERTAIN, ACCUMULATED).sum())
         yield Failing(
             "largest-belief",
             f"largest belief {largest:.0%}",
@@ -243,9 +244,9 @@ def _found(wanted: Sequence[Requirement], measure: Cache) -> Iterator[Failing]:
     except AnonymizationError:  # no attribute is known
         return
     largest = float(risk.prosecutor.largest)
-    if largest <= FOUND + 1e-9:
+    if not lies_above(largest, FOUND, ACCUMULATED):
         return
-    above, chance = float((risk.risk > FOUND + 1e-9).mean()), float(risk.prosecutor.mean.baseline or 0.0)
+    above, chance = float(lies_above(risk.risk, FOUND, ACCUMULATED).mean()), float(risk.prosecutor.mean.baseline or 0.0)
     yield Failing(
         "reidentified-largest",
         f"found with {_share(largest)}",
@@ -267,7 +268,7 @@ def _distant(release: Release, wanted: Sequence[Requirement], measure: Cache) ->
             worst = profile.score(f"t-{usual_distance(release, name)}", name)
         except AnonymizationError:  # its single values are not published
             continue
-        if worst >= FAR:
+        if reaches(float(worst), FAR, ACCUMULATED):
             yield Failing(
                 "t",
                 f"distance {worst:.2f}",

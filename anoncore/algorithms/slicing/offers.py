@@ -11,12 +11,12 @@ import numpy as np
 from anoncore.algorithms.slicing.attribute_partition import partition_attributes
 from anoncore.algorithms.slicing.tuple_partition import sensitive_codes
 from anoncore.base.errors import DataError
+from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.requirements.worth import SURE_L
 from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata
 from anoncore.utility.associations import association
 
-TOLERANCE = 1e-9
 MOST_COLUMNS = 12
 """Numbers of columns that are tried at most; sizes of the sensitive column are halved, which finds the largest."""
 
@@ -58,7 +58,7 @@ class OneBucket:
 
     def keeps(self, beside: Sequence[str], l: float) -> bool:
         """Whether everybody has l with these attributes beside the sensitive one."""
-        return self.reached(beside) >= l - TOLERANCE * l**2
+        return bool(reaches(self.reached(beside), l, ACCUMULATED))
 
     def most_beside(self, ranked: Sequence[str], l: float) -> int:
         """How many of the attributes, the first ones first, may stand beside the sensitive one; -1 for none at all."""
