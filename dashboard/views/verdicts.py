@@ -36,9 +36,9 @@ def render(run: Run) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         if found.failed:
-            st.error(_box(found.asked, found.failed), icon=":material/close:")
+            st.error(_box("This does not hold:", found.failed), icon=":material/close:")
         if found.held:
-            st.success(_box("This holds." if found.failed else found.asked, found.held), icon=":material/check:")
+            st.success(_box("This holds:" if found.failed else found.asked, found.held), icon=":material/check:")
         if not found.held and not found.failed:
             st.info(found.asked)
     with right:
@@ -60,8 +60,10 @@ def line(run: Run) -> None:
     text = escaped(found.headline)
     if found.is_good:
         st.success(text)
-    elif found.failed or found.not_asked:
+    elif found.failed:
         st.error(text)
+    elif found.not_asked:
+        st.warning(text)
     else:
         st.info(text)
 

@@ -30,7 +30,7 @@ def paper(found: takeaway.Paper | list[takeaway.Paper], key: str = "") -> takeaw
 
 
 def test_every_button_has_its_sentence(visitor: Visitor) -> None:
-    add_run(visitor, MONDRIAN)
+    publish(add_run(visitor, MONDRIAN), "visits")
     visitor.open("export")
     labels = [button.proto.label for button in visitor.at.download_button]
     assert labels == [

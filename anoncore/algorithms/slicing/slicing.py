@@ -141,7 +141,7 @@ class Slicing(Algorithm):
         """l-diverse slicing by the chosen reading of diversity."""
         name = _sensitive(release.data)
         reached = achieved_diversity(release, name, self.diversity)
-        holds = reaches(reached, self.l, 2 * ACCUMULATED)
+        holds = bool(reaches(reached, self.l, 2 * ACCUMULATED))
         if self.diversity == "posterior":
             detail = f"the likeliest value of '{name}' of anyone has p = {1 / reached:.4g} (asked: at most 1/l = "
             detail += f"{1 / self.l:.4g})"
