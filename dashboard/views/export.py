@@ -9,7 +9,7 @@ from typing import get_args
 import pandas as pd
 import streamlit as st
 
-from anoncore import Release, privacy
+from anoncore import Release
 from anoncore.publishing.export import EXCEL_ROWS, FileFormat
 from anoncore.publishing.publication import release_archive
 from anoncore.publishing.report.treatments import treatments
