@@ -132,7 +132,9 @@ def release_archive(
     """
     tables = release.tables()
     if len(tables) == 1 or format == "excel":
-        return archive_bytes(release_files(release, name, key, format, tables=tables, publish_untagged=publish_untagged).items())
+        return archive_bytes(
+            release_files(release, name, key, format, tables=tables, publish_untagged=publish_untagged).items()
+        )
     files = {}
     for member, (table, frame) in zip(member_names(tables), tables.items(), strict=True):
         content = io.BytesIO()
