@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from anoncore.attacks.posterior import signature_posterior, table_distribution
+from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.errors import ParameterError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
@@ -242,7 +243,7 @@ def composition(releases: Sequence[Release], attribute: str, by: By = None, l: f
         breach=scores[1],
         largest=scores[2],
         truth=scores[3],
-        notes=_notes(attribute, true, possible, news),
+        notes=(*_counted(releases, attribute), *_notes(attribute, true, possible, news)),
     )
 
 
@@ -355,6 +356,14 @@ def _scores(
 
 def _share(values: Any) -> float:
     return float(np.mean(values)) if len(values) else float("nan")
+
+
+def _counted(releases: Sequence[Release], attribute: str) -> tuple[str, ...]:
+    """What the figures count that the tags of the tables would have otherwise, in sentences."""
+    notes = [note for release in releases for note in rows_counted(release)]
+    if any(attribute in release.data.sensitive_values for release in releases):
+        notes.append(f"Every value of '{attribute}' counts here, also those that are not named as sensitive.")
+    return tuple(dict.fromkeys(notes))
 
 
 def _notes(attribute: str, true: Int64, possible: Int64, news: Bools) -> tuple[str, ...]:

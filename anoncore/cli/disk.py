@@ -34,6 +34,11 @@ def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe) -> bool:
     chosen = choose_engine(recipe, None if arguments.engine == "auto" else arguments.engine)
     if chosen.engine == "memory":
         return False
+    if arguments.after:
+        raise ParameterError(
+            "--after names earlier releases in the certificate, and a run on disk or Spark writes none; leave it out, "
+            "or use --engine memory."
+        )
     folder = _folder(arguments)
     used = on_disk(recipe)
     engine = "disk (DuckDB)" if chosen.engine == "disk" else "Spark"

@@ -61,8 +61,6 @@ def _run(arguments: argparse.Namespace) -> None:
     earlier = [Certificate.load(path) for path in arguments.after]
     recipe = Recipe.load(arguments.recipe).with_unit(arguments.unit)
     if run_where_it_fits(arguments, recipe):
-        if earlier:
-            print("anoncore: --after was not used: a run on disk or Spark writes no certificate.", file=sys.stderr)
         return
     file_format = _format(arguments.output, arguments.format)
     target = _target(arguments.output, arguments.recipe.stem)

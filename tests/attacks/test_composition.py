@@ -244,3 +244,23 @@ def test_two_samples_of_adult_that_share_5_000_people():
     assert found.possible_alone.min() >= 4
     assert 0.35 < found.few < 0.55
     assert found.truth > found.truth.baseline
+
+
+def test_the_notes_say_that_rows_count_and_that_every_value_does():
+    frame = pd.DataFrame({"name": ["Ann", "Ann", "Bob"], "age": [30, 31, 32], "disease": ["flu", "gout", "flu"]})
+    release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(Microdata(frame, ROLES, unit="name"))
+    with pytest.raises(ParameterError, match="does not tell the rows apart"):
+        attacks.composition([release, release], "disease")
+    found = attacks.composition([release, release], "disease", by="age")
+    assert [note[:37] for note in found.notes[:1]] == ["Rows are counted here, not people: ea"]
+    assert sum("Rows are counted" in note for note in found.notes) == 1
+    data = Microdata(frame, {**ROLES, "age": "quasi-identifier"}, sensitive_values={"disease": ["gout"]})
+    named = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    (every, *_) = attacks.composition([named, named], "disease", by="age").notes
+    assert every == "Every value of 'disease' counts here, also those that are not named as sensitive."
+
+
+def test_a_unit_of_one_row_each_needs_no_note():
+    frame = pd.DataFrame({"name": ["Ann", "Bob"], "age": [30, 31], "disease": ["flu", "gout"]})
+    release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(Microdata(frame, ROLES, unit="name"))
+    assert not any("Rows" in note for note in attacks.composition([release, release], "disease").notes)

@@ -7,8 +7,10 @@ import numpy as np
 from anoncore import attacks
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.requirements import DistinctDiversity, KAnonymity
+from dashboard import session_file, state
 from dashboard.charts.composition import values_left
 from dashboard.palette import run_style
+from dashboard.views import parts
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, metrics, people
 
@@ -54,6 +56,46 @@ def test_two_runs_of_one_table_need_no_column() -> None:
     add_run(visitor, CLOSE, frame, roles)
     opened(visitor)
     assert any("240 people are in both tables" in one.value for one in visitor.at.markdown)
+
+
+def test_a_release_of_a_saved_session_is_laid_beside_the_one_shown() -> None:
+    earlier, visitor = Visitor(), Visitor()
+    frame = people()
+    first = add_run(earlier, CLOSE, frame.iloc[80:].reset_index(drop=True), name="earlier.csv")
+    content = session_file.save(state._workspaces.get(earlier.workspace))
+    second = add_run(visitor, Anatomy(l=2, seed=1), frame.iloc[:160].reset_index(drop=True), name="later.csv")
+    opened(visitor)
+    given(visitor, b"no session")
+    assert any("This is not a session file" in one.value for one in visitor.at.error)
+    given(visitor, content)
+    assert not visitor.at.error
+    found = attacks.composition([second.release, first.release], "illness", by="name", l=2)
+    shown = metrics(visitor)
+    assert shown["Fewer than 2 values"] == f"{float(found.few):.1%}"
+    assert shown["Largest belief"] == f"{float(found.largest):.1%}"
+    assert any(
+        "80 people are in both tables" in one.value and parts.escaped("earlier.csv (saved session)") in one.value
+        for one in visitor.at.markdown
+    )
+    assert [run.table_name for run in state._workspaces.get(visitor.workspace).runs] == ["later.csv"]
+    given(visitor, b"no session")
+    (error,) = visitor.at.error
+    assert "This is not a session file" in error.value
+    assert metrics(visitor) == shown
+
+
+def given(visitor: Visitor, content: bytes) -> None:
+    """Give the tab a file as the saved session."""
+    (box,) = (one for one in visitor.at.file_uploader if one.label == "Saved session with the other release")
+    box.set_value(("session.anoncore", content, "application/octet-stream"))
+    visitor.run()
+
+
+def test_the_bars_of_both_releases_and_of_both_together_differ_in_colour() -> None:
+    values = np.array([1, 2])
+    for first, second in ((0, 1), (1, 2), (1, 3), (4, 5)):
+        bars = values_left(["a", "b"], np.array([values] * 2), values, [run_style(first), run_style(second)], 2).data
+        assert len({bar.marker.color for bar in bars}) == 3
 
 
 def test_bars_count_the_people_with_each_number_of_values() -> None:

@@ -106,6 +106,17 @@ def test_the_command_says_which_engine_it_took(tmp_path, monkeypatch, capsys, al
     assert main(["run", str(recipe), "--output", str(tmp_path / "results"), "--force"]) == 0
 
 
+def test_a_run_without_a_certificate_refuses_to_name_an_earlier_release(tmp_path, capsys):
+    recipe = write_recipe(tmp_path)
+    assert main(["run", str(recipe), "--engine", "memory", "--output", str(tmp_path / "earlier")]) == 0
+    (certificate,) = (tmp_path / "earlier").glob("*.json")
+    words = ["run", str(recipe), "--engine", "disk", "--output", str(tmp_path / "later"), "--after", str(certificate)]
+    capsys.readouterr()
+    assert main(words) == 2
+    assert "a run on disk or Spark writes none; leave it out, or use --engine memory" in capsys.readouterr().err
+    assert not (tmp_path / "later").exists()
+
+
 def test_the_engine_can_be_forced(tmp_path, capsys):
     recipe, workspace = write_recipe(tmp_path, more='publish_untagged = ["note"]'), tmp_path / "scratch"
     arguments = ["run", str(recipe), "--engine", "disk", "--workspace", str(workspace)]

@@ -8,10 +8,11 @@ import streamlit as st
 
 from anoncore import AnonymizationError, attacks
 from anoncore.attacks import Composition
+from anoncore.base.score import Score
 from anoncore.requirements import DistinctDiversity, EntropyDiversity, FrequencyDiversity
 from dashboard import compute, state
 from dashboard.charts.composition import values_left
-from dashboard.palette import run_style
+from dashboard.palette import RunStyle, run_style
 from dashboard.state import Run
 from dashboard.views import parts
 from dashboard.views.parts import Tile
@@ -72,7 +73,7 @@ def render(run: Run) -> None:
     if len(found.people) == 0:
         st.info("Nobody is in both tables by these columns, so the two releases tell nothing about anybody together.")
         return
-    _figures(run, found, l)
+    _figures(run, other, found, l)
     _chart(run, other, found, l)
     _people(found)
 
@@ -88,29 +89,35 @@ def _other(run: Run) -> Run | None:
             key="composition-upload",
             help="The file that 'Save this session' on the page Data makes. Nothing of it joins this session.",
         )
-        if file is not None and state.session(f"{SAVED}-file") != file.file_id:
-            try:
-                opened = state.read_session(file.getvalue())
-            except AnonymizationError as error:
-                st.error(parts.escaped(str(error)))
-            else:
-                state.set_session(SAVED, opened)
-                state.set_session(f"{SAVED}-file", file.file_id)
-                st.rerun()
+    if file is not None and state.session(f"{SAVED}-file") != file.file_id:
+        try:
+            opened = state.read_session(file.getvalue())
+        except AnonymizationError as error:
+            # Beside the upload it would be hidden: the expander closes as soon as there is a second release.
+            st.error(parts.escaped(str(error)))
+        else:
+            state.set_session(SAVED, opened)
+            state.set_session(f"{SAVED}-file", file.file_id)
+            st.rerun()
     if not others:
         st.info(
             "There is no second release yet. Run another method or another table on the page Anonymize, or take a "
             "release of a saved session above."
         )
         return None
-    kept = {one.id for one in saved}
     return parts.choice(
         "Second release",
         others,
         f"composition-other-{run.id}",
         "The release that the adversary reads besides the one that is shown.",
-        names=lambda one: f"{one.label}: {one.table_name}{' (saved session)' if one.id in kept else ''}",
+        names=_name,
     )
+
+
+def _name(other: Run) -> str:
+    """A second release by its method and table, and whether it came with a saved session."""
+    is_saved = any(other.id == one.id for one in state.session(SAVED, ()))
+    return f"{other.label}: {other.table_name}{' (saved session)' if is_saved else ''}"
 
 
 def _by(run: Run, other: Run) -> tuple[str, ...] | None:
@@ -151,23 +158,28 @@ def _usual_l(run: Run, attribute: str) -> float:
     return max([2.0, *asked])
 
 
-def _figures(run: Run, found: Composition, l: float) -> None:
+def _figures(run: Run, other: Run, found: Composition, l: float) -> None:
     n, of = len(found.people), run.data.n_rows
     few = round(float(found.few) * n)
     st.markdown(
-        f"**{n:,} people are in both tables**, {n / of:.0%} of this one. In one release alone "
-        f"{_share(found.few.baseline)} of them have fewer than {l:g} possible values; with both, "
-        f"**{float(found.few):.1%} do: {few:,} people.**"
+        f"Second release: {parts.escaped(_name(other))}. **{n:,} people are in both tables**, {n / of:.0%} of this "
+        f"one. In one release alone {_share(found.few.baseline)} of them have fewer than {l:g} possible values of "
+        f"{parts.escaped(found.attribute)}; with both, **{float(found.few):.1%} do: {few:,} people.**"
     )
-    worst = f"in one release alone: {_share(found.few.baseline)}"
     parts.tiles(
         [
-            Tile(f"Fewer than {l:g} values", f"{float(found.few):.1%}", found.few.meaning, worst, not found.few > 0),
+            Tile(
+                f"Fewer than {l:g} values",
+                f"{float(found.few):.1%}",
+                found.few.meaning,
+                _alone(found.few),
+                not found.few > 0,
+            ),
             Tile(
                 f"Believed above 1/{l:g}",
                 f"{float(found.breach):.1%}",
                 found.breach.meaning,
-                f"in one release alone: {_share(found.breach.baseline)}",
+                _alone(found.breach),
                 not found.breach > 0,
             ),
             Tile(
@@ -188,6 +200,11 @@ def _figures(run: Run, found: Composition, l: float) -> None:
         st.caption(parts.escaped(note))
 
 
+def _alone(joint: Score) -> str:
+    """What a joint figure is beside, as short as a tile needs it: the worse one of the two releases."""
+    return f"one alone: {_share(joint.baseline)}"
+
+
 def _share(value: float | None) -> str:
     return f"{value or 0:.1%}"
 
@@ -201,7 +218,7 @@ def _chart(run: Run, other: Run, found: Composition, l: float) -> None:
             names,
             found.possible_alone,
             found.possible,
-            [run_style(run.color_index), run_style(other.color_index)],
+            [run_style(run.color_index), _other_style(run, other)],
             l,
         ),
         key="composition-values",
@@ -210,6 +227,12 @@ def _chart(run: Run, other: Run, found: Composition, l: float) -> None:
         alt=f"Bar chart: {float(found.few):.1%} of the people have fewer than {l:g} possible values together, in one "
         f"release alone {_share(found.few.baseline)}.",
     )
+
+
+def _other_style(run: Run, other: Run) -> RunStyle:
+    """The look of the second release: its own, or the next one where a saved session brings that of the first."""
+    own = run_style(other.color_index)
+    return run_style(other.color_index + 1) if own == run_style(run.color_index) else own
 
 
 def _people(found: Composition) -> None:

@@ -49,6 +49,7 @@ def _two() -> None:
     for column, title, classes in ((left, "first", FIRST), (right, "second", SECOND)):
         with column:
             shown = as_published(hospital(classes))
+            st.markdown(f"**The {title} hospital**")
             marked = np.flatnonzero(shown["class"] == classes[name] + 1).tolist()
             table(shown, f"What the {title} hospital publishes.", marked)
     values = [str(value) for value in found.values]
