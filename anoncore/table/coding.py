@@ -44,6 +44,9 @@ def encode(
     is. Raises DataError for a column that does not fit its kind, order or hierarchy.
     """
     check_years(column, name)
+    if pd.api.types.is_float_dtype(column.dtype):
+        # 0.0 and -0.0 are one value; which of them came first must not show. The sum of both is 0.0.
+        column = column + 0.0
     if kind is None:
         kind = guess_kind(column, ordered=order is not None)
     if kind is Kind.NUMERIC:

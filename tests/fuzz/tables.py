@@ -47,7 +47,7 @@ def small_frame(case: Case) -> pd.DataFrame:
 
 def _pay(case: Case, steps: np.ndarray) -> np.ndarray:
     """Whole and broken numbers, tiny ones, and ones that lie close together far from zero."""
-    return case.pick((steps * 100, steps * 100, steps * 0.1, steps * 1e-6, steps + 2**45, steps * 1e-6 + 1.0))
+    return case.pick((steps * 100, steps * 100, steps / 10, steps / 10**6, steps + 2**45, steps / 10**6 + 1))
 
 
 def _mixed(rng: np.random.Generator, n: int) -> list[Any]:

@@ -22,7 +22,7 @@ from anoncore import (
     ReleaseError,
     attacks,
 )
-from anoncore.algorithms import ALGORITHMS, ForegroundSafe, RandomBuckets, Slicing, VerticalFragmentation
+from anoncore.algorithms import ALGORITHMS, ForegroundSafe, Mondrian, RandomBuckets, Slicing, VerticalFragmentation
 from anoncore.cli import main
 from anoncore.measures import criteria
 from anoncore.measures.evaluation import Measure
@@ -207,3 +207,11 @@ def test_fragments_whose_classes_happen_to_be_the_same_have_no_belief_in_members
     assert release.is_shared
     (found,) = criteria.evaluate(release, ["membership-belief"]).values()
     assert isinstance(found, ReleaseError)
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "Float64"])
+@pytest.mark.parametrize("first", [0.0, -0.0])
+def test_the_sign_of_zero_does_not_show_which_row_came_first(first, kind):
+    frame = pd.DataFrame({"age": [1, 1, 1], "weight": pd.Series([first, -first, 1.0], dtype=kind)})
+    release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(Microdata(frame, {"age": "quasi-identifier"}))
+    assert [str(cell) for cell in release.tables()["release"]["weight"]] == ["0.0", "0.0", "1.0"]

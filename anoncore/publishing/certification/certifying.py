@@ -15,7 +15,7 @@ import pandas as pd
 import anoncore
 from anoncore import privacy
 from anoncore.base.errors import DataError, ReleaseError
-from anoncore.base.texts import listing
+from anoncore.base.texts import is_missing, listing, value_text
 from anoncore.measures import verdict
 from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.publishing.certification.attribute_entries import attribute_entries
@@ -128,6 +128,7 @@ def certify(
     ('k-anonymity (k = 3)', {'3': 2})
     """
     require_clear_names(release)
+    require_clear_values(release)
     tables = tables or release.tables()
     leaks = decided_leaks(release, publish_untagged)
     by_table = {name: PublishedTable.of(name, frame) for name, frame in tables.items()}
@@ -181,6 +182,26 @@ def require_clear_names(release: Release) -> None:
             f"Columns named {listing(unclear)} cannot be told from ones that a spreadsheet guards with an apostrophe; "
             "rename them."
         )
+
+
+def require_clear_values(release: Release) -> None:
+    """Raise DataError for sensitive values that files write alike: readers see one value where several were counted.
+
+    A file has no types, so 1 and the text "1" look the same in it, and so do a missing cell and an empty text. Whatever
+    was promised by counting them as two would not hold for its readers.
+    """
+    for name in release.attributes:
+        if name not in release.data.sensitive:
+            continue
+        seen: dict[str, Any] = {}
+        for value in release.data.domain[name]:
+            other = seen.setdefault("" if is_missing(value) else value_text(value), value)
+            if other is not value:
+                alike = " and ".join(f"{value_text(one)!r} ({type(one).__name__})" for one in (other, value))
+                raise DataError(
+                    f"There is no certificate for '{name}': files write its values {alike} alike, but they were "
+                    "counted as different ones. Make them the same in the table, and run again."
+                )
 
 
 def _written(tables: Mapping[str, pd.DataFrame]) -> dict[FileFormat, list[PublishedTable]]:

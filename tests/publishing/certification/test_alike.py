@@ -1,0 +1,38 @@
+"""Values that files write alike are not certified as different ones."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from anoncore import DataError, Microdata
+from anoncore.algorithms import Anatomy, Mondrian
+from anoncore.publishing import certify, new_key, write_tables
+from anoncore.requirements import DistinctDiversity
+
+KEY = new_key()
+
+
+def _certified(first: Any, second: Any, algorithm: Any) -> None:
+    frame = pd.DataFrame({"age": range(8), "secret": pd.Series([first, second] * 4, dtype=object)})
+    release = algorithm.anonymize(Microdata(frame, {"age": "quasi-identifier", "secret": "sensitive"}))
+    file = io.BytesIO()
+    write_tables(release.tables(), file, "csv")
+    certify(release, KEY, {"people.csv": file.getvalue()})
+
+
+@pytest.mark.parametrize(
+    "algorithm", [Mondrian(requirements=[DistinctDiversity(l=2)]), Anatomy(l=2)], ids=lambda a: a.name
+)
+@pytest.mark.parametrize(("first", "second"), [(1, "1"), (True, "True"), (2.5, "2.5"), (None, "")])
+def test_values_that_readers_cannot_tell_apart(first: Any, second: Any, algorithm: Any) -> None:
+    with pytest.raises(DataError, match=r"no certificate for 'secret'.*write its values .* and .* alike"):
+        _certified(first, second, algorithm)
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, "one"), (0.3, 0.1 + 0.2), ("=A", "A"), ("(missing)", None)])
+def test_values_that_readers_can_tell_apart(first: Any, second: Any) -> None:
+    _certified(first, second, Mondrian(requirements=[DistinctDiversity(l=2)]))
