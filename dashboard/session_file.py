@@ -10,7 +10,6 @@ import io
 import json
 import secrets
 import zipfile
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,29 +19,20 @@ from typing import Any
 from anoncore import AnonymizationError, DataError, Microdata, Recipe, datasets
 from anoncore.algorithms import Algorithm, Mondrian
 from anoncore.publishing.release_file import packed, unpacked
+from anoncore.publishing.saved_releases import (
+    FORMAT,
+    MANIFEST,
+    MOST_BYTES,
+    MOST_UNPACKED,
+    VERSION,
+    opened_session,
+    require_few_rows,
+    saved_recipe,
+)
 from anoncore.recipes.source import HierarchySpec, Source, table_value
 from anoncore.sources import read_table
 from dashboard.workspace import MAX_RUNS, LoadedTable, Run, Tags, Workspace, untagged
 
-FORMAT = "anoncore session"
-VERSION = 1
-MOST_BYTES = 200 << 20
-MOST_UNPACKED = 2 << 30
-MOST_ROWS = 1_000_000
-MANIFEST = "session.json"
-DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    KeyError,
-    ValueError,
-    TypeError,
-    IndexError,
-    AttributeError,
-    EOFError,
-    OSError,
-    RuntimeError,
-)
-"""What reading parts that do not fit together raises; RecursionError and NotImplementedError are RuntimeErrors."""
 Coded = Callable[[LoadedTable, Tags], Microdata]
 BuiltIn = Callable[[str, int | None], LoadedTable]
 
@@ -87,22 +77,8 @@ def read(content: bytes, built_in: BuiltIn, coded: Coded) -> Saved:
 
     Raises DataError, with a sentence for the page, for a file that is no session, is damaged, or is too large.
     """
-    if len(content) > MOST_BYTES:
-        raise DataError(f"The session file is larger than {MOST_BYTES >> 20} MB; it cannot be opened here.")
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as file:
-            members = file.infolist()
-            if any(one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for one in members):
-                raise DataError("The session file is packed in a way that this program never uses; save it anew.")
-            if sum(one.file_size for one in members) > MOST_UNPACKED:
-                raise DataError("The session file would take more than 2 GB of memory; it cannot be opened here.")
-            return _read(file, built_in, coded)
-    except AnonymizationError:
-        raise
-    except DAMAGE:
-        raise DataError(
-            "This is not a session file, or it is damaged; choose a file that 'Save this session' made."
-        ) from None
+    with opened_session(content, MOST_BYTES, MOST_UNPACKED) as (file, manifest):
+        return _read(file, manifest, built_in, coded)
 
 
 def restore(here: Workspace, saved: Saved) -> None:
@@ -163,16 +139,13 @@ def _recipe(algorithm: Algorithm, tags: Tags) -> str:
     return recipe.dumps(with_seed=True)
 
 
-def _read(file: zipfile.ZipFile, built_in: BuiltIn, coded: Coded) -> Saved:
-    manifest = json.loads(file.read(MANIFEST))
-    if manifest["format"] != FORMAT or manifest["version"] != VERSION:
-        raise DataError("The session file is of another version of the program; open it there.")
+def _read(file: zipfile.ZipFile, manifest: Mapping[str, Any], built_in: BuiltIn, coded: Coded) -> Saved:
     tables = [_read_table(file, number, about, built_in) for number, about in enumerate(manifest["tables"])]
     runs = tuple(
         _read_run(file, number, about, tables, coded) for number, about in enumerate(manifest["runs"][:MAX_RUNS])
     )
     table = None if manifest["table"] is None else tables[_place(manifest["table"])]
-    tags = Tags() if table is None else _tags(_loaded(file, "tags.toml"), table)
+    tags = Tags() if table is None else _tags(saved_recipe(file, "tags.toml"), table)
     current = None if manifest["current"] is None else _place(manifest["current"])
     return Saved(table, tags, runs, current)
 
@@ -180,8 +153,7 @@ def _read(file: zipfile.ZipFile, built_in: BuiltIn, coded: Coded) -> Saved:
 def _read_table(file: zipfile.ZipFile, number: int, about: Mapping[str, Any], built_in: BuiltIn) -> LoadedTable:
     if about.get("builtin") is not None:
         rows = about["rows"]
-        if rows is not None and _place(rows) > MOST_ROWS:
-            raise DataError(f"The session file asks for a made-up table of more than {MOST_ROWS:,} rows.")
+        require_few_rows(None if rows is None else _place(rows))
         return built_in(str(about["builtin"]), rows)
     source = read_table(file.read(f"tables/{number}.parquet"), "table.parquet", max_bytes=MOST_BYTES)
     notes = tuple(str(note) for note in about["notes"])
@@ -195,7 +167,7 @@ def _read_run(
     file: zipfile.ZipFile, number: int, about: Mapping[str, Any], tables: list[LoadedTable], coded: Coded
 ) -> Run:
     table = tables[_place(about["table"])]
-    recipe = _loaded(file, f"runs/{number}.toml")
+    recipe = saved_recipe(file, f"runs/{number}.toml")
     tags = _tags(recipe, table)
     data = coded(table, tags)
     arrays = [file.read(f"runs/{number}/{place}") for place in range(_place(about["arrays"]))]
@@ -215,13 +187,6 @@ def _read_run(
         table=table,
         pinned=about["pinned"] is True,
     )
-
-
-def _loaded(file: zipfile.ZipFile, name: str) -> Recipe:
-    recipe = Recipe.loads(file.read(name).decode())
-    if any(spec.levels is None for spec in recipe.hierarchies.values()):
-        raise DataError("A hierarchy in the session file is not written out; the file was changed by hand.")
-    return recipe
 
 
 def _tags(recipe: Recipe, table: LoadedTable) -> Tags:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from anoncore.base.errors import ParameterError
 from anoncore.base.texts import listing
+from anoncore.cli.after import add_after_options, earlier_certificates, earlier_entries
 from anoncore.cli.disk import add_engine_options, run_where_it_fits
 from anoncore.cli.text import ProgressLine, add_unit_option, summary
 from anoncore.cli.untagged import add_untagged_option, decided_columns
-from anoncore.publishing.certification.certificate import Certificate, new_key
+from anoncore.publishing.certification.certificate import new_key
 from anoncore.publishing.export import ENDINGS, FileFormat, replace_files, write_tables
 from anoncore.publishing.publication import ARCHIVE, CERTIFICATE, release_file, release_files
 from anoncore.publishing.report import Subject, report
@@ -29,15 +30,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
     run.add_argument("--format", choices=list(ENDINGS), help="file format (default: by the file's ending, else csv)")
     run.add_argument("--force", action="store_true", help="replace files that are there")
     run.add_argument("--no-certificate", action="store_true", help="write the tables alone")
-    run.add_argument(
-        "--after",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="CERTIFICATE",
-        help="certificate of an earlier release of the same people or some of them, again for more: the new one names "
-        "it, with what it promised",
-    )
+    add_after_options(run)
     run.add_argument(
         "--key-file",
         type=Path,
@@ -56,9 +49,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    if arguments.after and arguments.no_certificate:
-        raise ParameterError("--after names earlier releases in the certificate, which --no-certificate leaves out.")
-    earlier = [Certificate.load(path) for path in arguments.after]
+    certificates = earlier_certificates(arguments)
     recipe = Recipe.load(arguments.recipe).with_unit(arguments.unit)
     if run_where_it_fits(arguments, recipe):
         return
@@ -72,6 +63,7 @@ def _run(arguments: argparse.Namespace) -> None:
     with ProgressLine(sys.stderr) as progress:
         run = recipe.run(progress)
         published = decided_columns(run.release, recipe, arguments.publish_untagged)
+        earlier = earlier_entries(arguments, run.release, certificates)
         tables = run.release.tables()
     about_tables = ", ".join(f"{name}: {len(table):,} rows" for name, table in tables.items())
     if certified:
@@ -93,6 +85,9 @@ def _run(arguments: argparse.Namespace) -> None:
     replace_files(contents, private=kept)
     for line in summary(run):
         print(line)
+    for entry in earlier:
+        if entry.figures:
+            print(f"Together with the earlier release of {entry.made[:10]}: {entry.figures}")
     for path, (_, about) in written.items():
         print(f"Written: {path} ({about})")
     if certified:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from anoncore.publishing.certification import Certificate, certify
+from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.export import ENDINGS, FileFormat, archive_bytes, member_names, replace_files, write_tables
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
@@ -28,7 +29,7 @@ def release_files(
     format: FileFormat = "csv",
     requirements: Sequence[Requirement] = (),
     tables: Mapping[str, pd.DataFrame] | None = None,
-    after: Sequence[Certificate] = (),
+    after: Sequence[Certificate | Earlier] = (),
     publish_untagged: Sequence[str] = (),
 ) -> dict[str, bytes]:
     """Make the files of a release: its tables, and the certificate that names and describes them.
@@ -47,7 +48,7 @@ def release_files(
         Further conditions that the release has to keep.
     tables : mapping of str to DataFrame, optional
         The published tables, where `Release.tables` was called already.
-    after : sequence of Certificate
+    after : sequence of Certificate or Earlier
         Certificates of earlier releases of the same people or some of them, which the new one names.
     publish_untagged : sequence of str
         Insensitive columns that are published as they are although they undo a tag, see `certify`.

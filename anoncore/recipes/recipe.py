@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
+import pandas as pd
+
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.errors import AnonymizationError, RecipeError
 from anoncore.base.progress import Progress, silent
@@ -379,6 +381,26 @@ class Recipe:
         frame = load_source(self.source, self._folder)
         if self.source.builtin is not None and not any(getattr(self, name) for name in TAGS):
             return Microdata(frame, **own_tags(self.source.builtin), unit=self.unit)
+        return self.tagged(frame)
+
+    def tagged(self, frame: pd.DataFrame) -> Microdata:
+        """Tag a table that was read already, whatever the recipe's own source is.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The table.
+
+        Returns
+        -------
+        Microdata
+            The tagged table.
+
+        Raises
+        ------
+        DataError, RecipeError
+            Where tags and table do not fit.
+        """
         lacking = [name for name in self.hierarchies if name not in frame.columns]
         if lacking:
             raise RecipeError(f"hierarchies names {listing(lacking)}, which the table lacks.")

@@ -29,11 +29,7 @@ def values_left(names: Sequence[str], alone: Int64, together: Int64, styles: Seq
     result.update_xaxes(dtick=1 if most <= 20 else None)
     result.update_yaxes(tickformat=".0%", rangemode="tozero")
     if counts[0] < l <= most + 0.5:
-        result.add_vline(
-            x=l - 0.5,
-            line={"color": ORIGINAL, "dash": "dot", "width": 2},
-            annotation={"text": f"fewer than {l:g} to the left", "yanchor": "bottom", "y": 1},
-        )
+        result.add_vline(x=l - 0.5, line={"color": ORIGINAL, "dash": "dot", "width": 2})
     return result
 
 

@@ -47,6 +47,12 @@ def tagged(frame: pd.DataFrame, roles: dict[str, str]) -> Tags:
     return tags
 
 
+def loaded(frame: pd.DataFrame, roles: dict[str, str], name: str) -> tuple[LoadedTable, Tags]:
+    """A table of some name as the page Data loads it, and its tags."""
+    tags, id = tagged(frame, roles), f"test-{name}-{len(frame)}"
+    return LoadedTable(id, name, frame, id, (), None, tags), tags
+
+
 def add_run(
     visitor: Visitor,
     algorithm: Algorithm,
@@ -55,10 +61,8 @@ def add_run(
     name: str = "people.csv",
 ) -> Run:
     """Give the visitor a finished run of the algorithm and make it the one shown."""
-    frame = people() if frame is None else frame
     here = state._workspaces.get(visitor.workspace)
-    tags = tagged(frame, ROLES if roles is None else roles)
-    table = LoadedTable(f"test-{name}-{len(frame)}", name, frame, f"test-{name}-{len(frame)}", (), None, tags)
+    table, tags = loaded(people() if frame is None else frame, ROLES if roles is None else roles, name)
     here.load(table, tags)
     data = state._microdata.get(table, tags)
     return here.add_run(algorithm, algorithm.anonymize(data), 0.25, tags, table)

@@ -108,7 +108,8 @@ def test_the_command_says_which_engine_it_took(tmp_path, monkeypatch, capsys, al
 
 def test_a_run_without_a_certificate_refuses_to_name_an_earlier_release(tmp_path, capsys):
     recipe = write_recipe(tmp_path)
-    assert main(["run", str(recipe), "--engine", "memory", "--output", str(tmp_path / "earlier")]) == 0
+    words = ["run", str(recipe), "--engine", "memory", "--publish-untagged", "note"]
+    assert main([*words, "--output", str(tmp_path / "earlier")]) == 0
     (certificate,) = (tmp_path / "earlier").glob("*.json")
     words = ["run", str(recipe), "--engine", "disk", "--output", str(tmp_path / "later"), "--after", str(certificate)]
     capsys.readouterr()

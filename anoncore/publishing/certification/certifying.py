@@ -70,7 +70,7 @@ def certify(
     files: Mapping[str, bytes] | None = None,
     requirements: Sequence[Requirement] = (),
     tables: Mapping[str, pd.DataFrame] | None = None,
-    after: Sequence[Certificate] = (),
+    after: Sequence[Certificate | Earlier] = (),
     publish_untagged: Sequence[str] = (),
 ) -> Certificate:
     """State what holds of a release, what its algorithm promises and what else is asked for, with hashes of its files.
@@ -87,7 +87,7 @@ def certify(
         Further conditions that the release has to keep.
     tables : mapping of str to DataFrame, optional
         The published tables, where `Release.tables` was called already.
-    after : sequence of Certificate
+    after : sequence of Certificate or Earlier
         Certificates of earlier releases of the same people or some of them, which this one names.
     publish_untagged : sequence of str
         Insensitive columns that are published as they are although they undo a tag (see `privacy.tag_leaks`). The
@@ -142,7 +142,9 @@ def certify(
     people = [_personal(published, method, one) for one in privacy.personal_guarantees(release)]
     joins = _joins(release, published)
     written = _written(tables)
-    earlier = [Earlier.named(one.sha256, one.made, one.requirements) for one in after]
+    earlier = [
+        one if isinstance(one, Earlier) else Earlier.named(one.sha256, one.made, one.requirements) for one in after
+    ]
     certificate = Certificate(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         software={
@@ -172,6 +174,12 @@ def certify(
     if wrong:
         raise DataError(f"There is no certificate for a file that is not what is written of these tables: {wrong}")
     return certificate
+
+
+def content_hash(release: Release) -> str:
+    """The hash that a certificate of the release has: it tells its tables, whatever the order of rows and groups."""
+    shown = tuple(PublishedTable.of(name, frame) for name, frame in release.tables().items())
+    return joined_hash(shown, _group_column(release, shown))
 
 
 def require_clear_names(release: Release) -> None:

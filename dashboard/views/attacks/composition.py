@@ -9,7 +9,7 @@ import streamlit as st
 from anoncore import AnonymizationError, attacks
 from anoncore.attacks import Composition
 from anoncore.base.score import Score
-from anoncore.requirements import DistinctDiversity, EntropyDiversity, FrequencyDiversity
+from anoncore.publishing.certification.laid_beside import promised_l
 from dashboard import compute, state
 from dashboard.charts.composition import values_left
 from dashboard.palette import RunStyle, run_style
@@ -47,7 +47,7 @@ def render(run: Run) -> None:
             st.number_input(
                 "Fewest possible values, l",
                 min_value=1.0,
-                value=_usual_l(run, attribute),
+                value=promised_l(run.release, attribute),
                 step=1.0,
                 key=f"composition-l-{run.id}",
                 help="People with fewer possible values than this are counted, and beliefs above 1/l.",
@@ -147,17 +147,6 @@ def _by(run: Run, other: Run) -> tuple[str, ...] | None:
     return () if same_table else None
 
 
-def _usual_l(run: Run, attribute: str) -> float:
-    """The largest diversity that the release was asked for, else 2."""
-    asked = [
-        float(one.l)
-        for one in run.algorithm.promises(run.data)
-        if isinstance(one, DistinctDiversity | FrequencyDiversity | EntropyDiversity)
-        and one.attribute in (None, attribute)
-    ]
-    return max([2.0, *asked])
-
-
 def _figures(run: Run, other: Run, found: Composition, l: float) -> None:
     n, of = len(found.people), run.data.n_rows
     few = round(float(found.few) * n)
@@ -222,8 +211,9 @@ def _chart(run: Run, other: Run, found: Composition, l: float) -> None:
             l,
         ),
         key="composition-values",
-        caption="People in both tables by how many values are possible for them. Beliefs suppose that the two releases "
-        "were made independently; what is possible supposes only that nobody's value changed.",
+        caption="People in both tables by how many values are possible for them; those left of the dotted line have "
+        f"fewer than {l:g}. Beliefs suppose that the two releases were made independently; what is possible supposes "
+        "only that nobody's value changed.",
         alt=f"Bar chart: {float(found.few):.1%} of the people have fewer than {l:g} possible values together, in one "
         f"release alone {_share(found.few.baseline)}.",
     )

@@ -1,0 +1,81 @@
+"""Laying a release beside an earlier one that a certificate is to name: what both tell together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from anoncore import attacks
+from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certifying import content_hash
+from anoncore.publishing.certification.earlier import Earlier, Together
+from anoncore.release.release import Release, ReleaseMethod
+from anoncore.requirements import DistinctDiversity, EntropyDiversity, FrequencyDiversity
+
+
+def laid_beside(
+    release: Release, after: Sequence[Certificate], releases: Sequence[Release], by: Sequence[str]
+) -> list[Earlier]:
+    """The entries of earlier releases, with figures for those whose tables have the hash of one of some releases.
+
+    `by` are the columns that say who a row is, in the tables of all of them; without any, the unit of the tables does.
+    Raises ParameterError where nothing says who a row is, and ReleaseError where none of the releases is one that a
+    certificate names, or where two have no common sensitive attribute.
+    """
+    entries = [Earlier.named(one.sha256, one.made, one.requirements) for one in after]
+    if not releases:
+        return entries
+    known = {content_hash(one): one for one in releases}
+    if not any(entry.sha256 in known for entry in entries):
+        raise ReleaseError(
+            f"None of the {len(releases):,} releases that were saved is one that an earlier certificate names: their "
+            "tables have other hashes. Choose the session in which the earlier release was made."
+        )
+    return [_measured(entry, release, known[entry.sha256], by) if entry.sha256 in known else entry for entry in entries]
+
+
+def _measured(entry: Earlier, release: Release, earlier: Release, by: Sequence[str]) -> Earlier:
+    """The entry with the figures of every sensitive attribute that both releases publish."""
+    units = [one.data.unit for one in (release, earlier)]
+    if not by and None in units:
+        raise ParameterError(
+            "Say by which columns (--by) a row of this table is the same person as a row of the earlier one, such as a "
+            "name or a number."
+        )
+    names = [
+        name
+        for name in release.data.sensitive
+        if name in earlier.data.sensitive and name in release.attributes and name in earlier.attributes
+    ]
+    if not names:
+        raise ReleaseError("The earlier release and this one publish no common sensitive attribute to be measured.")
+    people, together = 0, []
+    for name in names:
+        l = max(promised_l(one, name) for one in (release, earlier))
+        found = attacks.composition([release, earlier], name, by=list(by) or None, l=l)
+        people = len(found.people)
+        if people:
+            together.append(
+                Together(
+                    attribute=name,
+                    l=l,
+                    few=float(found.few),
+                    few_alone=found.few.baseline or 0.0,
+                    largest=float(found.largest),
+                    guessing=found.largest.baseline or 0.0,
+                )
+            )
+    return entry.measured(by or [str(unit) for unit in dict.fromkeys(units)], people, together)
+
+
+def promised_l(release: Release, attribute: str) -> float:
+    """The largest diversity of an attribute that the algorithm of a release promises; 2 where it promises none."""
+    method: ReleaseMethod | None = release.algorithm
+    promises = () if method is None else method.promises(release.data)
+    asked = [
+        float(one.l)
+        for one in promises
+        if isinstance(one, DistinctDiversity | FrequencyDiversity | EntropyDiversity)
+        and one.attribute in (None, attribute)
+    ]
+    return max([2.0, *asked])

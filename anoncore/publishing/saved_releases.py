@@ -1,0 +1,120 @@
+"""The releases in a saved session, for commands that lay an earlier release beside a new one.
+
+A session is a zip of Parquet tables, TOML recipes and arrays of whole numbers; nothing in it is executed or unpacked to
+disk, and its hierarchies may not name files.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from anoncore.base.errors import AnonymizationError, DataError
+from anoncore.base.texts import quoted
+from anoncore.publishing.release_file import unpacked
+from anoncore.recipes.recipe import Recipe
+from anoncore.recipes.source import Source, load_source
+from anoncore.release.release import Release
+from anoncore.sources import read_table
+
+FORMAT = "anoncore session"
+VERSION = 1
+MOST_BYTES = 200 << 20
+MOST_UNPACKED = 2 << 30
+MOST_ROWS = 1_000_000
+MANIFEST = "session.json"
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    KeyError,
+    ValueError,
+    TypeError,
+    IndexError,
+    AttributeError,
+    EOFError,
+    OSError,
+    RuntimeError,
+)
+"""What reading parts that do not fit together raises; RecursionError and NotImplementedError are RuntimeErrors."""
+
+
+@contextmanager
+def opened_session(
+    content: bytes, most_bytes: int = MOST_BYTES, most_unpacked: int = MOST_UNPACKED
+) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]]]:
+    """The zip of a session and what it says of its parts; whatever fails while it is open is told in a sentence.
+
+    Raises DataError for a file that is no session, is damaged, or is too large.
+    """
+    if len(content) > most_bytes:
+        raise DataError(f"The session file is larger than {most_bytes >> 20} MB; it cannot be opened here.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as file:
+            members = file.infolist()
+            if any(one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for one in members):
+                raise DataError("The session file is packed in a way that this program never uses; save it anew.")
+            if sum(one.file_size for one in members) > most_unpacked:
+                raise DataError("The session file would take more than 2 GB of memory; it cannot be opened here.")
+            manifest = json.loads(file.read(MANIFEST))
+            if manifest["format"] != FORMAT or manifest["version"] != VERSION:
+                raise DataError("The session file is of another version of the program; open it there.")
+            yield file, manifest
+    except AnonymizationError:
+        raise
+    except DAMAGE:
+        raise DataError(
+            "This is not a session file, or it is damaged; choose a file that 'Save this session' made."
+        ) from None
+
+
+def saved_recipe(file: zipfile.ZipFile, name: str) -> Recipe:
+    """A recipe in a session. Raises DataError where a hierarchy of it would be read from a file."""
+    recipe = Recipe.loads(file.read(name).decode())
+    if any(spec.levels is None for spec in recipe.hierarchies.values()):
+        raise DataError("A hierarchy in the session file is not written out; the file was changed by hand.")
+    return recipe
+
+
+def require_few_rows(rows: int | None) -> None:
+    """Raise DataError for a made-up table of more rows than a session may ask for."""
+    if rows is not None and rows > MOST_ROWS:
+        raise DataError(f"The session file asks for a made-up table of more than {MOST_ROWS:,} rows.")
+
+
+def saved_releases(path: Path) -> list[Release]:
+    """The releases of the session in a file, in the order of its runs.
+
+    Raises DataError for a file that cannot be read, is no session, is damaged, or is too large.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or "it cannot be opened").lower()
+        raise DataError(f"The saved session {quoted(path.name)} cannot be read: {reason}.") from None
+    with opened_session(content) as (file, manifest):
+        frames: dict[int, pd.DataFrame] = {}
+        releases = []
+        for number, run in enumerate(manifest["runs"]):
+            place = run["table"]
+            if place not in frames:
+                frames[place] = _frame(file, place, manifest["tables"][place])
+            recipe = saved_recipe(file, f"runs/{number}.toml")
+            arrays = [file.read(f"runs/{number}/{one}") for one in range(run["arrays"])]
+            releases.append(unpacked(run["release"], arrays, recipe.tagged(frames[place]), recipe.algorithm))
+    return releases
+
+
+def _frame(file: zipfile.ZipFile, place: int, about: Mapping[str, Any]) -> pd.DataFrame:
+    """A table of a session: a built-in one made again, or the one that lies in it."""
+    if about.get("builtin") is None:
+        return read_table(file.read(f"tables/{place}.parquet"), "table.parquet", max_bytes=MOST_BYTES).frame
+    require_few_rows(about["rows"])
+    return load_source(Source(builtin=str(about["builtin"]), rows=about["rows"]), Path())
