@@ -220,7 +220,7 @@ def _visible(
     if all(type(one) is Exact for one in known):
         return None, {}
     group = dense_key((codes for one in known for codes in one.content()), data.n_rows)
-    columns = {
+    columns: dict[str, Codes | Int64] = {
         name: dense_key(fragment.recodings[name].content(), data.n_rows) for name in free if name in fragment.recodings
     }
     return group, columns

@@ -48,6 +48,7 @@ ELSEWHERE = {
     "privacy.pair_levels": "independent/test_joins.py",
     "privacy.personal_guarantees": "algorithms/test_attribute_proposal.py",
     "privacy.require_safe_joins": "independent/test_joins.py",
+    "privacy.tag_leaks": "privacy/test_tag_leaks.py",
     "privacy.transport": "privacy/test_transport.py",
     "privacy.unsafe_pairs": "independent/test_joins.py",
     "privacy.worst_joins": "independent/test_joins.py",

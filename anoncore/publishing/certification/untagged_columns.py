@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -14,7 +15,8 @@ from anoncore.publishing.certification.finding import Finding
 from anoncore.publishing.certification.published_release import PublishedRelease
 from anoncore.release.release import Release
 
-PUBLISHED, SETTLED = "published as it is", "tagged insensitive"
+PUBLISHED: Final = "published as it is"
+SETTLED: Final = "tagged insensitive"
 NAMED = "name it in publish_untagged"
 
 
