@@ -55,12 +55,11 @@ def untagged_entries(leaks: Iterable[TagLeak], published: PublishedRelease) -> l
             )
             if _classes(published, classes) != (split.smallest, split.n_below):
                 classes = None
-        decision = SETTLED if leak.is_settled else PUBLISHED
         tells = [name for one in leak.relations for name in (*one.telling, one.told) if name != leak.column]
         entries.append(
             UntaggedColumn(
                 column=leak.column,
-                decision=decision,
+                decision=SETTLED if leak.is_settled else PUBLISHED,
                 tells=list(dict.fromkeys(tells)),
                 # Rounded down: the files do not show the original values that a precise share would be about.
                 share=float(np.floor(100 * leak.relations[0].share) / 100) if leak.relations else None,
