@@ -98,6 +98,19 @@ def test_the_bars_of_both_releases_and_of_both_together_differ_in_colour() -> No
         assert len({bar.marker.color for bar in bars}) == 3
 
 
+def test_of_several_other_releases_the_chosen_one_is_laid_beside() -> None:
+    visitor = Visitor()
+    runs = [add_run(visitor, one) for one in (Anatomy(l=2, seed=1), Mondrian(requirements=(KAnonymity(k=5),)), CLOSE)]
+    opened(visitor)
+    for other in (*runs[:2], runs[0]):
+        (box,) = (one for one in visitor.at.selectbox if one.label == "Second release")
+        box.set_value(other.id)
+        visitor.run()
+        found = attacks.composition([runs[2].release, other.release], "illness", by="name", l=3)
+        assert metrics(visitor)["Belief in the truth"] == f"{float(found.truth):.1%}"
+        assert any(parts.escaped(other.label) in one.value for one in visitor.at.markdown)
+
+
 def test_bars_count_the_people_with_each_number_of_values() -> None:
     alone, together = np.array([[2, 3, 3], [3, 3, 2]]), np.array([1, 3, 2])
     figure = values_left(["a", "b"], alone, together, [run_style(0), run_style(1)], 2)

@@ -105,13 +105,16 @@ def _other(run: Run) -> Run | None:
             "release of a saved session above."
         )
         return None
-    return parts.choice(
+    # Runs hold tables: what the page remembers is the id.
+    by_id = {one.id: one for one in others}
+    chosen = parts.choice(
         "Second release",
-        others,
+        list(by_id),
         f"composition-other-{run.id}",
         "The release that the adversary reads besides the one that is shown.",
-        names=_name,
+        names=lambda id: _name(by_id[id]),
     )
+    return by_id[chosen]
 
 
 def _name(other: Run) -> str:
