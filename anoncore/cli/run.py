@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from anoncore.base.errors import ParameterError
@@ -14,6 +15,7 @@ from anoncore.cli.disk import add_engine_options, run_where_it_fits
 from anoncore.cli.text import ProgressLine, add_unit_option, summary
 from anoncore.cli.untagged import add_untagged_option, decided_columns
 from anoncore.publishing.certification.certificate import new_key
+from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.export import ENDINGS, FileFormat, replace_files, write_tables
 from anoncore.publishing.publication import ARCHIVE, CERTIFICATE, release_file, release_files
 from anoncore.publishing.report import Subject, report
@@ -79,7 +81,7 @@ def _run(arguments: argparse.Namespace) -> None:
         path = target.with_name(name)
         is_proof = name.endswith(CERTIFICATE)
         written[path] = one, f"check it with: anoncore verify {path}" if is_proof else about_tables
-    written |= _kept(arguments, run, target)
+    written |= _kept(arguments, run, target, earlier)
     # The tables come last: whatever stops the program in between, there are none without their certificate.
     contents = {**kept, **{path: one for path, (one, _) in reversed(written.items())}}
     replace_files(contents, private=kept)
@@ -100,11 +102,13 @@ def _run(arguments: argparse.Namespace) -> None:
         )
 
 
-def _kept(arguments: argparse.Namespace, run: RecipeRun, target: Path) -> dict[Path, tuple[bytes, str]]:
+def _kept(
+    arguments: argparse.Namespace, run: RecipeRun, target: Path, earlier: Sequence[Earlier]
+) -> dict[Path, tuple[bytes, str]]:
     """The report and the mapping where they are wanted, for those who made the release, with what is said of them."""
     kept = {}
     if arguments.report:
-        subject = Subject(arguments.recipe.stem, run.release)
+        subject = Subject(arguments.recipe.stem, run.release, earlier=tuple(earlier))
         with ProgressLine(sys.stderr) as progress:
             text = report([subject], progress=progress)
         kept[target.with_name(target.name + REPORT)] = text.encode(), "not for publication"

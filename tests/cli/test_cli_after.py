@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def test_the_certificate_says_what_both_releases_tell(
     first, second = frame.iloc[:160].reset_index(drop=True), frame.iloc[80:].reset_index(drop=True)
     session, named = _saved(tmp_path, algorithm, first)
     words = ["run", str(_recipe(tmp_path, second)), "--output", str(tmp_path / "out"), "--after", str(named)]
-    assert main([*words, "--after-release", str(session), "--by", "name"]) == 0
+    assert main([*words, "--after-release", str(session), "--by", "name", "--report"]) == 0
     certificate = Certificate.load(tmp_path / "out" / "later-release-certificate.json")
     (entry,) = certificate.after or []
     later = LATER.anonymize(Microdata(second, ROLES))
@@ -68,6 +69,9 @@ def test_the_certificate_says_what_both_releases_tell(
     said = f"80 people are in both tables by 'name'; {float(found.few):.1%} of them have fewer than 3 possible values"
     assert said in capsys.readouterr().out
     assert any(said in sentence for sentence in certificate.not_checked)
+    report = html.unescape((tmp_path / "out" / "later-release-report.html").read_text(encoding="utf-8"))
+    assert "Earlier releases" in report
+    assert said in report
     assert main(["verify", str(tmp_path / "out" / "later-release-certificate.json")]) == 0
 
 

@@ -40,6 +40,7 @@ VALUES: dict[str, tuple[dict[str, Any], int]] = {
     "cost.html": ({"figures": [FIGURE], "no_queries": NASTY}, 3),
     "definitions.html": ({}, 0),
     "distributions.html": ({"figures": [FIGURE], "missing": [NASTY]}, 3),
+    "earlier.html": ({"earlier": [SimpleNamespace(sentence=NASTY, about=NASTY)]}, 2),
     "holds.html": ({"statements": [(True, NASTY, NASTY), (False, NASTY, NASTY)], "verdict": VERDICT}, 6),
     "meanings.html": ({"numbers": [NUMBER]}, 3),
     "method.html": ({"algorithm": NUMBER, "parameters": [(NASTY, NASTY)], "seed": NASTY, "notes": [NASTY]}, 8),

@@ -93,12 +93,18 @@ def _one(subject: Subject, numbers: Numbers, attribute: str | None) -> tuple[str
         holds(subject),
         reached(subject, attribute),
         adversary(subject, attribute),
+        *_earlier(subject),
         cost(subject),
         published(subject),
         method(subject),
         all_numbers(numbers),
     ]
     return f"{subject.label}{f' of {subject.table}' if subject.table else ''}", sections
+
+
+def _earlier(subject: Subject) -> list[Section]:
+    """What is said of earlier releases of the same people; no section where none is known."""
+    return [section("Earlier releases", "earlier.html", earlier=subject.earlier)] if subject.earlier else []
 
 
 def _several(

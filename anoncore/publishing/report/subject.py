@@ -10,6 +10,7 @@ from typing import Any
 from anoncore.base.errors import AnonymizationError
 from anoncore.measures.criteria import CRITERIA, Cache
 from anoncore.measures.verdict import Verdict, verdict
+from anoncore.publishing.certification.earlier import Earlier
 from anoncore.release.release import Release
 
 
@@ -29,6 +30,8 @@ class Subject:
         `cache(name, function, *arguments)` may keep measures that were computed before.
     style : int or None
         Number of its colour; by default its position in the report.
+    earlier : tuple of Earlier
+        Earlier releases of the same people, as the certificate names them.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class Subject:
     table: str = ""
     cache: Cache | None = None
     style: int | None = None
+    earlier: tuple[Earlier, ...] = ()
     _kept: dict[tuple[Hashable, ...], Any] = field(default_factory=dict, repr=False)
 
     def measure(self, name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:
