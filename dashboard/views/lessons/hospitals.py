@@ -100,10 +100,11 @@ def _many() -> None:
         alt=f"Bars: {alone:.1%} in one release alone, {float(found.few):.1%} with both.",
     )
     ask(
-        "each release promises l. Why do so many fall below it?",
-        f"l is promised for each class alone. A person's two classes hold other people, hence other diagnoses; only "
-        f"what both contain is possible: {float(found.few):.1%} of these people fall below {l}. Larger classes contain "
-        "more diagnoses and so have more in common, but no k or l of one release promises anything about two.",
+        "each release promises l. What do both together promise?",
+        "Nothing. l is promised for each class alone. A person's two classes hold other people, hence other "
+        f"diagnoses; only what both contain is possible: {float(found.few):.1%} of these people fall below {l}. Larger classes "
+        "contain more diagnoses and so have more in common; where nobody falls below l, the table was kind, for no k "
+        "or l of one release promises anything about two.",
     )
 
 
