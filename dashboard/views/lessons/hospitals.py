@@ -102,9 +102,9 @@ def _many() -> None:
     ask(
         "each release promises l. What do both together promise?",
         "Nothing. l is promised for each class alone. A person's two classes hold other people, hence other "
-        f"diagnoses; only what both contain is possible: {float(found.few):.1%} of these people fall below {l}. Larger classes "
-        "contain more diagnoses and so have more in common; where nobody falls below l, the table was kind, for no k "
-        "or l of one release promises anything about two.",
+        f"diagnoses; only what both contain is possible: {float(found.few):.1%} of these people fall below {l}. "
+        "Larger classes contain more diagnoses and so have more in common; where nobody falls below l, the table was "
+        "kind, for no k or l of one release promises anything about two.",
     )
 
 
