@@ -248,11 +248,17 @@ def workbook_bytes(sheets: Mapping[str, Iterable[Iterable[Any]]]) -> bytes:
     book.properties.creator = "anoncore"
     for title, rows in sheets.items():
         sheet = book.create_sheet(title)
-        errors = {text: WriteOnlyCell(sheet, value=text) for text in ERROR_CODES}
-        for cell in errors.values():
+
+        def as_text(value: Any, sheet: Any = sheet) -> Any:
+            """A new cell for every text that looks like an error: openpyxl writes the rest of the row with it."""
+            if not isinstance(value, str) or value not in ERROR_CODES:
+                return value
+            cell = WriteOnlyCell(sheet, value=value)
             cell.data_type = "s"
+            return cell
+
         for row in rows:
-            sheet.append([errors.get(value, value) if isinstance(value, str) else value for value in row])
+            sheet.append([as_text(value) for value in row])
     content = io.BytesIO()
     book.save(content)
     with zipfile.ZipFile(content) as archive:

@@ -15,6 +15,10 @@ MOST_ROWS_OF_ONE = 20
 """Rows per value, on average, up to which the values of an identifier may be people; a category has more."""
 
 
+MOST_NUMBERS_SKIPPED = 20
+"""How many numbers lie between two that were given to people one after the other, at most, on average."""
+
+
 def people_of(frame: pd.DataFrame, unit: str) -> Codes:
     """The number of each row's person, int32 (n_rows,), in the order of the column's values.
 
@@ -39,22 +43,33 @@ def distinct_pairs(person: Codes, codes: Codes, size: int) -> Int64:
     return np.bincount(pairs % size, minlength=size)
 
 
-def _has_fractions(column: pd.Series) -> bool:
-    return bool(pd.api.types.is_float_dtype(column.dtype) and (column.dropna() % 1 != 0).any())
+def _measures(column: pd.Series) -> bool:
+    """Whether the numbers of a column are measurements, such as incomes, rather than numbers given to people.
+
+    Those are whole, and either follow one another closely or have the same number of digits.
+    """
+    dtype = column.dtype
+    if not pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype):
+        return False
+    values = np.unique(column.dropna().to_numpy(dtype=np.float64))
+    if (values % 1 != 0).any():
+        return True
+    follows_closely = values[-1] - values[0] < MOST_NUMBERS_SKIPPED * len(values)
+    return not follows_closely and len({len(f"{number:.0f}") for number in values}) > 1
 
 
 def repeated_identifiers(frame: pd.DataFrame, identifiers: Collection[str]) -> dict[str, tuple[int, int]]:
     """The identifiers by which one person may have several rows: different values and rows that have one, per column.
 
     Left out are columns whose every value is another one, or in which most rows are missing: these say nothing about
-    who has several rows. So are categories and measurements, which are no names: columns with broken numbers, and those
-    with more than 20 rows per value on average.
+    who has several rows. So are measurements, such as incomes, and categories, with more than 20 rows per value on
+    average: these are no names.
     """
     repeated = {}
     for name in identifiers:
         known = int(frame[name].notna().sum())
         different = int(frame[name].nunique())
         names_people = different < known <= MOST_ROWS_OF_ONE * different
-        if different > 1 and names_people and 2 * known > len(frame) and not _has_fractions(frame[name]):
+        if different > 1 and names_people and 2 * known > len(frame) and not _measures(frame[name]):
             repeated[name] = (different, known)
     return repeated

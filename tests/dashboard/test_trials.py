@@ -98,7 +98,7 @@ def test_a_mark_opens_as_a_run(visitor: Visitor) -> None:
 def test_a_cancelled_trial_keeps_its_points_and_goes_on() -> None:
     data = _data()
     tried = candidates({"mondrian": {"k": list(range(2, 40))}}, data)
-    trial = Trial(data, tried, ("k", "information-loss"), None, ("table", "tags"))
+    trial = Trial(data, tried, ("k", "two-way-error"), None, ("table", "tags"))
     trial.go_on()
     _until(lambda: len(trial.points) >= 1)
     trial.cancel()
@@ -133,13 +133,13 @@ def test_a_search_shows_the_cheapest_release_and_what_each_target_costs(visitor:
     trial = _trial(visitor, "targets")
     _until(lambda: not trial.running)
     visitor.run()
-    found = Search((Target("k", 10), Target("t", 0.3)), "information-loss", trial.found())
+    found = Search((Target("k", 10), Target("t", 0.3)), "two-way-error", trial.found())
     assert found.best is not None
     assert f"Cheapest release that keeps every target: {run_title(found.best.algorithm)}".replace("&", "") in (
         visitor.texts().replace("\\", "").replace("&", "")
     )
     table = table_of(visitor, "without the target")
-    assert table["Information loss"].tolist() == costs_table(found)["Information loss"].tolist()
+    assert table["Two-way error"].tolist() == costs_table(found)["Two-way error"].tolist()
 
 
 def test_faded_marks_are_those_that_another_beats() -> None:
@@ -147,19 +147,19 @@ def test_faded_marks_are_those_that_another_beats() -> None:
     points = [
         point
         for point in sweep(
-            data, candidates({"mondrian": {"k": [2, 5, 20], "l": [1.2, 2]}}, data), ("t", "information-loss")
+            data, candidates({"mondrian": {"k": [2, 5, 20], "l": [1.2, 2]}}, data), ("t", "two-way-error")
         )
         if point is not None and point.made
     ]
     labels = [run_title(point.algorithm) for point in points]
-    chart = trade_off(points, labels, CRITERIA["t"], CRITERIA["information-loss"])
+    chart = trade_off(points, labels, CRITERIA["t"], CRITERIA["two-way-error"])
     marks = chart.data[-1]
     order = [int(one[0]) for one in marks.customdata]
     for place, opacity in zip(order, marks.marker.opacity, strict=True):
         mine = points[place].values
         beaten = any(
             other.values["t"] <= mine["t"]
-            and other.values["information-loss"] <= mine["information-loss"]
+            and other.values["two-way-error"] <= mine["two-way-error"]
             and dict(other.values) != dict(mine)
             for other in points
         )

@@ -163,6 +163,15 @@ def test_guard_keeps_texts_apart_and_leaves_no_formula(texts: list[str]) -> None
     assert not any(re.match(r"[=+\-@\t\r\n]|[\s\"]+[=+\-@]", text) for text in safe)
 
 
+def test_a_text_that_looks_like_an_error_is_kept_wherever_it_stands_again():
+    frame = pd.DataFrame(
+        {"code": ["#N/A", "#N/A", "#REF!", "#N/A"], "ill": ["flu", "cold", "flu", "gout"], "n": range(4)}
+    )
+    content = io.BytesIO()
+    write_tables({"release": frame}, content, "excel")
+    pd.testing.assert_frame_equal(pd.read_excel(content, keep_default_na=False), frame, check_dtype=False)
+
+
 def test_excel_holds_texts_never_formulas_or_errors() -> None:
     texts = [*DANGEROUS, "#N/A", "#DIV/0!", "plain"]
     data = written(pd.DataFrame({"x": texts}), "excel")

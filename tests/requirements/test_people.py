@@ -197,9 +197,11 @@ def test_categories_and_measurements_name_nobody():
         {
             "class": ["<=50K", ">50K"] * (n // 2),
             "weight": [60.5, 72.25, 80.0] * (n // 3),
+            "income": [0, 900, 12_500, 71_000] * (n // 4),
             "visitor": list(range(n // 20)) * 20,
+            "number": [4_711, 1_234, 9_876, 5_555, 2_001, 7_000] * (n // 6),
             "with gaps": [1.0, None, 2.0, 2.0] * (n // 4),
         }
     )
-    assert repeated_identifiers(frame, list(frame)) == {"visitor": (6, 120)}
+    assert repeated_identifiers(frame, list(frame)) == {"visitor": (6, 120), "number": (6, 120)}
     assert repeated_identifiers(frame[:12], ["with gaps"]) == {"with gaps": (2, 9)}

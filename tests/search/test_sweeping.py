@@ -17,7 +17,7 @@ from anoncore.search.candidates import axes, candidates, with_level
 from anoncore.search.sweeping import Point, measure, pareto, sweep
 from anoncore.search.targets import Target, default_candidates, search
 
-CRITERIA_USED = ["k", "information-loss", "t", "largest-belief"]
+CRITERIA_USED = ["k", "two-way-error", "t", "largest-belief"]
 
 
 def _data(n: int = 150) -> Microdata:
@@ -103,8 +103,8 @@ numbers = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, 
 @settings(max_examples=60, deadline=None)
 @given(numbers)
 def test_the_front_is_what_no_other_beats(pairs: list[tuple[int, int]]) -> None:
-    points = [Point(Anatomy(), {"k": float(k), "information-loss": float(loss)}, {}, 0.0) for k, loss in pairs]
-    front = pareto(points, "k", "information-loss")
+    points = [Point(Anatomy(), {"k": float(k), "two-way-error": float(loss)}, {}, 0.0) for k, loss in pairs]
+    front = pareto(points, "k", "two-way-error")
     for place, (k, loss) in enumerate(pairs):
         beaten = any(a >= k and b <= loss and (a, b) != (k, loss) for a, b in pairs)
         assert front[place] == (not beaten)
@@ -137,13 +137,13 @@ def test_a_search_is_as_good_as_the_best_of_an_exhaustive_sweep(targets: list[Ta
         },
         data,
     )
-    names = [*(target.criterion for target in targets), "information-loss"]
+    names = [*(target.criterion for target in targets), "two-way-error"]
     kept = [
-        point.values["information-loss"]
+        point.values["two-way-error"]
         for point in sweep(data, grid, names)
         if point is not None and all(one.shortfall(point.values.get(one.criterion)) == 0 for one in targets)
     ]
-    assert found.best.values["information-loss"] <= min(kept, default=1.0) + 1e-12
+    assert found.best.values["two-way-error"] <= min(kept, default=1.0) + 1e-12
 
 
 def test_what_cannot_be_reached_gives_the_nearest_miss_and_the_target_to_blame() -> None:
@@ -164,8 +164,8 @@ def test_the_costliest_target_is_the_one_whose_absence_saves_most() -> None:
     targets = (Target("k", 2), Target("t", 0.15))
     found = search(data, targets)
     assert found.best is not None
-    costs = {target: point.values["information-loss"] for target, point in found.without.items() if point is not None}
-    assert all(cost <= found.best.values["information-loss"] for cost in costs.values())
+    costs = {target: point.values["two-way-error"] for target, point in found.without.items() if point is not None}
+    assert all(cost <= found.best.values["two-way-error"] for cost in costs.values())
     if found.costliest is not None:
         assert costs[found.costliest] == min(costs.values())
 
