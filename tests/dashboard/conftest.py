@@ -90,9 +90,10 @@ class Visitor:
 
     @property
     def errors(self) -> list[str]:
-        """The sentences in red, but for the verdict on the release, which says what nobody asked for and fails."""
+        """The sentences in red, but for those about the release: what fails in it, and what is to be decided on it."""
         told = [str(item.value).replace("\\", "") for item in self.at.error]
-        return [text for text in told if not text.startswith("**Nobody asked for ")]
+        about_release = ("**Nobody asked for ", "Nothing can be downloaded before you decide on ")
+        return [text for text in told if not text.startswith(about_release)]
 
     @property
     def warnings(self) -> list[str]:

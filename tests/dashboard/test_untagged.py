@@ -35,7 +35,8 @@ def test_nothing_is_downloaded_before_every_column_is_decided_on(visitor: Visito
     add_run(visitor, ALGORITHM, pupils(), ROLES)
     visitor.open("export")
     assert any(
-        one.startswith("Nothing can be downloaded before you decide on 'years', 'note'") for one in visitor.errors
+        str(one.value).startswith("Nothing can be downloaded before you decide on 'years', 'note'")
+        for one in visitor.at.error
     )
     assert "'years' has no tag and tells 'degree' of every row" in visitor.texts()
     files = downloads(visitor)
