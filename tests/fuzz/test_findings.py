@@ -215,3 +215,11 @@ def test_the_sign_of_zero_does_not_show_which_row_came_first(first, kind):
     frame = pd.DataFrame({"age": [1, 1, 1], "weight": pd.Series([first, -first, 1.0], dtype=kind)})
     release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(Microdata(frame, {"age": "quasi-identifier"}))
     assert [str(cell) for cell in release.tables()["release"]["weight"]] == ["0.0", "0.0", "1.0"]
+
+
+def test_a_bucket_may_be_asked_to_be_larger_than_any_table():
+    data = Microdata(
+        pd.DataFrame({"age": [1, 2, 3], "ill": list("xyx")}), {"age": "quasi-identifier", "ill": "sensitive"}
+    )
+    release = RandomBuckets(size=2**53 - 1, grouping="spread", seed=7).anonymize(data)
+    assert release.partition.sizes.tolist() == [3]

@@ -138,7 +138,8 @@ class RandomBuckets(Algorithm):
             group = np.empty(data.n_rows, dtype=np.int32)
             group[rows] = np.arange(data.n_rows) // self.size
         else:
-            group = _spread(data, columns, rows, self.size)
+            # A bucket has no more rows than the table, and memory is taken for as many as it may have.
+            group = _spread(data, columns, rows, min(self.size, data.n_rows))
         return sliced_release(data, Partition(group), columns, self)
 
 
