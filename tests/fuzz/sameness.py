@@ -38,7 +38,9 @@ def sameness(case: Case) -> None:
         raise RefutedError(f"rows in another order: {refused!r}, then {refused_again!r}")
     if made is not None and again is not None and content(made) != content(again):
         raise RefutedError("rows in another order make another release")
-    factor = case.keep("factor", case.pick(FACTORS))
+    factor = case.pick(FACTORS)
+    # Thresholds in a number's unit go along with it, so all numbers are told in the new unit, or none.
+    factor = case.keep("factor", factor if _fits(data, factor) else 1.0)
     scaled_data = _scaled(data, factor, case.pick(UNITS))
     scaled, refused_scaled = _released(_rescaled(algorithm, factor), scaled_data)
     if (made is None) != (scaled is None):
@@ -113,6 +115,12 @@ def _scaled(data: Microdata, factor: float, unit: str) -> Microdata:
                 paths = hierarchies[name].paths
                 hierarchies[name] = Hierarchy({of_value[value]: paths[value] for value in of_value if value in paths})
     return _tagged(data, frame, hierarchies)
+
+
+def _fits(data: Microdata, factor: float) -> bool:
+    """Whether all numbers of the table can be told in the other unit."""
+    numbers = [data.frame[name] for name in data.attributes if data.domain[name].kind is Kind.NUMERIC]
+    return all(_has_room(column, factor) for column in numbers if pd.api.types.is_numeric_dtype(column.dtype))
 
 
 def _has_room(column: pd.Series, factor: float) -> bool:
