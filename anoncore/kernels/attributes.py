@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel
+from anoncore.kernels.rounding import ACCUMULATED, reaches
 
 NUMBER, CATEGORY, HIERARCHY = 0, 1, 2
 
@@ -58,3 +59,16 @@ def width(attributes: Attributes, a: int, low: int, high: int) -> float:
         node = attributes.node_start[a] + common_node(attributes, a, attributes.leaf[begin + low], low, high)
         return (attributes.last[node] - attributes.first[node]) / attributes.span[a]
     return (attributes.position[begin + high] - attributes.position[begin + low]) / attributes.span[a]
+
+
+@inner_kernel
+def widest(widths: Floats) -> int:
+    """The first attribute that is as wide as the widest, but for what rounding may have taken from it.
+
+    The same numbers in another unit round otherwise, and that must not choose between attributes of equal widths.
+    """
+    limit = widths.max()
+    for a in range(widths.shape[0]):
+        if reaches(widths[a], limit, ACCUMULATED):
+            return a
+    return 0

@@ -21,8 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Int32, Int64
-from anoncore.kernels.attributes import HIERARCHY, NUMBER, Attributes
+from anoncore.kernels.attributes import HIERARCHY, NUMBER, Attributes, widest
 from anoncore.kernels.compiler import kernel
+from anoncore.kernels.rounding import ACCUMULATED, lies_below
 
 SAMPLE = 512
 """Rows on which a large node compares the attributes it may be split by."""
@@ -232,16 +233,17 @@ def best_attribute(
     for a in range(widths.shape[0]):
         widths[a] = attribute_spread(attributes, a, codes, rows, max(drawn[0], drawn[1]), tally, keys)
     best, lowest = 0, np.inf
-    # A stable sort, so that of equally wide attributes the first is tried first on every machine.
-    for a in np.argsort(-widths, kind="mergesort")[:CANDIDATES]:
-        if widths[a] == 0.0:
+    for _ in range(min(CANDIDATES, widths.shape[0])):
+        a = widest(widths)
+        if widths[a] <= 0.0:
             break
+        widths[a] = -1.0
         n_left = divide(rows, quota, bucket, codes, a, left, right)
         if n_left == 0 or n_left == n:
             return a
         cost = n_left * node_spread(attributes, codes, left[:n_left], drawn[0], tally, keys)
         cost += (n - n_left) * node_spread(attributes, codes, right[: n - n_left], drawn[1], tally, keys)
-        if cost < lowest:
+        if lowest == np.inf or lies_below(cost, lowest, ACCUMULATED):
             best, lowest = a, cost
     return best
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Bytes, Int32, Int64
-from anoncore.kernels.attributes import HIERARCHY, Attributes, common_node, width
+from anoncore.kernels.attributes import HIERARCHY, Attributes, common_node, width, widest
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.code_sweep import best_code, gather, has_few_codes, loss_costs
 from anoncore.kernels.compiler import inner_kernel, kernel
@@ -160,7 +160,7 @@ def _median_split(
     for a in range(low.shape[0]):
         widths[a] = width(attributes, a, low[a], high[a])
     for _ in range(low.shape[0]):
-        a = int(np.argmax(widths))
+        a = widest(widths)
         if widths[a] <= 0.0:
             break
         widths[a] = -1.0

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Bytes, Int32, Int64
-from anoncore.kernels.attributes import Attributes, width
+from anoncore.kernels.attributes import Attributes, width, widest
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.mondrian import median_code
 from anoncore.kernels.slicing import (
@@ -121,7 +121,7 @@ def _find_split(
     for a in range(n_attributes):
         widths[a] = width(attributes, a, low[a], high[a])
     for _ in range(n_attributes):
-        a = int(np.argmax(widths))
+        a = widest(widths)
         if widths[a] <= 0.0:
             break
         widths[a] = -1.0

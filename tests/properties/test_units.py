@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -105,3 +106,33 @@ def test_people_of_a_population_fit_where_doubles_are_too_coarse():
     release = build("mondrian", {}).anonymize(data)
     people = Microdata(pd.DataFrame({"x": [*large, 2**60 + 5, 2**60 + 15, 2**60 + 16]}), {"x": "quasi-identifier"})
     assert attacks.reidentification(release, population=people).population_size.tolist() == [3, 3, 2, 2]
+
+
+CLOSE = {
+    "mondrian": {"requirements": (KAnonymity(k=2),)},
+    "slicing": {"l": 2, "sensitive_column_size": 1},
+    "stack-and-deal": {"k": 2, "seed": 1},
+    "microaggregation": {"k": 2, "t": 1.0, "seed": 1},
+    "sabre": {"t": 0.9, "seed": 1},
+    "sensitive-space-fragmentation": {"other_t": 0.9, "k": 2, "seed": 1},
+    "rothko-tree": {"requirements": (KAnonymity(k=2),)},
+    "local-recoding": {"requirements": (KAnonymity(k=2),)},
+}
+
+
+@pytest.mark.parametrize("name", CLOSE)
+@pytest.mark.parametrize("seed", range(0, 40, 4))
+def test_attributes_of_equal_width_are_told_apart_alike_where_numbers_lie_close_together(name, seed):
+    # A millionth apart, the numbers round differently in every unit, and so do their distances.
+    draw = np.random.default_rng(seed)
+    ranks, steps = draw.permutation(np.arange(16) % 8), draw.permutation(np.arange(16) % 8)
+
+    def groups(unit):
+        frame = pd.DataFrame(
+            {"pay": [(1_000_001 + step) / 1e6 / unit for step in steps], "rank": ranks, "illness": list("abcdefgh") * 2}
+        )
+        known = {"pay": "quasi-identifier", "rank": "quasi-identifier", "illness": "sensitive"}
+        release = build(name, CLOSE[name]).anonymize(Microdata(frame, known))
+        return pd.factorize(release.fragments[0].partition.group)[0].tolist()
+
+    assert groups(1e9) == groups(1e6) == groups(1000) == groups(1)
