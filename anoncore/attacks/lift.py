@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.kernels.arrays import Floats
+from anoncore.kernels.rounding import ACCUMULATED, reaches
 
 DEVIATIONS = 1.96
 """Standard deviations on either side of a mean that a 95 % interval has."""
@@ -16,7 +17,7 @@ def right_guesses(belief: Floats, truth: npt.NDArray[np.integer]) -> Floats:
 
     `belief` float (n, m), `truth` (n,) the true values; the chances are float (n,).
     """
-    likeliest = belief >= belief.max(axis=1, keepdims=True) - 1e-9
+    likeliest = reaches(belief, belief.max(axis=1, keepdims=True), ACCUMULATED)
     chance: Floats = likeliest[np.arange(len(truth)), truth] / likeliest.sum(axis=1)
     return chance
 

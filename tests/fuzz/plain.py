@@ -15,6 +15,8 @@ from tests.fuzz.case import RefutedError
 from tests.properties.published import cell, rows
 
 Counts = Counter[str]
+ROUNDING = 1e-12
+"""Share of a limit by which a level may miss it, as the product allows it: no absolute slack, whatever the limit."""
 
 
 def _recursive(counts: Counts, l: int) -> float:
@@ -26,8 +28,10 @@ def _recursive(counts: Counts, l: int) -> float:
 LEVELS: Mapping[str, Callable[[Counts, Any], bool]] = {
     "k-anonymity": lambda counts, asked: sum(counts.values()) >= asked.k,
     "distinct-diversity": lambda counts, asked: len(counts) >= asked.l,
-    "frequency-diversity": lambda counts, asked: sum(counts.values()) / max(counts.values()) >= asked.l - 1e-9,
-    "entropy-diversity": lambda counts, asked: math.exp(entropy(counts)) >= asked.l - 1e-9,
+    "frequency-diversity": lambda counts, asked: (
+        sum(counts.values()) / max(counts.values()) >= asked.l * (1 - ROUNDING)
+    ),
+    "entropy-diversity": lambda counts, asked: math.exp(entropy(counts)) >= asked.l * (1 - ROUNDING),
     "recursive-diversity": lambda counts, asked: _recursive(counts, asked.l) < asked.c,
 }
 """Whether one group's counts satisfy a requirement; `exact` has those that need more than the counts."""

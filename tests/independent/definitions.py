@@ -235,7 +235,9 @@ CRITERIA: dict[str, Callable[[Table, str], float]] = {
     "belief-in-truth": lambda table, form: mean(
         [one[table.columns["secret"][row]] for row, one in enumerate(beliefs(table, form))]
     ),
-    "believed-above-half": lambda table, form: mean([max(one.values()) > 0.5 + 1e-9 for one in beliefs(table, form)]),
+    "believed-above-half": lambda table, form: mean(
+        [max(one.values()) > 0.5 * (1 + 1e-9) for one in beliefs(table, form)]
+    ),
     "reidentified-mean": lambda table, form: mean([1 / size for size in class_sizes(table, form)]),
     "reidentified-largest": lambda table, form: 1 / min(class_sizes(table, form)),
     "information-loss": information_loss,
