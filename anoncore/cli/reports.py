@@ -44,7 +44,8 @@ def _report(arguments: argparse.Namespace) -> None:
         for number, (path, recipe) in enumerate(zip(arguments.recipe, recipes, strict=True)):
             progress_of_recipe = part_of(progress, 0.6 * number / len(recipes), 0.6 * (number + 1) / len(recipes))
             release = recipe.algorithm.anonymize(recipe.microdata(), progress_of_recipe)
-            subjects.append(Subject(path.stem, release, recipe.source.builtin or recipe.source.path or ""))
+            table = recipe.source.builtin or recipe.source.path or ""
+            subjects.append(Subject(path.stem, release, table, publish_untagged=recipe.publish_untagged))
         text = report(subjects, arguments.attribute, part_of(progress, 0.6, 1.0))
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     replace_file(arguments.output, text.encode())

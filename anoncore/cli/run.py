@@ -67,7 +67,6 @@ def _run(arguments: argparse.Namespace) -> None:
         published = decided_columns(run.release, recipe, arguments.publish_untagged)
         earlier = earlier_entries(arguments, run.release, certificates)
         tables = run.release.tables()
-    about_tables = ", ".join(f"{name}: {len(table):,} rows" for name, table in tables.items())
     if certified:
         files = release_files(
             run.release, target.name, key, file_format, tables=tables, after=earlier, publish_untagged=published
@@ -76,21 +75,20 @@ def _run(arguments: argparse.Namespace) -> None:
         content = io.BytesIO()
         write_tables(tables, content, file_format)
         files = {release_file(target.name, len(tables), file_format): content.getvalue()}
-    written = {}
-    for name, one in reversed(files.items()):
-        path = target.with_name(name)
-        is_proof = name.endswith(CERTIFICATE)
-        written[path] = one, f"check it with: anoncore verify {path}" if is_proof else about_tables
-    written |= _kept(arguments, run, target, earlier)
+    public = {target.with_name(name): one for name, one in files.items()}
+    private = _private_files(arguments, run, target, earlier, published)
     # The tables come last: whatever stops the program in between, there are none without their certificate.
-    contents = {**kept, **{path: one for path, (one, _) in reversed(written.items())}}
-    replace_files(contents, private=kept)
-    for line in summary(run):
+    replace_files({**kept, **{path: one for path, (one, _) in private.items()}, **public}, private=kept)
+    for line in summary(run, published):
         print(line)
     for entry in earlier:
         if entry.figures:
             print(f"Together with the earlier release of {entry.made[:10]}: {entry.figures}")
-    for path, (_, about) in written.items():
+    sizes = ", ".join(f"{name}: {len(table):,} rows" for name, table in tables.items())
+    for path in reversed(public):
+        is_certificate = path.name.endswith(CERTIFICATE)
+        print(f"Written: {path} ({f'check it with: anoncore verify {path}' if is_certificate else sizes})")
+    for path, (_, about) in private.items():
         print(f"Written: {path} ({about})")
     if certified:
         print(told)
@@ -102,21 +100,21 @@ def _run(arguments: argparse.Namespace) -> None:
         )
 
 
-def _kept(
-    arguments: argparse.Namespace, run: RecipeRun, target: Path, earlier: Sequence[Earlier]
+def _private_files(
+    arguments: argparse.Namespace, run: RecipeRun, target: Path, earlier: Sequence[Earlier], published: tuple[str, ...]
 ) -> dict[Path, tuple[bytes, str]]:
     """The report and the mapping where they are wanted, for those who made the release, with what is said of them."""
-    kept = {}
+    files = {}
     if arguments.report:
-        subject = Subject(arguments.recipe.stem, run.release, earlier=tuple(earlier))
+        subject = Subject(arguments.recipe.stem, run.release, earlier=tuple(earlier), publish_untagged=published)
         with ProgressLine(sys.stderr) as progress:
             text = report([subject], progress=progress)
-        kept[target.with_name(target.name + REPORT)] = text.encode(), "not for publication"
+        files[target.with_name(target.name + REPORT)] = text.encode(), "not for publication"
     if arguments.mapping:
         mapping, content = value_mapping(run.release), io.BytesIO()
         write_tables({"mapping": mapping.frame}, content, "csv")
-        kept[target.with_name(target.name + MAPPING)] = content.getvalue(), mapping.sentence.rstrip(".")
-    return kept
+        files[target.with_name(target.name + MAPPING)] = content.getvalue(), mapping.sentence.rstrip(".")
+    return files
 
 
 def _key(file: Path | None) -> tuple[str, str, dict[Path, bytes]]:

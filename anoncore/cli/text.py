@@ -51,8 +51,11 @@ def part_of(progress: Progress, low: float, high: float) -> Progress:
     return lambda share, text: progress(low + (high - low) * share, text)
 
 
-def summary(run: RecipeRun) -> Iterator[str]:
-    """Groups, guarantees, notes and measures of a run, a line each."""
+def summary(run: RecipeRun, publish_untagged: Sequence[str] = ()) -> Iterator[str]:
+    """Groups, guarantees, notes and measures of a run, a line each.
+
+    `publish_untagged` are columns that undo a tag and that somebody decided to publish all the same.
+    """
     release, algorithm = run.release, run.release.algorithm
     title = algorithm.title if algorithm is not None else "Release"
     for fragment in release.fragments[:1] if release.is_shared else release.fragments:
@@ -61,11 +64,13 @@ def summary(run: RecipeRun) -> Iterator[str]:
             f"{title}: {release.table_size} in {len(sizes):,} groups ({release.group_word}) of {sizes.min():,} to "
             f"{sizes.max():,} {release.counted_word}"
         )
-    found = verdict(release)
+    found = verdict(release, publish_untagged=publish_untagged)
     for sentence in (*found.failed, *found.held):
         yield f"  {sentence}"
     for failing in found.not_asked:
         yield f"  Nobody asked for this, and it fails badly: {failing.sentence}"
+    for sentence in found.decided:
+        yield f"  {sentence}"
     for note in release.notes:
         yield f"  Note: {note}"
     for name, result in run.measures.items():

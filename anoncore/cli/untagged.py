@@ -32,15 +32,13 @@ def add_untagged_option(run: argparse.ArgumentParser) -> None:
 def decided_columns(release: Release, recipe: Recipe, given: Sequence[str]) -> tuple[str, ...]:
     """The columns that the option and the recipe name.
 
-    What undoes a tag is told on the error stream, a line for each column. Raises ReleaseError where nobody decided on
-    some of them, before anything is written, and ParameterError for a name that is none of such a column.
+    Raises ReleaseError where nobody decided on some of the columns that undo a tag, before anything is written; what
+    each of them gives away is then told on the error stream, a line for each. Raises ParameterError for a name that is
+    none of such a column.
     """
     chosen = (*recipe.publish_untagged, *given)
     leaks = tag_leaks(release)
     left = undecided(leaks, chosen)
-    for leak in leaks:
-        if leak not in left and not leak.is_settled:
-            print(f"anoncore: {leak.finding} It is published as it is, as was decided.", file=sys.stderr)
     if left:
         for leak in left:
             print(f"anoncore: {leak.sentence}", file=sys.stderr)

@@ -3,7 +3,7 @@
 from anoncore.measures.criteria import CRITERIA, FAMILIES, evaluate
 from anoncore.measures.evaluation import MEASURES, MEASURES_OF_SEVERAL, Measure
 from anoncore.measures.registry import NUMBERS, title_of
-from anoncore.measures.verdict import Failing, Verdict, verdict
+from anoncore.measures.verdict import Failing, Promise, Verdict, verdict
 
 __all__ = [
     "CRITERIA",
@@ -13,6 +13,7 @@ __all__ = [
     "NUMBERS",
     "Failing",
     "Measure",
+    "Promise",
     "Verdict",
     "evaluate",
     "title_of",

@@ -14,7 +14,8 @@ from anoncore.attacks.foreground.attack import FOREGROUND_BREACH
 from anoncore.base.errors import AnonymizationError
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
 from anoncore.measures.criteria import Cache, usual_distance
-from anoncore.privacy.tag_leaks import UNIQUE
+from anoncore.privacy.joins import JOINS_SOURCE
+from anoncore.privacy.tag_leaks import UNIQUE, TagLeak, undecided
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement, TCloseness
 from anoncore.requirements.worth import NEAR_CERTAIN
@@ -39,10 +40,33 @@ GIVEN_AWAY = 0.05
 
 The baseline is the same share for an adversary who takes every possible world for equally likely.
 """
-
-
 MOST_NAMED = 8
 """Columns that a sentence names."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What was asked of a release, or promised by its method, and whether it holds.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether it holds.
+    sentence : str
+        What was asked and what is reached.
+    source : str
+        Whose definition it is.
+
+    Examples
+    --------
+    >>> from anoncore.measures.verdict import Promise
+    >>> Promise(True, "k-anonymity (k = 3) holds.", "Samarati and Sweeney, 1998").holds
+    True
+    """
+
+    holds: bool
+    sentence: str
+    source: str
 
 
 @dataclass(frozen=True)
@@ -85,12 +109,12 @@ class Verdict:
 
     Attributes
     ----------
-    held : tuple of str
-        What was asked for and holds, a sentence each.
-    failed : tuple of str
-        What was asked for and does not hold, a sentence each.
+    statements : tuple of Promise
+        What was asked for or promised.
     not_asked : tuple of Failing
         What nobody asked for and fails badly.
+    decided : tuple of str
+        Columns that undo a tag and are published all the same, because somebody decided so, a sentence each.
 
     Examples
     --------
@@ -106,14 +130,24 @@ class Verdict:
     ('Everything that was asked holds.', ['largest belief 100%', 'distance 0.50'])
     """
 
-    held: tuple[str, ...]
-    failed: tuple[str, ...]
+    statements: tuple[Promise, ...]
     not_asked: tuple[Failing, ...]
+    decided: tuple[str, ...] = ()
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """What was asked for and holds, a sentence each."""
+        return tuple(one.sentence for one in self.statements if one.holds)
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """What was asked for and does not hold, a sentence each."""
+        return tuple(one.sentence for one in self.statements if not one.holds)
 
     @property
     def is_good(self) -> bool:
-        """Whether something was asked, all of it holds, and nothing else fails badly."""
-        return bool(self.held) and not self.failed and not self.not_asked
+        """Whether something was asked, all of it holds, nothing else fails badly, and no column undoes a tag."""
+        return bool(self.held) and not self.failed and not self.not_asked and not self.decided
 
     @property
     def asked(self) -> str:
@@ -127,10 +161,14 @@ class Verdict:
     @property
     def headline(self) -> str:
         """The verdict in a sentence, which never says the good half alone."""
-        if not self.not_asked:
-            return self.asked
-        titles = ", ".join(one.title for one in self.not_asked)
-        return f"{self.asked.rstrip('.')}, but {_counted(self.not_asked)} badly: {titles}."
+        text = self.asked
+        if self.not_asked:
+            titles = ", ".join(one.title for one in self.not_asked)
+            text = f"{self.asked.rstrip('.')}, but {_counted(self.not_asked)} badly: {titles}."
+        if self.decided:
+            columns = "1 column that undoes" if len(self.decided) == 1 else f"{len(self.decided)} columns that undo"
+            text += f" By decision {columns} a tag {'is' if len(self.decided) == 1 else 'are'} published."
+        return text
 
 
 def verdict(
@@ -138,6 +176,7 @@ def verdict(
     requirements: Sequence[Requirement] = (),
     cache: Cache | None = None,
     foreground: float | None = None,
+    publish_untagged: Sequence[str] = (),
 ) -> Verdict:
     """Say what was asked of a release and holds or not, and what nobody asked for and fails badly.
 
@@ -156,6 +195,8 @@ def verdict(
         `cache(name, function, *arguments)` gives `function(release, *arguments)` and may keep it.
     foreground : float, optional
         The share of people whom the foreground-knowledge attack breaches, where it was made; it is not made here.
+    publish_untagged : sequence of str
+        Insensitive columns that undo a tag and that somebody decided to publish all the same.
 
     Returns
     -------
@@ -199,18 +240,21 @@ def verdict(
     asked: tuple[privacy.Guarantee, ...] = (
         privacy.guarantees(release, requirements) if requirements else measure("privacy.guarantees", privacy.guarantees)
     )
-    said = [(bool(one.holds), one.sentence) for one in asked]
+    statements = [Promise(bool(one.holds), one.sentence, one.requirement.source) for one in asked]
+    source = "" if release.algorithm is None else release.algorithm.source
     personal = measure("privacy.personal_guarantees", privacy.personal_guarantees)
-    said += [(bool(one.holds), one.sentence) for one in personal]
+    statements += [Promise(bool(one.holds), one.sentence, source) for one in personal]
     if not release.is_shared:
         with suppress(AnonymizationError):  # without a common attribute there is nothing to join on
             joins = measure("privacy.joins", privacy.joins)
-            said.append((bool(joins.holds), joins.sentences[0]))
+            statements.append(Promise(bool(joins.holds), joins.sentences[0], JOINS_SOURCE))
     wanted = [one.requirement for one in asked]
+    leaks = [leak for leak in measure("privacy.tag_leaks", privacy.tag_leaks) if not leak.is_settled]
+    left = undecided(leaks, publish_untagged)
     not_asked = [*_believed(release, measure), *_found(wanted, measure), *_distant(release, wanted, measure)]
-    not_asked += [*_taught(foreground), *_untagged(measure)]
-    held, failed = (tuple(sentence for holds, sentence in said if holds is state) for state in (True, False))
-    return Verdict(held, failed, tuple(not_asked))
+    not_asked += [*_taught(foreground), *_untagged(left)]
+    decided = [f"{leak.finding} It is published as it is, as was decided." for leak in leaks if leak not in left]
+    return Verdict(tuple(statements), tuple(not_asked), tuple(decided))
 
 
 def _believed(release: Release, measure: Cache) -> Iterator[Failing]:
@@ -221,7 +265,8 @@ def _believed(release: Release, measure: Cache) -> Iterator[Failing]:
         except AnonymizationError:  # its single values are not published
             continue
         largest, guess = float(disclosure.largest), float(disclosure.largest.baseline or 0.0)
-        if not reaches(largest, NEAR_CERTAIN, ACCUMULATED) or largest - guess < LEAST_LEARNED * (1 - guess):
+        learned = (largest - guess) / (1 - guess) if guess < 1 else 0.0
+        if not reaches(largest, NEAR_CERTAIN, ACCUMULATED) or not reaches(learned, LEAST_LEARNED, ACCUMULATED):
             continue
         sure = int(reaches(disclosure.belief, NEAR_CERTAIN, ACCUMULATED).sum())
         yield Failing(
@@ -294,18 +339,17 @@ def _taught(foreground: float | None) -> Iterator[Failing]:
         )
 
 
-def _untagged(measure: Cache) -> Iterator[Failing]:
-    """Insensitive columns that undo a tag and on which the tags do not decide: each that tells or is told, and all that
-    only make classes smaller together.
+def _untagged(leaks: Sequence[TagLeak]) -> Iterator[Failing]:
+    """Columns that undo a tag and on which nobody decided: each that tells or is told, and all that only make classes
+    smaller together.
     """
-    open_leaks = [leak for leak in measure("privacy.tag_leaks", privacy.tag_leaks) if not leak.is_settled]
-    for leak in open_leaks:
+    for leak in leaks:
         if leak.relations:
             closest = leak.relations[0]
             level = closest.guessing + NEARLY * (1 - closest.guessing)
             title = f"untagged '{leak.column}'"
             yield Failing("untagged", title, leak.sentence, closest.share, level, closest.guessing)
-    singling = [leak for leak in open_leaks if not leak.relations and leak.split is not None]
+    singling = [leak for leak in leaks if not leak.relations and leak.split is not None]
     if not singling:
         return
     below = {leak.column: leak.split.n_below for leak in singling if leak.split is not None}

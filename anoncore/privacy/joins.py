@@ -19,6 +19,8 @@ from anoncore.release.recoding import GroupValues
 from anoncore.release.release import Release
 from anoncore.requirements import DistinctDiversity, KAnonymity
 
+JOINS_SOURCE = "Zakerzadeh, Aggarwal and Barker 2014, definition 4.1 and theorems 4.1 and 5.1; 4.5 for delta"
+"""Whose definition it is that fragments are safe to join."""
 DELTA = 0.5
 """Least share of the ways to fill value sets that reach k, where the algorithm names none."""
 MOST_SENTENCES = 3

@@ -127,7 +127,9 @@ def subject(run: Run) -> Subject:
     def cache(name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:
         return compute.cached(name, run, function, *arguments)
 
-    return Subject(run.label, run.release, run.table_name, cache, run.color_index)
+    return Subject(
+        run.label, run.release, run.table_name, cache, run.color_index, publish_untagged=untagged.published(run)
+    )
 
 
 def _report(run: Run) -> Paper:

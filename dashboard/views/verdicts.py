@@ -12,6 +12,7 @@ from anoncore.measures.criteria import BREACH_R
 from dashboard import compute
 from dashboard.markdown import escaped
 from dashboard.state import Run
+from dashboard.views import untagged
 
 NOTHING_BAD = (
     "Nothing fails badly of what is measured whether or not somebody asks: how sure an adversary is of a value, how "
@@ -27,7 +28,9 @@ def verdict_of(run: Run) -> Verdict:
 
     attacked = [compute.known("attacks.foreground_knowledge", run, name, BREACH_R) for name in run.data.sensitive]
     shares = [float(one.recall) for one in attacked if one is not None]
-    return verdict(run.release, cache=cache, foreground=max(shares, default=None))
+    return verdict(
+        run.release, cache=cache, foreground=max(shares, default=None), publish_untagged=untagged.published(run)
+    )
 
 
 def render(run: Run) -> None:
@@ -50,7 +53,9 @@ def render(run: Run) -> None:
                 else "Nobody asked for these, and they fail badly."
             )
             st.error(_box(head, [one.sentence for one in found.not_asked]), icon=":material/close:")
-        else:
+        if found.decided:
+            st.warning(_box("Somebody decided on this.", found.decided), icon=":material/how_to_reg:")
+        if not found.not_asked and not found.decided:
             st.info(NOTHING_BAD)
 
 
@@ -62,7 +67,7 @@ def line(run: Run) -> None:
         st.success(text)
     elif found.failed:
         st.error(text)
-    elif found.not_asked:
+    elif found.not_asked or found.decided:
         st.warning(text)
     else:
         st.info(text)

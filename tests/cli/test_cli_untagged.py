@@ -50,7 +50,9 @@ def test_nothing_is_written_without_a_decision(
 def test_the_option_decides_and_the_certificate_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "out"
     assert main(["run", write(tmp_path), "--output", str(output), "--publish-untagged", "years at school"]) == 0
-    assert "It is published as it is, as was decided." in capsys.readouterr().err
+    said = capsys.readouterr().out
+    assert said.count("'years at school' has no tag") == 1, "told once, and not as something that nobody asked for"
+    assert "It is published as it is, as was decided." in said
     certificate = Certificate.load(output / "pupils-release-certificate.json")
     assert [(one.column, one.decision) for one in certificate.untagged or ()] == [
         ("years at school", "published as it is")

@@ -101,6 +101,29 @@ def test_columns_that_undo_a_tag_are_part_of_it():
     )
 
 
+def test_a_decision_on_a_column_is_told_as_one_and_is_nothing_good():
+    frame = PEOPLE.assign(decade=[20] * 10 + [30] * 10, note=range(20))
+    decades = Microdata(frame, {"decade": "quasi-identifier", "illness": "sensitive", "age": "identifier"})
+    found = verdict(mondrian(KAnonymity(k=10)).anonymize(decades), publish_untagged=["note"])
+    assert found.not_asked == ()
+    (sentence,) = found.decided
+    assert sentence.startswith("'note' has no tag and is published as it is")
+    assert sentence.endswith("It is published as it is, as was decided.")
+    assert not found.is_good
+    assert found.headline == "Everything that was asked holds. By decision 1 column that undoes a tag is published."
+
+
+@pytest.mark.parametrize("secret", [["flu"] * 20, [None] * 20])
+def test_what_everybody_has_is_no_fault_of_the_release(secret):
+    release = mondrian(KAnonymity(k=5)).anonymize(Microdata(PEOPLE.assign(illness=secret), ROLES))
+    assert verdict(release).not_asked == ()
+
+
+def test_protected_values_that_everybody_has_are_no_fault_of_the_release():
+    data = Microdata(PEOPLE, ROLES, sensitive_values={"illness": {"flu", "cold"}})
+    assert verdict(mondrian(KAnonymity(k=5)).anonymize(data)).not_asked == ()
+
+
 def test_adult_with_k_alone_is_never_called_good():
     require("adult.csv")
     found = verdict(mondrian(KAnonymity(k=5)).anonymize(builtin("adult")))

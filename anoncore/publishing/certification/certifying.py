@@ -18,6 +18,7 @@ from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.texts import is_missing, listing, value_text
 from anoncore.measures import verdict
 from anoncore.privacy.check import COMPARISON_WORDS
+from anoncore.privacy.joins import JOINS_SOURCE
 from anoncore.publishing.certification.attribute_entries import attribute_entries
 from anoncore.publishing.certification.certificate import ALIKE, NO_SEED, SEED, Certificate, input_hash
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
@@ -145,6 +146,7 @@ def certify(
     earlier = [
         one if isinstance(one, Earlier) else Earlier.named(one.sha256, one.made, one.requirements) for one in after
     ]
+    found = verdict(release, requirements, publish_untagged=publish_untagged)
     certificate = Certificate(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         software={
@@ -168,7 +170,7 @@ def certify(
         unit=None if unit is None else Unit(column=unit, people=release.data.n_people, about=PEOPLE),
         after=earlier or None,
         untagged=untagged_entries(leaks, published) or None,
-        not_asked=[one.sentence for one in verdict(release, requirements).not_asked if one.name != "untagged"] or None,
+        not_asked=[one.sentence for one in found.not_asked] or None,
     )
     wrong = next((one.sentence for one in content_findings(certificate, files or {}) if one.outcome == "fails"), "")
     if wrong:
@@ -320,8 +322,7 @@ def _joins(release: Release, published: PublishedRelease) -> Joins | None:
         return None
     if not check.holds:
         raise ReleaseError(f"There is no certificate for fragments that are not safe to join: {check.sentences[0]}")
-    source = "Zakerzadeh, Aggarwal and Barker, definition 4.1 and theorems 4.1 and 5.1; 4.5 for delta"
-    entry = Joins(common=check.common, k=check.k, l=check.l, delta=check.delta, source=source, rechecked=False)
+    entry = Joins(common=check.common, k=check.k, l=check.l, delta=check.delta, source=JOINS_SOURCE, rechecked=False)
     recheck: Recheck = recheck_joins(published, entry)
     return entry.model_copy(update={"rechecked": True} if recheck.holds else {"reason": ALIKE})
 

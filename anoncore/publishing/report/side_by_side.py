@@ -14,7 +14,7 @@ from anoncore.kernels.arrays import Floats
 from anoncore.measures.criteria import CRITERIA, FAMILIES, N_QUERIES, Criterion
 from anoncore.publishing.report.drawing import Series, bars, curves
 from anoncore.publishing.report.rendering import Figure, Section, section
-from anoncore.publishing.report.single import Numbers, statements
+from anoncore.publishing.report.single import Numbers
 from anoncore.publishing.report.subject import Subject
 from anoncore.publishing.report.treatments import parameter_text
 
@@ -57,8 +57,7 @@ def _made(subject: Subject) -> Made:
 
 def promises(subjects: Sequence[Subject]) -> Section:
     """What each release was asked for and whether it holds, and what nobody asked for and fails badly."""
-    asked = [(one, one.verdict, [sentence for _, sentence, _ in statements(one)]) for one in subjects]
-    return section("What holds, and what does not", "promises.html", promises=asked)
+    return section("What holds, and what does not", "promises.html", subjects=subjects)
 
 
 def numbers_side_by_side(subjects: Sequence[Subject], numbers: Sequence[Numbers]) -> Section:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +18,6 @@ from anoncore.publishing.report.subject import Subject
 from anoncore.release.openness import QUESTION
 
 TILES = ("k", "largest-belief", "believed-above-half", "reidentified-mean", "information-loss", "query-error")
-JOINS = "Zakerzadeh, Aggarwal and Barker 2014, definition 4.1 and theorem 4.1"
 Numbers = dict[str, float | AnonymizationError]
 
 
@@ -46,25 +44,7 @@ def summary(subject: Subject, numbers: Numbers) -> Section:
 
 def holds(subject: Subject) -> Section:
     """What was asked for or promised, by whose definition, and the level reached."""
-    found = subject.verdict
-    return section("What holds, and what does not", "holds.html", statements=statements(subject), verdict=found)
-
-
-def statements(subject: Subject) -> list[tuple[bool, str, str]]:
-    """Every guarantee: whether it holds, its sentence, and whose definition it is."""
-    release = subject.release
-    found = [
-        (one.holds, one.sentence, one.requirement.source)
-        for one in subject.measure("privacy.guarantees", privacy.guarantees)
-    ]
-    source = "" if release.algorithm is None else release.algorithm.source
-    personal = subject.measure("privacy.personal_guarantees", privacy.personal_guarantees)
-    found += [(one.holds, one.sentence, source) for one in personal]
-    if not release.is_shared:
-        with suppress(AnonymizationError):  # without a common attribute there is nothing to join on
-            joins = subject.measure("privacy.joins", privacy.joins)
-            found.append((joins.holds, joins.sentences[0], JOINS))
-    return found
+    return section("What holds, and what does not", "holds.html", verdict=subject.verdict)
 
 
 def reached(subject: Subject, attribute: str | None) -> Section:

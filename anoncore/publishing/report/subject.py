@@ -32,6 +32,8 @@ class Subject:
         Number of its colour; by default its position in the report.
     earlier : tuple of Earlier
         Earlier releases of the same people, as the certificate names them.
+    publish_untagged : tuple of str
+        Insensitive columns that undo a tag and that somebody decided to publish all the same.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class Subject:
     cache: Cache | None = None
     style: int | None = None
     earlier: tuple[Earlier, ...] = ()
+    publish_untagged: tuple[str, ...] = ()
     _kept: dict[tuple[Hashable, ...], Any] = field(default_factory=dict, repr=False)
 
     def measure(self, name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:
@@ -97,7 +100,7 @@ class Subject:
             )
         except AnonymizationError:  # the attack needs groups that all attributes share
             breach = None
-        return verdict(self.release, cache=self.measure, foreground=breach)
+        return verdict(self.release, cache=self.measure, foreground=breach, publish_untagged=self.publish_untagged)
 
     def numbers(self, attribute: str | None) -> dict[str, float | AnonymizationError]:
         """Every criterion of the release, by name.
