@@ -14,11 +14,12 @@ from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.texts import MISSING_TEXT
 from anoncore.kernels.arrays import Codes, Floats
 from anoncore.publishing.certification.entries import Attribute
-from anoncore.publishing.certification.published_table import Column, PublishedTable, cell_text
+from anoncore.publishing.certification.published_table import NUMBER, Column, PublishedTable, cell_text
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements.requirement import Check, Comparison, Requirement
+from anoncore.table.axis import EXACT
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.microdata import Microdata
 
@@ -212,17 +213,24 @@ def _value(attribute: Attribute, text: str) -> Any:
     if attribute.form == "region" or attribute.type == "text":
         return text
     try:
-        return pd.Timestamp(text) if attribute.type == "date" else float(text)
+        return pd.Timestamp(text) if attribute.type == "date" else _number(text)
     except ValueError:
         kind = "date" if attribute.type == "date" else "number"
         raise DataError(f"'{attribute.name}' holds {text!r}, which is no {kind}.") from None
 
 
+def _number(text: str) -> int | float:
+    """The number of a cell: whole ones as they are, since a double does not hold all of those above 2^53."""
+    number = NUMBER.fullmatch(text)
+    return int(text) if number is not None and not number[1] and not number[2] else float(text)
+
+
 def _typed(attribute: Attribute, column: Column) -> pd.Series[Any]:
     values: Any = [_value(attribute, text) for text in column.texts]
     dtype = {"number": "float64", "date": "datetime64[ms]"}.get(attribute.type or "", "object")
+    is_long = any(isinstance(value, int) and abs(value) > EXACT for value in values)
     return (
-        pd.Series(values, dtype="object" if attribute.form == "region" else dtype)
+        pd.Series(values, dtype="object" if attribute.form == "region" or is_long else dtype)
         .iloc[column.codes]
         .reset_index(drop=True)
     )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +21,8 @@ from anoncore.publishing.export import FORMULA
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
 EXACT_WHOLE = 1e16
+MOST_DIGITS = 80
+"""No decimal of a Parquet file has more; one with a larger exponent is not written out as a whole number."""
 
 
 def cell_text(value: Any) -> str:
@@ -35,6 +38,8 @@ def cell_text(value: Any) -> str:
         return _text(value)
     if isinstance(value, float):
         return _number(value)
+    if isinstance(value, Decimal):
+        return _decimal(value)
     return _moment(pd.Timestamp(value)) if isinstance(value, datetime | date) else str(value)
 
 
@@ -57,6 +62,13 @@ def _number(number: float) -> str:
         return str(int(number))
     # A workbook has sixteen digits, which are not always enough for the next one to come out the same.
     return repr(float(f"{float(f'{number:.16g}'):.15g}"))
+
+
+def _decimal(number: Decimal) -> str:
+    # A Parquet file gives all decimals of a column as many places, also a whole number that a double does not hold.
+    if abs(number) >= EXACT_WHOLE and number.adjusted() < MOST_DIGITS and number == number.to_integral_value():
+        return str(int(number))
+    return _text(str(number))
 
 
 def _moment(moment: pd.Timestamp) -> str:

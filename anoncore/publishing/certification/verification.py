@@ -305,12 +305,13 @@ def _spelling(written: WrittenTable, name: str, attribute: Attribute) -> str:
         text = cell_content(cell, written.format)
         if text is None:
             continue
-        if FORMULA.match(text) and text[0] != "'" and not is_number:
+        number = NUMBER.fullmatch(text)
+        # A spreadsheet runs no number, and a column of categories may hold negative ones.
+        if FORMULA.match(text) and text[0] != "'" and not is_number and number is None:
             return (
                 f"{written.where}: {text[:40]!r} in column '{name}' has no apostrophe, so a spreadsheet would run it."
             )
-        number = NUMBER.fullmatch(text) if is_number else None
-        if number is not None and (number[1] or number[2]) and text != repr(float(text)):
+        if is_number and number is not None and (number[1] or number[2]) and text != repr(float(text)):
             return f"{written.where}: the number {text[:40]} in column '{name}' is not written as numbers are."
     return ""
 

@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, get_args
 
 import numpy as np
@@ -36,6 +37,8 @@ EXTRAS: tuple[tuple[Any, ...], ...] = (
     (True, 1, 1.0, "1", "True"),
     (pd.Timestamp("2020-01-01"), pd.Timestamp("1850-05-05"), pd.Timestamp("2020-01-01 10:11:12.123456"), pd.NaT),
     (10**20, 5, float("inf"), None),
+    (Decimal("1.10"), Decimal("-2.250"), Decimal("3"), Decimal("0.10"), None),
+    (Decimal("1.1234567890123456789"), Decimal("1.1234567890123456788"), Decimal("12345678901234567890"), Decimal("0")),
     (None,),
 )
 

@@ -22,6 +22,7 @@ from anoncore.requirements import (
     KAnonymity,
     RecursiveDiversity,
     TCloseness,
+    VarianceDiversity,
 )
 from tests.privacy.releases import builtin, generalized
 from tests.publishing.certification.tables import KEY, certificate, people, written
@@ -297,3 +298,21 @@ def test_fragments_whose_joins_are_all_empty_have_a_certificate_and_a_report() -
     ]
     assert found.holds
     assert "are empty" in report([Subject("release", release)])
+
+
+def salaries(first: int, second: int) -> Release:
+    """Two groups, each with two salaries just above 2^60."""
+    frame = pd.DataFrame({"age": [20, 21, 50, 51], "salary": [2**60 + first, 2**60 + second] * 2})
+    data = Microdata(frame, {"age": "quasi-identifier", "salary": "sensitive"})
+    return generalized(data, [0, 0, 1, 1])
+
+
+def test_numbers_above_the_whole_doubles_are_read_exactly() -> None:
+    """As doubles, 1 and 129 above 2^60 are 0 and 256 above it, with four times the variance."""
+    wide = VarianceDiversity(v=10_000.0)
+    proof = certificate(salaries(0, 256), requirements=[wide])
+    assert proof.requirements[0].reached == 128.0**2
+    assert failures(proof, salaries(0, 256).tables()) == []
+    (fault,) = failures(proof, salaries(1, 129).tables())
+    assert "fails in 2 of 2 published groups" in fault
+    assert certificate(salaries(1, 129), requirements=[VarianceDiversity(v=4_000.0)]).requirements[0].reached == 64.0**2
