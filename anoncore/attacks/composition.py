@@ -15,6 +15,7 @@ from anoncore.base.errors import ParameterError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.base.texts import listing
+from anoncore.base.typed_values import Key, value_key
 from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, lies_below
 from anoncore.release.release import Release
@@ -159,8 +160,9 @@ def composition(releases: Sequence[Release], attribute: str, by: By = None, l: f
     attribute : str
         The sensitive attribute that is guessed; every release publishes its single values.
     by : str or sequence of str, optional
-        The column, or the columns together, that say who a row is, in every table; they need not be published. By
-        default the unit of the tables if they have one, else the labels of the rows.
+        The column, or the columns together, that say who a row is, in every table; they need not be published. An
+        empty sequence stands for the labels of the rows. By default the unit of the tables if they have one, else the
+        labels of the rows.
     l : float
         The diversity that the figures are about, at least 1.
 
@@ -263,7 +265,8 @@ def _rows_of_people(data: Microdata, by: By, number: int) -> dict[Hashable, int]
 
     Raises ParameterError for a column that the table lacks, or where several rows are one person's.
     """
-    names = [by] if isinstance(by, str) else list(by or ([data.unit] if data.unit is not None else []))
+    unit = [] if data.unit is None else [data.unit]
+    names = unit if by is None else [by] if isinstance(by, str) else list(by)
     lacking = [name for name in names if name not in data.frame.columns]
     if lacking:
         there = listing(list(map(str, data.frame.columns)), 30)
@@ -284,13 +287,13 @@ def _rows_of_people(data: Microdata, by: By, number: int) -> dict[Hashable, int]
 
 def _common_values(domains: Sequence[Domain]) -> tuple[tuple[Any, ...], list[Int64]]:
     """All values of some domains, and the position of each domain's codes among them."""
-    place: dict[tuple[bool, Any], int] = {}
-    codes = []
+    values: dict[Key, Any] = {}
     for domain in domains:
-        # True equals 1 in Python, but not in a table.
-        typed = [(isinstance(value, bool | np.bool_), value) for value in domain]
-        codes.append(np.array([place.setdefault(value, len(place)) for value in typed], dtype=np.int64))
-    return tuple(value for _, value in place), codes
+        for value in domain:
+            values.setdefault(value_key(value), value)
+    place = {key: number for number, key in enumerate(values)}
+    codes = [np.array([place[value_key(value)] for value in domain], dtype=np.int64) for domain in domains]
+    return tuple(values.values()), codes
 
 
 def _news(releases: Sequence[Release], rows: Int64, alone: Floats) -> Bools:

@@ -1,6 +1,8 @@
 """Releases of overlapping people: by hand, against all possible worlds, against plain Bayes, and on Adult."""
 
 from collections import Counter
+from datetime import date
+from decimal import Decimal
 from fractions import Fraction
 from itertools import chain
 
@@ -264,3 +266,27 @@ def test_a_unit_of_one_row_each_needs_no_note():
     frame = pd.DataFrame({"name": ["Ann", "Bob"], "age": [30, 31], "disease": ["flu", "gout"]})
     release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(Microdata(frame, ROLES, unit="name"))
     assert not any("Rows" in note for note in attacks.composition([release, release], "disease").notes)
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "common"),
+    [
+        ([1, 2], [1.0, True], 1),
+        ([0.5, "x"], [Decimal("0.5"), "0.5"], 1),
+        ([date(2020, 1, 1), "x"], [pd.Timestamp(2020, 1, 1), "x"], 2),
+        ([0.1, "x"], [Decimal("0.1"), "x"], 2),
+    ],
+)
+def test_values_are_the_same_by_the_rule_of_tables(here, there, common):
+    first = hidden(["Ann", "Bob"], here, [0, 0])
+    second = hidden(["Ann", "Cem"], there, [0, 0])
+    found = attacks.composition([first, second], "disease", by="name")
+    assert found.possible.tolist() == [common]
+
+
+def test_no_column_stands_for_the_row_labels_also_where_the_tables_have_a_unit():
+    frame = pd.DataFrame({"name": ["Ann", "Ann", "Bob"], "age": 30, "disease": ["flu", "gout", "cold"]})
+    release = sliced(Microdata(frame, ROLES, unit="name"), np.zeros(3, dtype=int), [["age", "disease"]])
+    with pytest.raises(ParameterError, match="'name' does not tell the rows apart"):
+        attacks.composition([release, release], "disease")
+    assert attacks.composition([release, release], "disease", by=()).people.tolist() == [0, 1, 2]
