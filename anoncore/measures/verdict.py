@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -229,8 +229,8 @@ def verdict(
     >>> found = verdict(Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data))
     >>> found.is_good
     False
-    >>> print(found.not_asked[0].sentence)
-    Of 6 of 6 rows (100%) an adversary is at least 90% sure of 'disease', at most 100%; guessing is 50% sure.
+    >>> print(found.not_asked[0].sentence.partition(", and")[0])
+    An adversary is at least 90% sure of 'disease' in 6 of 6 rows (100%)
     """
 
     def direct(_name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:
@@ -271,9 +271,10 @@ def _believed(release: Release, measure: Cache) -> Iterator[Failing]:
         sure = int(reaches(disclosure.belief, NEAR_CERTAIN, ACCUMULATED).sum())
         yield Failing(
             "largest-belief",
-            f"largest belief {largest:.0%}",
-            f"Of {sure:,} of {release.data.n_rows:,} rows ({_share(sure / release.data.n_rows)}) an adversary is at "
-            f"least {NEAR_CERTAIN:.0%} sure of '{name}', at most {_share(largest)}; guessing is {guess:.0%} sure.",
+            f"largest belief {_share(largest)}",
+            f"An adversary is at least {NEAR_CERTAIN:.0%} sure of '{name}' in {sure:,} of {release.data.n_rows:,} rows "
+            f"({_share(sure / release.data.n_rows)}), and {_share(largest)} sure in the worst of them; guessing is "
+            f"{_share(guess)} sure.",
             largest,
             NEAR_CERTAIN,
             guess,
@@ -295,8 +296,9 @@ def _found(wanted: Sequence[Requirement], measure: Cache) -> Iterator[Failing]:
     yield Failing(
         "reidentified-largest",
         f"found with {_share(largest)}",
-        f"Of {_share(above)} of the people, whoever knows their quasi-identifiers finds the row with more than one "
-        f"chance in three, at most with {_share(largest)}; picking a row at random finds it with {chance:.2g}.",
+        f"An adversary who knows the quasi-identifiers of a person finds their row with more than one chance in three "
+        f"for {_share(above)} of the people, and with {_share(largest)} for the worst protected; picking a row at "
+        f"random finds it with {_share(chance)}.",
         largest,
         FOUND,
         chance,
@@ -317,8 +319,8 @@ def _distant(release: Release, wanted: Sequence[Requirement], measure: Cache) ->
             yield Failing(
                 "t",
                 f"distance {worst:.2f}",
-                f"In the worst {release.group_word} '{name}' is {worst:.2f} away from the whole table (earth mover's "
-                "distance; 0 is as in the table, 1 is as far as can be).",
+                f"In the worst {release.group_word} the values of '{name}' are {worst:.2f} away from those of the "
+                "whole table (earth mover's distance: 0 is the same, 1 is as different as can be).",
                 float(worst),
                 FAR,
                 0.0,
@@ -331,8 +333,8 @@ def _taught(foreground: float | None) -> Iterator[Failing]:
         yield Failing(
             FOREGROUND_BREACH.name,
             f"foreground breach {_share(foreground)}",
-            f"What the release itself teaches gives away {_share(foreground)} of the people with a sensitive value: "
-            "an adversary believes it with more than one half.",
+            f"What the release itself teaches gives away {_share(foreground)} of the people: an adversary comes to "
+            "believe their sensitive value with more than one half.",
             foreground,
             GIVEN_AWAY,
             0.0,
@@ -353,20 +355,31 @@ def _untagged(leaks: Sequence[TagLeak]) -> Iterator[Failing]:
     if not singling:
         return
     below = {leak.column: leak.split.n_below for leak in singling if leak.split is not None}
-    named = ", ".join(f"'{name}' ({rows:,})" for name, rows in list(below.items())[:MOST_NAMED])
-    more = f" and {len(below) - MOST_NAMED} more" if len(below) > MOST_NAMED else ""
     first = singling[0]
     k = first.split.k if first.split is not None else 0
     them = "it" if len(below) == 1 else "them"
-    which = "alone" if k == UNIQUE else f"in classes of fewer than k = {k}"
+    where = "alone" if k == UNIQUE else f"in classes of fewer than k = {k}"
     yield Failing(
         "untagged",
         f"{len(below)} untagged column{'s' if len(below) > 1 else ''}",
-        f"Nobody said who knows {named}{more}: for whoever does, so many of {first.n_rows:,} rows are {which}. "
-        f"Tag {them}, or leave {them} out of the release.",
+        f"{_singled_out(below, first.n_rows, where)} Nobody said whether others know {them}: tag {them}, or leave "
+        f"{them} out of the release.",
         max(below.values()) / first.n_rows,
         0.0,
         first.split.n_below_before / first.n_rows if first.split is not None else 0.0,
+    )
+
+
+def _singled_out(below: Mapping[str, int], n_rows: int, where: str) -> str:
+    """How many rows an adversary finds alone, or in classes that are too small, by columns that nobody tagged."""
+    if len(below) == 1:
+        ((name, rows),) = below.items()
+        return f"An adversary who knows '{name}' finds {rows:,} of {n_rows:,} rows {where}."
+    named = ", ".join(f"'{name}' ({rows:,})" for name, rows in list(below.items())[:MOST_NAMED])
+    more = f" and {len(below) - MOST_NAMED} more" if len(below) > MOST_NAMED else ""
+    return (
+        f"An adversary who knows these columns, alone or together, finds as many of {n_rows:,} rows {where} as stands "
+        f"behind each: {named}{more}."
     )
 
 

@@ -42,7 +42,8 @@ def test_one_illness_in_a_class_is_named_beside_what_holds():
     belief, distance = found.not_asked
     assert (belief.name, belief.value, belief.baseline, belief.level) == ("largest-belief", 1.0, 0.5, NEAR_CERTAIN)
     assert belief.sentence == (
-        "Of 20 of 20 rows (100%) an adversary is at least 90% sure of 'illness', at most 100%; guessing is 50% sure."
+        "An adversary is at least 90% sure of 'illness' in 20 of 20 rows (100%), and 100% sure in the worst of them; "
+        "guessing is 50% sure."
     )
     assert (distance.name, distance.value, distance.level) == ("t", 0.5, FAR)
 
@@ -69,7 +70,10 @@ def test_being_found_counts_where_no_class_size_was_asked_for():
     found = verdict(Anatomy(l=2).anonymize(data))
     (one,) = (one for one in found.not_asked if one.name == "reidentified-largest")
     assert (one.value, one.level, one.baseline) == (1.0, FOUND, 1 / 20)
-    assert one.sentence.startswith("Of 100% of the people, whoever knows their quasi-identifiers finds the row")
+    assert one.sentence == (
+        "An adversary who knows the quasi-identifiers of a person finds their row with more than one chance in three "
+        "for 100% of the people, and with 100% for the worst protected; picking a row at random finds it with 5%."
+    )
     asked = verdict(mondrian(KAnonymity(k=2), FrequencyDiversity(l=2)).anonymize(data))
     assert "reidentified-largest" not in names(asked), "k = 2 was asked for, and holds"
 
@@ -96,8 +100,8 @@ def test_columns_that_undo_a_tag_are_part_of_it():
     (failing,) = verdict(release).not_asked
     assert (leak.column, failing.name, failing.title) == ("note", "untagged", "1 untagged column")
     assert failing.sentence == (
-        "Nobody said who knows 'note' (20): for whoever does, so many of 20 rows are in classes of fewer than k = 10. "
-        "Tag it, or leave it out of the release."
+        "An adversary who knows 'note' finds 20 of 20 rows in classes of fewer than k = 10. Nobody said whether others "
+        "know it: tag it, or leave it out of the release."
     )
 
 
