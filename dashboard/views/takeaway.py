@@ -100,7 +100,7 @@ def uncertified(run: Run) -> str:
         return f"There is no certificate for what does not hold. {broken}"
     left = untagged.undecided(run)
     if left:
-        return f"Decide on {listing(left, 30)} first: a release with columns that undo a tag is not handed out."
+        return f"Decide on {listing(left, 30)} first: nothing can be downloaded while a column may undo a tag."
     try:
         require_clear_names(run.release)
     except AnonymizationError as error:

@@ -34,13 +34,14 @@ def decide(run: Run) -> None:
     if not leaks:
         return
     st.subheader("Columns that undo a tag")
-    left = undecided(run)
-    if left:
-        names = ", ".join(f"'{escaped(name)}'" for name in left)
-        st.error(f"Nothing can be downloaded before you decide on {names}.")
+    st.caption(
+        "Decide on each of these columns before you download anything: publish it as it is, or change its tag and run "
+        "the method again. The certificate and the recipe record that a column is published by decision."
+    )
     for leak in leaks:
         with st.container(border=True):
-            st.markdown(escaped(leak.finding))
+            # The verdict above has the numbers of a column that tells or is told; the others have only one sentence.
+            st.markdown(f"**{escaped(leak.column)}**" if leak.relations else escaped(leak.finding))
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 key = f"publish-untagged-{run.id}-{leak.column}"
                 if state.widget_value(key) is None:
@@ -50,7 +51,6 @@ def decide(run: Run) -> None:
                     key=key,
                     on_change=_keep,
                     args=(run, leak.column, key),
-                    help="The certificate and the recipe record this decision.",
                 )
                 _tag_buttons(leak, f"{run.id}", run.table)
     changed = [leak.column for leak in leaks if _tagged_since(run, leak.column)]
@@ -62,6 +62,8 @@ def decide(run: Run) -> None:
 
 def propose(table: LoadedTable, data: Microdata) -> None:
     """Draw the columns of a table that undo a tag, with the tag that would protect each of them."""
+    if not data.quasi_identifiers and not data.sensitive:
+        return
     leaks = compute.kept("tag_leaks", (table.digest, state.tags().digest), lambda: table_leaks(data))
     telling = [leak for leak in leaks if leak.relations]
     for leak in telling:
@@ -71,11 +73,12 @@ def propose(table: LoadedTable, data: Microdata) -> None:
                 _tag_buttons(leak, "table", table)
     rows = {leak.column: leak.split.n_below for leak in leaks if not leak.relations and leak.split is not None}
     if rows:
-        named = ", ".join(f"'{escaped(name)}' {count:,}" for name, count in list(rows.items())[:MOST_NAMED])
+        named = ", ".join(f"{escaped(name)} ({count:,})" for name, count in list(rows.items())[:MOST_NAMED])
         more = f" and {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
         st.caption(
-            "Insensitive columns that make rows unique, with the number of rows, whatever a method does to those that "
-            f"are tagged: {named}{more}. Tag those that others may know as quasi-identifier."
+            f"Insensitive columns that make rows unique, alone or together with each other: {named}{more}. The number "
+            "of such rows stands behind each column. No method changes that, because these columns are published as "
+            "they are. Tag those that others may know as quasi-identifier."
         )
 
 

@@ -54,7 +54,7 @@ def render(run: Run) -> None:
             )
             st.error(_box(head, [one.sentence for one in found.not_asked]), icon=":material/close:")
         if found.decided:
-            st.warning(_box("Somebody decided on this.", found.decided), icon=":material/how_to_reg:")
+            st.warning(_box("This is published by decision.", found.decided), icon=":material/how_to_reg:")
         if not found.not_asked and not found.decided:
             st.info(NOTHING_BAD)
 
