@@ -9,14 +9,12 @@ from itertools import combinations
 import numpy as np
 
 from anoncore.kernels.arrays import Codes, Int64
-from anoncore.table.keys import dense_key
+from anoncore.table.keys import dense_key, occurring_pairs
 
 NEARLY = 0.9
 """Share of the wrong guesses that a column must put right to count as one that nearly tells another."""
 MOST_PAIRED = 12
 """Columns of either side that are tried in pairs."""
-DENSE = 4
-"""Cells of a table of counts per row up to which counting every cell is cheaper than sorting the rows."""
 
 
 @dataclass(frozen=True)
@@ -118,25 +116,10 @@ def _relation(pair: tuple[str, ...], told: str, key: Int64, codes: Codes, guessi
 
 
 def told_rows(one: Codes | Int64, other: Codes | Int64) -> tuple[int, int]:
-    """Rows whose `other` the column `one` tells, and rows whose `one` the column `other` tells.
-
-    Counting pairs of values is O(n + number of pairs) where the values are few, else O(n log n).
-    """
-    first, second, counts = _pairs(one, other)
-    return _right(first, counts, int(one.max()) + 1), _right(second, counts, int(other.max()) + 1)
-
-
-def _pairs(one: Codes | Int64, other: Codes | Int64) -> tuple[Int64, Int64, Int64]:
-    """The pairs of values that occur and their rows: the value of one, the value of the other, the count."""
-    width = int(other.max()) + 1
-    key = one.astype(np.int64) * width + other
-    n_cells = (int(one.max()) + 1) * width
-    if n_cells <= max(DENSE * len(key), 1024):
-        cells = np.bincount(key, minlength=n_cells)
-        there = np.flatnonzero(cells)
-        return there // width, there % width, cells[there]
-    there, found = np.unique(key, return_counts=True)
-    return there // width, there % width, found
+    """Rows whose `other` the column `one` tells, and rows whose `one` the column `other` tells."""
+    n_one, n_other = int(one.max()) + 1, int(other.max()) + 1
+    first, second, counts = occurring_pairs(one, other, n_one, n_other)
+    return _right(first, counts, n_one), _right(second, counts, n_other)
 
 
 def _right(owner: Int64, counts: Int64, n_owners: int) -> int:

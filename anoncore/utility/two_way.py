@@ -19,10 +19,9 @@ from anoncore.kernels.two_way import linked_frequencies, rectangle_frequencies, 
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import ColumnRegions, Exact, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
+from anoncore.table.keys import occurring_pairs
 from anoncore.utility.regions import Regions, regions_of
 
-MOST_KEYS = 4_000_000
-"""Combinations of two codes that are counted in a table of all of them; above that they are sorted instead."""
 TOLERANCE = 1e-9
 """Share of the rows below which rows that are left over come from rounding."""
 MOST_CELLS = 4_000_000
@@ -279,15 +278,8 @@ class _Reader:
 
 
 def _pairs(one: Codes, other: Codes, n_one: int, n_other: int) -> tuple[Codes, Codes, Int64]:
-    """The combinations that occur, sorted, and the rows of each."""
-    key = one.astype(np.int64) * n_other + other
-    if n_one * n_other <= MOST_KEYS:
-        table = np.bincount(key, minlength=n_one * n_other)
-        known = np.flatnonzero(table)
-        counts = table[known]
-    else:
-        known, counts = np.unique(key, return_counts=True)
-    first, second = np.divmod(known, n_other)
+    """The combinations that occur, sorted, as codes, and the rows of each."""
+    first, second, counts = occurring_pairs(one, other, n_one, n_other)
     return first.astype(np.int32), second.astype(np.int32), counts.astype(np.int64)
 
 
