@@ -21,7 +21,12 @@ NUMBER = SimpleNamespace(
     title=NASTY, meaning=NASTY, source=NASTY, family=NASTY, summary=NASTY, higher_is_better=True, text=lambda _: NASTY
 )
 SUBJECT = SimpleNamespace(style=0, label=NASTY, table=NASTY)
-VERDICT = SimpleNamespace(headline=NASTY, not_asked=[SimpleNamespace(sentence=NASTY)])
+VERDICT = SimpleNamespace(
+    headline=NASTY,
+    statements=[SimpleNamespace(holds=holds, sentence=NASTY, source=NASTY) for holds in (True, False)],
+    not_asked=[SimpleNamespace(sentence=NASTY)],
+    decided=[NASTY],
+)
 VALUES: dict[str, tuple[dict[str, Any], int]] = {
     "adversary.html": (
         {
@@ -41,7 +46,7 @@ VALUES: dict[str, tuple[dict[str, Any], int]] = {
     "definitions.html": ({}, 0),
     "distributions.html": ({"figures": [FIGURE], "missing": [NASTY]}, 3),
     "earlier.html": ({"earlier": [SimpleNamespace(sentence=NASTY, about=NASTY)]}, 2),
-    "holds.html": ({"statements": [(True, NASTY, NASTY), (False, NASTY, NASTY)], "verdict": VERDICT}, 6),
+    "holds.html": ({"verdict": VERDICT}, 7),
     "meanings.html": ({"numbers": [NUMBER]}, 3),
     "method.html": ({"algorithm": NUMBER, "parameters": [(NASTY, NASTY)], "seed": NASTY, "notes": [NASTY]}, 8),
     "not_checked.html": ({"missing": [NASTY]}, 1),
@@ -54,7 +59,7 @@ VALUES: dict[str, tuple[dict[str, Any], int]] = {
         },
         7,
     ),
-    "promises.html": ({"promises": [(SUBJECT, VERDICT, [NASTY])]}, 4),
+    "promises.html": ({"subjects": [SimpleNamespace(style=0, label=NASTY, verdict=VERDICT)]}, 6),
     "published.html": (
         {
             "attributes": [(NASTY, NASTY)],

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import io
-import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -16,10 +14,10 @@ from anoncore.base.errors import DataError
 from anoncore.base.memory import TEXT_FACTOR, require_memory
 from anoncore.publishing.certification.published_table import PublishedTable
 from anoncore.publishing.certification.text_cells import header_of, text_columns
+from anoncore.publishing.certification.workbook_cells import unescaped
 from anoncore.sources.parquet import read_within
 
 PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
-ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 UNPACKED_LIMIT = 4 << 30
 ADVICE = "verify it on a machine with more memory"
 
@@ -87,7 +85,10 @@ def _sheets(content: bytes) -> Iterator[PublishedTable]:
     book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
     for sheet in book.worksheets:
         sheet.reset_dimensions()
-        rows = [[_unescaped(cell) for cell in row] for row in sheet.iter_rows(values_only=True)]
+        rows = [
+            [unescaped(cell) if isinstance(cell, str) else cell for cell in row]
+            for row in sheet.iter_rows(values_only=True)
+        ]
         header, body = (rows[0], rows[1:]) if rows else ([], [])
         width = len(header)
         cells = [[*row[:width], *[None] * (width - len(row))] for row in body]
@@ -95,12 +96,6 @@ def _sheets(content: bytes) -> Iterator[PublishedTable]:
         frame = pd.DataFrame(columns, index=range(len(cells)))
         frame.columns = pd.Index(["" if label is None else str(label) for label in header])
         yield PublishedTable.of(sheet.title, frame)
-
-
-def _unescaped(cell: Any) -> Any:
-    if isinstance(cell, str) and "_x" in cell:
-        return ESCAPED.sub(lambda match: chr(int(match[1], 16)), cell)
-    return cell
 
 
 def _csv(name: str, content: bytes) -> pd.DataFrame:

@@ -34,7 +34,7 @@ from anoncore.publishing.certification.text_cells import (
 )
 from anoncore.publishing.certification.workbook_cells import BOOK, read_workbook
 from anoncore.publishing.certification.written_cells import WrittenTable, arrow_texts
-from anoncore.publishing.export import ZIP_RIGHTS, ZIP_TIME, parquet_bytes
+from anoncore.publishing.export import ZIP_RIGHTS, ZIP_TIME, ZipTime, packed, parquet_bytes
 from anoncore.sources.parquet import read_within
 
 MAKER = re.compile(r"parquet-cpp-arrow version \d+\.\d+\.\d+")
@@ -124,24 +124,15 @@ def _archive_fault(content: bytes, archive: zipfile.ZipFile) -> str:
         return f"holds a comment: {_shown(archive.comment)}"
     if members and members[0].header_offset != 0:
         return f"holds {members[0].header_offset:,} bytes before its first member: {_shown(content)}"
-    again = io.BytesIO()
-    with zipfile.ZipFile(again, "w", zipfile.ZIP_DEFLATED) as copy:
-        for member in members:
-            info = zipfile.ZipInfo(member.filename, member.date_time)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            info.create_system = 3
-            info.external_attr = member.external_attr
-            copy.writestr(info, archive.read(member))
-    if again.getvalue() == content:
+    again = packed((one.filename, archive.read(one), one.date_time, one.external_attr) for one in members)
+    if again == content:
         return ""
-    return f"is not packed as it is written; it differs from byte {first_difference(content, again.getvalue()):,} on"
+    return f"is not packed as it is written; it differs from byte {first_difference(content, again):,} on"
 
 
-def _minutes(moment: tuple[int, ...], other: tuple[int, ...]) -> float:
+def _minutes(moment: ZipTime, other: ZipTime) -> float:
     """The minutes between two times of members of a zip."""
-    year, month, day, hour, minute, second = moment
-    difference = datetime(year, month, day, hour, minute, second) - datetime(*other)  # type: ignore[arg-type]
-    return abs(difference.total_seconds()) / 60
+    return abs((datetime(*moment) - datetime(*other)).total_seconds()) / 60
 
 
 def _shown(content: bytes) -> str:
