@@ -10,6 +10,7 @@ from scipy.stats import poisson
 from anoncore.attacks.lift import interval_of_mean, right_guesses
 from anoncore.base.errors import ReleaseError
 from anoncore.base.number import Number
+from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.privacy.cell_knowledge import CellKnowledge
@@ -18,6 +19,8 @@ from anoncore.release.release import Release
 
 SURE = 0.9
 """Belief in a child of a cell's node from which on the cell counts as undone."""
+STEP = 100
+"""Classes that are looked at between two reports of progress."""
 LARGEST_CLASS = 2_000
 """Rows of a class up to which the rows below each child are weighed; in larger ones they tell next to nothing."""
 
@@ -116,7 +119,7 @@ class Downcoding:
     undone: Score
 
 
-def downcoding(release: Release) -> Downcoding:
+def downcoding(release: Release, progress: Progress | None = None) -> Downcoding:
     """How far readers who know the method can undo generalization, cell by cell.
 
     A cell that is published as a node of a hierarchy hides which child of the node the row's value lies below. Without
@@ -135,6 +138,8 @@ def downcoding(release: Release) -> Downcoding:
     ----------
     release : Release
         A release of Mondrian, Incognito or local recoding.
+    progress : callable, optional
+        Called with the share done and a text; it may raise CancelledError to stop the attack.
 
     Returns
     -------
@@ -195,15 +200,15 @@ def downcoding(release: Release) -> Downcoding:
             "measured here."
         )
     assert isinstance(known, CellKnowledge)
-    return _summed_up(release, _Cells(release, known))
+    return _summed_up(release, _Cells(release, known), progress if progress is not None else silent)
 
 
-def _summed_up(release: Release, cells: _Cells) -> Downcoding:
+def _summed_up(release: Release, cells: _Cells, progress: Progress) -> Downcoding:
     group, n_rows = release.partition.group, release.data.n_rows
     belief, without, gains, classes = {}, {}, [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
     n_cells = n_right = n_right_without = n_sure = n_sure_without = 0.0
-    for name in cells.names:
-        found = cells.looked_at(name)
+    for number, name in enumerate(cells.names):
+        found = cells.looked_at(name, part_of(progress, number / len(cells.names), (number + 1) / len(cells.names)))
         belief[name], without[name] = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
         belief[name][found.rows], without[name][found.rows] = found.best, found.best_without
         gains.append(found.right - found.right_without)
@@ -253,7 +258,7 @@ class _Cells:
         self.published = set(map(tuple, np.column_stack([*sum(self.columns, ())])[known_classes].tolist()))
         self.weighed: dict[tuple[float, ...], Floats] = {}
 
-    def looked_at(self, name: str) -> _Guesses:
+    def looked_at(self, name: str, progress: Progress) -> _Guesses:
         """The guesses of one attribute."""
         data, partition = self.release.data, self.release.partition
         tree = data.domain[name].tree
@@ -262,6 +267,8 @@ class _Cells:
         frequency = np.bincount(codes, minlength=len(data.domain[name])) / data.n_rows
         parts = []
         for group in range(partition.n_groups):
+            if group % STEP == 0:
+                progress(group / partition.n_groups, f"Guessing the children of '{name}'")
             children = tree.children[tree.child_start[node[group]] : tree.child_start[node[group] + 1]]
             shares = np.array([frequency[tree.first[child] : tree.last[child] + 1].sum() for child in children])
             children, shares = children[shares > 0], shares[shares > 0]

@@ -10,3 +10,8 @@ Progress = Callable[[float, str], None]
 
 def silent(fraction: float, text: str) -> None:
     """Progress that nobody watches: takes the report and does nothing."""
+
+
+def part_of(progress: Progress, low: float, high: float) -> Progress:
+    """Progress of one part of the work, whose 0 to 1 becomes `low` to `high` of the whole."""
+    return lambda share, text: progress(low + (high - low) * share, text)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
-from anoncore.base.progress import Progress
-from anoncore.cli.text import ProgressLine, add_unit_option, part_of, result_lines, scores_of
+from anoncore.base.progress import Progress, part_of
+from anoncore.cli.text import ProgressLine, add_unit_option, result_lines, scores_of
 from anoncore.measures import criteria
 from anoncore.measures.criteria import CRITERIA
 from anoncore.measures.evaluation import MEASURES, Measure

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 from anoncore.base.errors import ParameterError
-from anoncore.cli.text import ProgressLine, add_unit_option, part_of
+from anoncore.base.progress import part_of
+from anoncore.cli.text import ProgressLine, add_unit_option
 from anoncore.publishing.export import replace_file
 from anoncore.publishing.report import MOST, Subject, report
 from anoncore.recipes.recipe import Recipe

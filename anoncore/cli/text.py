@@ -46,11 +46,6 @@ class ProgressLine:
             self.stream.flush()
 
 
-def part_of(progress: Progress, low: float, high: float) -> Progress:
-    """Progress of one part of the work, whose 0 to 1 becomes `low` to `high` of the whole."""
-    return lambda share, text: progress(low + (high - low) * share, text)
-
-
 def summary(run: RecipeRun, publish_untagged: Sequence[str] = ()) -> Iterator[str]:
     """Groups, guarantees, notes and measures of a run, a line each.
 

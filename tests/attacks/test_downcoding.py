@@ -12,6 +12,7 @@ import pytest
 from anoncore import Hierarchy, Microdata, ReleaseError, attacks
 from anoncore.algorithms import Anatomy, Incognito, LocalRecoding, Mondrian, RothkoSampling
 from anoncore.attacks.downcoding import expected_shares
+from anoncore.base.errors import CancelledError
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.release.recoding import Generalized
 from anoncore.requirements import DistinctDiversity, KAnonymity
@@ -173,3 +174,19 @@ def test_without_hierarchies_there_is_nothing_to_undo() -> None:
     data = Microdata(frame, {"age": "quasi-identifier"})
     found = attacks.downcoding(Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data))
     assert (found.n_cells, found.attributes, float(found.right), float(found.lift)) == (0, (), 0.0, 0.0)
+
+
+def test_it_says_how_far_it_is_and_can_be_stopped() -> None:
+    people = pd.DataFrame({"town": ["Ulm", "Bonn", "Bern", "Basel"] * 3, "age": range(12)})
+    towns = Hierarchy({"Ulm": ["D"], "Bonn": ["D"], "Bern": ["CH"], "Basel": ["CH"]})
+    data = Microdata(people, dict.fromkeys(people, "quasi-identifier"), hierarchies={"town": towns})
+    release = Mondrian(requirements=[KAnonymity(k=4)]).anonymize(data)
+    told: list[float] = []
+    attacks.downcoding(release, progress=lambda share, _: told.append(share))
+    assert told == sorted(told) != []
+
+    def stop(_share: float, _text: str) -> None:
+        raise CancelledError
+
+    with pytest.raises(CancelledError):
+        attacks.downcoding(release, progress=stop)

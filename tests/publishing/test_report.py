@@ -12,11 +12,12 @@ import pytest
 
 from anoncore import DataError, Microdata, Release
 from anoncore.algorithms import Anatomy, Mondrian, RothkoSampling, VerticalFragmentation
+from anoncore.base.errors import CancelledError
 from anoncore.measures.criteria import CRITERIA
 from anoncore.publishing.report import Subject, report
 from anoncore.publishing.report.drawing import Series, bars, curves, histogram
 from anoncore.publishing.report.treatments import parameter_text, treatments
-from anoncore.requirements import KAnonymity
+from anoncore.requirements import DistinctDiversity, KAnonymity
 from tests.privacy.releases import generalized
 from tests.properties.subjects import subjects
 from tests.publishing.certification.tables import people, released
@@ -239,3 +240,16 @@ def test_texts_of_drawings_are_escaped() -> None:
         assert page.seen <= {"svg", "text", "title", "rect", "line", "polyline"}
         assert "".join(page.words).count(NASTY) >= texts
         assert ("aria-label", NASTY) in page.attributes
+
+
+def test_a_report_is_stopped_while_it_follows_what_the_method_refused() -> None:
+    people = pd.DataFrame({"age": range(40), "illness": ["flu", "cold", "gout", "flu"] * 10})
+    data = Microdata(people, {"age": "quasi-identifier", "illness": "sensitive"})
+    release = Mondrian(requirements=[DistinctDiversity(l=3)]).anonymize(data)
+
+    def stop(_share: float, text: str) -> None:
+        if text == "Following the choices of the method":
+            raise CancelledError
+
+    with pytest.raises(CancelledError):
+        report([Subject("a", release)], progress=stop)

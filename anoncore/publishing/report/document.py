@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from anoncore.base.errors import AnonymizationError, DataError
-from anoncore.base.progress import Progress, silent
+from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.version import __version__
 from anoncore.measures.criteria import CRITERIA
 from anoncore.publishing.report.rendering import Section, rendered, section
@@ -72,7 +72,7 @@ def report(subjects: Sequence[Subject], attribute: str | None = None, progress: 
         numbers.append(one.numbers(wanted))
     tell(0.8, "Writing")
     if len(subjects) == 1:
-        title, sections = _one(subjects[0], numbers[0], wanted)
+        title, sections = _one(subjects[0], numbers[0], wanted, part_of(tell, 0.8, 1.0))
     else:
         title, sections = _several(subjects, numbers, wanted)
     sections += [_not_checked(subjects, numbers), section("Definitions", "definitions.html")]
@@ -87,12 +87,12 @@ def report(subjects: Sequence[Subject], attribute: str | None = None, progress: 
     return str(page).translate(INVISIBLE)
 
 
-def _one(subject: Subject, numbers: Numbers, attribute: str | None) -> tuple[str, list[Section]]:
+def _one(subject: Subject, numbers: Numbers, attribute: str | None, progress: Progress) -> tuple[str, list[Section]]:
     sections = [
         summary(subject, numbers),
         holds(subject),
         reached(subject, attribute),
-        adversary(subject, attribute),
+        adversary(subject, attribute, progress),
         *_earlier(subject),
         cost(subject),
         published(subject),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from anoncore import attacks
-from anoncore.base.errors import AnonymizationError
+from anoncore.base.errors import AnonymizationError, CancelledError
+from anoncore.base.progress import Progress, silent
 from anoncore.publishing.report.subject import Subject
 from anoncore.release.openness import Openness
 
@@ -19,7 +21,7 @@ class KnownMethod:
     notes: list[str]
 
 
-def known_method(subject: Subject, attribute: str | None) -> KnownMethod | None:
+def known_method(subject: Subject, attribute: str | None, progress: Progress = silent) -> KnownMethod | None:
     """What readers who know the method gain; None where the method is not known.
 
     Parameters
@@ -28,6 +30,8 @@ def known_method(subject: Subject, attribute: str | None) -> KnownMethod | None:
         The release.
     attribute : str or None
         The sensitive attribute that the report looks at.
+    progress : callable
+        Called with the share done and a text; it may raise CancelledError to stop the attack.
 
     Returns
     -------
@@ -41,7 +45,10 @@ def known_method(subject: Subject, attribute: str | None) -> KnownMethod | None:
     if attribute is None or method.minimality.openness is Openness.NOT_OPEN:
         return KnownMethod(told, [], [])
     try:
-        found = subject.measure("attacks.minimality", attacks.minimality, attribute)
+        attack = partial(attacks.minimality, progress=progress)
+        found = subject.measure("attacks.minimality", attack, attribute)
+    except CancelledError:
+        raise
     except AnonymizationError as error:
         return KnownMethod(told, [], [str(error)])
     rows = [

@@ -9,6 +9,7 @@ import numpy as np
 
 from anoncore import attacks, privacy, utility
 from anoncore.base.errors import AnonymizationError
+from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Floats
 from anoncore.measures.criteria import CRITERIA, FAMILIES, N_QUERIES, usual_distance
 from anoncore.publishing.report.drawing import Series, bars, histogram
@@ -109,7 +110,7 @@ def _distances(subject: Subject, attribute: str) -> Figure:
     return Figure(drawing, caption)
 
 
-def adversary(subject: Subject, attribute: str | None) -> Section:
+def adversary(subject: Subject, attribute: str | None, progress: Progress = silent) -> Section:
     """What an adversary who knows the quasi-identifiers believes, and whom they find."""
     beliefs, no_beliefs = None, ""
     if attribute is not None:
@@ -133,7 +134,7 @@ def adversary(subject: Subject, attribute: str | None) -> Section:
         threshold=f"{risk.threshold:.0%}",
         notes=risk.notes,
         question=QUESTION,
-        known=known_method(subject, attribute),
+        known=known_method(subject, attribute, progress),
     )
 
 
