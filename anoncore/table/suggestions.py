@@ -28,6 +28,8 @@ IDENTIFYING = _vocabulary(
     "id uid uuid guid name surname firstname lastname fullname forename email mail phone telephone mobile fax ssn "
     "passport iban licence license plate address street url ip login user username nickname"
 )
+PEOPLE = _vocabulary("patient person people client customer member employee participant respondent pupil student")
+"""Names of columns that say whose row it is, where a name is such a word alone: a patient's age is no patient."""
 SENSITIVE = _vocabulary(
     "diagnosis diagnose disease illness symptom condition treatment therapy medication drug drugs hiv aids disability "
     "mental pregnancy genetic income salary wage earnings wealth debt credit loan religion belief political politics "
@@ -185,6 +187,10 @@ def _by_itself(summary: ColumnSummary) -> Suggestion | None:
     if words & IDENTIFYING and share >= NAMED_SHARE and summary.type != "number":
         return Suggestion(
             name, Role.IDENTIFIER, f"Its name sounds like an identifier, and it has {summary.n_distinct:,} values."
+        )
+    if words and words <= PEOPLE and share >= NAMED_SHARE:
+        return Suggestion(
+            name, Role.IDENTIFIER, f"Its name says whose row it is, and it has {summary.n_distinct:,} values."
         )
     if share >= UNIQUE_SHARE and summary.n_rows >= 10 and _numbers_rows(summary):
         if summary.mean_length > FREE_TEXT:
