@@ -164,7 +164,7 @@ def test_one_attribute_has_no_pair():
 
 @pytest.mark.parametrize("most", [1, 7])
 def test_the_size_of_the_parts_does_not_matter(most, monkeypatch):
-    monkeypatch.setattr("anoncore.utility.two_way.MOST_CELLS", most)
+    monkeypatch.setattr("anoncore.utility.reconstruction.MOST_CELLS", most)
     monkeypatch.setattr("anoncore.table.keys.DENSE", 0)
     monkeypatch.setattr("anoncore.table.keys.SMALL", most)
     data = people()

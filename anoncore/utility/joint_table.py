@@ -1,0 +1,101 @@
+"""The table of two attributes before and after: how many rows have each pair of values, and how many a reader expects.
+
+Values are joined into bins, so that attributes with thousands of values make a table that can be looked at. A reader
+spreads a region evenly over its values, so what a bin gets of a region is the share of the region's values in the bin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from anoncore.kernels.arrays import Codes, Floats
+from anoncore.release.partition import Partition
+from anoncore.release.release import Release
+from anoncore.utility.reconstruction import Column, Reader, pairs_of
+
+Bins = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class JointTable:
+    """Rows in each pair of bins of two attributes.
+
+    `before` float (bins of the first, bins of the second) counts the rows of the table; `after`, of the same shape, is
+    what a reader of the release expects.
+    """
+
+    before: Floats
+    after: Floats
+
+    @property
+    def moved(self) -> float:
+        """Share of the rows that lie in another pair of bins than in the table, from 0 to 1."""
+        return float(np.abs(self.before - self.after).sum()) / 2 / float(self.before.sum())
+
+
+def joint_table(release: Release, first: str, second: str, bins: tuple[Bins, Bins]) -> JointTable:
+    """The table of two published attributes before and after.
+
+    `bins` are two int arrays of the sizes of the domains: the bin of each code of the first attribute and of the second
+    one. With a bin for each code the table is the one that `two_way_error` measures.
+    """
+    data = release.data
+    shape = int(bins[0].max()) + 1, int(bins[1].max()) + 1
+    key = bins[0][data.codes[first]] * shape[1] + bins[1][data.codes[second]]
+    before = np.bincount(key, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
+    return JointTable(before, _expected(Reader(release), first, second, bins))
+
+
+def _expected(reader: Reader, first: str, second: str, bins: tuple[Bins, Bins]) -> Floats:
+    """Rows that a reader expects in each pair of bins."""
+    release, together = reader.release, reader.together(first, second)
+    fragments = (
+        (together, together) if together is not None else (release.fragment_of(first), release.fragment_of(second))
+    )
+    one, other = reader.column(fragments[0], first), reader.column(fragments[1], second)
+    if together is None and not release.is_shared:
+        indicators = [_indicator(of_code) for of_code in bins]
+        result = np.zeros((indicators[0].shape[0], indicators[1].shape[0]))
+        for mine, theirs, weight in reader.joined(fragments, one, other):
+            result += ((indicators[0] @ mine) * weight) @ (indicators[1] @ theirs).T
+        return result
+    shares = _shares_of_bins(one, bins[0]), _shares_of_bins(other, bins[1])
+    if together is None:
+        partition = release.partition
+        mine, theirs = (
+            _rows_of_groups(column, share, partition) for column, share in zip((one, other), shares, strict=True)
+        )
+        return np.asarray(mine.T @ (theirs / partition.sizes[:, None]))
+    cells, others, rows = pairs_of(one.of_row, other.of_row, one.n_regions, other.n_regions)
+    linked = csr_array((rows.astype(np.float64), (cells, others)), shape=(one.n_regions, other.n_regions))
+    return np.asarray(shares[0].T @ (linked @ shares[1]))
+
+
+def _indicator(bin_of: Bins) -> csr_array:
+    """1 where a code lies in a bin, (n_bins, n_codes)."""
+    n_codes = len(bin_of)
+    return csr_array((np.ones(n_codes), (bin_of, np.arange(n_codes))), shape=(int(bin_of.max()) + 1, n_codes))
+
+
+def _shares_of_bins(column: Column, bin_of: Bins) -> Floats:
+    """Share of each region's values in each bin, float (n_regions, n_bins)."""
+    regions, n_bins = column.regions, int(bin_of.max()) + 1
+    if column.is_exact:
+        return np.asarray(_indicator(bin_of).T.todense())
+    up_to: Codes = np.zeros((len(bin_of) + 1, n_bins), dtype=np.int32)
+    up_to[np.arange(1, len(bin_of) + 1), bin_of] = 1
+    np.cumsum(up_to, axis=0, out=up_to)
+    hits = up_to[regions.high + 1] - up_to[regions.low]
+    shares: Floats = np.add.reduceat(hits, regions.offsets[:-1], axis=0) / regions.sizes[:, None]
+    return shares
+
+
+def _rows_of_groups(column: Column, shares: Floats, partition: Partition) -> Floats:
+    """Expected rows of each group in each bin, float (n_groups, n_bins)."""
+    groups, cells, rows = pairs_of(partition.group, column.of_row, partition.n_groups, column.n_regions)
+    counts = csr_array((rows.astype(np.float64), (groups, cells)), shape=(partition.n_groups, column.n_regions))
+    return np.asarray(counts @ shares)

@@ -1,0 +1,263 @@
+"""What a reader of a release reconstructs of two attributes: how many rows are expected at each pair of values.
+
+The reader takes all values of a region for equally likely, and all links between the rows of one group as well. They
+link fragments with groups of their own by the first attribute that both publish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.two_way import linked_frequencies, rectangle_frequencies, region_totals
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
+from anoncore.release.release import Fragment, Release
+from anoncore.table.keys import occurring_pairs
+from anoncore.utility.regions import Regions, regions_of
+
+TOLERANCE = 1e-9
+"""Share of the rows below which rows that are left over come from rounding."""
+MOST_CELLS = 4_000_000
+"""Pairs of regions, or entries of a table of codes, that are held at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One attribute as a fragment publishes it: the region of every row, and which codes a region allows.
+
+    `group` is the partition whose groups are the regions; None where the regions vary inside a group.
+    """
+
+    of_row: Codes
+    regions: Regions
+    n_codes: int
+    group: Partition | None
+    is_exact: bool
+
+    @property
+    def n_regions(self) -> int:
+        """Number of regions."""
+        return len(self.regions.sizes)
+
+    @cached_property
+    def groups_of_codes(self) -> dict[int, tuple[Int64, Codes, Int64]]:
+        """By the id of a partition: where the groups of each code begin, the groups, and the rows of each."""
+        return {}
+
+    def by_code(self, partition: Partition) -> tuple[Int64, Codes, Int64]:
+        """The groups in which each code lies, ascending, and in how many rows."""
+        known = self.groups_of_codes.get(id(partition))
+        if known is None:
+            code, group, count = pairs_of(self.of_row, partition.group, self.n_regions, partition.n_groups)
+            starts = np.searchsorted(code, np.arange(self.n_regions + 1))
+            known = self.groups_of_codes[id(partition)] = starts.astype(np.int64), group, count
+        return known
+
+
+def column_of(recoding: Recoding) -> Column:
+    """How a fragment publishes an attribute."""
+    n_codes = len(recoding.domain)
+    if isinstance(recoding, Generalized | GroupValues):
+        partition = recoding.partition
+        return Column(partition.group, regions_of(recoding), n_codes, partition, False)
+    if isinstance(recoding, ColumnRegions):
+        classes = recoding.classes
+        return Column(classes.partition.group, regions_of(classes), n_codes, None, False)
+    codes, _ = recoding.bounds()
+    every = np.arange(n_codes + 1, dtype=np.int64)
+    alone = Regions(every, every[:-1], every[:-1], np.ones(n_codes, dtype=np.int64))
+    return Column(codes, alone, n_codes, None, True)
+
+
+class Reader:
+    """A reader of the release, who reconstructs the joint frequencies of pairs of attributes."""
+
+    def __init__(self, release: Release) -> None:
+        self.release = release
+        self.data = release.data
+        self.columns: dict[tuple[str, str], Column] = {}
+
+    def column(self, fragment: Fragment, name: str) -> Column:
+        """How a fragment publishes an attribute, worked out once."""
+        key = (fragment.name, name)
+        if key not in self.columns:
+            self.columns[key] = column_of(fragment.recodings[name])
+        return self.columns[key]
+
+    def together(self, first: str, second: str) -> Fragment | None:
+        """The first fragment that publishes both attributes, if there is one."""
+        return next((one for one in self.release.fragments if {first, second} <= set(one.recodings)), None)
+
+    def expected(self, first: str, second: str, x: Codes, y: Codes) -> Floats:
+        """Expected rows at pairs of codes of two attributes, float (n_pairs,); the pairs are sorted by `x`."""
+        together = self.together(first, second)
+        if together is not None:
+            return self._of_rows(self.column(together, first), self.column(together, second), x, y)
+        return self._across(first, second, x, y)
+
+    def _of_rows(self, one: Column, other: Column, x: Codes, y: Codes) -> Floats:
+        """Expected rows where the cells of a row belong together."""
+        if one.group is not None and one.group is other.group:
+            regions = np.arange(one.n_regions, dtype=np.int32)
+            return _spread(one, other, regions, regions, one.group.sizes, x, y)
+        return _spread(one, other, *pairs_of(one.of_row, other.of_row, one.n_regions, other.n_regions), x, y)
+
+    def _across(self, first: str, second: str, x: Codes, y: Codes) -> Floats:
+        """Expected rows where no fragment publishes both attributes."""
+        fragments = self.release.fragment_of(first), self.release.fragment_of(second)
+        one, other = self.column(fragments[0], first), self.column(fragments[1], second)
+        if not self.release.is_shared:
+            expected = np.zeros(len(x))
+            for mine, theirs, weight in self.joined(fragments, one, other, len(x)):
+                expected += np.einsum("ij,ij,j->i", mine[x], theirs[y], weight)
+            return expected
+        if one.group is not None or other.group is not None:
+            # All rows of a group have the same region, so it does not matter which of them are linked.
+            return self._of_rows(one, other, x, y)
+        partition = self.release.partition
+        if one.is_exact and other.is_exact:
+            return linked_frequencies(x, y, *one.by_code(partition), *other.by_code(partition), partition.sizes)
+        expected = np.zeros(len(x))
+        for cells, others, weight in _linked(one, other, partition):
+            expected += _spread(one, other, cells, others, weight, x, y)
+        return expected
+
+    def joined(
+        self, fragments: tuple[Fragment, Fragment], one: Column, other: Column, n_held: int = 0
+    ) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """What is expected where fragments with groups of their own are joined by an attribute that both publish.
+
+        Each item has the expected rows of one attribute and of the other one with each linking value, float (n_codes,
+        n_links), and float (n_links,): the pairs of rows of a linking value count by this weight. `n_held` are the
+        rows of a table that the caller makes of an item.
+        """
+        shared = next((name for name in fragments[0].recodings if name in fragments[1].recodings), None)
+        left = [_totals(column)[:, None] for column in (one, other)]
+        n_left = float(self.data.n_rows)
+        if shared is not None:
+            links = [self.column(fragment, shared) for fragment in fragments]
+            own, foreign = _totals(links[0]), _totals(links[1])
+            paired = np.minimum(own, foreign)
+            shares = [np.divide(paired, total, out=np.zeros_like(total), where=total > 0) for total in (own, foreign)]
+            weight = np.divide(shares[0] * shares[1], paired, out=np.zeros_like(own), where=paired > 0)
+            step = max(1, MOST_CELLS // max(one.n_codes, other.n_codes, n_held))
+            for begin in range(0, len(own), step):
+                codes = slice(begin, min(begin + step, len(own)))
+                mine = _by_link(one, links[0], codes.start, codes.stop)
+                theirs = _by_link(other, links[1], codes.start, codes.stop)
+                left[0] -= mine @ shares[0][codes, None]
+                left[1] -= theirs @ shares[1][codes, None]
+                yield mine, theirs, weight[codes]
+            n_left -= float(paired.sum())
+        # Changed values may leave more rows of a link in one fragment than in the other; those are linked at random.
+        if n_left > TOLERANCE * self.data.n_rows:
+            yield left[0], left[1], np.array([1 / n_left])
+
+
+def pairs_of(one: Codes, other: Codes, n_one: int, n_other: int) -> tuple[Codes, Codes, Int64]:
+    """The combinations that occur, sorted, as codes, and the rows of each."""
+    first, second, counts = occurring_pairs(one, other, n_one, n_other)
+    return first.astype(np.int32), second.astype(np.int32), counts.astype(np.int64)
+
+
+def _spread(
+    one: Column,
+    other: Column,
+    cells: Codes,
+    others: Codes,
+    weight: npt.NDArray[np.int64] | Floats,
+    x: Codes,
+    y: Codes,
+) -> Floats:
+    """Expected rows at each pair of codes where each pair of regions is spread evenly over its values."""
+    a, b = one.regions, other.regions
+    return rectangle_frequencies(
+        x,
+        y,
+        a.offsets,
+        a.low,
+        a.high,
+        a.sizes,
+        b.offsets,
+        b.low,
+        b.high,
+        b.sizes,
+        cells,
+        others,
+        weight.astype(np.float64),
+        one.n_codes,
+        other.n_codes,
+    )
+
+
+def _linked(one: Column, other: Column, partition: Partition) -> Iterator[tuple[Codes, Codes, Floats]]:
+    """Every two regions of a group with the rows that link them, n_a n_b / size, in parts that memory can hold."""
+    mine, theirs = (
+        pairs_of(partition.group, column.of_row, partition.n_groups, column.n_regions) for column in (one, other)
+    )
+    starts = [np.searchsorted(side[0], np.arange(partition.n_groups + 1)) for side in (mine, theirs)]
+    widths = [np.diff(start) for start in starts]
+    products = np.cumsum(widths[0] * widths[1])
+    begin = 0
+    while begin < partition.n_groups:
+        before = products[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(products, before + MOST_CELLS, side="right")))
+        rows = np.arange(starts[0][begin], starts[0][end])
+        width = widths[1][mine[0][rows]]
+        first = np.repeat(rows, width)
+        within = np.arange(len(first)) - np.repeat(np.cumsum(width) - width, width)
+        second = starts[1][mine[0][first]] + within
+        weight = mine[2][first] * theirs[2][second] / partition.sizes[mine[0][first]]
+        yield mine[1][first], theirs[1][second], weight
+        begin = end
+
+
+def _totals(column: Column) -> Floats:
+    """Expected rows with each code, float (n_codes,)."""
+    rows = np.bincount(column.of_row, minlength=column.n_regions).astype(np.float64)
+    every = np.arange(column.n_regions, dtype=np.int32)
+    regions = column.regions
+    sums = region_totals(
+        regions.offsets,
+        regions.low,
+        regions.high,
+        regions.sizes,
+        every,
+        np.zeros_like(every),
+        rows,
+        (column.n_codes, 1),
+    )
+    totals: Floats = sums[:, 0]
+    return totals
+
+
+def _by_link(column: Column, link: Column, begin: int, end: int) -> Floats:
+    """Expected rows with each code and each code of the linking attribute from `begin` to before `end`."""
+    cells, others, counts = pairs_of(column.of_row, link.of_row, column.n_regions, link.n_regions)
+    regions = link.regions
+    weight = counts / regions.sizes[others]
+    n_runs = np.diff(regions.offsets)[others]
+    run = np.repeat(regions.offsets[others], n_runs)
+    run += np.arange(len(run)) - np.repeat(np.cumsum(n_runs) - n_runs, n_runs)
+    low, high = np.maximum(regions.low[run], begin), np.minimum(regions.high[run], end - 1)
+    width = np.maximum(high - low + 1, 0)
+    place = np.repeat(np.arange(len(run)), width)
+    code = low[place] + np.arange(len(place)) - np.repeat(np.cumsum(width) - width, width)
+    cell = np.repeat(np.arange(len(cells)), n_runs)[place]
+    own = column.regions
+    return region_totals(
+        own.offsets,
+        own.low,
+        own.high,
+        own.sizes,
+        cells[cell],
+        (code - begin).astype(np.int32),
+        weight[cell],
+        (column.n_codes, end - begin),
+    )
