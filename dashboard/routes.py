@@ -41,6 +41,7 @@ ROUTES = (
         "choose", "Choose k", "Prepare", "Weigh privacy loss against information loss over k, and take the best one."
     ),
     Route("classes", "Classes", "Judge", "The groups of rows that nobody can tell apart."),
+    Route("before_after", "Before and after", "Judge", "Input rows beside output rows, and what became of values."),
     Route("method", "Method", "Judge", "How the release was made, step by step."),
     Route("privacy", "Privacy", "Judge", "What the release protects, and whether that is what was asked."),
     Route(
