@@ -13,12 +13,12 @@ from anoncore.kernels.arrays import Floats
 from anoncore.release.changes import CHANGES, Change
 from dashboard.charts.layout import Axis, distinct_labels, faint, figure, shortened
 from dashboard.charts.utility import LOST_TO_GAINED
-from dashboard.palette import GREEN, ORIGINAL, OUTLINE, PURPLE, SKY, VERMILLION, RunStyle
+from dashboard.palette import BLUE, COLOR_NAMES, ORIGINAL, PURPLE, SKY, VERMILLION, RunStyle
 
 COLOR_OF_CHANGE: Mapping[Change, str] = {
-    Change.KEPT: GREEN,
+    Change.KEPT: ORIGINAL,
     Change.GENERALIZED: SKY,
-    Change.SUPPRESSED: OUTLINE,
+    Change.SUPPRESSED: BLUE,
     Change.REPLACED: VERMILLION,
     Change.UNLINKED: PURPLE,
 }
@@ -29,7 +29,8 @@ PATTERN_OF_CHANGE: Mapping[Change, str] = {
     Change.REPLACED: ".",
     Change.UNLINKED: "|",
 }
-MOST_TEXTS = 64
+MOST_TEXTS = 5, 12
+"""Cells beside and above each other up to which each has its share written in it."""
 BAR = 26
 
 
@@ -44,8 +45,13 @@ def change_bars(shares: Mapping[str, Floats]) -> go.Figure:
             orientation="h",
             name=change.value,
             marker={
-                "color": COLOR_OF_CHANGE[change],
-                "pattern": {"shape": PATTERN_OF_CHANGE[change], "fgcolor": "rgba(255,255,255,0.55)", "size": 6},
+                "color": faint(COLOR_OF_CHANGE[change], 0.35 if change is Change.KEPT else 1.0),
+                "pattern": {
+                    "shape": PATTERN_OF_CHANGE[change],
+                    "fillmode": "overlay",
+                    "fgcolor": "rgba(255,255,255,0.6)",
+                    "size": 6,
+                },
             },
             hovertemplate="%{y}: %{x:.1%} of the cells are " + change.value + "<extra></extra>",
         )
@@ -92,7 +98,7 @@ def _cells(across: Axis, up: Axis, shares: Floats, colors: dict[str, Any], hover
         **colors,
     )
     traces: list[Any] = [cells]
-    if shares.size <= MOST_TEXTS:
+    if shares.shape[0] <= MOST_TEXTS[0] and shares.shape[1] <= MOST_TEXTS[1]:
         # Texts of the heatmap itself take the contrast to the colour without its transparency: unreadable on dark.
         columns, rows = np.indices(shares.shape)
         traces.append(
@@ -125,6 +131,11 @@ def _ticks(labels: list[str]) -> dict[str, Any]:
     """Every label of a few, else every second or third."""
     step = -(-len(labels) // 14)
     return {"tickmode": "array", "tickvals": labels[::step], "ticktext": labels[::step]}
+
+
+def color_name(change: Change) -> str:
+    """The colour of a change as a word."""
+    return COLOR_NAMES[COLOR_OF_CHANGE[change]]
 
 
 def tint(change: Change) -> str:

@@ -18,7 +18,7 @@ from anoncore.release.changes import CHANGES, Change, cell_changes, main_fragmen
 from anoncore.release.recoding import ColumnRegions, Exact, Recoding
 from anoncore.utility.joint_table import JointTable, joint_table
 from dashboard import compute
-from dashboard.charts.before_after import change_bars, difference_map, joint_map, share_of_changes, tint
+from dashboard.charts.before_after import change_bars, color_name, difference_map, joint_map, share_of_changes, tint
 from dashboard.charts.layout import Axis
 from dashboard.charts.utility import distribution, published_shares
 from dashboard.palette import run_style
@@ -35,7 +35,7 @@ MOST_LISTED = 4
 ROW, BEFORE, AFTER = "row", "original", "published"
 EVERY_ROW = "all rows"
 MEANINGS = {
-    Change.KEPT: "published as it was",
+    Change.KEPT: "the value as it was",
     Change.GENERALIZED: "a range or set that holds the value",
     Change.SUPPRESSED: "a region of all values, which says nothing",
     Change.REPLACED: "something that the value does not belong to",
@@ -102,6 +102,7 @@ def _rows(run: Run) -> None:
         hide_index=True,
         height=38 + 35 * 11,
         key="before-after-table",
+        column_config={"row": st.column_config.NumberColumn(pinned=True)},
         alt=f"{len(shown)} rows of the table, each attribute as it was and as it is published.",
     )
     st.caption(_rows_caption(run, len(shown), len(rows), there))
@@ -109,13 +110,11 @@ def _rows(run: Run) -> None:
 
 def _rows_caption(run: Run, n_shown: int, n_rows: int, there: list[Change]) -> str:
     release = run.release
-    colors = "; ".join(f"{change.value}: {MEANINGS[change]}" for change in there if change is not Change.KEPT)
+    colored = [change for change in there if change is not Change.KEPT]
     text = f"{n_shown:,} of {n_rows:,} rows. "
-    text += (
-        f"Coloured cells differ from the original on their left, in the colours of the figure below. {colors}. "
-        if colors
-        else ""
-    )
+    if colored:
+        text += "Attributes with one column are published as they are. Of the others, coloured cells differ: "
+        text += "; ".join(f"{color_name(change)}, {change.value} ({MEANINGS[change]})" for change in colored) + ". "
     if Change.UNLINKED in there:
         text += f"Lines follow the table '{parts.escaped(main_fragment(release).name)}'; "
         text += (
@@ -135,7 +134,8 @@ def sampled_order(n_rows: int) -> Int64:
 def beside(release: Release, changes: Changes, rows: Int64) -> pd.DataFrame:
     """The rows with columns (attribute, original) and (attribute, published); one column where nothing ever changes."""
     columns: dict[tuple[str, str], Any] = {(ROW, ""): rows + 1}
-    for name in release.attributes:
+    # Attributes that changed come first, so that a wide table shows them without being moved.
+    for name in sorted(release.attributes, key=lambda one: not changes[one].any()):
         original = release.data.frame[name].iloc[rows].reset_index(drop=True)
         if not changes[name].any():
             columns[name, ""] = original
@@ -203,12 +203,11 @@ def _cells(run: Run) -> None:
         change_bars(shares),
         key="before-after-changes",
         caption=f"Of all cells of all {run.data.n_rows:,} rows, {kept:.1%} are published as they were. "
-        + "; ".join(
-            f"{change.value}: {MEANINGS[change]}"
+        + " ".join(
+            f"{change.value.capitalize()}: {MEANINGS[change]}."
             for number, change in enumerate(CHANGES)
             if any(one[number] for one in shares.values())
-        )
-        + ".",
+        ),
         alt="Bar chart of what became of the cells of each attribute: "
         + "; ".join(f"{name} {one[0]:.0%} kept" for name, one in shares.items())
         + ".",
