@@ -10,7 +10,7 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 from anoncore.kernels.arrays import Floats
-from anoncore.release.changes import CHANGES, Change
+from anoncore.release.cell_changes import CHANGES, Change
 from dashboard.charts.layout import Axis, distinct_labels, faint, figure, shortened
 from dashboard.charts.utility import LOST_TO_GAINED
 from dashboard.palette import BLUE, COLOR_NAMES, ORIGINAL, PURPLE, SKY, VERMILLION, RunStyle

@@ -14,7 +14,7 @@ import streamlit as st
 
 from anoncore import Release
 from anoncore.kernels.arrays import Bools, Int64
-from anoncore.release.changes import CHANGES, Change, cell_changes, main_fragment, publishing_fragment
+from anoncore.release.cell_changes import CHANGES, Change, cell_changes, main_fragment, publishing_fragment
 from anoncore.release.recoding import ColumnRegions, Exact, Recoding
 from anoncore.utility.joint_table import JointTable, joint_table
 from dashboard import compute

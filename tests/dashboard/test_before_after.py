@@ -11,7 +11,7 @@ import pytest
 
 from anoncore import Microdata, Release
 from anoncore.algorithms import Anatomy, Mask, Mondrian
-from anoncore.release.changes import CHANGES, Change, cell_changes
+from anoncore.release.cell_changes import CHANGES, Change, cell_changes
 from anoncore.requirements import KAnonymity
 from dashboard.views.before_after import beside, changes_of, sampled_order
 from tests.contracts.test_registry import ROLES as MANY_ROLES

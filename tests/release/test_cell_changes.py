@@ -1,4 +1,4 @@
-"""What became of every cell: by hand for each form of release, and against a plain reading of every method's releases."""
+"""What became of every cell: by hand for each form of release, and by a plain reading of every method's releases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from anoncore import AnonymizationError, Distorted, Exact, Fragment, Microdata, Partition, Release
-from anoncore.release.changes import CHANGES, cell_changes, main_fragment, publishing_fragment
+from anoncore.release.cell_changes import CHANGES, cell_changes, main_fragment, publishing_fragment
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues
 from tests.privacy.releases import fragment, generalized, sliced, value_sets
 from tests.properties.strategies import tagged_tables
