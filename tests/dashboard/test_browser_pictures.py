@@ -23,7 +23,7 @@ def test_rows_before_and_after_are_gone_through_and_a_pair_is_chosen(browse: Any
     visitor.see("Run 1 · ", seconds=120)
     visitor.go("Before and after")
     visitor.see("What became of the cells")
-    table = visitor.grid("before-after-table").locator("table")
+    table = visitor.page.get_by_test_id("stDataFrameResizable").first.locator("table")
     first = table.text_content(timeout=20_000)
     visitor.page.get_by_role("spinbutton", name="Sample").fill("2")
     with visitor.run():
