@@ -17,23 +17,35 @@ from dashboard import quiet_log, retention, routes, runner, sidebar, state, warm
 
 def main() -> None:
     """Draw the frame around every page, then the page."""
-    st.set_page_config(
-        page_title="anoncore", page_icon=str(HERE / "icon.svg"), layout="wide", initial_sidebar_state="expanded"
-    )
     quiet_log.install()
     retention.start()
     warmup.start()
     state.workspace()
     runner.take_finished()
-    chosen = st.navigation(routes.pages(), expanded=True)
-    with st.sidebar:
-        sidebar.render(chosen.url_path)
+    chosen = st.navigation(routes.pages(), position="top")
+    route = routes.route(chosen.url_path or routes.ROUTES[0].name)
+    if route.name != routes.sections()[route.section][0].name:
+        # The entry of a section leads to that of its pages on which the visitor is, so that it is marked as current.
+        chosen = st.navigation(routes.pages(route.name), position="top")
+    st.set_page_config(
+        page_title=f"{route.title} · anoncore",
+        page_icon=str(HERE / "icon.svg"),
+        layout="wide",
+        initial_sidebar_state="auto",
+    )
+    st.html(HERE / "page.css")
+    if route.section in routes.WITH_RELEASE:
+        with st.sidebar:
+            sidebar.render(route.name)
     if state.take_lost():
         st.warning(
             "The workspace in this address is gone, because the program was restarted or other work took its place. "
             "A new one was started with the first built-in table."
         )
-    st.title(chosen.title)
+    routes.tabs(route.name)
+    if route.name != "board":
+        state.leave_board()
+        st.title(route.title)
     chosen.run()
     runner.announce()
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+from anoncore import CancelledError
 from dashboard import jobs
 from dashboard.workspace import Run
 
@@ -93,6 +94,9 @@ class _Once:
             if not self._done:
                 try:
                     self._value = make()
+                except CancelledError:
+                    # Nobody wants it now; whoever asks next begins anew.
+                    raise
                 except Exception as error:
                     self._error = error
                 self._done = True

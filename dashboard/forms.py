@@ -47,14 +47,22 @@ class Names:
         return cls(data.attributes, data.sensitive, data)
 
 
-def draw(kind: type[Model], prefix: str, values: Values, names: Names, below: Any = None) -> dict[str, Any]:
+def draw(
+    kind: type[Model],
+    prefix: str,
+    values: Values,
+    names: Names,
+    below: Any = None,
+    without: frozenset[str] = frozenset(),
+) -> dict[str, Any]:
     """Draw a form and return its fields as the model takes them; what is entered stays in `values`.
 
-    `below` is a place for fields that need the whole width of the page, the current one by default.
+    `below` is a place for fields that need the whole width of the page, the current one by default. Fields named in
+    `without` are decided elsewhere.
 
     Raises ParameterError for a text that cannot be read.
     """
-    every = field_forms(kind)
+    every = [field for field in field_forms(kind) if field.name not in without]
     forms = [field for field in every if field.form != "groups"]
     fields: dict[str, Any] = {}
     for field in forms[:MOST_IN_SIGHT]:
@@ -104,7 +112,7 @@ def take(model: Model, prefix: str, values: Values) -> None:
     """Make the form show a model's fields; call it in a callback."""
     for field in field_forms(type(model)):
         value = getattr(model, field.name)
-        values[field.name] = [_entry(values, item) for item in value] if field.form == "requirements" else value
+        values[field.name] = [entry(values, item) for item in value] if field.form == "requirements" else value
     state.drop_widgets(f"{prefix}.")
 
 
@@ -192,15 +200,25 @@ def _seed(key: str, value: Any, among: Sequence[Any] | None = None) -> None:
 
 
 def _draw_requirements(field: FieldForm, prefix: str, values: Values, names: Names) -> tuple[Model, ...]:
-    """A list of requirements, each with its own fields; one can be added and removed."""
+    """A field that is a list of requirements."""
     start = (first_requirement(),) if field.default is None else field.default
-    entries = values.setdefault(field.name, [_entry(values, item) for item in start])
-    st.markdown(f"**{field.title}**", help=field.help)
+    values.setdefault(field.name, [entry(values, item) for item in start])
+    found = requirement_rows(field.name, field.title, prefix, values, names, field.help)
+    if not found and field.default != ():
+        raise ParameterError("Without a requirement nothing is protected; add one, such as k-anonymity.")
+    return found
+
+
+def requirement_rows(
+    list_name: str, title: str, prefix: str, values: Values, names: Names, help: str | None = None
+) -> tuple[Model, ...]:
+    """A list of requirements, each with its own fields; one can be added and removed."""
+    st.markdown(f"**{title}**", help=help)
     found = []
-    for entry in entries:
-        with st.container(border=True, key=f"{prefix}.row{entry[_NUMBER]}".replace(".", "-")):
-            found.append(_draw_requirement(field.name, prefix, entry, values, names))
-    picker = f"{prefix}.{field.name}.add"
+    for row in values[list_name]:
+        with st.container(border=True, key=f"{prefix}.row{row[_NUMBER]}".replace(".", "-")):
+            found.append(_draw_requirement(list_name, prefix, row, values, names))
+    picker = f"{prefix}.{list_name}.add"
     st.selectbox(
         "Add a requirement",
         list(REQUIREMENTS),
@@ -210,10 +228,8 @@ def _draw_requirements(field: FieldForm, prefix: str, values: Values, names: Nam
         placeholder="Add a requirement …",
         label_visibility="collapsed",
         on_change=_add,
-        args=(picker, field.name, values),
+        args=(picker, list_name, values),
     )
-    if not found and field.default != ():
-        raise ParameterError("Without a requirement nothing is protected; add one, such as k-anonymity.")
     return tuple(found)
 
 
@@ -240,7 +256,7 @@ def _draw_requirement(list_name: str, prefix: str, entry: Values, values: Values
     return build_requirement(entry)
 
 
-def _entry(values: Values, requirement: Model) -> Values:
+def entry(values: Values, requirement: Model) -> Values:
     """A requirement as the form keeps it: its name, its fields and a number that tells equal ones apart."""
     values[_NUMBER] = values.get(_NUMBER, 0) + 1
     return {_NUMBER: values[_NUMBER], "name": requirement.name, **dict(requirement)}
@@ -249,7 +265,7 @@ def _entry(values: Values, requirement: Model) -> Values:
 def _add(picker: str, list_name: str, values: Values) -> None:
     name = state.widget_value(picker)
     if name is not None:
-        values[list_name].append(_entry(values, build_requirement({"name": name})))
+        values[list_name].append(entry(values, build_requirement({"name": name})))
         state.set_widget_values({picker: None})
 
 

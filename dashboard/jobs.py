@@ -31,8 +31,12 @@ SLICE_SECONDS = 2.0
 NICENESS = 10
 """How far jobs stand back when a page is to be drawn (Unix: 0 not at all, 19 most)."""
 
+URGENT_NICENESS = 2
+"""The same for jobs that a visitor waits for."""
+
 _logger = logging.getLogger(__name__)
 _queue = JobQueue(MAX_WORKERS, SLICE_SECONDS)
+_urgent = JobQueue(MAX_WORKERS, SLICE_SECONDS)
 
 
 class Job:
@@ -46,6 +50,7 @@ class Job:
         self.status: Status = "running"
         self.fraction = 0.0
         self.ticket: Ticket | None = None
+        self.queue = _queue
         self.can_pause = False
         self._said = ""
         self._held = 0.0
@@ -63,7 +68,7 @@ class Job:
     @property
     def text(self) -> str:
         """What the work does, or its place in the queue."""
-        place = _queue.place(self.ticket) if self.ticket is not None else 0
+        place = self.queue.place(self.ticket) if self.ticket is not None else 0
         if place == 0:
             return self._said
         waits = f"waiting for a free processor, place {place} in the queue"
@@ -77,7 +82,7 @@ class Job:
         self.fraction, self._said = min(max(float(fraction), 0.0), 1.0), text
         if self.can_pause and self.ticket is not None:
             begin = time.perf_counter()
-            _queue.pause(self.ticket)
+            self.queue.pause(self.ticket)
             self._held += time.perf_counter() - begin
         if self.status == "cancelled":
             raise CancelledError("The work was cancelled.")
@@ -86,7 +91,7 @@ class Job:
         """Stop wanting the result; the thread ends at its next report, and a waiting job leaves the queue."""
         self._end("cancelled")
         if self.ticket is not None and not (self.ticket.has_begun and self.ticket.has_turn):
-            _queue.leave(self.ticket)
+            self.queue.leave(self.ticket)
 
     def wait(self, seconds: float) -> bool:
         """Wait until the work ended, at most so long; returns whether it ended."""
@@ -102,13 +107,8 @@ class Job:
             self._end("done")
         except CancelledError:
             self._end("cancelled")
-        except AnonymizationError as error:
-            self._end("failed", str(error))
-        except MemoryError:
-            self._end("failed", "There is not enough memory for this; use fewer rows or fewer attributes.")
         except Exception as error:
-            _logger.error("A background job failed: %s", failure_text(error))
-            self._end("failed", f"Something went wrong inside the program ({type(error).__name__}: {error}).")
+            self._end("failed", sentence_of(error))
 
     def _end(self, status: Status, error: str = "") -> None:
         with self._lock:
@@ -119,33 +119,49 @@ class Job:
         self._ended.set()
 
 
-def start(work: Callable[[Report], Any], title: str = "", owner: str = "", can_pause: bool = False) -> Job:
+def sentence_of(error: Exception) -> str:
+    """What went wrong in the background, as a sentence for people; a fault of the program goes into the log as well."""
+    if isinstance(error, AnonymizationError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this; use fewer rows or fewer attributes."
+    _logger.error("A background job failed: %s", failure_text(error))
+    return f"Something went wrong inside the program ({type(error).__name__}: {error})."
+
+
+def start(
+    work: Callable[[Report], Any], title: str = "", owner: str = "", can_pause: bool = False, urgent: bool = False
+) -> Job:
     """Run `work(report)` in a thread of its own when its turn comes, and return its job at once.
 
     Turns are handed out fairly among owners (ids of workspaces). `can_pause`: the work may be held at its reports, for
-    which it must hold no lock. Too many waiting jobs, in all or of this owner, fail at once.
+    which it must hold no lock. `urgent`: a visitor waits for it, so it has a line of its own beside that of the long
+    work, and it is expected to take a second at most. Too many waiting jobs, in all or of this owner, fail at once.
     """
     job = Job(title)
-    if _queue.waiting() >= MAX_WAITING or _queue.waiting(owner) >= MAX_WAITING_OF_ONE:
+    job.queue = _urgent if urgent else _queue
+    if job.queue.waiting() >= MAX_WAITING or job.queue.waiting(owner) >= MAX_WAITING_OF_ONE:
         job.status, job.error = "failed", "Too much is being computed at the moment; try again in a minute."
         return job
     job.can_pause = can_pause
-    job.ticket = Ticket(owner, threading.Thread(target=_work, args=(job, work), name=f"job {title}", daemon=True).start)
-    _queue.enter(job.ticket)
+    niceness = URGENT_NICENESS if urgent else NICENESS
+    thread = threading.Thread(target=_work, args=(job, work, niceness), name=f"job {title}", daemon=True)
+    job.ticket = Ticket(owner, thread.start)
+    job.queue.enter(job.ticket)
     return job
 
 
-def _work(job: Job, work: Callable[[Report], Any]) -> None:
+def _work(job: Job, work: Callable[[Report], Any], niceness: int) -> None:
     try:
-        _stand_back()
+        _stand_back(niceness)
         job.run(work)
     finally:
         if job.ticket is not None:
-            _queue.leave(job.ticket)
+            job.queue.leave(job.ticket)
 
 
-def _stand_back() -> None:
+def _stand_back(niceness: int) -> None:
     """Let the threads that draw pages go before this one and those it starts; only Linux knows threads apart."""
     if sys.platform == "linux":
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)

@@ -6,7 +6,7 @@ import importlib
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -28,51 +28,94 @@ class Route:
 
 
 ROUTES = (
-    Route("data", "Data", "Prepare", "Load a table and see what is in it."),
+    Route("board", "Board", "Board", "Say what you ask for, and see every method side by side."),
+    Route("data", "Data", "Table", "Load a table and see what is in it."),
+    Route("attributes", "Attributes", "Table", "Say what each column tells about a person, and edit hierarchies."),
     Route(
         "large",
         "Large table",
-        "Prepare",
+        "Table",
         "Explore a sample of a table on this machine, and run its recipe on all rows.",
     ),
-    Route("attributes", "Attributes", "Prepare", "Say what each column tells about a person."),
-    Route("anonymize", "Anonymize", "Prepare", "Choose a method and its parameters, and run it."),
+    Route("anonymize", "Anonymize", "Table", "Choose one method and any of its parameters, and run it."),
+    Route("classes", "Classes", "Look closer", "The groups of rows that nobody can tell apart."),
+    Route("before_after", "Before and after", "Look closer", "What the release changed: rows, distributions, and pairs."),
+    Route("privacy", "Privacy", "Look closer", "What the release protects, and whether that is what was asked."),
     Route(
-        "choose", "Choose k", "Prepare", "Weigh privacy loss against information loss over k, and take the best one."
+        "closeness",
+        "Closeness",
+        "Look closer",
+        "How far each class is from the table, and the mass that would have to move.",
     ),
-    Route("classes", "Classes", "Judge", "The groups of rows that nobody can tell apart."),
-    Route("before_after", "Before and after", "Judge", "Input rows beside output rows, and what became of values."),
-    Route("method", "Method", "Judge", "How the release was made, step by step."),
-    Route("privacy", "Privacy", "Judge", "What the release protects, and whether that is what was asked."),
-    Route(
-        "closeness", "Closeness", "Judge", "How far each class is from the table, and the mass that would have to move."
-    ),
-    Route("attack", "Attack", "Judge", "What an adversary gets who reads the whole release."),
-    Route("utility", "Utility", "Judge", "What the release costs in information."),
-    Route("explain", "Explain", "Judge", "Why it is not finer, and whether it would keep something more."),
-    Route("compare", "Compare", "Explore", "Two to six runs side by side."),
-    Route("sweep", "Sweep", "Explore", "Many methods and parameters at once, and what they trade for what."),
-    Route("targets", "Choose", "Explore", "State what a release must reach, and find the one that costs least."),
+    Route("attack", "Attack", "Look closer", "What an adversary gets who reads the whole release."),
+    Route("utility", "Utility", "Look closer", "What the release costs in information."),
+    Route("explain", "Explain", "Look closer", "Why it is not finer, and whether it would keep something more."),
+    Route("method", "Method", "Look closer", "How the release was made, step by step."),
+    Route("compare", "Compare", "Look closer", "All numbers of two to six releases side by side."),
+    Route("sweep", "Sweep", "Search", "Many methods and parameters at once, and what they trade for what."),
+    Route("targets", "Choose", "Search", "State what a release must reach, and find the one that costs least."),
+    Route("choose", "Choose k", "Search", "Weigh privacy loss against information loss over k, and take the best one."),
     Route("export", "Export", "Publish", "Take the release, a certificate and a recipe with you."),
     Route("learn", "Learn", "Learn", "The attacks and the methods on small tables, step by step."),
-    Route("reference", "Reference", "Learn", "What every method, requirement, attack and number is, and its source."),
-    Route("book", "Reproduction", "Learn", "Every figure and table of the papers, held against our own runs."),
+    Route(
+        "reference",
+        "Reference",
+        "Reference",
+        "What every method, requirement, attack and number is, and its source.",
+    ),
+    Route("book", "Reproduction", "Reproduction", "Every figure and table of the papers, held against our own runs."),
 )
+WITH_RELEASE = frozenset({"Table", "Look closer", "Search", "Publish"})
+"""The sections whose pages are about the table and one of its releases, which stand in the sidebar."""
 _BY_NAME = {route.name: route for route in ROUTES}
 
 
+def route(name: str) -> Route:
+    """What is known of a page by its name, which is its path in the address."""
+    return _BY_NAME[name]
+
+
 def page(name: str) -> Any:
-    """The page of that name, as navigation and links want it."""
-    route = _BY_NAME[name]
-    return st.Page(_renderer(name), title=route.title, url_path=name, default=route is ROUTES[0], help=route.help)
+    """The page of that name, as links want it."""
+    return _page(route(name), route(name).title, "hidden")
 
 
-def pages() -> dict[str, list[Any]]:
-    """All pages by section, for the navigation."""
-    sections: dict[str, list[Any]] = {}
-    for route in ROUTES:
-        sections.setdefault(route.section, []).append(page(route.name))
-    return sections
+def pages(current: str = "") -> list[Any]:
+    """All pages for the navigation, which shows one entry per section: the current page of it, else its first one."""
+    entries = {section: group[0].name for section, group in sections().items()}
+    if current:
+        entries[route(current).section] = current
+    return [
+        _page(one, one.section, "visible") if entries[one.section] == one.name else _page(one, one.title, "hidden")
+        for one in ROUTES
+    ]
+
+
+def sections() -> dict[str, list[Route]]:
+    """The pages by the entry of the navigation under which they stand."""
+    found: dict[str, list[Route]] = {}
+    for one in ROUTES:
+        found.setdefault(one.section, []).append(one)
+    return found
+
+
+def tabs(current: str) -> None:
+    """Draw links to the pages of the same section, where there are several."""
+    group = sections()[route(current).section]
+    if len(group) > 1:
+        with st.container(horizontal=True, gap="small", key="section-tabs"):
+            for one in group:
+                link(one.name, f"**{one.title}**" if one.name == current else one.title, one.help)
+
+
+def _page(one: Route, title: str, visibility: Literal["visible", "hidden"]) -> Any:
+    return st.Page(
+        _renderer(one.name),
+        title=title,
+        url_path=one.name,
+        default=one is ROUTES[0],
+        visibility=visibility,
+    )
 
 
 def link(name: str, label: str | None = None, help: str | None = None) -> None:

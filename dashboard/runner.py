@@ -36,7 +36,9 @@ def start(algorithm: Algorithm, data: Microdata) -> RunJob:
     with here.lock:
         found = here.jobs.get(_JOB)
         if found is None:
-            job = jobs.start(lambda report: algorithm.anonymize(data, report), algorithm.title, here.id, can_pause=True)
+            job = jobs.start(
+                lambda report: algorithm.anonymize(data, report), algorithm.title, here.id, can_pause=True, urgent=True
+            )
             found = RunJob(job, algorithm, here.table, here.tags)
             here.jobs[_JOB] = found
             state.forms().pop("run_problem", None)

@@ -7,7 +7,8 @@ reloading the page finds the workspace again; it is a random token, and another 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -17,6 +18,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from anoncore import AnonymizationError, Hierarchy, Microdata, datasets
 from anoncore.base.memory import CELL_BYTES, require_memory
 from dashboard import compute, session_file
+from dashboard.board.bench import Bench
+from dashboard.board.wishes import History, Wishes, first_wishes
 from dashboard.workspace import LoadedTable, MicrodataStore, Run, Tags, Workspace, Workspaces, untagged
 
 __all__ = ["LoadedTable", "Run", "Tags", "Workspace"]
@@ -26,6 +29,24 @@ URL_PARAMETER = "workspace"
 MOST_BUILTIN = 6
 _ID = "_workspace"
 _LOST = "_workspace_lost"
+_HISTORY, _LIVE, _BENCH = "board", "board_live", "board"
+
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What was asked at a time: the digest of the table, how its attributes were read, and the wishes."""
+
+    table: str
+    tags: Tags
+    wishes: Wishes
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Step) and self.tags is other.tags and self.wishes == other.wishes
+
+    def __hash__(self) -> int:
+        return hash(self.table)
+
 
 _workspaces = Workspaces()
 _microdata = MicrodataStore()
@@ -91,8 +112,84 @@ def tags() -> Tags:
 
 
 def set_tags(tags: Tags) -> None:
-    """Read the attributes otherwise from now on; earlier runs keep their own tags."""
-    workspace().tags = tags
+    """Read the attributes otherwise from now on, as a step that can be undone; earlier runs keep their own tags."""
+    here = workspace()
+    history = here.forms.get(_HISTORY)
+    if history is not None and here.table is not None and history.now.table == here.table.digest:
+        history.step(replace(history.now, tags=tags))
+    here.tags = tags
+
+
+def wishes(data: Microdata) -> Wishes:
+    """What is asked of the board for the loaded table; a table that is new to the board starts with the usual."""
+    here = workspace()
+    assert here.table is not None, "there is no tagged table without a table"
+    history = here.forms.get(_HISTORY)
+    if history is None or history.now.table != here.table.digest:
+        here.forms[_HISTORY] = History(Step(here.table.digest, here.tags, first_wishes(data)))
+        here.forms[_LIVE] = False
+    return current_wishes()
+
+
+def current_wishes() -> Wishes:
+    """What is asked of the board now; for callbacks of its widgets."""
+    found: Wishes = workspace().forms[_HISTORY].now.wishes
+    return found
+
+
+def wish(then: Wishes) -> None:
+    """Ask the board for something else, as a step that can be undone."""
+    history: History = workspace().forms[_HISTORY]
+    history.step(replace(history.now, wishes=then))
+
+
+def undo(forward: bool = False) -> None:
+    """Take the last change of wishes or tags back, or make it again."""
+    here = workspace()
+    history: History = here.forms[_HISTORY]
+    if forward:
+        history.redo()
+    else:
+        history.undo()
+    here.tags = history.now.tags
+
+
+def can_undo(forward: bool = False) -> bool:
+    """Whether there is a change to take back, or one to make again."""
+    history: History | None = workspace().forms.get(_HISTORY)
+    return history is not None and bool(history.future if forward else history.past)
+
+
+def is_live() -> bool:
+    """Whether the board makes its releases here although some that ship with the program would do."""
+    return bool(workspace().forms.get(_LIVE))
+
+
+def set_live() -> None:
+    """From now on make the board's releases here; pages that look closer need them."""
+    workspace().forms[_LIVE] = True
+
+
+def bench() -> Bench:
+    """The releases behind the board."""
+    here = workspace()
+    with here.lock:
+        if _BENCH not in here.jobs:
+            here.jobs[_BENCH] = Bench(here)
+        found: Bench = here.jobs[_BENCH]
+        return found
+
+
+def leave_board() -> None:
+    """Stop the board's slow measures: another page is looked at, and may have work of its own."""
+    found: Bench | None = workspace().jobs.get(_BENCH)
+    if found is not None:
+        found.rest()
+
+
+def show_on_board(shown: Sequence[Run]) -> None:
+    """Let the pages that look closer show the runs of the board's columns."""
+    workspace().show_on_board(shown)
 
 
 def microdata(tags: Tags | None = None) -> Microdata:
@@ -104,6 +201,11 @@ def microdata(tags: Tags | None = None) -> Microdata:
     if here.table is None:
         raise AnonymizationError("No table is loaded; choose one on the page Data.")
     return _microdata.get(here.table, tags if tags is not None else here.tags)
+
+
+def coded(table: LoadedTable, tags: Tags) -> Microdata:
+    """A table, coded by tags, kept by the digests of both. Raises AnonymizationError where the tags do not fit."""
+    return _microdata.get(table, tags)
 
 
 def runs() -> tuple[Run, ...]:

@@ -6,7 +6,7 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -96,6 +96,7 @@ class Run:
     """One release and what it was made of and with.
 
     `seconds` is what the algorithm took, `owner` the id of the workspace. New runs never push out a `pinned` one.
+    `column` is the id of the column of the board that shows it, empty for a run that no column shows.
     """
 
     id: str
@@ -111,6 +112,7 @@ class Run:
     owner: str = ""
     table: LoadedTable | None = None
     pinned: bool = False
+    column: str = ""
 
 
 class Workspace:
@@ -179,6 +181,20 @@ class Workspace:
                 table=table,
             )
             return self._append(run)
+
+    def show_on_board(self, shown: Sequence[Run]) -> None:
+        """Let the runs of the board's columns be these, in their order, before those that no column shows.
+
+        The run that the result pages show stays the one of its column, where another release has taken its place.
+        """
+        with self.lock:
+            others = [run for run in self._runs if not run.column]
+            before = next((run for run in self._runs if run.id == self.current), None)
+            self._runs = (*shown, *others)
+            if before is not None and before not in self._runs:
+                self.current = next((run.id for run in shown if run.column == before.column), None)
+            if self.current is None and self._runs:
+                self.current = self._runs[0].id
 
     def take_run(self, run: Run) -> Run:
         """Append a run of an earlier session under its own name, and make it the current one."""

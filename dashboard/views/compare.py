@@ -78,7 +78,7 @@ def _legend(runs: list[Run]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         for run in runs:
             style = run_style(run.color_index)
-            st.image(parts.swatch(style), width=18)
+            st.image(parts.swatch(style), width=18, alt=COLOR_NAMES[style.color])
             st.markdown(parts.escaped(run.label), width="content", help=f"In charts {COLOR_NAMES[style.color]}.")
     if len({run.table_name for run in runs}) > 1 or len({run.tags.digest for run in runs}) > 1:
         st.warning(

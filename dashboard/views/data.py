@@ -84,7 +84,7 @@ def _choose_builtin() -> None:
         )
     if asked is not None:
         with st.spinner(f"Loading {entries[asked[0]].title} …"):
-            _attempt(lambda: state.load_builtin(*asked), "asked_builtin", None)
+            attempt(lambda: state.load_builtin(*asked), "asked_builtin", None)
 
 
 def _ask_builtin() -> None:
@@ -108,7 +108,7 @@ def _upload() -> None:
             routes.link("large", "Take a sample of a larger table on this machine", "For tables beyond 200 MB.")
         return
     with st.spinner("Reading the file …"):
-        _attempt(lambda: load_upload(file.getvalue(), file.name), "upload_turn", turn + 1)
+        attempt(lambda: load_upload(file.getvalue(), file.name), "upload_turn", turn + 1)
 
 
 def load_upload(content: bytes, name: str) -> None:
@@ -117,7 +117,7 @@ def load_upload(content: bytes, name: str) -> None:
     state.load_frame(source.frame, source.name, source.digest, source.notes)
 
 
-def _attempt(load: Callable[[], object], request: str, answered: object) -> None:
+def attempt(load: Callable[[], object], request: str, answered: object) -> None:
     """Load, keep the sentence of what went wrong, and draw the whole page anew.
 
     The request counts as answered only afterwards: a click on the way interrupts the loading and starts it again.

@@ -35,16 +35,16 @@ def render() -> None:
     run = parts.shown_run()
     if run is None:
         return
-    _seed_warning(run)
+    seed_warning(run)
     st.subheader("What holds, and what does not")
     verdicts.render(run)
     untagged.decide(run)
-    _downloads(run)
+    downloads(run)
     _contents(run)
     takeaway.render(run)
 
 
-def _seed_warning(run: Run) -> None:
+def seed_warning(run: Run) -> None:
     seed = getattr(run.algorithm, "seed", None)
     if seed is None:
         return
@@ -54,7 +54,7 @@ def _seed_warning(run: Run) -> None:
     )
 
 
-def _downloads(run: Run) -> None:
+def downloads(run: Run) -> None:
     """One button per format; the file is made when it is clicked."""
     st.subheader("Download the release")
     several = len(run.release.fragments) > 1

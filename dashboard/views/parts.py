@@ -15,7 +15,7 @@ from anoncore.privacy import Profile
 from anoncore.requirements import RecursiveDiversity, TCloseness
 from dashboard import compute, routes, state
 from dashboard.markdown import escaped
-from dashboard.palette import RunStyle, run_style
+from dashboard.palette import COLOR_NAMES, RunStyle, run_style
 from dashboard.state import Run
 
 __all__ = [
@@ -46,8 +46,14 @@ def shown_run() -> Run | None:
     """Say which run the page is about; without any, say what to do and return None."""
     run = state.current_run()
     if run is None:
-        st.info("No release yet. Choose a method on the page Anonymize and run it; its result is judged here.")
-        routes.link("anonymize", "Go to Anonymize")
+        st.info(
+            "No release yet. Make those of the board, or choose a method on the page Anonymize and run it; the result is "
+            "judged here."
+        )
+        with st.container(horizontal=True):
+            if st.button("Make the board's releases", type="primary", on_click=state.set_live):
+                st.switch_page(routes.page("board"), query_params={state.URL_PARAMETER: state.workspace_id()})
+            routes.link("anonymize", "Go to Anonymize")
         return None
     release = run.release
     groups = " and ".join(
@@ -55,7 +61,7 @@ def shown_run() -> Run | None:
         for fragment in (release.fragments[:1] if release.is_shared else release.fragments)
     )
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-        st.image(swatch(run_style(run.color_index)), width=18)
+        st.image(swatch(run_style(run.color_index)), width=18, alt=COLOR_NAMES[run_style(run.color_index).color])
         st.markdown(
             f"**{escaped(run.label)}**: {release.table_size} of {escaped(run.table_name)} in {groups}, "
             f"made in {duration(run.seconds)}"

@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import state, warmup
+from dashboard.routes import ROUTES
 from tests.dashboard import browser
 
 APP = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
@@ -32,9 +33,11 @@ class Visitor:
         return self
 
     def open(self, page: str) -> Visitor:
-        """Go to another page by its name. Streamlit's switch_page only knows pages that are files."""
+        """Go to another page by its title in small letters. Streamlit's switch_page only knows pages that are files."""
+        route = next(route for route in ROUTES if route.title.lower() == page)
+        path = "" if route is ROUTES[0] else route.name
         pages = self.at._registered_pages
-        self.at._page_hash = next(key for key, info in pages.items() if info["page_name"].lower() == page)
+        self.at._page_hash = next(key for key, info in pages.items() if info["url_pathname"] == path)
         return self.run()
 
     @property
@@ -116,8 +119,8 @@ def visit() -> Callable[..., Visitor]:
 
 @pytest.fixture
 def visitor(visit: Callable[..., Visitor]) -> Visitor:
-    """A visitor who just arrived."""
-    return visit()
+    """A visitor who looks at the first table, which is loaded when they arrive."""
+    return visit().open("data")
 
 
 @pytest.fixture(scope="session")

@@ -39,9 +39,10 @@ def _add(here: Workspace, l: int = 2) -> object:
     return here.add_run(algorithm, release, 0.1, tags, table)
 
 
-def test_the_first_page_has_a_tagged_table(visitor: Visitor) -> None:
-    assert visitor.at.title[0].value == "Data"
-    assert visitor.has_button("Go to Anonymize")
+def test_the_first_page_is_a_board_of_a_tagged_table(visit: Callable[..., Visitor]) -> None:
+    visitor = visit()
+    assert visitor.at.title[0].value == "anoncore"
+    assert visitor.has_button("Publish …")
     visitor.open("anonymize")
     assert visitor.has_button("Run")
 

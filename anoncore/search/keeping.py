@@ -1,0 +1,105 @@
+"""Any method asked to keep the same promises: which of them it takes over, and what it leaves unpromised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.base.errors import AnonymizationError, InfeasibleError, ParameterError
+from anoncore.requirements import (
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    RecursiveDiversity,
+    Requirement,
+    TCloseness,
+)
+from anoncore.requirements.requirement import Comparison
+from anoncore.search.candidates import axes, requirement, with_level
+from anoncore.table.microdata import Microdata
+
+Levels = Mapping[str, float]
+"""What is asked of every group, by axis: at least k people, no belief above 1/l, at most t from the table."""
+
+
+def asked(levels: Levels, more: Sequence[Requirement], data: Microdata) -> tuple[Requirement, ...]:
+    """The requirements that levels of k, l and t stand for, and further ones.
+
+    l and t say something about sensitive attributes, so they stand for nothing where none is tagged.
+    """
+    meant = [(axis, value) for axis, value in levels.items() if axis == "k" or data.sensitive]
+    return (*(requirement(axis, value, data) for axis, value in meant), *more)
+
+
+def keeping(
+    name: str, fields: Mapping[str, Any], levels: Levels, more: Sequence[Requirement], data: Microdata
+) -> Algorithm:
+    """The method of that name with these fields of its own, and as much of what is asked as it can take over.
+
+    A method that takes requirements takes all of them. Any other one takes the levels that are parameters of its own.
+    Raises ParameterError where nothing is asked of a method that needs requirements, or a value is out of range.
+    """
+    kind = ALGORITHMS[name]
+    if "requirements" in kind.model_fields:
+        wanted = asked(levels, more, data)
+        if not wanted:
+            raise ParameterError(f"{kind.title} needs something to keep; ask for k, l or t.")
+        return kind(**{**fields, "requirements": wanted})
+    algorithm = kind(**fields)
+    for axis, value in levels.items():
+        if axis in axes(kind) and (axis == "k" or data.sensitive):
+            algorithm = with_level(algorithm, axis, value, data)
+    return algorithm
+
+
+def possible_instead(algorithm: Algorithm, data: Microdata) -> Algorithm | None:
+    """The algorithm with the parameters that its own error offers, where it keeps what was asked; else None.
+
+    Only parameters that nobody asked for may change, such as the columns of a sliced table: a lower level is another
+    promise.
+    """
+    try:
+        algorithm.validate_data(data)
+    except InfeasibleError as error:
+        levels = {"k", "l", "t", "other_t", "requirements"}
+        if not error.instead or levels & set(error.instead):
+            return None
+        try:
+            changed = algorithm.replace(**error.instead)
+            changed.validate_data(data)
+        except AnonymizationError:
+            return None
+        return changed
+    except AnonymizationError:
+        return None
+    return None
+
+
+def is_promised(wanted: Requirement, promises: Sequence[Requirement], data: Microdata) -> bool:
+    """Whether whoever keeps the promises keeps this requirement as well, on every attribute that it covers."""
+    if wanted.attribute_free:
+        return any(_implies(promise, wanted) for promise in promises)
+    covered = [wanted.attribute] if getattr(wanted, "attribute", None) is not None else list(data.sensitive)
+    return all(
+        any(getattr(promise, "attribute", None) in (None, name) and _implies(promise, wanted) for promise in promises)
+        for name in covered
+    )
+
+
+def _implies(promise: Requirement, wanted: Requirement) -> bool:
+    """Whether every group that keeps the promise keeps what is wanted of the same attribute."""
+    if isinstance(promise, FrequencyDiversity) and isinstance(wanted, DistinctDiversity | EntropyDiversity):
+        # No value has more than 1/l of the group: at least l values occur, and their entropy is at least log l.
+        return promise.l >= wanted.l
+    if isinstance(promise, EntropyDiversity) and isinstance(wanted, DistinctDiversity):
+        return promise.l >= wanted.l
+    if type(promise) is not type(wanted):
+        return False
+    if isinstance(promise, TCloseness) and isinstance(wanted, TCloseness) and promise.ground != wanted.ground:
+        return False
+    if isinstance(promise, RecursiveDiversity) and isinstance(wanted, RecursiveDiversity) and promise.l < wanted.l:
+        return False
+    if wanted.comparison is Comparison.AT_LEAST:
+        return promise.threshold >= wanted.threshold
+    return promise.threshold <= wanted.threshold

@@ -1,0 +1,287 @@
+"""The releases behind the board: made when they are wished for, measured from quick to slow, dropped when unwanted.
+
+Nothing here touches the page. A page says what it wishes, draws what is there, and asks again while `is_busy`.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Any
+
+from anoncore import CancelledError, Microdata
+from anoncore.algorithms import Algorithm
+from anoncore.search.keeping import possible_instead
+from dashboard import compute, jobs
+from dashboard.board import facts
+from dashboard.board.facts import Facts, Measure
+from dashboard.workspace import LoadedTable, Run, Tags, Workspace, run_title
+
+MOST_ATTEMPTS = 24
+"""Releases that are kept, so that going back to a setting shows it at once."""
+
+
+@dataclass(eq=False)
+class Slow:
+    """One slow number of one release: an estimate comes first, where there is one, and the exact number replaces it."""
+
+    estimate: Facts | None = None
+    exact: Facts | None = None
+    problem: str = ""
+    job: jobs.Job | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing more will come."""
+        return self.exact is not None or bool(self.problem)
+
+
+@dataclass(eq=False)
+class Attempt:
+    """One algorithm on one table: its release, once it is there, and what is known of it.
+
+    `algorithm` is what was wished for; the run's own one may differ in parameters that belong to the method alone.
+    """
+
+    column: str
+    color: int
+    algorithm: Algorithm
+    data: Microdata
+    table: LoadedTable
+    tags: Tags
+    run: Run | None = None
+    problem: str = ""
+    quick: dict[str | None, Facts] = field(default_factory=dict)
+    slow: dict[tuple[Any, ...], Slow] = field(default_factory=dict)
+    job: jobs.Job | None = None
+
+    @property
+    def is_adapted(self) -> bool:
+        """Whether a parameter of the method had to change for the promise to be kept."""
+        return self.run is not None and self.run.algorithm is not self.algorithm
+
+    def cancel(self) -> None:
+        """Stop everything that is computed for it; what is there stays."""
+        for job in (self.job, *(one.job for one in self.slow.values())):
+            if job is not None:
+                job.cancel()
+        self.job = None
+        for one in self.slow.values():
+            one.job = None
+
+
+class Bench:
+    """All attempts of one workspace. Its methods may be called by any thread."""
+
+    def __init__(self, here: Workspace) -> None:
+        self.here = here
+        self.version = 0
+        self._lock = threading.RLock()
+        self._attempts: OrderedDict[str, Attempt] = OrderedDict()
+        self._wanted: dict[str, Attempt] = {}
+        self._secret: str | None = None
+        self._measures: tuple[Measure, ...] = ()
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """All that are kept, the longest unwanted first."""
+        with self._lock:
+            return tuple(self._attempts.values())
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something that is wished for is still to come."""
+        with self._lock:
+            return any(_is_busy(attempt, self._measures) for attempt in self._wanted.values())
+
+    def cancel(self) -> None:
+        """Stop everything; called when the workspace closes."""
+        for attempt in self.attempts:
+            attempt.cancel()
+
+    @property
+    def running(self) -> bool:
+        """Whether it holds the workspace in memory."""
+        return self.is_busy
+
+    def wish(
+        self,
+        wanted: Mapping[str, Algorithm],
+        colors: Mapping[str, int],
+        data: Microdata,
+        table: LoadedTable,
+        tags: Tags,
+        secret: str | None,
+        measures: tuple[Measure, ...],
+    ) -> dict[str, Attempt]:
+        """Make and measure these releases, and nothing else; the attempts by the ids of their columns.
+
+        Work for anything that is no longer wished for is cancelled.
+        """
+        with self._lock:
+            found: dict[str, Attempt] = {}
+            for column, algorithm in wanted.items():
+                key = f"{column} {table.digest} {tags.digest} {algorithm.name} {algorithm.to_dict()!r}"
+                attempt = self._attempts.get(key)
+                if attempt is None:
+                    attempt = Attempt(column, colors[column], algorithm, data, table, tags)
+                    self._attempts[key] = attempt
+                self._attempts.move_to_end(key)
+                found[column] = attempt
+            self._secret, self._measures = secret, measures
+            for attempt in self._wanted.values():
+                if attempt not in found.values():
+                    attempt.cancel()
+            self._wanted = found
+            for attempt in found.values():
+                self._begin(attempt)
+            self._trim()
+            return found
+
+    def rest(self) -> None:
+        """Stop measuring while nobody looks at the board; it goes on with the next wish."""
+        with self._lock:
+            for attempt in self._wanted.values():
+                attempt.cancel()
+            self._wanted = {}
+
+    def wait(self, seconds: float) -> None:
+        """Wait until the quick facts of everything that is wished for are there, at most so long."""
+        with self._lock:
+            waiting = [attempt.job for attempt in self._wanted.values() if attempt.job is not None]
+        share = seconds
+        for job in waiting:
+            begin = perf_counter()
+            job.wait(max(share, 0.0))
+            share -= perf_counter() - begin
+
+    def _begin(self, attempt: Attempt) -> None:
+        """Start what is still missing of an attempt."""
+        if attempt.problem:
+            return
+        if attempt.run is None or self._secret not in attempt.quick:
+            if attempt.job is None:
+                attempt.job = jobs.start(
+                    lambda report: self._make(attempt, self._secret, report),
+                    attempt.algorithm.title,
+                    self.here.id,
+                    urgent=True,
+                )
+                self._take_refusal(attempt)
+            return
+        for measure in self._measures:
+            self._measure(attempt, measure)
+
+    def _take_refusal(self, attempt: Attempt) -> None:
+        """A job that was refused at once, because too much is computed, says so."""
+        if attempt.job is not None and attempt.job.status == "failed":
+            attempt.problem, attempt.job = attempt.job.error, None
+
+    def _make(self, attempt: Attempt, secret: str | None, report: jobs.Report) -> None:
+        try:
+            run = attempt.run or self._run(attempt, report)
+            quick = facts.quick(run, secret)
+        except CancelledError:
+            raise
+        except Exception as error:
+            with self._lock:
+                attempt.problem, attempt.job = jobs.sentence_of(error), None
+                self.version += 1
+            return
+        with self._lock:
+            if attempt.run is None:
+                attempt.run = run
+            if attempt.run is run:
+                attempt.quick[secret] = quick
+            attempt.job = None
+            self.version += 1
+            if attempt in self._wanted.values():
+                self._begin(attempt)
+
+    def _run(self, attempt: Attempt, report: jobs.Report) -> Run:
+        """Make the release, with other parameters of the method itself where only these keep the promise."""
+        instead = possible_instead(attempt.algorithm, attempt.data)
+        used = attempt.algorithm if instead is None else instead
+        begin = perf_counter()
+        release = used.anonymize(attempt.data, report)
+        return Run(
+            id=secrets.token_hex(8),
+            label=run_title(used),
+            algorithm=used,
+            data=release.data,
+            release=release,
+            seconds=perf_counter() - begin,
+            created=datetime.now(UTC),
+            color_index=attempt.color,
+            table_name=attempt.table.name,
+            tags=attempt.tags,
+            owner=self.here.id,
+            table=attempt.table,
+            column=attempt.column,
+        )
+
+    def _measure(self, attempt: Attempt, measure: Measure) -> None:
+        key, estimate, exact = measure
+        slow = attempt.slow.setdefault(key, Slow())
+        if slow.is_done or slow.job is not None:
+            return
+        first = estimate is not None and slow.estimate is None
+        function = estimate if first and estimate is not None else exact
+        slow.job = jobs.start(
+            lambda report: self._tell(attempt, measure, slow, function, first, report),
+            str(key[0]),
+            self.here.id,
+        )
+        if slow.job.status == "failed":
+            slow.problem, slow.job = slow.job.error, None
+
+    def _tell(
+        self,
+        attempt: Attempt,
+        measure: Measure,
+        slow: Slow,
+        function: Callable[..., Facts],
+        is_estimate: bool,
+        report: jobs.Report,
+    ) -> None:
+        assert attempt.run is not None, "nothing is measured before the release is there"
+        try:
+            found = function(attempt.run.release, *measure[0][1:], progress=report)
+        except CancelledError:
+            raise
+        except Exception as error:
+            with self._lock:
+                slow.problem, slow.job = jobs.sentence_of(error), None
+                self.version += 1
+            return
+        with self._lock:
+            if is_estimate:
+                slow.estimate = found
+            else:
+                slow.exact = found
+            slow.job = None
+            self.version += 1
+            if is_estimate and attempt in self._wanted.values() and measure in self._measures:
+                self._measure(attempt, measure)
+
+    def _trim(self) -> None:
+        """Forget the attempts that were not wished for longest."""
+        unwanted = [key for key, attempt in self._attempts.items() if attempt not in self._wanted.values()]
+        for key in unwanted[: max(len(self._attempts) - MOST_ATTEMPTS, 0)]:
+            gone = self._attempts.pop(key)
+            gone.cancel()
+            if gone.run is not None and gone.run not in self.here.runs:
+                compute.forget(gone.run)
+
+
+def _is_busy(attempt: Attempt, measures: tuple[Measure, ...]) -> bool:
+    if attempt.problem:
+        return False
+    if attempt.job is not None or attempt.run is None:
+        return True
+    return any(not attempt.slow.get(key, Slow()).is_done for key, _, _ in measures)

@@ -1,0 +1,212 @@
+"""What the board shows of one release, as plain numbers that can be written to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anoncore import AnonymizationError, Release, attacks, privacy, utility
+from anoncore.kernels.arrays import Floats
+from anoncore.kernels.rounding import ACCUMULATED, reaches
+from anoncore.measures.criteria import usual_distance
+from anoncore.requirements import DistinctDiversity, EntropyDiversity, FrequencyDiversity, Requirement, TCloseness
+from anoncore.search.keeping import is_promised
+from dashboard import compute
+from dashboard.workspace import Run
+
+CURVE_POINTS = 41
+SIZE_EDGES = (1, 2, 3, 5, 10, 20, 50, *(digit * 10**power for power in range(2, 9) for digit in (1, 2, 5)))
+"""Sizes at which a bin of the histogram of group sizes begins; the last one is open."""
+CLASSIFIER = "tree"
+FOLDS = 10
+
+Facts = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How one requirement that everybody is asked for fares in one release.
+
+    `state`: "kept" (promised by the method and seen to hold), "met" (it holds, but the method does not promise it),
+    "missed" or "unknown". `reached` is the level of the worst group as a text.
+    """
+
+    symbol: str
+    state: str
+    reached: str
+    sentence: str
+
+
+def symbol_of(requirement: Requirement) -> str:
+    """The letter by which people know a requirement, such as k."""
+    return str(requirement.parameter)
+
+
+def marks(run: Run, asked: Sequence[Requirement]) -> tuple[Mark, ...]:
+    """How everything that is asked fares in the run's release."""
+    return tuple(_mark(run, requirement) for requirement in asked)
+
+
+def _mark(run: Run, wanted: Requirement) -> Mark:
+    symbol = symbol_of(wanted)
+
+    def judge(release: Release, requirement: Requirement) -> tuple[privacy.Guarantee, ...]:
+        return tuple(one for one in privacy.guarantees(release, [requirement]) if one.requirement == requirement)
+
+    try:
+        found = compute.cached(f"board.guarantees {wanted.label()}", run, lambda release: judge(release, wanted))
+    except AnonymizationError as error:
+        return Mark(symbol, "unknown", "", str(error))
+    if not found:
+        return Mark(symbol, "unknown", "", "This release has no group to judge it on.")
+    promises = run.algorithm.promises(run.data)
+    worst = next((one for one in found if not one.holds), found[0])
+    promised = is_promised(wanted, promises, run.data)
+    if isinstance(wanted, DistinctDiversity | FrequencyDiversity | EntropyDiversity) and not promised:
+        personal = _personal(run, wanted)
+        if personal is not None:
+            return personal
+    state = "missed" if not worst.holds else "kept" if promised else "met"
+    said = worst.sentence if promised else f"{run.algorithm.title} does not promise this. {worst.sentence}"
+    return Mark(symbol, state, _level(worst.reached), said)
+
+
+def _personal(run: Run, wanted: Requirement) -> Mark | None:
+    """The mark of a method that bounds what is believed of every person, where that is as much as was wanted.
+
+    An adversary of slicing puts several buckets together, so no single bucket tells what they believe.
+    """
+    found = compute.cached("privacy.personal_guarantees", run, privacy.personal_guarantees)
+    covered = [wanted.attribute] if getattr(wanted, "attribute", None) else list(run.data.sensitive)  # type: ignore[attr-defined]
+    about = [one for one in found if one.attribute in covered]
+    if len(about) < len(covered) or not about:
+        return None
+    worst = min(about, key=lambda one: one.reached)
+    if not worst.holds or not reaches(worst.reached, wanted.threshold, ACCUMULATED):
+        return None
+    state = "kept" if worst.asked >= wanted.threshold else "met"
+    return Mark(symbol_of(wanted), state, _level(worst.reached), worst.sentence)
+
+
+def _level(value: float) -> str:
+    """A level in as few digits as it needs."""
+    if np.isinf(value):
+        return "∞"
+    nearest = round(value)
+    return f"{nearest:,}" if abs(value - nearest) < ACCUMULATED * max(1, abs(nearest)) else f"{value:.2f}"
+
+
+def quick(run: Run, secret: str | None) -> Facts:
+    """Everything on the board that takes a fraction of a second: sizes, distances, cost and beliefs."""
+    release = run.release
+    sizes = np.min([part.partition.sizes[part.partition.group] for part in release.fragments], axis=0)
+    n_groups = max(part.partition.n_groups for part in release.fragments)
+    return {
+        "groups": int(n_groups),
+        "word": release.group_word,
+        "smallest": int(sizes.min()),
+        "median": int(np.median(sizes)),
+        "sizes": histogram(sizes),
+        "distance": _distance(run, secret),
+        "lost": _lost(run),
+        "belief": _belief(run, secret),
+    }
+
+
+def histogram(sizes: np.ndarray) -> list[float]:
+    """Share of the people in groups of each size, by the bins of `SIZE_EDGES`, up to the last one that has any."""
+    place = np.searchsorted(SIZE_EDGES, sizes, side="right") - 1
+    counts = np.bincount(place, minlength=1)
+    return [round(float(count) / len(sizes), 6) for count in counts]
+
+
+def _distance(run: Run, secret: str | None) -> Facts:
+    if secret is None:
+        return {"why": "No attribute is secret, so there is no distribution to be far from."}
+    ground = _ground(run, secret)
+
+    def distances(release: Release, name: str, ground: str) -> Floats:
+        return np.asarray(privacy.emd(release, name, ground))  # type: ignore[arg-type]
+
+    try:
+        found = compute.cached("privacy.emd", run, distances, secret, ground)
+        partition = run.release.fragment_of(secret).partition
+    except AnonymizationError as error:
+        return {"why": str(error)}
+    of_people = np.sort(found[partition.group])
+    at = np.linspace(0, len(of_people) - 1, CURVE_POINTS).round().astype(int)
+    return {
+        "largest": float(found.max()),
+        "mean": float(of_people.mean()),
+        "curve": [round(float(value), 5) for value in of_people[at]],
+        "ground": ground,
+    }
+
+
+def _ground(run: Run, secret: str) -> str:
+    """The ground distance that fits the attribute, or that t-closeness was asked for with."""
+    asked = [one.ground for one in run.algorithm.promises(run.data) if isinstance(one, TCloseness)]
+    return asked[0] if asked else usual_distance(run.release, secret)
+
+
+def _lost(run: Run) -> Facts:
+    try:
+        found = compute.cached("utility.two_way_error", run, utility.two_way_error)
+    except AnonymizationError as error:
+        return {"why": str(error)}
+    names = list(found.pairs.columns)
+    means = found.pairs.to_numpy().sum(axis=1) / max(len(names) - 1, 1)
+    return {"value": float(found), "names": names, "means": [round(float(mean), 5) for mean in means]}
+
+
+def _belief(run: Run, secret: str | None) -> Facts:
+    if secret is None:
+        return {"why": "No attribute is secret."}
+    try:
+        found = compute.cached("attacks.attribute_disclosure", run, attacks.attribute_disclosure, secret)
+    except AnonymizationError as error:
+        return {"why": str(error)}
+    return {
+        "largest": float(found.largest),
+        "truth": float(found.truth),
+        "guess": float(found.truth.baseline or 0.0),
+        "above": {str(r): float(found.breached(float(r)).mean()) for r in range(2, 11)},
+    }
+
+
+def given_away(release: Release, secret: str, r: int, progress: Callable[[float, str], None]) -> Facts:
+    """The share of the people with a protected value of whom the adversary of the foreground-knowledge attack believes
+    it with more than 1/r.
+    """
+    found = attacks.foreground_knowledge(release, secret, float(r), progress=progress)
+    return {"value": float(found.recall), "guess": float(found.recall.baseline or 0.0)}
+
+
+def predictable(release: Release, target: str, progress: Callable[[float, str], None]) -> Facts:
+    """How well a tree that learns from the release predicts original rows, between guessing and the original table."""
+    found = utility.classification(release, target, CLASSIFIER, FOLDS, progress=progress)
+    return {
+        "value": float(found.weighted_f),
+        "original": float(found.original.weighted_f),
+        "guess": float(found.majority.weighted_f),
+    }
+
+
+Measure = tuple[tuple[Hashable, ...], Callable[..., Facts] | None, Callable[..., Facts]]
+"""A slow number: its name with what it is asked with, how it is estimated, and how it is computed exactly.
+
+Both functions get the release, then what stands behind the name, and `progress`.
+"""
+
+
+def measures(secret: str | None, r: int, target: str | None) -> tuple[Measure, ...]:
+    """The slow numbers of the board for one adversary and one attribute that is predicted."""
+    found: list[Measure] = []
+    if secret is not None:
+        found.append((("given", secret, r), None, given_away))
+    if target is not None:
+        found.append((("predictable", target), None, predictable))
+    return tuple(found)

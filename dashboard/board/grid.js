@@ -1,0 +1,215 @@
+// Draws the board: a table with a column per release and a row per question. All text is set as text, never as markup.
+const SVG = "http://www.w3.org/2000/svg";
+const WIDTH = 160;
+const HEIGHT = 44;
+
+function element(tag, properties = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === "text") made.textContent = value;
+    else if (name === "onclick") made.addEventListener("click", value);
+    else made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.filter(Boolean));
+  return made;
+}
+
+function shape(tag, properties = {}, title = "") {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(properties)) made.setAttribute(name, value);
+  if (title) {
+    const hint = document.createElementNS(SVG, "title");
+    hint.textContent = title;
+    made.append(hint);
+  }
+  return made;
+}
+
+function picture(alt, ...children) {
+  const made = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": alt, class: "picture" });
+  made.append(...children.filter(Boolean));
+  return made;
+}
+
+function symbol(column) {
+  const made = shape("svg", { viewBox: "-8 -8 16 16", width: 16, height: 16, "aria-hidden": "true" });
+  const look = { fill: column.color, stroke: column.outline, "stroke-width": 1.2 };
+  const points = {
+    square: "-5.5,-5.5 5.5,-5.5 5.5,5.5 -5.5,5.5",
+    diamond: "0,-7 7,0 0,7 -7,0",
+    "triangle-up": "0,-6.5 6.8,5.5 -6.8,5.5",
+    cross: "-2,-6 2,-6 2,-2 6,-2 6,2 2,2 2,6 -2,6 -2,2 -6,2 -6,-2 -2,-2",
+    x: "-4.2,-6 0,-2 4.2,-6 6,-4.2 2,0 6,4.2 4.2,6 0,2 -4.2,6 -6,4.2 -2,0 -6,-4.2",
+  };
+  if (points[column.symbol]) made.append(shape("polygon", { points: points[column.symbol], ...look }));
+  else made.append(shape("circle", { r: 6, ...look }));
+  return made;
+}
+
+const base = () => shape("line", { x1: 0, x2: WIDTH, y1: HEIGHT - 10.5, y2: HEIGHT - 10.5, class: "axis" });
+
+function label(x, text, anchor = "middle", y = HEIGHT - 1) {
+  const made = shape("text", { x, y, "text-anchor": anchor, class: "tick" });
+  made.textContent = text;
+  return made;
+}
+
+// Share of the people by the size of their group; the mark is the k that was asked for.
+function sizes(cell, column, axis) {
+  const step = WIDTH / Math.max(axis.bins.length, 1);
+  const tallest = Math.max(...cell.bars, 0.01);
+  const drawn = cell.bars.map((share, place) => {
+    if (share <= 0 || place < axis.first) return null;
+    const height = Math.max((share / tallest) * (HEIGHT - 16), 1.5);
+    const x = (place - axis.first) * step + 1;
+    const look = { x, y: HEIGHT - 11 - height, width: Math.max(step - 2, 1), height };
+    return shape("rect", { ...look, fill: column.color, stroke: column.outline, "stroke-width": 0.5 },
+      `${axis.bins[place - axis.first]}: ${(100 * share).toFixed(1)} % of the people`);
+  });
+  const marks = [];
+  if (axis.line !== null && axis.line !== undefined) {
+    const x = (axis.line - axis.first) * step;
+    marks.push(shape("line", { x1: x, x2: x, y1: 0, y2: HEIGHT - 10, class: "limit" }, "k that was asked for"));
+  }
+  const ticks = axis.ticks.map(([place, text]) => label((place - axis.first + 0.5) * step, text));
+  return picture(cell.alt, base(), ...drawn, ...marks, ...ticks);
+}
+
+// Distances of all groups, sorted by people; the mark is the t that was asked for.
+function curve(cell, column, axis) {
+  const at = (value) => HEIGHT - 11 - (Math.min(value, axis.most) / axis.most) * (HEIGHT - 15);
+  const points = cell.curve.map((value, place) => `${(place / (cell.curve.length - 1)) * WIDTH},${at(value)}`);
+  const area = shape("polygon", {
+    points: `0,${HEIGHT - 11} ${points.join(" ")} ${WIDTH},${HEIGHT - 11}`, fill: column.color, "fill-opacity": 0.25,
+  });
+  const line = shape("polyline", { points: points.join(" "), fill: "none", stroke: column.color, "stroke-width": 2 });
+  const marks = [];
+  if (axis.line !== null && axis.line !== undefined) {
+    marks.push(shape("line", { x1: 0, x2: WIDTH, y1: at(axis.line), y2: at(axis.line), class: "limit" }, "t that was asked for"));
+  }
+  return picture(cell.alt, base(), area, line, ...marks,
+    label(0, "nearest", "start"), label(WIDTH, "farthest", "end"));
+}
+
+// The loss of every attribute.
+function bars(cell, column, axis) {
+  const step = WIDTH / Math.max(cell.bars.length, 1);
+  const drawn = cell.bars.map((value, place) => {
+    const height = Math.max((value / axis.most) * (HEIGHT - 16), value > 0 ? 1 : 0);
+    return shape("rect", {
+      x: place * step + 1, y: HEIGHT - 11 - height, width: Math.max(step - 2, 1), height,
+      fill: column.color, stroke: column.outline, "stroke-width": 0.5,
+    }, `${cell.names[place]}: ${(100 * value).toFixed(1)} %`);
+  });
+  return picture(cell.alt, base(), ...drawn, label(0, axis.text, "start"));
+}
+
+// One number between what guessing gets and what the original table gives, with its interval where it is estimated.
+function scale(cell, column, axis) {
+  const at = (value) => 4 + (Math.min(Math.max(value, 0), axis.most) / axis.most) * (WIDTH - 8);
+  const y = 16;
+  const parts = [shape("line", { x1: 4, x2: WIDTH - 4, y1: y, y2: y, class: "axis" })];
+  for (const [value, text] of cell.marks) {
+    parts.push(shape("line", { x1: at(value), x2: at(value), y1: y - 8, y2: y + 8, class: "mark" }, text));
+  }
+  if (cell.interval) {
+    parts.push(shape("line", {
+      x1: at(cell.interval[0]), x2: at(cell.interval[1]), y1: y, y2: y, stroke: column.color, "stroke-width": 7,
+      "stroke-opacity": 0.35,
+    }, "where the exact number lies with 95 % confidence"));
+  }
+  parts.push(shape("circle", { cx: at(cell.value), cy: y, r: 5, fill: column.color, stroke: column.outline }));
+  return picture(cell.alt, ...parts, label(0, axis.low, "start"), label(WIDTH, axis.high, "end"));
+}
+
+const PICTURES = { sizes, curve, bars, scale };
+const SIGNS = { kept: "✓", met: "✓", missed: "✗", unknown: "?" };
+
+function promise(cell) {
+  const list = element("ul", { class: "marks" });
+  for (const mark of cell.promises) {
+    list.append(element("li", { class: `mark ${mark.state}`, title: mark.sentence },
+      element("span", { class: "sign", "aria-hidden": "true", text: SIGNS[mark.state] }),
+      element("span", { text: `${mark.symbol} ${mark.words}` })));
+  }
+  return list;
+}
+
+function cellOf(row, cell, column, send) {
+  const place = element("td", { class: `cell ${cell.state}` });
+  if (cell.state === "failed") {
+    place.append(element("p", { class: "why", text: cell.why }));
+    return place;
+  }
+  if (cell.state === "pending") {
+    place.append(element("p", { class: "waiting", text: cell.why || "being computed …" }));
+    return place;
+  }
+  if (cell.promises) place.append(promise(cell));
+  if (cell.text) {
+    place.append(element("button", {
+      class: "number", type: "button", "data-key": `${row.id}-${column.id}`,
+      "aria-label": `${row.label}, ${column.title}: ${cell.text}. ${row.opens}`,
+      title: row.opens, onclick: () => send({ type: "open", row: row.id, column: column.id }), text: cell.text,
+    }));
+  }
+  if (cell.sub) place.append(element("span", { class: "sub", text: cell.sub }));
+  if (PICTURES[row.kind] && cell.drawn !== false) place.append(PICTURES[row.kind](cell, column, row.axis));
+  return place;
+}
+
+function headOf(column, send) {
+  const key = (name) => `${name}-${column.id}`;
+  return element("th", { scope: "col", class: "column" },
+    element("div", { class: "name" },
+      symbol(column),
+      element("button", {
+        class: "method", type: "button", "data-key": key("edit"), text: `${column.title} ▾`,
+        title: "Change the method or its own parameters", "aria-label": `${column.title}: change the method or its own parameters`,
+        onclick: () => send({ type: "edit", column: column.id }),
+      }),
+      element("button", {
+        class: "close", type: "button", "data-key": key("remove"), text: "×", title: "Remove this column",
+        "aria-label": `Remove the column ${column.title}`, onclick: () => send({ type: "remove", column: column.id }),
+      })),
+    element("div", { class: "own", text: column.own, title: column.own }),
+    element("div", { class: `badge ${column.tone}`, text: column.badge }));
+}
+
+function draw(data, send) {
+  const head = element("tr", {}, element("th", { class: "corner", scope: "col" }, element("span", { class: "hidden", text: "Question" })),
+    ...data.columns.map((column) => headOf(column, send)));
+  if (data.canAdd) {
+    head.append(element("th", { class: "add", scope: "col" }, element("button", {
+      class: "more", type: "button", "data-key": "add", text: "+ add release", onclick: () => send({ type: "add" }),
+    })));
+  }
+  const body = element("tbody");
+  for (const row of data.rows) {
+    const line = element("tr", {}, element("th", { scope: "row", class: "question" },
+      element("span", { class: "label", text: row.label }), element("span", { class: "help", text: row.help })));
+    row.cells.forEach((cell, place) => line.append(cellOf(row, cell, data.columns[place], send)));
+    if (data.canAdd) line.append(element("td", { class: "empty" }));
+    body.append(line);
+  }
+  return element("table", { class: "board" }, element("caption", { class: "hidden", text: data.caption }),
+    element("thead", {}, head), body);
+}
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  const place = parentElement.querySelector(".place");
+  const text = JSON.stringify(data);
+  if (place.dataset.shown === text) return;
+  const active = parentElement.activeElement;
+  const held = active && active.dataset ? active.dataset.key : null;
+  const left = place.scrollLeft;
+  place.dataset.shown = text;
+  place.replaceChildren(draw(data, (event) => setTriggerValue("event", event)));
+  place.scrollLeft = left;
+  if (held) {
+    const again = place.querySelector(`[data-key="${held}"]`);
+    if (again) again.focus({ preventScroll: true });
+  }
+}

@@ -1,0 +1,344 @@
+"""The table on the board: facts of all releases as cells of one scale per row, and the part of the page that draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dashboard.board.facts import SIZE_EDGES, Facts, Mark
+from dashboard.palette import run_style
+
+HERE = Path(__file__).resolve().parent
+KEY = "board-grid"
+MOST_TICKS = 5
+MOST_NAMED = 3
+WORDS = {"kept": "kept", "met": "holds, not promised", "missed": "missed", "unknown": "cannot be told"}
+ROWS: Mapping[str, tuple[str, str]] = {
+    "promise": ("Promise", "What you ask for, and whether it holds."),
+    "hides": ("Hides among", "Size of the groups in which people hide. More is safer."),
+    "distance": ("Distance", "How far a group's secrets are from the whole table. Less is safer."),
+    "given": ("Given away", "People whose secret an adversary would say aloud. Less is safer."),
+    "lost": ("Lost", "Two-way error: pairs of values that end up wrong. Less is better."),
+    "predictable": ("Still useful", "How well a model learns from the release (F-measure). More is better."),
+}
+"""The questions of the board in their order: what protects, what an adversary gets, what it costs."""
+OPENS = {
+    "promise": "Opens the page Privacy.",
+    "hides": "Opens the page Classes.",
+    "distance": "Opens the page Closeness.",
+    "given": "Opens the page Attack.",
+    "lost": "Opens the page Utility.",
+    "predictable": "Opens the page Utility.",
+}
+Cell = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Everything that the board knows of one column.
+
+    `marks` are those of the promises, `quick` the facts that are there at once, `slow` what takes longer, by the name
+    of its row. `status` is "ready", "pending" or "failed"; `problem` says why.
+    """
+
+    id: str
+    title: str
+    color: int
+    own: str
+    status: str
+    problem: str = ""
+    marks: tuple[Mark, ...] = ()
+    quick: Facts | None = None
+    slow: Mapping[str, SlowFacts] | None = None
+
+
+@dataclass(frozen=True)
+class SlowFacts:
+    """A slow number as far as it is known: an estimate, the exact one, or why there is none."""
+
+    estimate: Facts | None = None
+    exact: Facts | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What of the wishes the table draws: the levels, the adversary's limit, the attributes, and the folded rows."""
+
+    levels: Mapping[str, float]
+    r: int
+    secret: str | None
+    target: str | None
+    hidden: tuple[str, ...] = ()
+
+
+_component = st.components.v2.component(
+    "anoncore_board",
+    html='<div class="place" tabindex="0" role="region" aria-label="Releases side by side"></div>',
+    css=(HERE / "grid.css").read_text(encoding="utf-8"),
+    js=(HERE / "grid.js").read_text(encoding="utf-8"),
+)
+
+
+def draw(model: Cell, on_event: Callable[[], None]) -> None:
+    """Put the table on the page; `on_event` is called after a click, which `event` tells."""
+    _component(key=KEY, data=model, on_event_change=on_event)
+
+
+def event() -> Cell:
+    """What was clicked last: {"type": "open", "row", "column"}, or "edit", "remove" with a column, or "add"."""
+    held = st.session_state.get(KEY)
+    found = getattr(held, "event", None) if held is not None else None
+    return dict(found) if found else {}
+
+
+def model(columns: Sequence[Shown], asked: Asked, can_add: bool) -> Cell:
+    """The table as the browser draws it."""
+    ready = [column for column in columns if column.status == "ready"]
+    best = cheapest(ready)
+    rows = [
+        _row(name, columns, asked)
+        for name in ROWS
+        if name not in asked.hidden and (asked.secret is not None or name not in ("distance", "given"))
+    ]
+    return {
+        "caption": "Releases side by side: a column per release, a row per question",
+        "columns": [_head(column, best) for column in columns],
+        "rows": rows,
+        "canAdd": can_add,
+    }
+
+
+def cheapest(columns: Sequence[Shown]) -> str | None:
+    """The column that loses least of those that keep all that is asked, where there are two to choose from."""
+    keeping = [one for one in columns if one.marks and all(mark.state in ("kept", "met") for mark in one.marks)]
+    priced = [(one.quick["lost"]["value"], one.id) for one in keeping if one.quick and "value" in one.quick["lost"]]
+    return min(priced)[1] if priced else None
+
+
+def _head(column: Shown, best: str | None) -> Cell:
+    style = run_style(column.color)
+    badge, tone = _badge(column, best)
+    return {
+        "id": column.id,
+        "title": column.title,
+        "color": style.color,
+        "outline": style.outline,
+        "symbol": style.symbol,
+        "own": column.own,
+        "badge": badge,
+        "tone": tone,
+    }
+
+
+def _badge(column: Shown, best: str | None) -> tuple[str, str]:
+    """One line on the whole column; green only where all that is asked holds."""
+    if column.status == "failed":
+        return "No release", "bad"
+    if column.status == "pending":
+        return "Being made …", "plain"
+    missed = [mark.symbol for mark in column.marks if mark.state == "missed"]
+    unknown = [mark.symbol for mark in column.marks if mark.state == "unknown"]
+    if missed:
+        return f"Misses {_and(missed)}", "bad"
+    if unknown:
+        return f"{_and(unknown).capitalize()} cannot be told", "plain"
+    if not column.marks:
+        return "Nothing was asked", "plain"
+    if column.id == best:
+        return "Keeps all, loses least", "good"
+    return "Keeps all that is asked", "good"
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
+    label, help = ROWS[name]
+    kinds = {"hides": "sizes", "distance": "curve", "lost": "bars", "predictable": "scale", "given": "scale"}
+    known = [column.quick for column in columns if column.status == "ready" and column.quick is not None]
+    if name == "given":
+        help = f"People of whom an adversary is more than 1/{asked.r} sure. Less is safer."
+    if name == "predictable" and asked.target is not None:
+        help = f"How well a model from the release predicts {asked.target} (F-measure). More is better."
+    return {
+        "id": name,
+        "label": label,
+        "help": help,
+        "kind": kinds.get(name, ""),
+        "opens": OPENS[name],
+        "axis": _axis(name, columns, known, asked),
+        "cells": [_cell(name, column, asked) for column in columns],
+    }
+
+
+def _axis(name: str, columns: Sequence[Shown], known: Sequence[Facts], asked: Asked) -> Cell:
+    """The scale of a row, the same in all its cells."""
+    if name == "hides":
+        return _size_axis(known, asked)
+    if name == "distance":
+        found = [one["distance"]["largest"] for one in known if "largest" in one["distance"]]
+        most = max([*found, asked.levels.get("t", 0.0), 0.05])
+        return {"most": most, "line": asked.levels.get("t")}
+    if name == "lost":
+        means = [mean for one in known for mean in one["lost"].get("means", ())]
+        return {"most": max([*means, 0.01]), "text": "by attribute"}
+    if name == "given":
+        return {"most": 1.0, "low": "0", "high": "100 %"}
+    told = [found for column in columns for found in _predictions(column)]
+    most = max([*told, 0.1])
+    # A tenth of room to the right, and a round end.
+    most = min(-(-most * 11 // 1) / 10, 1.0)
+    return {"most": most, "low": "0", "high": f"{most:g}"}
+
+
+def _predictions(column: Shown) -> list[float]:
+    """The F-measures that a column shows."""
+    slow = (column.slow or {}).get("predictable", SlowFacts())
+    found = slow.exact or slow.estimate
+    return [] if found is None else [found[name] for name in ("value", "original", "guess")]
+
+
+def _size_axis(known: Sequence[Facts], asked: Asked) -> Cell:
+    filled = [place for one in known for place, share in enumerate(one["sizes"]) if share > 0]
+    first, last = min(filled, default=0), max(filled, default=0)
+    k = asked.levels.get("k")
+    line = None
+    if k is not None:
+        place = max(index for index, edge in enumerate(SIZE_EDGES) if edge <= k)
+        line = place + (k - SIZE_EDGES[place]) / (SIZE_EDGES[place + 1] - SIZE_EDGES[place])
+        first, last = min(first, place), max(last, place)
+    bins = [_bin(place) for place in range(first, last + 1)]
+    step = max(-(-len(bins) // MOST_TICKS), 1)
+    ticks = [[place, _short(SIZE_EDGES[place])] for place in range(first, last + 1, step)]
+    return {"first": first, "bins": bins, "ticks": ticks, "line": line}
+
+
+def _bin(place: int) -> str:
+    low = SIZE_EDGES[place]
+    if place + 1 == len(SIZE_EDGES):
+        return f"groups of {low:,} or more"
+    high = SIZE_EDGES[place + 1] - 1
+    return f"groups of {low:,}" if low == high else f"groups of {low:,} to {high:,}"
+
+
+def _short(number: int) -> str:
+    return f"{number // 1_000_000}M" if number >= 1_000_000 else f"{number // 1000}k" if number >= 1000 else str(number)
+
+
+def _cell(name: str, column: Shown, asked: Asked) -> Cell:
+    """One cell: what it says and what it draws."""
+    if column.status == "failed":
+        return {"state": "failed", "why": column.problem if name == "promise" else ""}
+    if column.status == "pending" or column.quick is None:
+        return {"state": "pending", "why": "being made …" if name == "promise" else " "}
+    if name == "promise":
+        return _promise_cell(column)
+    if name == "hides":
+        return _sizes_cell(column.quick)
+    if name == "distance":
+        return _distance_cell(column.quick["distance"])
+    if name == "lost":
+        return _lost_cell(column.quick["lost"])
+    slow = (column.slow or {}).get(name, SlowFacts())
+    return _given_cell(slow, asked) if name == "given" else _predicted_cell(slow)
+
+
+def _promise_cell(column: Shown) -> Cell:
+    told = [
+        {
+            "symbol": mark.symbol,
+            "state": mark.state,
+            "words": f"{mark.reached} {WORDS[mark.state]}".strip(),
+            "sentence": mark.sentence,
+        }
+        for mark in column.marks
+    ]
+    return {"state": "exact", "promises": told, "text": "" if told else "nothing asked"}
+
+
+def _sizes_cell(quick: Facts) -> Cell:
+    word = quick["word"]
+    words = {"equivalence class": "classes"}.get(word, word + ("es" if word.endswith("s") else "s"))
+    text = f"{quick['groups']:,} {words}"
+    sub = f"smallest {quick['smallest']:,}, half of the people in at least {quick['median']:,}"
+    return {"state": "exact", "text": text, "sub": sub, "bars": quick["sizes"], "alt": f"{text}; {sub}"}
+
+
+def _distance_cell(distance: Facts) -> Cell:
+    if "why" in distance:
+        return {"state": "failed", "why": distance["why"]}
+    text, sub = f"{distance['largest']:.2f}", f"at most; {distance['mean']:.2f} on average"
+    return {"state": "exact", "text": text, "sub": sub, "curve": distance["curve"], "alt": f"EMD {text} {sub}"}
+
+
+def _lost_cell(lost: Facts) -> Cell:
+    if "why" in lost:
+        return {"state": "failed", "why": lost["why"]}
+    order = sorted(range(len(lost["means"])), key=lambda place: -lost["means"][place])
+    worst = [f"{lost['names'][place]} {_percent(lost['means'][place])}" for place in order[:MOST_NAMED]]
+    return {
+        "state": "exact",
+        "text": _percent(lost["value"]),
+        "sub": f"most of {lost['names'][order[0]]}" if lost["means"][order[0]] > 0 else "nothing is lost",
+        "bars": [lost["means"][place] for place in order],
+        "names": [lost["names"][place] for place in order],
+        "alt": f"{_percent(lost['value'])} lost; most in {', '.join(worst)}",
+    }
+
+
+def _given_cell(slow: SlowFacts, asked: Asked) -> Cell:
+    found = slow.exact or slow.estimate
+    if found is None:
+        return {"state": "failed" if slow.problem else "pending", "why": slow.problem or "being attacked …"}
+    guess = found["guess"]
+    told = f"guessing alone: {_percent(guess)}"
+    return {**_number(slow, found, _percent), "sub": _told(slow, told), "marks": [[guess, told]], "value": found["value"]}
+
+
+def _predicted_cell(slow: SlowFacts) -> Cell:
+    found = slow.exact or slow.estimate
+    if found is None:
+        return {"state": "failed" if slow.problem else "pending", "why": slow.problem or "being learned …"}
+    marks = [[found["guess"], f"guessing: {found['guess']:.2f}"], [found["original"], f"original: {found['original']:.2f}"]]
+    told = f"original table {found['original']:.2f}, guessing {found['guess']:.2f}"
+    return {
+        **_number(slow, found, lambda value: f"{value:.2f}"),
+        "sub": _told(slow, told),
+        "marks": marks,
+        "value": found["value"],
+    }
+
+
+def _number(slow: SlowFacts, found: Facts, text: Callable[[float], str]) -> Cell:
+    """A number with the interval of its estimate, where it is one."""
+    said = text(found["value"])
+    if slow.exact is not None or "low" not in found:
+        return {"state": "exact", "text": said, "alt": said, "interval": None}
+    low, high = found["low"], found["high"]
+    return {
+        "state": "estimate",
+        "text": f"≈ {said}",
+        "alt": f"about {said}, between {text(low)} and {text(high)}",
+        "interval": [low, high],
+    }
+
+
+def _told(slow: SlowFacts, exactly: str) -> str:
+    """What is said under a slow number: how it was estimated, or what it is to be compared with."""
+    if slow.exact is None and slow.estimate is not None and "how" in slow.estimate:
+        low, high = slow.estimate["low"], slow.estimate["high"]
+        return f"{slow.estimate['how']}: {low:.1%} to {high:.1%}; the exact number follows"
+    return exactly
+
+
+def _percent(value: float) -> str:
+    """A share in percent, with a decimal where it is small."""
+    if 0 < value < 0.0005:
+        return "< 0.1 %"
+    return f"{100 * value:.1f} %"

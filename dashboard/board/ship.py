@@ -1,0 +1,74 @@
+"""Make the releases that ship with the program anew: python -m dashboard.board.ship"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from anoncore import Microdata
+from anoncore.base.progress import silent
+from anoncore.search.keeping import asked, keeping, possible_instead
+from dashboard import state
+from dashboard.board import facts, shipped
+from dashboard.board.grid import Shown, SlowFacts
+from dashboard.board.wishes import Wishes, first_wishes
+from dashboard.workspace import LoadedTable, Run
+
+SEED = 1
+"""Seed of the methods that draw at random, so that the file can be made again."""
+DIGITS = 5
+
+
+def made() -> dict[str, Any]:
+    """What is written to the file."""
+    table = state.builtin_table(state.FIRST_TABLE)
+    data = state.coded(table, table.suggested)
+    wishes = first_wishes(data)
+    return rounded(shipped.content(table, wishes, [_shown(place, wishes, data, table) for place in range(len(wishes.columns))]))
+
+
+def _shown(place: int, wishes: Wishes, data: Microdata, table: LoadedTable) -> Shown:
+    column = wishes.columns[place]
+    wanted = keeping(column.method, column.fields, wishes.levels, wishes.more, data)
+    instead = possible_instead(wanted, data)
+    used = wanted if instead is None else instead
+    if "seed" in type(used).model_fields:
+        used = used.replace(seed=SEED)
+    release = used.anonymize(data)
+    run = Run(
+        id=f"shipped-{column.id}",
+        label=column.title,
+        algorithm=used,
+        data=data,
+        release=release,
+        seconds=0.0,
+        created=datetime.now(UTC),
+        color_index=column.color,
+        table_name=table.name,
+        tags=table.suggested,
+    )
+    secret, target = wishes.secret_of(data), wishes.target_of(data)
+    slow = {
+        str(key[0]): SlowFacts(exact=exact(release, *key[1:], progress=silent))
+        for key, _, exact in facts.measures(secret, wishes.r, target)
+    }
+    kept = asked(wishes.levels, wishes.more, data)
+    own = column.own(instead)
+    return Shown(
+        column.id, column.title, column.color, own, "ready", "", facts.marks(run, kept), facts.quick(run, secret), slow
+    )
+
+
+def rounded(value: Any) -> Any:
+    """Numbers in as many digits as the board can show."""
+    if isinstance(value, dict):
+        return {name: rounded(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(part) for part in value]
+    return round(value, DIGITS) if isinstance(value, float) else value
+
+
+if __name__ == "__main__":
+    shipped.PATH.write_text(json.dumps(made(), separators=(",", ":")) + "\n", encoding="utf-8")
+    print(f"Written to {shipped.PATH}.")

@@ -1,0 +1,78 @@
+"""Releases of the first table that ship with the program, so that the board is full before anything is compiled."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from dashboard.board.facts import Facts, Mark
+from dashboard.board.grid import Shown, SlowFacts
+from dashboard.board.wishes import Wishes
+from dashboard.workspace import LoadedTable, Tags
+
+PATH = Path(__file__).resolve().parent / "shipped.json"
+
+
+def columns(table: LoadedTable, tags: Tags, wishes: Wishes) -> tuple[Shown, ...] | None:
+    """The columns as they ship, where exactly these are asked for; None for anything else."""
+    held = _held()
+    if table.builtin != held["table"] or tags.digest != table.suggested.digest or table.digest != held["digest"]:
+        return None
+    if described(wishes) != held["wishes"]:
+        return None
+    return tuple(_shown(column) for column in held["columns"])
+
+
+@cache
+def _held() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(PATH.read_text(encoding="utf-8"))
+    return found
+
+
+def described(wishes: Wishes) -> dict[str, Any]:
+    """The wishes as plain values, by which what ships is recognized."""
+    return {
+        "levels": dict(wishes.levels),
+        "more": [one.label() for one in wishes.more],
+        "columns": [[one.id, one.method, one.color, {name: str(value) for name, value in one.fields.items()}] for one in wishes.columns],
+        "adversary": [wishes.r, wishes.secret, wishes.target],
+    }
+
+
+def _shown(column: dict[str, Any]) -> Shown:
+    slow = {name: SlowFacts(exact=found) for name, found in column["slow"].items()}
+    return Shown(
+        column["id"],
+        column["title"],
+        column["color"],
+        column["own"],
+        "ready",
+        "",
+        tuple(Mark(**mark) for mark in column["marks"]),
+        column["quick"],
+        slow,
+    )
+
+
+def content(table: LoadedTable, wishes: Wishes, shown: list[Shown]) -> Facts:
+    """What is written to the file: the facts of releases that were made, and what they were asked for."""
+    return {
+        "table": table.builtin,
+        "digest": table.digest,
+        "wishes": described(wishes),
+        "columns": [
+            {
+                "id": one.id,
+                "title": one.title,
+                "color": one.color,
+                "own": one.own,
+                "marks": [vars(mark) for mark in one.marks],
+                "quick": one.quick,
+                "slow": {name: found.exact for name, found in (one.slow or {}).items()},
+            }
+            for one in shown
+        ],
+    }
+

@@ -1,0 +1,166 @@
+"""What a visitor asks of the board: promises said once, and the methods that are to keep them. Every change is a step
+that can be taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+from anoncore import Microdata
+from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.requirements import Requirement
+
+MOST_COLUMNS = 6
+MOST_STEPS = 100
+FIRST_METHODS = ("mondrian", "anatomy", "slicing", "stack-and-deal")
+METHODS_WITHOUT_SECRET = ("mondrian", "incognito", "local-recoding", "vertical-fragmentation")
+COLUMN_FIELDS = ("columns", "sensitive_column_size", "attribute_columns")
+"""Parameters that a method's own error may offer so that a promise can be kept."""
+FIRST_K, FIRST_L, FIRST_T = 10, 3, 0.3
+
+
+@dataclass(frozen=True)
+class Column:
+    """One release on the board: a method and the parameters that belong to it alone.
+
+    `color` is the index of its colour, the same on every page.
+    """
+
+    id: str
+    method: str
+    color: int
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The name of the method."""
+        return ALGORITHMS[self.method].title
+
+    def own(self, adapted: Algorithm | None = None) -> str:
+        """In a few words, what differs from the usual in the parameters of the method itself, else what it does.
+
+        `adapted` is what ran instead, where only other parameters could keep what is asked.
+        """
+        kind = ALGORITHMS[self.method]
+        fields = dict(self.fields)
+        if adapted is not None:
+            fields |= {name: getattr(adapted, name) for name in COLUMN_FIELDS if name in kind.model_fields}
+        usual = {name: info.get_default(call_default_factory=True) for name, info in kind.model_fields.items()}
+        told = [f"{name.replace('_', ' ')} {_short(value)}" for name, value in fields.items() if value != usual[name]]
+        if not told:
+            return kind.family
+        return ("set so that it works: " if adapted is not None else "") + ", ".join(told)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return " | ".join(_short(one) for one in value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """All that is asked: levels of k, l and t (those that are left out are not asked for), further requirements, the
+    columns, and the adversary.
+
+    A belief above 1/`r` gives somebody away. `secret` is the sensitive attribute that rows about one attribute are
+    about, `target` the attribute that is predicted; None: the first sensitive one. `hidden` names rows that are folded
+    away.
+    """
+
+    levels: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    more: tuple[Requirement, ...] = ()
+    columns: tuple[Column, ...] = ()
+    r: int = 2
+    secret: str | None = None
+    target: str | None = None
+    hidden: tuple[str, ...] = ()
+
+    def with_level(self, axis: str, value: float | None) -> Wishes:
+        """The wishes with another level of k, l or t; None asks for none."""
+        levels = {name: kept for name, kept in self.levels.items() if name != axis}
+        if value is not None:
+            levels[axis] = value
+        return replace(self, levels=MappingProxyType({name: levels[name] for name in ("k", "l", "t") if name in levels}))
+
+    def with_column(self, method: str, fields: Mapping[str, Any] | None = None) -> Wishes:
+        """The wishes with one more column, in the first colour that is free."""
+        taken = {column.color for column in self.columns}
+        color = next(index for index in range(MOST_COLUMNS + 1) if index not in taken)
+        used = [int(column.id[1:]) for column in self.columns]
+        column = Column(f"c{max(used, default=0) + 1}", method, color, dict(fields or {}))
+        return replace(self, columns=(*self.columns, column))
+
+    def with_fields(self, column_id: str, method: str, fields: Mapping[str, Any]) -> Wishes:
+        """The wishes with another method or other parameters in one column."""
+        return replace(
+            self,
+            columns=tuple(
+                replace(column, method=method, fields=dict(fields)) if column.id == column_id else column
+                for column in self.columns
+            ),
+        )
+
+    def without_column(self, column_id: str) -> Wishes:
+        """The wishes without one column."""
+        return replace(self, columns=tuple(column for column in self.columns if column.id != column_id))
+
+    def column(self, column_id: str) -> Column | None:
+        """The column of that id, if it is still there."""
+        return next((column for column in self.columns if column.id == column_id), None)
+
+    def secret_of(self, data: Microdata) -> str | None:
+        """The sensitive attribute that is looked at."""
+        return self.secret if self.secret in data.sensitive else next(iter(data.sensitive), None)
+
+    def target_of(self, data: Microdata) -> str | None:
+        """The attribute that is predicted: the one asked for, else the sensitive one, else the last known one."""
+        if self.target in data.attributes:
+            return self.target
+        return self.secret_of(data) or next(reversed(data.quasi_identifiers), None)
+
+
+def first_wishes(data: Microdata) -> Wishes:
+    """What the board starts with: promises that most tables can keep, and methods that differ in kind."""
+    found = Wishes().with_level("k", FIRST_K)
+    if data.sensitive:
+        found = found.with_level("l", FIRST_L).with_level("t", FIRST_T)
+    for method in FIRST_METHODS if data.sensitive else METHODS_WITHOUT_SECRET:
+        found = found.with_column(method)
+    return found
+
+
+@dataclass(eq=False)
+class History:
+    """What was asked, step by step; `now` is the present step, `past` and `future` are those around it.
+
+    A step holds whatever it was given, so tags of the table can be steps as well.
+    """
+
+    now: Any
+    past: list[Any] = field(default_factory=list)
+    future: list[Any] = field(default_factory=list)
+
+    def step(self, then: Any) -> None:
+        """Take a step; what was undone before is gone."""
+        if then == self.now:
+            return
+        self.past.append(self.now)
+        del self.past[:-MOST_STEPS]
+        self.now = then
+        self.future.clear()
+
+    def undo(self) -> None:
+        """Go a step back, where there is one."""
+        if self.past:
+            self.future.append(self.now)
+            self.now = self.past.pop()
+
+    def redo(self) -> None:
+        """Go a step forward again, where one was undone."""
+        if self.future:
+            self.past.append(self.now)
+            self.now = self.future.pop()

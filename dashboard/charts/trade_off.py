@@ -1,0 +1,73 @@
+"""Every release that was tried: what it loses against what it gives away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from dashboard.charts.layout import figure
+from dashboard.palette import ORIGINAL, RunStyle
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One release: its name, cost and risk as shares, and its style where a column of the board shows it."""
+
+    label: str
+    cost: float
+    risk: float
+    style: RunStyle | None = None
+
+
+def unbeaten(tried: Sequence[Tried]) -> list[Tried]:
+    """The releases that no other one beats in cost and in risk, by cost."""
+    found: list[Tried] = []
+    for one in sorted(tried, key=lambda each: (each.cost, each.risk)):
+        if not found or one.risk < found[-1].risk:
+            found.append(one)
+    return found
+
+
+def trade_off(tried: Sequence[Tried], risk: str) -> go.Figure:
+    """Cost to the right, risk upwards; shown columns in their colours, the unbeaten ones joined."""
+    line = unbeaten(tried)
+    traces = [
+        go.Scatter(
+            x=[one.cost for one in line],
+            y=[one.risk for one in line],
+            mode="lines",
+            line={"color": ORIGINAL, "width": 1.5, "dash": "dot"},
+            name="unbeaten",
+            hoverinfo="skip",
+        )
+    ]
+    for group, name in (([one for one in tried if one.style is None], "tried before"), *_shown(tried)):
+        if not group:
+            continue
+        style = group[0].style
+        traces.append(
+            go.Scatter(
+                x=[one.cost for one in group],
+                y=[one.risk for one in group],
+                mode="markers",
+                marker={
+                    "color": ORIGINAL if style is None else style.color,
+                    "symbol": "circle-open" if style is None else style.symbol,
+                    "size": 8 if style is None else 13,
+                    "line": {"color": ORIGINAL if style is None else style.outline, "width": 1.2},
+                },
+                name=name,
+                text=[one.label for one in group],
+                hovertemplate="%{text}<br>lost %{x:.1%}, " + risk + " %{y:.1%}<extra></extra>",
+            )
+        )
+    result = figure(*traces, x="lost (two-way error): less is better", y=risk, height=330, legend=True)
+    result.update_xaxes(tickformat=".0%", rangemode="tozero")
+    result.update_yaxes(tickformat=".0%", rangemode="tozero")
+    return result
+
+
+def _shown(tried: Sequence[Tried]) -> list[tuple[list[Tried], str]]:
+    return [([one], one.label) for one in tried if one.style is not None]

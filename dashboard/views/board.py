@@ -1,0 +1,222 @@
+"""The page Board: what is asked is said once, and every method stands beside the others under it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from anoncore import AnonymizationError, Microdata
+from anoncore.algorithms import Algorithm
+from anoncore.search.keeping import asked as requirements_of
+from anoncore.search.keeping import keeping
+from dashboard import routes, state
+from dashboard.board import facts, grid, shipped
+from dashboard.board.bench import Attempt, Bench
+from dashboard.board.grid import Asked, Shown, SlowFacts
+from dashboard.board.wishes import MOST_COLUMNS, Column, Wishes
+from dashboard.charts.trade_off import Tried, trade_off
+from dashboard.markdown import escaped
+from dashboard.palette import run_style
+from dashboard.views import board_dialogs as dialogs
+from dashboard.views import board_table, parts
+
+PATIENCE = 0.45
+"""Seconds that a change waits for its releases before the page is drawn without them."""
+POLL = 0.4
+OFF = "off"
+K_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000)
+L_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
+T_STEPS = tuple(round(0.05 * place, 2) for place in range(1, 20))
+R_STEPS = tuple(range(2, 11))
+PAGES = {
+    "promise": "privacy",
+    "hides": "classes",
+    "distance": "closeness",
+    "lost": "utility",
+    "predictable": "utility",
+    "given": "attack",
+}
+
+
+def render() -> None:
+    """Draw the page."""
+    with st.container(horizontal=True, vertical_alignment="center", key="board-title"):
+        st.title("anoncore", anchor=False, width="content")
+        st.markdown(
+            "What a release of a table with people in it protects, what an adversary still gets, and what it costs: "
+            "several methods side by side, under the same promise.",
+            width="stretch",
+        )
+    try:
+        data = state.microdata()
+        data.require_quasi_identifiers()
+    except AnonymizationError as error:
+        board_table.header(None)
+        board_table.ask_for_tags(error)
+        return
+    wishes = state.wishes(data)
+    board_table.header(data)
+    _promises(wishes, data)
+    wishes = state.wishes(data)
+    shown, bench = _columns(wishes, data)
+    asked = Asked(wishes.levels, wishes.r, wishes.secret_of(data), wishes.target_of(data), wishes.hidden)
+    grid.draw(grid.model(shown, asked, len(wishes.columns) < MOST_COLUMNS), _clicked)
+    _hints(bench)
+    if bench is not None and bench.is_busy:
+        _watch(bench, bench.version)
+    dialogs.render(data, wishes, bench)
+    _map(shown, bench, wishes, data)
+
+
+def _promises(wishes: Wishes, data: Microdata) -> None:
+    """The levels that everybody is asked for, and the adversary."""
+    widths = [3, 3, 3, 4] if data.sensitive else [3, 9]
+    with st.container(key="promises"):
+        places = st.columns(widths, vertical_alignment="bottom")
+        with places[0]:
+            _level("k", "k: people in every group", K_STEPS, wishes, "k = 10: nobody hides among fewer than 9 others.")
+        if not data.sensitive:
+            with places[1]:
+                dialogs.more_promises(wishes, data)
+            return
+        with places[1]:
+            _level("l", "l: no belief above 1/l", L_STEPS, wishes, "l = 3: in no group has one value more than a third.")
+        with places[2]:
+            _level("t", "t: distance of every group", T_STEPS, wishes, "t-closeness: earth mover's distance, 0 is as in the table, 1 as far as can be.")
+        with places[3], st.container(horizontal=True, vertical_alignment="bottom"):
+            dialogs.more_promises(wishes, data)
+            dialogs.adversary(wishes, data)
+
+
+def _level(axis: str, label: str, steps: Sequence[float], wishes: Wishes, help: str) -> None:
+    """A slider for one level; the step `off` asks for nothing."""
+    held = wishes.levels.get(axis)
+    options = [OFF, *sorted({*steps, *([held] if held is not None else [])})]
+    key = f"board-{axis}"
+    state.set_widget_values({key: OFF if held is None else held})
+
+    def change() -> None:
+        value = state.widget_value(key)
+        state.wish(state.current_wishes().with_level(axis, None if value == OFF else value))
+
+    st.select_slider(label, options, key=key, on_change=change, help=help, format_func=lambda one: f"{axis} {one}")
+
+
+def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None]:
+    """What each column shows: from what ships with the program where that is asked, else from releases made here."""
+    table, tags = state.table(), state.tags()
+    assert table is not None, "there is no tagged table without a table"
+    secret, target = wishes.secret_of(data), wishes.target_of(data)
+    kept = requirements_of(wishes.levels, wishes.more, data)
+    ready = shipped.columns(table, tags, wishes) if not state.is_live() else None
+    if ready is not None:
+        return list(ready), None
+    wanted: dict[str, Algorithm] = {}
+    problems: dict[str, str] = {}
+    for column in wishes.columns:
+        try:
+            wanted[column.id] = keeping(column.method, column.fields, wishes.levels, wishes.more, data)
+        except AnonymizationError as error:
+            problems[column.id] = str(error)
+    bench = state.bench()
+    colors = {column.id: column.color for column in wishes.columns}
+    attempts = bench.wish(wanted, colors, data, table, tags, secret, facts.measures(secret, wishes.r, target))
+    bench.wait(PATIENCE)
+    state.show_on_board([one.run for column in wishes.columns if (one := attempts.get(column.id)) and one.run])
+    return [
+        _shown(column, attempts.get(column.id), problems.get(column.id, ""), kept, wishes, data)
+        for column in wishes.columns
+    ], bench
+
+
+def _shown(
+    column: Column, attempt: Attempt | None, problem: str, kept: Sequence[Any], wishes: Wishes, data: Microdata
+) -> Shown:
+    """One column as far as it is known."""
+    if attempt is not None:
+        problem = attempt.problem
+    if attempt is None or problem:
+        return Shown(column.id, column.title, column.color, column.own(), "failed", problem)
+    secret, target = wishes.secret_of(data), wishes.target_of(data)
+    quick = attempt.quick.get(secret)
+    if attempt.run is None or quick is None:
+        return Shown(column.id, column.title, column.color, column.own(), "pending")
+    slow = {
+        str(key[0]): SlowFacts(attempt.slow[key].estimate, attempt.slow[key].exact, attempt.slow[key].problem)
+        for key, _, _ in facts.measures(secret, wishes.r, target)
+        if key in attempt.slow
+    }
+    own = column.own(attempt.run.algorithm if attempt.is_adapted else None)
+    return Shown(column.id, column.title, column.color, own, "ready", "", facts.marks(attempt.run, kept), quick, slow)
+
+
+def _clicked() -> None:
+    """Answer a click in the table."""
+    found = grid.event()
+    kind, column = found.get("type"), str(found.get("column", ""))
+    wishes = state.current_wishes()
+    if kind == "remove":
+        state.wish(wishes.without_column(column))
+    elif kind == "edit":
+        state.set_session("board_dialog", ("method", column))
+    elif kind == "add":
+        state.set_session("board_dialog", ("add", ""))
+    elif kind == "open" and found.get("row") in PAGES:
+        state.set_live()
+        state.set_session("board_dialog", ("open", column, PAGES[str(found["row"])]))
+
+
+def _hints(bench: Bench | None) -> None:
+    """What the numbers are about where they were not made here."""
+    if bench is None:
+        st.caption(
+            "These releases of the built-in table were made beforehand and ship with the program. Change anything and "
+            "they are made anew on this machine."
+        )
+
+
+@st.fragment(run_every=POLL, key="board-watch")
+def _watch(bench: Bench, version: int) -> None:
+    """Draw the page anew when something new is known."""
+    if bench.version != version or not bench.is_busy:
+        st.rerun()
+
+
+def _map(shown: Sequence[Shown], bench: Bench | None, wishes: Wishes, data: Microdata) -> None:
+    """Every release that was tried so far, cost against risk."""
+    secret = wishes.secret_of(data)
+    tried: list[Tried] = []
+    titles = {column.id: f"{column.title}" for column in wishes.columns}
+    for one in shown:
+        if one.status == "ready" and one.quick is not None and (risk := _risk(one.quick, secret)) is not None:
+            if "value" in one.quick["lost"]:
+                tried.append(Tried(titles[one.id], one.quick["lost"]["value"], risk, run_style(one.color)))
+    if bench is not None:
+        current = {run.id for run in state.runs() if run.column}
+        for attempt in bench.attempts:
+            quick = attempt.quick.get(secret)
+            if attempt.run is None or quick is None or attempt.run.id in current or "value" not in quick["lost"]:
+                continue
+            risk = _risk(quick, secret)
+            if risk is not None:
+                tried.append(Tried(attempt.run.label, quick["lost"]["value"], risk))
+    if not tried:
+        return
+    st.subheader("What each release trades for what")
+    words = "mean belief in the true secret" if secret is not None else "risk to be found in the smallest group"
+    parts.chart(
+        trade_off(tried, words),
+        key="board-map",
+        caption="Every release tried so far; towards the corner at the bottom left is better in both. The dotted line "
+        "joins those that no other one beats. Columns of the board have their colours.",
+        alt="; ".join(f"{one.label}: lost {one.cost:.1%}, {words} {one.risk:.1%}" for one in tried),
+    )
+
+
+def _risk(quick: facts.Facts, secret: str | None) -> float | None:
+    """How sure an adversary is of the truth on average; without a secret, how surely the least hidden person is found."""
+    if secret is None:
+        return 1 / max(int(quick["smallest"]), 1)
+    return quick["belief"].get("truth")

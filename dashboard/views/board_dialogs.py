@@ -1,0 +1,263 @@
+"""What opens over the board: a column's method, another release, publishing, and the finer points of what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from anoncore import AnonymizationError, Microdata
+from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.search.keeping import Levels, keeping
+from dashboard import about, forms, reference, routes, state
+from dashboard.board.bench import Bench
+from dashboard.board.grid import ROWS
+from dashboard.board.wishes import Column, Wishes
+from dashboard.markdown import escaped
+from dashboard.state import Run
+from dashboard.views import export, takeaway, untagged, verdicts
+
+FAMILIES: Mapping[str, str] = {
+    "generalization": "Coarsen values, group by group",
+    "full-domain generalization": "Coarsen values, alike in the whole table",
+    "bucketization": "Keep values, cut the link to the secret",
+    "slicing": "Keep values, shuffle columns inside buckets",
+    "fragmentation": "Publish several narrow tables",
+    "generalization with distortion": "Coarsen values and distort some",
+}
+"""What the families of methods do, in plain words."""
+RECOMMENDED = ("mondrian", "anatomy", "slicing", "stack-and-deal", "vertical-fragmentation", "incognito")
+"""The method of each family to begin with."""
+_DIALOG = "board_dialog"
+
+
+def render(data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
+    """Open what was asked for, if anything."""
+    asked = state.session(_DIALOG)
+    if asked is None:
+        return
+    if asked[0] == "open":
+        _open(str(asked[1]), str(asked[2]), wishes, bench)
+    elif asked[0] == "publish":
+        _publish(wishes, bench)
+    elif asked[0] == "add":
+        _add(data, wishes)
+    else:
+        column = wishes.column(str(asked[1]))
+        if column is None:
+            _close()
+        else:
+            _method(data, wishes, column)
+
+
+def _close() -> None:
+    state.set_session(_DIALOG, None)
+
+
+def _open(column_id: str, page: str, wishes: Wishes, bench: Bench | None) -> None:
+    """Go to the page that looks closer at a column, as soon as its release is there."""
+    run = next((run for run in state.runs() if run.column == column_id), None)
+    if run is not None:
+        _close()
+        state.select_run(run.id)
+        st.switch_page(routes.page(page), query_params={state.URL_PARAMETER: state.workspace_id()})
+    if bench is not None and not bench.is_busy:
+        _close()
+    elif bench is not None:
+        st.info("The release is being made; its page opens as soon as it is there.")
+
+
+@st.dialog("Add a release", width="large", on_dismiss=_close)
+def _add(data: Microdata, wishes: Wishes) -> None:
+    """Choose a method by what it does."""
+    kind = _choose_method("board-add", _first_unused(wishes))
+    values: dict[str, Any] = state.forms().setdefault(f"board-new-{kind.name}", {})
+    fields, problem = _fields(kind, f"board-new-{kind.name}", values, data, wishes)
+    if problem:
+        st.warning(escaped(problem))
+    if st.button("Add to the board", type="primary", key="board-add-it", disabled=fields is None):
+        state.wish(state.current_wishes().with_column(kind.name, fields))
+        _close()
+        st.rerun()
+
+
+def _first_unused(wishes: Wishes) -> str:
+    """The first recommended method that has no column yet."""
+    used = {column.method for column in wishes.columns}
+    return next((name for name in RECOMMENDED if name not in used), RECOMMENDED[0])
+
+
+@st.dialog("Method of this column", width="large", on_dismiss=_close)
+def _method(data: Microdata, wishes: Wishes, column: Column) -> None:
+    """Another method or other parameters of its own for a column."""
+    kind = _choose_method(f"board-method-{column.id}", column.method)
+    prefix = f"board-{column.id}-{kind.name}"
+    start = dict(column.fields) if kind.name == column.method else {}
+    values: dict[str, Any] = state.forms().setdefault(prefix, start)
+    fields, problem = _fields(kind, prefix, values, data, wishes)
+    if problem:
+        st.warning(escaped(problem))
+    if st.button("Use in this column", type="primary", key="board-use", disabled=fields is None):
+        state.wish(state.current_wishes().with_fields(column.id, kind.name, fields or {}))
+        _close()
+        st.rerun()
+
+
+def _choose_method(key: str, first: str) -> type[Algorithm]:
+    """A method, by the family that says what it does; the usual one of each family comes first."""
+    families = {name: [] for name in FAMILIES}  # type: dict[str, list[str]]
+    for name, kind in ALGORITHMS.items():
+        families.setdefault(kind.family, []).append(name)
+    for names in families.values():
+        names.sort(key=lambda name: (name not in RECOMMENDED, ALGORITHMS[name].title))
+    shown = [family for family, names in families.items() if names]
+    family_key = f"{key}-family"
+    if state.widget_value(family_key) not in shown:
+        state.set_widget_values({family_key: ALGORITHMS[first].family})
+    family = st.selectbox("What it does to the table", shown, key=family_key, format_func=lambda one: FAMILIES.get(one, one))
+    names = families[family]
+    name_key = f"{key}-{family}"
+    if state.widget_value(name_key) not in names:
+        state.set_widget_values({name_key: first if first in names else names[0]})
+    name = st.radio(
+        "Method",
+        names,
+        key=name_key,
+        format_func=lambda one: f"**{ALGORITHMS[one].title}**" + (" (begin with this one)" if one in RECOMMENDED else ""),
+        captions=[ALGORITHMS[one].summary for one in names],
+    )
+    kind = ALGORITHMS[name]
+    about.button(reference.key_of(kind), f"What {kind.title} is, and when to use it", place=key)
+    return kind
+
+
+def _fields(
+    kind: type[Algorithm], prefix: str, values: dict[str, Any], data: Microdata, wishes: Wishes
+) -> tuple[dict[str, Any] | None, str]:
+    """The parameters that belong to the method alone; those that the board asks of everybody are left out."""
+    without = decided(kind, wishes.levels)
+    told = [name for name in ("k", "l", "t") if name in without]
+    if told or "requirements" in without:
+        st.caption("What is promised is said on the board, the same for all methods.")
+    try:
+        with st.container(border=True):
+            entered = forms.draw(kind, prefix, values, forms.Names.of(data), without=without)
+            if len(without) == len(kind.model_fields):
+                st.caption("This method has no parameters of its own.")
+        keeping(kind.name, entered, wishes.levels, wishes.more, data)
+    except AnonymizationError as error:
+        return None, str(error)
+    return entered, ""
+
+
+def decided(kind: type[Algorithm], levels: Levels) -> frozenset[str]:
+    """The fields of a method that the board decides: requirements, and the levels that are asked of everybody."""
+    fields = set(kind.model_fields)
+    found = {"requirements"} & fields | {name for name in levels if name in fields}
+    if "t" in levels:
+        found |= {"other_t", "ground", "grounds", "t"} & fields
+    return frozenset(found)
+
+
+@st.dialog("Publish a release", width="large", on_dismiss=_close)
+def _publish(wishes: Wishes, bench: Bench | None) -> None:
+    """One dialog: what is published, what holds, what does not, and the files."""
+    runs = [run for run in state.runs() if run.column]
+    if not runs:
+        st.info("The releases are being made; this takes a moment.")
+        if bench is None or not bench.is_busy:
+            routes.link("export", "Publish a release that was made before")
+        _wait_for_runs()
+        return
+    by_id = {run.id: run for run in runs}
+    current = state.current_run()
+    key = "board-publish-run"
+    if state.widget_value(key) not in by_id:
+        state.set_widget_values({key: current.id if current is not None and current.id in by_id else runs[0].id})
+    chosen = st.radio("Release", list(by_id), key=key, format_func=lambda one: by_id[one].label, horizontal=True)
+    run: Run = by_id[chosen]
+    st.caption(_published(run))
+    verdicts.render(run)
+    export.seed_warning(run)
+    untagged.decide(run)
+    export.downloads(run)
+    takeaway.render(run)
+    state.select_run(run.id)
+    routes.link("export", "See the tables as they are published")
+
+
+@st.fragment(run_every=0.5)
+def _wait_for_runs() -> None:
+    if any(run.column for run in state.runs()) or not state.bench().is_busy:
+        st.rerun()
+
+
+def _published(run: Run) -> str:
+    """What is published, in one sentence."""
+    release = run.release
+    names = ", ".join(release.attributes)
+    tables = "one table" if len(release.fragments) == 1 else f"{len(release.fragments)} tables"
+    hidden = f" Left out: {escaped(', '.join(run.data.identifiers))}." if run.data.identifiers else ""
+    return f"{tables.capitalize()} of {release.table_size} with {escaped(names)}.{hidden}"
+
+
+def more_promises(wishes: Wishes, data: Microdata) -> None:
+    """Requirements beyond k, l and t, and which rows of the board are shown."""
+    label = f"+ requirement ({len(wishes.more)})" if wishes.more else "+ requirement"
+    with st.popover(label, key="board-more"):
+        values = state.forms().setdefault("board-requirements", {"more": []})
+        if tuple(values.get("seen", ())) != wishes.more:
+            values.clear()
+            values |= {"more": [forms.entry(values, one) for one in wishes.more], "seen": wishes.more}
+            state.drop_widgets("board-requirements.")
+        try:
+            found = forms.requirement_rows("more", "Also asked of every group", "board-requirements", values, forms.Names.of(data))
+        except AnonymizationError as error:
+            st.warning(escaped(str(error)))
+            return
+        if found != wishes.more:
+            values["seen"] = found
+            state.wish(replace(state.current_wishes(), more=found))
+            st.rerun()
+
+
+def adversary(wishes: Wishes, data: Microdata) -> None:
+    """What the adversary is after, from which belief on somebody is given away, and what is predicted."""
+    with st.popover("Adversary, rows", key="board-adversary"):
+        r_key, secret_key, target_key, rows_key = "board-r", "board-secret", "board-target", "board-rows"
+        secret, target = wishes.secret_of(data), wishes.target_of(data)
+        shown = [name for name in ROWS if name not in wishes.hidden]
+        state.set_widget_values({r_key: wishes.r, secret_key: secret, target_key: target, rows_key: shown})
+
+        def change() -> None:
+            kept = state.widget_value(rows_key)
+            state.wish(
+                replace(
+                    state.current_wishes(),
+                    r=int(state.widget_value(r_key)),
+                    secret=state.widget_value(secret_key),
+                    target=state.widget_value(target_key),
+                    hidden=tuple(name for name in ROWS if name not in kept),
+                )
+            )
+
+        st.slider(
+            "r: somebody is given away where an adversary is more than 1/r sure",
+            2,
+            10,
+            key=r_key,
+            on_change=change,
+            help="r = 2: surer than the toss of a coin.",
+        )
+        st.selectbox("Secret that is looked at", list(data.sensitive), key=secret_key, on_change=change)
+        st.selectbox("Attribute that a model predicts", list(data.attributes), key=target_key, on_change=change)
+        st.pills(
+            "Rows of the board",
+            list(ROWS),
+            selection_mode="multi",
+            key=rows_key,
+            format_func=lambda name: ROWS[name][0],
+            on_change=change,
+        )

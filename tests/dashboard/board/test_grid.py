@@ -1,0 +1,105 @@
+"""What the table on the board says of facts, without a page."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dashboard.board.facts import SIZE_EDGES, Mark, histogram
+from dashboard.board.grid import ROWS, Asked, Shown, SlowFacts, cheapest, model
+
+KEPT = (Mark("k", "kept", "10", "Everybody hides among 9 others."),)
+MISSED = (Mark("k", "missed", "3", "A group has 3 people."),)
+
+
+def quick(lost=0.2, sizes=(0.0, 0.0, 1.0), largest=0.4):
+    return {
+        "groups": 1200,
+        "word": "equivalence class",
+        "smallest": 3,
+        "median": 4,
+        "sizes": list(sizes),
+        "distance": {"largest": largest, "mean": 0.1, "curve": [0.0, largest], "ground": "equal"},
+        "lost": {"value": lost, "names": ["age", "town"], "means": [lost, lost / 2]},
+        "belief": {"largest": 0.5, "truth": 0.2, "guess": 0.1, "above": {"2": 0.0}},
+    }
+
+
+def column(id="c1", marks=KEPT, status="ready", facts=None, slow=None, problem=""):
+    return Shown(id, "Mondrian", 0, "generalization", status, problem, marks, facts or quick(), slow or {})
+
+
+def asked(**changes):
+    return Asked({"k": 10.0, "t": 0.3}, 2, "illness", "illness", **changes)
+
+
+def cells(columns, row, **changes):
+    found = model(columns, asked(**changes), True)
+    return next(one for one in found["rows"] if one["id"] == row)
+
+
+def test_every_row_has_one_scale_for_all_its_cells():
+    columns = [column("c1", facts=quick(largest=0.9)), column("c2", facts=quick(largest=0.1, lost=0.6))]
+    assert cells(columns, "distance")["axis"] == {"most": 0.9, "line": 0.3}
+    assert cells(columns, "lost")["axis"]["most"] == 0.6
+    wide = [column("c1", facts=quick(sizes=(0, 1.0))), column("c2", facts=quick(sizes=(0, 0, 0, 0, 0, 0.5, 0.5)))]
+    axis = cells(wide, "hides")["axis"]
+    # From groups of 2 (place 1) to groups of 50 and more (place 6), with k = 10 where its bin begins.
+    assert (axis["first"], len(axis["bins"]), axis["line"]) == (1, 6, 4)
+
+
+def test_a_k_between_two_edges_is_drawn_between_them():
+    assert SIZE_EDGES[4:6] == (10, 20)
+    axis = cells([column()], "hides") and model([column()], Asked({"k": 15.0}, 2, "illness", "illness"), True)
+    hides = next(row for row in axis["rows"] if row["id"] == "hides")
+    assert hides["axis"]["line"] == pytest.approx(4.5)
+
+
+def test_a_column_is_never_green_when_something_asked_is_missing():
+    heads = model([column("c1", MISSED), column("c2"), column("c3", ())], asked(), True)["columns"]
+    assert [(head["tone"], head["badge"]) for head in heads] == [
+        ("bad", "Misses k"),
+        ("good", "Keeps all, loses least"),
+        ("plain", "Nothing was asked"),
+    ]
+    unknown = column("c1", (Mark("t", "unknown", "", "It cannot be told."),))
+    assert model([unknown], asked(), True)["columns"][0]["tone"] == "plain"
+
+
+def test_the_cheapest_column_is_sought_among_those_that_keep_everything():
+    columns = [column("c1", MISSED, facts=quick(lost=0.0)), column("c2", facts=quick(lost=0.3)), column("c3", facts=quick(lost=0.2))]
+    assert cheapest(columns) == "c3"
+    assert cheapest([column("c1", MISSED)]) is None
+
+
+def test_an_estimate_is_marked_and_gives_way_to_the_exact_number():
+    estimate = {"value": 0.094, "low": 0.088, "high": 0.1, "guess": 0.01, "how": "from 2,000 people"}
+    first = cells([column(slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]
+    assert (first["state"], first["text"], first["interval"]) == ("estimate", "≈ 9.4 %", [0.088, 0.1])
+    assert first["sub"] == "from 2,000 people: 8.8% to 10.0%; the exact number follows"
+    both = SlowFacts(estimate=estimate, exact={"value": 0.0931, "guess": 0.01})
+    then = cells([column(slow={"given": both})], "given")["cells"][0]
+    assert (then["state"], then["text"], then["interval"]) == ("exact", "9.3 %", None)
+    assert then["sub"] == "guessing alone: 1.0 %"
+
+
+def test_what_is_not_there_yet_or_failed_says_so():
+    assert cells([column()], "given")["cells"][0] == {"state": "pending", "why": "being attacked …"}
+    failed = SlowFacts(problem="There is no such attack.")
+    assert cells([column(slow={"given": failed})], "given")["cells"][0]["why"] == "There is no such attack."
+    refused = column(status="failed", problem="k = 90 is not possible.")
+    assert cells([refused], "promise")["cells"][0] == {"state": "failed", "why": "k = 90 is not possible."}
+    assert model([refused], asked(), True)["columns"][0]["badge"] == "No release"
+
+
+def test_rows_can_be_folded_away_and_rows_about_secrets_need_one():
+    shown = [row["id"] for row in model([column()], asked(hidden=("lost",)), True)["rows"]]
+    assert shown == [name for name in ROWS if name != "lost"]
+    none = model([column()], Asked({"k": 2.0}, 2, None, "age"), True)
+    assert {"distance", "given"}.isdisjoint(row["id"] for row in none["rows"])
+
+
+def test_sizes_are_counted_by_people():
+    # Two people alone, four in groups of two, twelve in a group of twelve.
+    sizes = np.array([1] * 2 + [2] * 4 + [12] * 12)
+    assert histogram(sizes) == pytest.approx([2 / 18, 4 / 18, 0, 0, 12 / 18], abs=1e-6)

@@ -1,0 +1,73 @@
+"""What is asked of the board, and the steps between."""
+
+from __future__ import annotations
+
+import pandas as pd
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anoncore import Microdata
+from dashboard.board.wishes import MOST_STEPS, Column, History, Wishes, first_wishes
+
+PEOPLE = pd.DataFrame({"age": [21, 22], "town": ["A", "B"], "illness": ["flu", "cold"]})
+ROLES = {"age": "quasi-identifier", "illness": "sensitive"}
+
+
+def test_the_board_begins_with_promises_and_methods_that_differ_in_kind():
+    found = first_wishes(Microdata(PEOPLE, ROLES))
+    assert dict(found.levels) == {"k": 10, "l": 3, "t": 0.3}
+    assert [column.method for column in found.columns] == ["mondrian", "anatomy", "slicing", "stack-and-deal"]
+    assert [column.color for column in found.columns] == [0, 1, 2, 3]
+    without = first_wishes(Microdata(PEOPLE, {"age": "quasi-identifier"}))
+    assert dict(without.levels) == {"k": 10} and "anatomy" not in [one.method for one in without.columns]
+
+
+def test_columns_come_and_go_and_colours_are_used_again():
+    wishes = Wishes().with_column("mondrian").with_column("anatomy", {"l": 4}).without_column("c1").with_column("mask")
+    assert [(one.id, one.method, one.color) for one in wishes.columns] == [("c2", "anatomy", 1), ("c3", "mask", 0)]
+    changed = wishes.with_fields("c2", "slicing", {"columns": 3})
+    assert changed.column("c2") == Column("c2", "slicing", 1, {"columns": 3})
+    assert wishes.column("c1") is None
+
+
+def test_a_level_that_is_off_is_not_asked_for():
+    wishes = Wishes().with_level("t", 0.2).with_level("k", 5).with_level("t", None)
+    assert dict(wishes.levels) == {"k": 5}
+
+
+def test_a_column_tells_what_differs_from_the_usual():
+    assert Column("c1", "mondrian", 0).own() == "generalization"
+    assert Column("c1", "mondrian", 0, {"strict": True, "split": "median"}).own() == "strict True"
+
+
+def test_the_secret_and_the_target_follow_the_table():
+    data = Microdata(PEOPLE, ROLES)
+    assert (Wishes().secret_of(data), Wishes().target_of(data)) == ("illness", "illness")
+    assert Wishes(secret="gone", target="age").secret_of(data) == "illness"
+    assert Wishes(target="age").target_of(data) == "age"
+
+
+@given(st.lists(st.sampled_from(["a", "b", "undo", "redo"]), max_size=40))
+def test_undo_and_redo_walk_the_same_steps_as_a_list_would(moves):
+    history, steps, at = History("start"), ["start"], 0
+    for move in moves:
+        if move == "undo":
+            history.undo()
+            at = max(at - 1, 0)
+        elif move == "redo":
+            history.redo()
+            at = min(at + 1, len(steps) - 1)
+        elif move != steps[at]:
+            history.step(move)
+            steps, at = [*steps[: at + 1], move], at + 1
+        else:
+            history.step(move)
+        assert history.now == steps[at]
+        assert bool(history.past) == (at > 0) and bool(history.future) == (at < len(steps) - 1)
+
+
+def test_only_so_many_steps_are_kept():
+    history = History(0)
+    for step in range(1, 300):
+        history.step(step)
+    assert len(history.past) == MOST_STEPS

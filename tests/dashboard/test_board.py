@@ -1,0 +1,206 @@
+"""The page Board without a browser: what is asked, what is made for it, and steps back."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard import state
+from dashboard.board import facts, grid, shipped
+from dashboard.views import board
+
+WAIT = 120
+
+
+@pytest.fixture(autouse=True)
+def quick_measures(monkeypatch):
+    """Attacks and classifiers have tests of their own; here they answer at once."""
+    monkeypatch.setattr(facts, "given_away", lambda release, secret, r, progress: {"value": 0.25, "guess": 0.1})
+    monkeypatch.setattr(
+        facts, "predictable", lambda release, target, progress: {"value": 0.5, "original": 0.6, "guess": 0.3}
+    )
+
+
+@pytest.fixture
+def visitor(visit, drawn):
+    """A visitor who just arrived."""
+    return visit()
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The tables that the page put up, newest last."""
+    found = []
+    monkeypatch.setattr(grid, "draw", lambda model, on_event: found.append(model))
+    return found
+
+
+def people(n=300):
+    draw = np.random.default_rng(4)
+    return pd.DataFrame(
+        {
+            "name": [f"Person {place}" for place in range(n)],
+            "age": draw.integers(18, 90, n),
+            "sex": draw.choice(["female", "male"], n),
+            "postcode": draw.choice(["10115", "20095", "50667"], n),
+            "diagnosis": draw.choice(["flu", "asthma", "ulcer", "gout"], n),
+        }
+    )
+
+
+def workspace(visitor):
+    return state._workspaces.get(visitor.workspace)
+
+
+def finish(visitor, drawn):
+    """Draw the board until everything on it is there."""
+    end = time.monotonic() + WAIT
+    while workspace(visitor).jobs["board"].is_busy and time.monotonic() < end:
+        time.sleep(0.05)
+    visitor.run()
+    return drawn[-1]
+
+
+def slide(visitor, axis, value):
+    next(one for one in visitor.at.select_slider if one.key == f"board-{axis}").set_value(value)
+    return visitor.run()
+
+
+def tagged(visitor):
+    visitor.upload("people.csv", people().to_csv(index=False).encode())
+    visitor.open("board")
+    assert "What do others know, and what must they not learn?" in visitor.texts()
+    chosen = {one.label: list(one.value) for one in visitor.at.multiselect}
+    assert chosen == {
+        "Known to others": ["age", "sex", "postcode"],
+        "Secret": ["diagnosis"],
+        "Names the person": ["name"],
+    }
+    return visitor.press("Compare four methods")
+
+
+def test_a_first_visit_shows_what_ships_and_computes_nothing(visitor, drawn):
+    visitor.run()
+    assert [column["title"] for column in drawn[-1]["columns"]] == ["Mondrian", "Anatomy", "Slicing", "Stack & Deal"]
+    assert all(cell["state"] == "exact" for row in drawn[-1]["rows"] for cell in row["cells"])
+    assert "ship with the program" in visitor.texts()
+    assert "board" not in workspace(visitor).jobs and workspace(visitor).runs == ()
+
+
+def test_an_uploaded_table_is_tagged_and_four_methods_are_compared(visitor, drawn):
+    tagged(visitor)
+    found = finish(visitor, drawn)
+    states = [row["cells"][0]["state"] for row in found["rows"]]
+    assert states == ["exact"] * len(grid.ROWS)
+    told = {mark["symbol"]: mark["state"] for mark in found["rows"][0]["cells"][0]["promises"]}
+    assert told == {"k": "kept", "l": "kept", "t": "kept"}
+    assert [run.column for run in workspace(visitor).runs] == ["c1", "c2", "c3", "c4"]
+
+
+def test_a_promise_is_said_once_for_every_column_and_can_be_taken_back(visitor, drawn):
+    tagged(visitor)
+    finish(visitor, drawn)
+    before = {run.column: run for run in workspace(visitor).runs}
+    slide(visitor, "k", 20)
+    finish(visitor, drawn)
+    after = {run.column: run for run in workspace(visitor).runs}
+    assert after["c1"].release.partition.sizes.min() >= 20
+    assert after["c4"].algorithm.k == 20
+    assert all(before[column] is not after[column] for column in ("c1", "c4"))
+    visitor.press("Undo")
+    found = finish(visitor, drawn)
+    # What was made before is shown again, not made anew.
+    assert {run.column: run for run in workspace(visitor).runs} == before
+    assert found["rows"][0]["cells"][0]["promises"][0]["words"].startswith("1")
+    visitor.press("Redo")
+    finish(visitor, drawn)
+    assert workspace(visitor).runs[0] is after["c1"]
+
+
+def test_tags_are_steps_as_well(visitor, drawn, monkeypatch):
+    tagged(visitor)
+    finish(visitor, drawn)
+    before = workspace(visitor).tags
+    run_in_session(visitor, lambda: state.set_tags(before.changed("roles", "postcode", "insensitive")))
+    finish(visitor, drawn)
+    assert workspace(visitor).runs[0].data.quasi_identifiers == ("age", "sex")
+    visitor.press("Undo")
+    finish(visitor, drawn)
+    assert workspace(visitor).tags is before
+    assert workspace(visitor).runs[0].data.quasi_identifiers == ("age", "sex", "postcode")
+
+
+def test_what_is_not_promised_is_said_in_words(visitor, drawn):
+    tagged(visitor)
+    found = finish(visitor, drawn)
+    anatomy = {mark["symbol"]: mark for mark in found["rows"][0]["cells"][1]["promises"]}
+    assert anatomy["l"]["state"] == "kept"
+    assert anatomy["k"]["state"] in ("missed", "met")
+    assert anatomy["k"]["sentence"].startswith("Anatomy does not promise this.")
+    assert found["columns"][1]["tone"] != "good"
+
+
+def test_a_level_that_no_release_can_keep_is_told_in_its_column_only(visitor, drawn):
+    tagged(visitor)
+    slide(visitor, "l", 20)
+    found = finish(visitor, drawn)
+    why = found["rows"][0]["cells"][1]["why"]
+    assert "l = 20 is not possible" in why
+    assert found["columns"][1]["badge"] == "No release"
+    assert visitor.errors == []
+
+
+def test_without_any_promise_methods_that_need_one_ask_for_it(visitor, drawn):
+    tagged(visitor)
+    for axis in ("k", "l", "t"):
+        slide(visitor, axis, board.OFF)
+    found = finish(visitor, drawn)
+    assert found["rows"][0]["cells"][0]["why"] == "Mondrian needs something to keep; ask for k, l or t."
+    assert found["columns"][1]["badge"] == "Nothing was asked"
+
+
+def test_columns_are_removed_and_closer_pages_open_with_the_column_chosen(visitor, drawn, monkeypatch):
+    tagged(visitor)
+    finish(visitor, drawn)
+    monkeypatch.setattr(grid, "event", lambda: {"type": "remove", "column": "c2"})
+    run_in_session(visitor, board._clicked)
+    found = finish(visitor, drawn)
+    assert [column["id"] for column in found["columns"]] == ["c1", "c3", "c4"]
+    assert [run.column for run in workspace(visitor).runs] == ["c1", "c3", "c4"]
+
+
+def run_in_session(visitor, callback):
+    """Call what a click calls, where Streamlit's test object knows no such element."""
+    here, usual = workspace(visitor), state.workspace
+    state.workspace = lambda: here
+    try:
+        callback()
+    finally:
+        state.workspace = usual
+    visitor.run()
+
+
+def test_what_ships_is_recognized_by_everything_that_was_asked():
+    table = state.builtin_table(state.FIRST_TABLE)
+    wishes = board_wishes(table)
+    assert shipped.columns(table, table.suggested, wishes) is not None
+    assert shipped.columns(table, table.suggested, wishes.with_level("k", 5)) is None
+    assert shipped.columns(table, table.suggested.changed("roles", "age", "sensitive"), wishes) is None
+
+
+def board_wishes(table):
+    from dashboard.board.wishes import first_wishes
+
+    return first_wishes(state.coded(table, table.suggested))
+
+
+@pytest.mark.slow
+def test_what_ships_is_what_this_program_makes(monkeypatch):
+    monkeypatch.undo()
+    from dashboard.board import ship
+
+    assert ship.made() == json.loads(shipped.PATH.read_text(encoding="utf-8"))

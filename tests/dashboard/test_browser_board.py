@@ -1,0 +1,181 @@
+"""The board in a real browser: how many clicks a comparison takes, by keyboard, on a phone, and for screen readers."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard.routes import ROUTES
+from tests.dashboard import browser
+from tests.dashboard.browser import Visitor
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(bool(browser.missing()), reason=f"no browser test here: {browser.missing()}"),
+]
+MOST_CLICKS = 8
+SERIOUS = ("serious", "critical")
+
+
+def people(n: int = 3000) -> bytes:
+    draw = np.random.default_rng(8)
+    return (
+        pd.DataFrame(
+            {
+                "name": [f"Person {place}" for place in range(n)],
+                "age": draw.integers(18, 90, n),
+                "sex": draw.choice(["female", "male"], n),
+                "education": draw.choice(["school", "college", "university", "none"], n),
+                "diagnosis": draw.choice(["flu", "asthma", "ulcer", "gout", "burn", "cold"], n),
+            }
+        )
+        .to_csv(index=False)
+        .encode()
+    )
+
+
+def board(visitor: Visitor) -> Any:
+    return visitor.page.locator("table.board")
+
+
+def wait_for_numbers(visitor: Visitor, columns: int, seconds: float = 90) -> None:
+    """Wait until no cell is waited for."""
+    visitor.page.wait_for_function(
+        """(columns) => {
+          const place = [...document.querySelectorAll('*')].map(one => one.shadowRoot).find(
+            root => root && root.querySelector('table.board'));
+          return place && place.querySelectorAll('th.column').length === columns
+            && !place.querySelector('.waiting') && place.querySelectorAll('.number').length >= columns;
+        }""",
+        arg=columns,
+        timeout=seconds * 1000,
+    )
+
+
+def uploaded(visitor: Visitor) -> int:
+    """Upload a table on the board and have four methods compared; the number of clicks."""
+    clicks = 0
+
+    def click(what: Any) -> None:
+        nonlocal clicks
+        clicks += 1
+        what.click()
+
+    visitor.open()
+    click(visitor.page.get_by_role("button", name="Census-like table"))
+    with visitor.page.expect_file_chooser() as chooser:
+        click(visitor.page.get_by_test_id("stFileUploaderDropzone").locator("button"))
+    clicks += 1
+    chooser.value.set_files({"name": "people.csv", "mimeType": "text/csv", "buffer": people()})
+    visitor.see("What do others know, and what must they not learn?")
+    click(visitor.page.get_by_role("button", name="Compare four methods"))
+    wait_for_numbers(visitor, 4)
+    return clicks
+
+
+def test_four_methods_on_an_uploaded_table_take_at_most_eight_clicks(browse: Any) -> None:
+    visitor = browse()
+    assert uploaded(visitor) <= MOST_CLICKS
+    heads = board(visitor).locator("th.column .method").all_inner_texts()
+    assert [head.removesuffix(" ▾") for head in heads] == ["Mondrian", "Anatomy", "Slicing", "Stack & Deal"]
+    assert board(visitor).locator("td.failed").count() == 0
+
+
+def test_a_promise_is_moved_by_keyboard_and_every_cell_leads_on(browse: Any) -> None:
+    visitor = browse()
+    uploaded(visitor)
+    first = board(visitor).locator("tbody tr").nth(1).locator(".number").first
+    before = first.inner_text()
+    slider = visitor.page.locator(".st-key-board-k").get_by_role("slider")
+    slider.focus()
+    for _ in range(4):
+        visitor.page.keyboard.press("ArrowRight")
+    visitor.see("k 25")
+    wait_for_numbers(visitor, 4)
+    assert first.inner_text() != before
+
+    # Everything on the board can be reached by the key Tab alone.
+    visitor.page.keyboard.press("Home")
+    reached = set()
+    slider.focus()
+    for _ in range(80):
+        visitor.page.keyboard.press("Tab")
+        reached.add(
+            visitor.page.evaluate(
+                """() => { let at = document.activeElement;
+                  while (at && at.shadowRoot && at.shadowRoot.activeElement) at = at.shadowRoot.activeElement;
+                  return at && at.dataset ? at.dataset.key || '' : ''; }"""
+            )
+        )
+    wanted = {f"{name}-c{place}" for name in ("edit", "remove", "hides", "distance", "lost") for place in range(1, 5)}
+    assert wanted | {"add"} <= reached
+
+    visitor.page.locator("[data-key='distance-c2']").click()
+    visitor.see_heading("Closeness")
+    visitor.see("Anatomy")
+    visitor.go("Board")
+    wait_for_numbers(visitor, 4)
+
+
+def test_columns_are_added_changed_and_removed(browse: Any) -> None:
+    visitor = browse()
+    uploaded(visitor)
+    visitor.page.locator("[data-key='add']").click()
+    dialog = visitor.page.get_by_role("dialog")
+    dialog.get_by_text("What it does to the table").wait_for()
+    dialog.get_by_role("button", name="Add to the board").click()
+    wait_for_numbers(visitor, 5)
+    visitor.page.locator("[data-key='remove-c2']").click()
+    wait_for_numbers(visitor, 4)
+    assert "Anatomy" not in board(visitor).locator("thead").inner_text()
+    visitor.page.get_by_role("button", name="Undo").click()
+    wait_for_numbers(visitor, 5)
+
+
+def test_publishing_says_what_does_not_hold_in_equal_size(browse: Any) -> None:
+    visitor = browse()
+    uploaded(visitor)
+    visitor.page.get_by_role("button", name="Publish …").click()
+    dialog = visitor.page.get_by_role("dialog")
+    dialog.get_by_text("Download the release").wait_for(timeout=60_000)
+    assert dialog.get_by_text("This holds:").or_(dialog.get_by_text("Everything that was asked holds")).count()
+    for file in ("Certificate", "Recipe", "Report"):
+        dialog.get_by_text(file).first.wait_for(timeout=20_000)
+
+
+def test_on_a_phone_the_columns_are_swiped_and_nothing_overflows(browse: Any) -> None:
+    visitor = browse(width=390, height=844)
+    visitor.open()
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert not visitor.page.get_by_test_id("stSidebar").is_visible() or (
+        visitor.page.get_by_test_id("stSidebar").get_attribute("aria-expanded") == "false"
+    )
+    swiped = board(visitor).evaluate(
+        "table => { const place = table.parentElement; place.scrollLeft = 400; return place.scrollLeft; }"
+    )
+    assert swiped > 100
+    # The question stays in sight beside the column that is swiped to.
+    question = board(visitor).locator("th.question").first.bounding_box()
+    assert question["x"] >= 0
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_no_page_has_a_serious_fault_for_those_who_cannot_see_or_point(browse: Any, dark: bool) -> None:
+    axe = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+    visitor = browse(dark=dark)
+    uploaded(visitor)
+    found: dict[str, list[str]] = {}
+    for route in ROUTES:
+        visitor.go(route.title)
+        visitor.page.evaluate(axe)
+        report = visitor.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        for fault in report["violations"]:
+            if fault["impact"] in SERIOUS:
+                nodes = [json.dumps(node["target"]) + " " + node["html"][:120] for node in fault["nodes"][:3]]
+                found.setdefault(f"{route.title}: {fault['id']}", []).extend(nodes)
+    assert found == {}

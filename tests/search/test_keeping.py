@@ -1,0 +1,132 @@
+"""The same promises asked of every method: what it takes over, and what follows from what it promises."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anoncore import AnonymizationError, Microdata, ParameterError, privacy
+from anoncore.algorithms import ALGORITHMS, Mondrian, Slicing
+from anoncore.requirements import (
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    KAnonymity,
+    RecursiveDiversity,
+    TCloseness,
+)
+from anoncore.search.keeping import asked, is_promised, keeping, possible_instead
+
+LEVELS = {"k": 4, "l": 2, "t": 0.6}
+
+
+@pytest.fixture(scope="module")
+def data() -> Microdata:
+    draw = np.random.default_rng(5)
+    people = pd.DataFrame(
+        {
+            "age": draw.integers(20, 60, 240),
+            "town": draw.choice(list("ABCDE"), 240),
+            "illness": draw.choice(["flu", "cold", "gout", "burn"], 240),
+        }
+    )
+    return Microdata(people, roles={"age": "quasi-identifier", "town": "quasi-identifier", "illness": "sensitive"})
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_what_a_method_is_said_to_promise_holds_in_its_release(name, data):
+    if name == "foreground-safe":
+        algorithm = keeping(name, {"tolerance": 1.0}, LEVELS, (), data)
+    else:
+        algorithm = keeping(name, {}, LEVELS, (), data)
+    algorithm = possible_instead(algorithm, data) or algorithm
+    try:
+        release = algorithm.anonymize(data)
+    except AnonymizationError:
+        pytest.skip("this method has no release of so small a table")
+    for wanted in asked(LEVELS, (), data):
+        if is_promised(wanted, algorithm.promises(data), data):
+            judged = [one for one in privacy.guarantees(release, [wanted]) if one.requirement == wanted]
+            assert judged and all(one.holds for one in judged)
+
+
+def test_methods_with_requirements_take_all_of_them_and_others_their_own_levels(data):
+    more = (EntropyDiversity(l=1.5),)
+    mondrian = keeping("mondrian", {"strict": True}, LEVELS, more, data)
+    assert mondrian.strict and mondrian.requirements == (
+        KAnonymity(k=4),
+        FrequencyDiversity(l=2),
+        TCloseness(t=0.6, ground="equal"),
+        *more,
+    )
+    anatomy = keeping("anatomy", {}, LEVELS, more, data)
+    assert anatomy.l == 2
+    dealt = keeping("stack-and-deal", {}, LEVELS, (), data)
+    assert dealt.k == 4
+    closeness = keeping("sensitive-space-fragmentation", {}, LEVELS, (), data)
+    assert (closeness.k, closeness.t, closeness.other_t) == (1, {}, 0.6) or closeness.k == 4
+    # What nobody asks for stays what the method itself has.
+    assert keeping("anatomy", {"l": 3}, {"k": 4}, (), data).l == 3
+
+
+def test_levels_of_secrets_stand_for_nothing_without_a_secret():
+    plain = Microdata(pd.DataFrame({"age": [21, 22, 23, 44]}), roles={"age": "quasi-identifier"})
+    assert asked(LEVELS, (), plain) == (KAnonymity(k=4),)
+    assert keeping("mondrian", {}, LEVELS, (), plain).requirements == (KAnonymity(k=4),)
+
+
+def test_a_method_that_needs_requirements_says_so(data):
+    with pytest.raises(ParameterError, match="Mondrian needs something to keep; ask for k, l or t"):
+        keeping("mondrian", {}, {}, (), data)
+
+
+def test_only_parameters_that_nobody_asked_for_may_change(data):
+    wide = Microdata(
+        # Age tells the illness, and the usual columns publish both together.
+        pd.DataFrame({"age": list(range(8)) * 2, "rank": range(16), "illness": list("abcdefgh") * 2}),
+        roles={"age": "quasi-identifier", "rank": "quasi-identifier", "illness": "sensitive"},
+    )
+    wanted = Slicing(l=2)
+    instead = possible_instead(wanted, wide)
+    assert instead is not None and instead.l == wanted.l and instead != wanted
+    assert instead.anonymize(wide).fragments
+    impossible = Mondrian(requirements=[FrequencyDiversity(l=50)])
+    assert possible_instead(impossible, data) is None
+    assert possible_instead(Mondrian(requirements=[KAnonymity(k=2)]), data) is None
+
+
+LEVEL = st.integers(2, 4)
+
+
+@given(counts=st.lists(st.integers(0, 6), min_size=2, max_size=5), l=LEVEL, other=LEVEL)
+def test_one_diversity_implies_another_only_where_every_group_says_so(counts, l, other):
+    # A group with these counts keeps the promise; then it must keep whatever the promise is said to imply.
+    total = sum(counts)
+    if total == 0:
+        return
+    shares = [count / total for count in counts if count]
+    held = {
+        DistinctDiversity: lambda level: len(shares) >= level,
+        FrequencyDiversity: lambda level: max(shares) <= 1 / level + 1e-12,
+        EntropyDiversity: lambda level: -sum(p * np.log(p) for p in shares) >= np.log(level) - 1e-12,
+    }
+    data = Microdata(pd.DataFrame({"q": [1, 2], "s": ["a", "b"]}), roles={"q": "quasi-identifier", "s": "sensitive"})
+    for promise, wanted in itertools.product(held, held):
+        if is_promised(wanted(l=other), [promise(l=l)], data) and held[promise](l):
+            assert held[wanted](other)
+
+
+def test_promises_about_other_attributes_or_distances_imply_nothing(data):
+    assert is_promised(TCloseness(t=0.3), [TCloseness(t=0.2)], data)
+    assert not is_promised(TCloseness(t=0.3), [TCloseness(t=0.4)], data)
+    assert not is_promised(TCloseness(t=0.3), [TCloseness(t=0.2, ground="ordered")], data)
+    assert not is_promised(DistinctDiversity(l=2), [DistinctDiversity(l=2, attribute="town")], data)
+    assert is_promised(DistinctDiversity(l=2, attribute="illness"), [DistinctDiversity(l=2)], data)
+    assert not is_promised(KAnonymity(k=5), [KAnonymity(k=4)], data)
+    assert is_promised(RecursiveDiversity(c=3, l=2), [RecursiveDiversity(c=2, l=3)], data)
+    assert not is_promised(RecursiveDiversity(c=3, l=3), [RecursiveDiversity(c=2, l=2)], data)
