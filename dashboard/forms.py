@@ -18,7 +18,7 @@ from anoncore import Microdata, ParameterError
 from anoncore.algorithms import Algorithm
 from anoncore.algorithms.attribute_proposal import AttributeProposal
 from anoncore.base.model import Model
-from anoncore.requirements import REQUIREMENTS
+from anoncore.requirements import REQUIREMENTS, Requirement
 from dashboard import about, compute, reference, state
 from dashboard.editors import attribute_groups, per_attribute
 from dashboard.fields import SENSITIVE_FIELD, FieldForm, build_requirement, field_forms, first_requirement
@@ -199,7 +199,7 @@ def _seed(key: str, value: Any, among: Sequence[Any] | None = None) -> None:
         state.set_widget_values({key: value})
 
 
-def _draw_requirements(field: FieldForm, prefix: str, values: Values, names: Names) -> tuple[Model, ...]:
+def _draw_requirements(field: FieldForm, prefix: str, values: Values, names: Names) -> tuple[Requirement, ...]:
     """A field that is a list of requirements."""
     start = (first_requirement(),) if field.default is None else field.default
     values.setdefault(field.name, [entry(values, item) for item in start])
@@ -211,7 +211,7 @@ def _draw_requirements(field: FieldForm, prefix: str, values: Values, names: Nam
 
 def requirement_rows(
     list_name: str, title: str, prefix: str, values: Values, names: Names, help: str | None = None
-) -> tuple[Model, ...]:
+) -> tuple[Requirement, ...]:
     """A list of requirements, each with its own fields; one can be added and removed."""
     st.markdown(f"**{title}**", help=help)
     found = []
@@ -233,7 +233,7 @@ def requirement_rows(
     return tuple(found)
 
 
-def _draw_requirement(list_name: str, prefix: str, entry: Values, values: Values, names: Names) -> Model:
+def _draw_requirement(list_name: str, prefix: str, entry: Values, values: Values, names: Names) -> Requirement:
     kind = REQUIREMENTS[entry["name"]]
     number = entry[_NUMBER]
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):

@@ -39,7 +39,9 @@ ROUTES = (
     ),
     Route("anonymize", "Anonymize", "Table", "Choose one method and any of its parameters, and run it."),
     Route("classes", "Classes", "Look closer", "The groups of rows that nobody can tell apart."),
-    Route("before_after", "Before and after", "Look closer", "What the release changed: rows, distributions, and pairs."),
+    Route(
+        "before_after", "Before and after", "Look closer", "What the release changed: rows, distributions, and pairs."
+    ),
     Route("privacy", "Privacy", "Look closer", "What the release protects, and whether that is what was asked."),
     Route(
         "closeness",

@@ -32,7 +32,6 @@ _LOST = "_workspace_lost"
 _HISTORY, _LIVE, _BENCH = "board", "board_live", "board"
 
 
-
 @dataclass(frozen=True, eq=False)
 class Step:
     """What was asked at a time: the digest of the table, how its attributes were read, and the wishes."""

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Bytes, Int32, Int64
-from anoncore.kernels.attributes import HIERARCHY, Attributes, common_node, width, widest
+from anoncore.kernels.attributes import HIERARCHY, Attributes, common_node, widest, width
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.code_sweep import best_code, gather, has_few_codes, loss_costs
 from anoncore.kernels.compiler import inner_kernel, kernel

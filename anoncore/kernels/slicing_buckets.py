@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Bytes, Int32, Int64
-from anoncore.kernels.attributes import Attributes, width, widest
+from anoncore.kernels.attributes import Attributes, widest, width
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.mondrian import median_code
 from anoncore.kernels.slicing import (

@@ -80,7 +80,8 @@ def is_promised(wanted: Requirement, promises: Sequence[Requirement], data: Micr
     """Whether whoever keeps the promises keeps this requirement as well, on every attribute that it covers."""
     if wanted.attribute_free:
         return any(_implies(promise, wanted) for promise in promises)
-    covered = [wanted.attribute] if getattr(wanted, "attribute", None) is not None else list(data.sensitive)
+    named = getattr(wanted, "attribute", None)
+    covered = list(data.sensitive) if named is None else [named]
     return all(
         any(getattr(promise, "attribute", None) in (None, name) and _implies(promise, wanted) for promise in promises)
         for name in covered

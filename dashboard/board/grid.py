@@ -1,4 +1,4 @@
-"""The table on the board: facts of all releases as cells of one scale per row, and the part of the page that draws it."""
+"""The table on the board: facts of all releases as cells of one scale per row, and what draws it on the page."""
 
 from __future__ import annotations
 
@@ -298,14 +298,22 @@ def _given_cell(slow: SlowFacts, asked: Asked) -> Cell:
         return {"state": "failed" if slow.problem else "pending", "why": slow.problem or "being attacked …"}
     guess = found["guess"]
     told = f"guessing alone: {_percent(guess)}"
-    return {**_number(slow, found, _percent), "sub": _told(slow, told), "marks": [[guess, told]], "value": found["value"]}
+    return {
+        **_number(slow, found, _percent),
+        "sub": _told(slow, told),
+        "marks": [[guess, told]],
+        "value": found["value"],
+    }
 
 
 def _predicted_cell(slow: SlowFacts) -> Cell:
     found = slow.exact or slow.estimate
     if found is None:
         return {"state": "failed" if slow.problem else "pending", "why": slow.problem or "being learned …"}
-    marks = [[found["guess"], f"guessing: {found['guess']:.2f}"], [found["original"], f"original: {found['original']:.2f}"]]
+    marks = [
+        [found["guess"], f"guessing: {found['guess']:.2f}"],
+        [found["original"], f"original: {found['original']:.2f}"],
+    ]
     told = f"original table {found['original']:.2f}, guessing {found['guess']:.2f}"
     return {
         **_number(slow, found, lambda value: f"{value:.2f}"),

@@ -25,7 +25,9 @@ def made() -> dict[str, Any]:
     table = state.builtin_table(state.FIRST_TABLE)
     data = state.coded(table, table.suggested)
     wishes = first_wishes(data)
-    return rounded(shipped.content(table, wishes, [_shown(place, wishes, data, table) for place in range(len(wishes.columns))]))
+    return rounded(
+        shipped.content(table, wishes, [_shown(place, wishes, data, table) for place in range(len(wishes.columns))])
+    )
 
 
 def _shown(place: int, wishes: Wishes, data: Microdata, table: LoadedTable) -> Shown:

@@ -36,7 +36,10 @@ def described(wishes: Wishes) -> dict[str, Any]:
     return {
         "levels": dict(wishes.levels),
         "more": [one.label() for one in wishes.more],
-        "columns": [[one.id, one.method, one.color, {name: str(value) for name, value in one.fields.items()}] for one in wishes.columns],
+        "columns": [
+            [one.id, one.method, one.color, {name: str(value) for name, value in one.fields.items()}]
+            for one in wishes.columns
+        ],
         "adversary": [wishes.r, wishes.secret, wishes.target],
     }
 
@@ -75,4 +78,3 @@ def content(table: LoadedTable, wishes: Wishes, shown: list[Shown]) -> Facts:
             for one in shown
         ],
     }
-

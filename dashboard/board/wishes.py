@@ -84,7 +84,9 @@ class Wishes:
         levels = {name: kept for name, kept in self.levels.items() if name != axis}
         if value is not None:
             levels[axis] = value
-        return replace(self, levels=MappingProxyType({name: levels[name] for name in ("k", "l", "t") if name in levels}))
+        return replace(
+            self, levels=MappingProxyType({name: levels[name] for name in ("k", "l", "t") if name in levels})
+        )
 
     def with_column(self, method: str, fields: Mapping[str, Any] | None = None) -> Wishes:
         """The wishes with one more column, in the first colour that is free."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -11,13 +11,12 @@ from anoncore import AnonymizationError, Microdata
 from anoncore.algorithms import Algorithm
 from anoncore.search.keeping import asked as requirements_of
 from anoncore.search.keeping import keeping
-from dashboard import routes, state
+from dashboard import state
 from dashboard.board import facts, grid, shipped
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.grid import Asked, Shown, SlowFacts
 from dashboard.board.wishes import MOST_COLUMNS, Column, Wishes
 from dashboard.charts.trade_off import Tried, trade_off
-from dashboard.markdown import escaped
 from dashboard.palette import run_style
 from dashboard.views import board_dialogs as dialogs
 from dashboard.views import board_table, parts
@@ -82,9 +81,17 @@ def _promises(wishes: Wishes, data: Microdata) -> None:
                 dialogs.more_promises(wishes, data)
             return
         with places[1]:
-            _level("l", "l: no belief above 1/l", L_STEPS, wishes, "l = 3: in no group has one value more than a third.")
+            _level(
+                "l", "l: no belief above 1/l", L_STEPS, wishes, "l = 3: in no group has one value more than a third."
+            )
         with places[2]:
-            _level("t", "t: distance of every group", T_STEPS, wishes, "t-closeness: earth mover's distance, 0 is as in the table, 1 as far as can be.")
+            _level(
+                "t",
+                "t: distance of every group",
+                T_STEPS,
+                wishes,
+                "t-closeness: earth mover's distance, 0 is as in the table, 1 as far as can be.",
+            )
         with places[3], st.container(horizontal=True, vertical_alignment="bottom"):
             dialogs.more_promises(wishes, data)
             dialogs.adversary(wishes, data)
@@ -187,25 +194,23 @@ def _watch(bench: Bench, version: int) -> None:
 def _map(shown: Sequence[Shown], bench: Bench | None, wishes: Wishes, data: Microdata) -> None:
     """Every release that was tried so far, cost against risk."""
     secret = wishes.secret_of(data)
-    tried: list[Tried] = []
-    titles = {column.id: f"{column.title}" for column in wishes.columns}
-    for one in shown:
-        if one.status == "ready" and one.quick is not None and (risk := _risk(one.quick, secret)) is not None:
-            if "value" in one.quick["lost"]:
-                tried.append(Tried(titles[one.id], one.quick["lost"]["value"], risk, run_style(one.color)))
-    if bench is not None:
-        current = {run.id for run in state.runs() if run.column}
-        for attempt in bench.attempts:
-            quick = attempt.quick.get(secret)
-            if attempt.run is None or quick is None or attempt.run.id in current or "value" not in quick["lost"]:
-                continue
-            risk = _risk(quick, secret)
-            if risk is not None:
-                tried.append(Tried(attempt.run.label, quick["lost"]["value"], risk))
+    tried = [
+        Tried(one.title, *point, run_style(one.color))
+        for one in shown
+        if one.status == "ready" and (point := _point(one.quick, secret)) is not None
+    ]
+    current = {run.id for run in state.runs() if run.column}
+    tried += [
+        Tried(attempt.run.label, *point)
+        for attempt in (() if bench is None else bench.attempts)
+        if attempt.run is not None
+        and attempt.run.id not in current
+        and (point := _point(attempt.quick.get(secret), secret)) is not None
+    ]
     if not tried:
         return
     st.subheader("What each release trades for what")
-    words = "mean belief in the true secret" if secret is not None else "risk to be found in the smallest group"
+    words = "risk to be found in the smallest group" if secret is None else "mean belief in the true secret"
     parts.chart(
         trade_off(tried, words),
         key="board-map",
@@ -215,8 +220,11 @@ def _map(shown: Sequence[Shown], bench: Bench | None, wishes: Wishes, data: Micr
     )
 
 
-def _risk(quick: facts.Facts, secret: str | None) -> float | None:
-    """How sure an adversary is of the truth on average; without a secret, how surely the least hidden person is found."""
-    if secret is None:
-        return 1 / max(int(quick["smallest"]), 1)
-    return quick["belief"].get("truth")
+def _point(quick: facts.Facts | None, secret: str | None) -> tuple[float, float] | None:
+    """Cost and risk of a release: how sure an adversary is of the truth on average, or without a secret, how surely
+    the least hidden person is found.
+    """
+    if quick is None or "value" not in quick["lost"]:
+        return None
+    risk = 1 / max(int(quick["smallest"]), 1) if secret is None else quick["belief"].get("truth")
+    return None if risk is None else (quick["lost"]["value"], float(risk))

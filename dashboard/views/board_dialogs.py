@@ -116,7 +116,9 @@ def _choose_method(key: str, first: str) -> type[Algorithm]:
     family_key = f"{key}-family"
     if state.widget_value(family_key) not in shown:
         state.set_widget_values({family_key: ALGORITHMS[first].family})
-    family = st.selectbox("What it does to the table", shown, key=family_key, format_func=lambda one: FAMILIES.get(one, one))
+    family = st.selectbox(
+        "What it does to the table", shown, key=family_key, format_func=lambda one: FAMILIES.get(one, one)
+    )
     names = families[family]
     name_key = f"{key}-{family}"
     if state.widget_value(name_key) not in names:
@@ -125,7 +127,9 @@ def _choose_method(key: str, first: str) -> type[Algorithm]:
         "Method",
         names,
         key=name_key,
-        format_func=lambda one: f"**{ALGORITHMS[one].title}**" + (" (begin with this one)" if one in RECOMMENDED else ""),
+        format_func=lambda one: (
+            f"**{ALGORITHMS[one].title}**" + (" (begin with this one)" if one in RECOMMENDED else "")
+        ),
         captions=[ALGORITHMS[one].summary for one in names],
     )
     kind = ALGORITHMS[name]
@@ -213,7 +217,9 @@ def more_promises(wishes: Wishes, data: Microdata) -> None:
             values |= {"more": [forms.entry(values, one) for one in wishes.more], "seen": wishes.more}
             state.drop_widgets("board-requirements.")
         try:
-            found = forms.requirement_rows("more", "Also asked of every group", "board-requirements", values, forms.Names.of(data))
+            found = forms.requirement_rows(
+                "more", "Also asked of every group", "board-requirements", values, forms.Names.of(data)
+            )
         except AnonymizationError as error:
             st.warning(escaped(str(error)))
             return

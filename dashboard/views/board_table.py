@@ -119,7 +119,11 @@ def ask_for_tags(error: AnonymizationError) -> None:
         ("identifier", "Names the person", "Left out of every release: name, e-mail address, number of a card."),
     ):
         chosen[role] = st.multiselect(
-            label, names, default=[name for name in names if suggested.get(name) == role], help=help, key=f"tags-{role}-{table.id}"
+            label,
+            names,
+            default=[name for name in names if suggested.get(name) == role],
+            help=help,
+            key=f"tags-{role}-{table.id}",
         )
     twice = sorted({name for name in names if sum(name in held for held in chosen.values()) > 1})
     if twice:
@@ -141,6 +145,3 @@ def _tag(chosen: dict[str, list[str]]) -> None:
         for name in names:
             tags = tags.changed("roles", name, role)
     state.set_tags(tags)
-
-
-

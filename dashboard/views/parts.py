@@ -47,8 +47,8 @@ def shown_run() -> Run | None:
     run = state.current_run()
     if run is None:
         st.info(
-            "No release yet. Make those of the board, or choose a method on the page Anonymize and run it; the result is "
-            "judged here."
+            "No release yet. Make those of the board, or choose a method on the page Anonymize and run it; the "
+            "result is judged here."
         )
         with st.container(horizontal=True):
             if st.button("Make the board's releases", type="primary", on_click=state.set_live):

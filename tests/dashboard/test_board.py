@@ -88,7 +88,8 @@ def test_a_first_visit_shows_what_ships_and_computes_nothing(visitor, drawn):
     assert [column["title"] for column in drawn[-1]["columns"]] == ["Mondrian", "Anatomy", "Slicing", "Stack & Deal"]
     assert all(cell["state"] == "exact" for row in drawn[-1]["rows"] for cell in row["cells"])
     assert "ship with the program" in visitor.texts()
-    assert "board" not in workspace(visitor).jobs and workspace(visitor).runs == ()
+    assert "board" not in workspace(visitor).jobs
+    assert workspace(visitor).runs == ()
 
 
 def test_an_uploaded_table_is_tagged_and_four_methods_are_compared(visitor, drawn):

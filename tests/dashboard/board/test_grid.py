@@ -67,7 +67,11 @@ def test_a_column_is_never_green_when_something_asked_is_missing():
 
 
 def test_the_cheapest_column_is_sought_among_those_that_keep_everything():
-    columns = [column("c1", MISSED, facts=quick(lost=0.0)), column("c2", facts=quick(lost=0.3)), column("c3", facts=quick(lost=0.2))]
+    columns = [
+        column("c1", MISSED, facts=quick(lost=0.0)),
+        column("c2", facts=quick(lost=0.3)),
+        column("c3", facts=quick(lost=0.2)),
+    ]
     assert cheapest(columns) == "c3"
     assert cheapest([column("c1", MISSED)]) is None
 

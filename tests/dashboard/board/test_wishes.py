@@ -19,7 +19,8 @@ def test_the_board_begins_with_promises_and_methods_that_differ_in_kind():
     assert [column.method for column in found.columns] == ["mondrian", "anatomy", "slicing", "stack-and-deal"]
     assert [column.color for column in found.columns] == [0, 1, 2, 3]
     without = first_wishes(Microdata(PEOPLE, {"age": "quasi-identifier"}))
-    assert dict(without.levels) == {"k": 10} and "anatomy" not in [one.method for one in without.columns]
+    assert dict(without.levels) == {"k": 10}
+    assert "anatomy" not in [one.method for one in without.columns]
 
 
 def test_columns_come_and_go_and_colours_are_used_again():
@@ -63,7 +64,8 @@ def test_undo_and_redo_walk_the_same_steps_as_a_list_would(moves):
         else:
             history.step(move)
         assert history.now == steps[at]
-        assert bool(history.past) == (at > 0) and bool(history.future) == (at < len(steps) - 1)
+        assert bool(history.past) == (at > 0)
+        assert bool(history.future) == (at < len(steps) - 1)
 
 
 def test_only_so_many_steps_are_kept():
