@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import cpu_count
 from typing import Annotated, ClassVar, Literal
 
@@ -156,7 +156,7 @@ class Mondrian(Algorithm):
             raise DataError(f"The target '{self.target}' is not numeric; use the split 'infogain' for a class.")
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
-        growth = _Growth.of(self, data)
+        growth = Growth.of(self, data)
         growth.run(progress)
         partition = Partition(growth.groups())
         if self.recoding == "rows":
@@ -239,7 +239,7 @@ def search_of(
 
 
 @dataclass(eq=False)
-class _Growth:
+class Growth:
     """One run of the kernels: the rows as columns of codes, moved about until every node is a leaf."""
 
     rows: npt.NDArray[np.int32]
@@ -247,9 +247,16 @@ class _Growth:
     attributes: Attributes
     search: Search
     checks: KernelChecks
+    spare: npt.NDArray[np.int32] = field(init=False)
+    starts: npt.NDArray[np.uint8] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.spare = np.empty_like(self.rows)
+        self.starts = np.zeros(len(self.rows), dtype=np.uint8)
 
     @classmethod
-    def of(cls, model: Mondrian, data: Microdata) -> _Growth:
+    def of(cls, model: Mondrian, data: Microdata) -> Growth:
+        """The whole table as one node that is not cut yet."""
         names = data.quasi_identifiers
         checks = CheckSet(model.requirements, data)
         columns = [data.codes[name] for name in names] + [view.codes for view in checks.views]
@@ -269,32 +276,38 @@ class _Growth:
     def run(self, progress: Progress) -> None:
         """Split large nodes one by one, and hand small ones to the pool, until all rows are in leaves."""
         n = len(self.rows)
-        self.spare = np.empty_like(self.rows)
-        self.starts = np.zeros(n, dtype=np.uint8)
         done = 0
         if n <= SMALL_TASK:
             # A single task: threads would take longer than the work where many small tables are cut one by one.
-            self._task(0, n)
+            self._task(0, n, SMALL_TASK)
             return
         with ThreadPoolExecutor(cpu_count()) as pool:
-            running: set[Future[list[tuple[int, int]]]] = {pool.submit(self._task, 0, n)}
+            running: set[Future[list[tuple[int, int]]]] = {pool.submit(self._task, 0, n, SMALL_TASK)}
             try:
                 while running:
                     finished, running = wait(running, return_when=FIRST_COMPLETED)
                     for task in finished:
                         for lo, hi in task.result():
                             if lo < hi:
-                                running.add(pool.submit(self._task, lo, hi))
+                                running.add(pool.submit(self._task, lo, hi, SMALL_TASK))
                             done += max(lo - hi, 0)
                     progress(0.05 + 0.85 * done / n, f"{done:,} of {n:,} rows in their classes")
             finally:
                 for task in running:
                     task.cancel()
 
-    def _task(self, lo: int, hi: int) -> list[tuple[int, int]]:
-        """The nodes that remain of one node, as (lo, hi); rows that are finished come back as (hi, lo)."""
+    def cut_once(self, lo: int, hi: int) -> list[tuple[int, int]]:
+        """Cut the node of rows lo..hi-1; returns its sides as (lo, hi), none if it is a leaf."""
+        nodes = self._task(lo, hi, 0)
+        return nodes if nodes[0] != (hi, lo) else []
+
+    def _task(self, lo: int, hi: int, small: int) -> list[tuple[int, int]]:
+        """The nodes that remain of one node, as (lo, hi); rows that are finished come back as (hi, lo).
+
+        A node of more than `small` rows is cut once, a smaller one down to its leaves.
+        """
         table = Partitioning(self.rows, self.spare, self.regions, self.starts)
-        ends = grow(table, lo, hi, SMALL_TASK, self.attributes, self.search, self.checks).tolist()
+        ends = grow(table, lo, hi, small, self.attributes, self.search, self.checks).tolist()
         return list(zip([lo, *ends[:-1]], ends, strict=True)) if ends else [(hi, lo)]
 
     def groups(self) -> npt.NDArray[np.int32]:

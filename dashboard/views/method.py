@@ -12,6 +12,8 @@ from dashboard.state import Run
 from dashboard.views import parts
 
 PANELS: dict[str, str] = {
+    "incognito": "incognito",
+    "mondrian": "mondrian",
     "slicing": "slicing",
     "random-buckets": "slicing",
     "sensitive-space-fragmentation": "sensitive_space",

@@ -1,4 +1,4 @@
-"""The pages that draw a release in a real browser: rows before and after."""
+"""The pages that draw a release in a real browser: rows before and after, the lattice of levels, and cuts."""
 
 from __future__ import annotations
 
@@ -33,3 +33,32 @@ def test_rows_before_and_after_are_gone_through_and_a_pair_is_chosen(browse: Any
     visitor.choose("Across", "sex")
     visitor.see("The table of 'sex'")
     assert visitor.page.locator("[class*='st-key-before-after-joint'] .heatmaplayer").count() == 3
+
+
+def test_a_click_in_the_lattice_shows_another_combination_of_levels(browse: Any) -> None:
+    visitor = browse(width=1440, height=1400)
+    visitor.open()
+    visitor.go("Anonymize")
+    visitor.choose("Method", "Incognito", exact=False)
+    visitor.press(re.compile("^Run$"))
+    visitor.see("Run 1 · Incognito", seconds=180)
+    visitor.go("Method")
+    visitor.see("Combinations of levels", seconds=120)
+    visitor.see("Published.")
+    marks = visitor.page.locator(".scatterlayer .points path")
+    visitor.click_until_shown(marks.first, visitor.page.get_by_text("Not anonymous.").first)
+
+
+def test_cuts_are_gone_through(browse: Any) -> None:
+    visitor = browse(width=1440, height=1400)
+    visitor.open()
+    visitor.go("Anonymize")
+    visitor.choose("Method", "Mondrian", exact=False)
+    visitor.press(re.compile("^Run$"))
+    visitor.see("Run 1 · Mondrian", seconds=120)
+    visitor.go("Method")
+    visitor.see("is cut by")
+    first = visitor.text()
+    visitor.press("Next")
+    assert visitor.text() != first
+    visitor.see("Thin lines: the 3 regions")

@@ -175,10 +175,10 @@ class Incognito(Algorithm):
         InfeasibleError
             Where no node satisfies the requirements.
         """
-        return _Search(self, data).run(progress)
+        return Search(self, data).run(progress)
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
-        search = _Search(self, data)
+        search = Search(self, data)
         result = search.run(progress)
         lattice = search.lattice
         everything = range(len(lattice.names))
@@ -211,7 +211,7 @@ class Incognito(Algorithm):
         return Release(data, (Fragment("release", partition, recodings),), self, tuple(notes))
 
 
-class _Search:
+class Search:
     """One search of one table."""
 
     def __init__(self, model: Incognito, data: Microdata) -> None:
@@ -315,7 +315,7 @@ class _Search:
             if suppressed > self.limit:
                 continue
             covered[tuple(slice(level, None) for level in node)] = True
-            passing[node] = (self._loss(node, groups, kept), suppressed)
+            passing[node] = (self.loss(node, groups, kept), suppressed)
         return passing
 
     def kept(self, groups: FrequencySet) -> Grid:
@@ -333,7 +333,8 @@ class _Search:
             kept[group] = False
         return kept
 
-    def _loss(self, node: Node, groups: FrequencySet, kept: Grid) -> float:
+    def loss(self, node: Node, groups: FrequencySet, kept: Grid) -> float:
+        """Mean loss of a cell where the groups that are not kept are suppressed."""
         everything = range(len(self.lattice.names))
         sizes = groups.sizes
         losses = self.lattice.losses(everything, node, groups)

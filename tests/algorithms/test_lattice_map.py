@@ -1,0 +1,89 @@
+"""The map of the lattice against the whole lattice by brute force, and which of its nodes are drawn."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anoncore import InfeasibleError, Microdata, ReleaseError
+from anoncore.algorithms import Anatomy, Incognito
+from anoncore.algorithms.full_domain.lattice_map import LatticeMap, lattice_map, node_facts
+from anoncore.requirements import KAnonymity
+from tests.algorithms.test_incognito import REQUIREMENTS, labels, loss, satisfying, tables
+
+
+@pytest.mark.slow
+@settings(max_examples=25, deadline=None)
+@given(
+    data=tables(),
+    requirements=st.sampled_from(REQUIREMENTS),
+    max_suppression=st.sampled_from([0.0, 0.2]),
+)
+def test_every_node_against_brute_force(data, requirements, max_suppression):
+    model = Incognito(requirements=requirements, max_suppression=max_suppression)
+    try:
+        release = model.anonymize(data)
+    except InfeasibleError:
+        return
+    expected, found = satisfying(model, data), lattice_map(release)
+    assert found.chosen == model.search(data).levels
+    assert set(found.minimal) <= set(expected)
+    for node in product(*(range(top + 1) for top in found.heights)):
+        assert found.height[node] == sum(node)
+        assert found.loss[node] == pytest.approx(loss(data, node))
+        facts = node_facts(release, node)
+        assert facts.anonymous == (node in expected)
+        sizes = pd.Series(labels(data, node)).value_counts()
+        assert (facts.n_groups, facts.smallest) == (len(sizes), sizes.min())
+        if found.is_certain:
+            assert found.anonymous[node] == (node in expected)
+            assert facts.loss == pytest.approx(loss(data, node))
+        if node in expected:
+            assert facts.suppressed == len(expected[node])
+            assert facts.loss == pytest.approx(loss(data, node, expected[node]))
+        else:
+            assert not found.is_certain or not found.anonymous[node]
+            assert facts.failing > 0
+
+
+def map_with(sizes: tuple[int, ...], minimal: tuple[tuple[int, ...], ...]) -> LatticeMap:
+    anonymous = np.zeros(sizes, dtype=bool)
+    for node in minimal:
+        anonymous[tuple(slice(level, None) for level in node)] = True
+    names = tuple("abcdefgh"[: len(sizes)])
+    return LatticeMap(names, anonymous, np.indices(sizes).sum(axis=0) / sum(sizes), minimal, minimal[0], True)
+
+
+def test_a_small_lattice_is_drawn_whole():
+    found = map_with((2, 3), ((1, 0), (0, 2)))
+    assert found.excerpt() == [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (1, 2)]
+    assert found.above((0, 1)) == [(1, 1), (0, 2)]
+    assert found.below((1, 2)) == [(0, 2), (1, 1)]
+    every, anonymous = found.counts()
+    assert every.tolist() == [1, 2, 2, 1]
+    assert anonymous.tolist() == [0, 1, 2, 1]
+
+
+def test_of_a_large_lattice_the_border_is_drawn():
+    minimal = ((3, 0, 2, 1, 0), (0, 3, 3, 0, 1), (2, 2, 2, 2, 2))
+    found = map_with((6, 6, 6, 6, 6), minimal)
+    drawn = found.excerpt(100)
+    assert len(drawn) == len(set(drawn)) == 100
+    assert drawn[0] == (0,) * 5
+    assert drawn[-1] == (5,) * 5
+    for node in minimal:
+        assert {node, *found.below(node)} <= set(drawn)
+    assert {*found.above(minimal[0])} <= set(drawn)
+    assert [sum(node) for node in drawn] == sorted(sum(node) for node in drawn)
+
+
+def test_other_methods_have_no_lattice():
+    data = Microdata(pd.DataFrame({"a": [1, 2], "s": ["x", "y"]}), roles={"a": "quasi-identifier", "s": "sensitive"})
+    with pytest.raises(ReleaseError, match="Only a release that Incognito made"):
+        lattice_map(Anatomy(l=2, seed=1).anonymize(data))
+    assert node_facts(Incognito(requirements=(KAnonymity(k=2),)).anonymize(data), (1,)).n_groups == 1
