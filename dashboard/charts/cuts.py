@@ -52,9 +52,10 @@ def cut_map(plane: CutPlane) -> go.Figure:
         hoverinfo="skip",
         name="regions",
     )
+    left, right, bottom, top = (np.split(edge, len(edge)) for edge in plane.sides)
     sides = [
         go.Scatter(
-            **_outlines(tuple(edge[number : number + 1] for edge in plane.sides)),
+            **_outlines((left[number], right[number], bottom[number], top[number])),
             mode="lines",
             fill="toself",
             fillcolor=faint(SIDES[number % len(SIDES)], 0.28),

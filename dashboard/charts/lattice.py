@@ -105,7 +105,7 @@ def _marks(
     numbers = np.flatnonzero(which)
     texts = [
         f"{levels_text(drawing.nodes[number])}<br>loss {lattice.loss[drawing.nodes[number]]:.1%} before suppression"
-        for number in numbers
+        for number in numbers.tolist()
     ]
     return go.Scatter(
         x=drawing.x[numbers],
