@@ -109,12 +109,25 @@ def _unit(recipe: Recipe) -> dict[str, Any]:
 def _hierarchy(name: str, spec: HierarchySpec, imports: _Imports) -> _Code:
     if spec.path is not None:
         return _Code(f"{imports.need('anoncore.table.hierarchy_files', 'read_hierarchy')}(HERE / {spec.path!r})")
-    tree = imports.need("anoncore", "Hierarchy")
     for form, method in ((spec.levels, "from_table"), (spec.taxonomy, "from_nested")):
         if form is not None:
             lines = pformat(_values(form, imports), width=WIDTH - 8, sort_dicts=False)
+            tree = imports.need("anoncore", "Hierarchy")
             return _Code(f"{tree}.{method}(\n{indent(lines, ' ' * 8)}\n    )")
-    numbers = f"{imports.need('pandas', 'to_numeric')}(frame[{name!r}], errors='coerce')"
+    column = f"frame[{name!r}]"
+    ready_made = {
+        "calendar_hierarchy": spec.calendar,
+        "prefix_hierarchy": spec.prefix,
+        "grid_hierarchy": spec.grid,
+        "frequency_hierarchy": spec.rare,
+    }
+    for function, levels in ready_made.items():
+        if levels is not None:
+            return _Code(f"{imports.need('anoncore.table.hierarchy_defaults', function)}({column}, {list(levels)!r})")
+    if spec.first_letter:
+        return _Code(f"{imports.need('anoncore.table.hierarchy_defaults', 'letter_hierarchy')}({column})")
+    tree = imports.need("anoncore", "Hierarchy")
+    numbers = f"{imports.need('pandas', 'to_numeric')}({column}, errors='coerce')"
     if spec.width is not None:
         return _Code(f"{tree}.by_width({numbers}, {spec.width!r}, {spec.fanout}, {spec.start!r})")
     return _Code(f"{tree}.by_quantile({numbers}, {spec.quantiles}, {spec.fanout})")

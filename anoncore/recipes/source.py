@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import pandas as pd
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -20,6 +20,13 @@ from anoncore.base.toml import plain
 from anoncore.sources import read_table
 from anoncore.sources.table_files import DATABASES
 from anoncore.table.hierarchy import Hierarchy
+from anoncore.table.hierarchy_defaults import (
+    calendar_hierarchy,
+    frequency_hierarchy,
+    grid_hierarchy,
+    letter_hierarchy,
+    prefix_hierarchy,
+)
 from anoncore.table.hierarchy_files import read_hierarchy
 
 
@@ -145,8 +152,12 @@ def _table_taxonomy(taxonomy: Any) -> Any:
     return [table_value(value) for value in taxonomy] if isinstance(taxonomy, list) else taxonomy
 
 
+FORMS = ("taxonomy", "levels", "path", "width", "quantiles", "calendar", "prefix", "grid", "rare", "first_letter")
+"""The fields of which a hierarchy has exactly one."""
+
+
 class HierarchySpec(Model):
-    """How a hierarchy is given: nested groups, lines of levels, a file, or intervals of numbers."""
+    """How a hierarchy is given: nested groups, lines of levels, a file, intervals of numbers, or a ready-made form."""
 
     title: ClassVar[str] = "hierarchy"
 
@@ -169,11 +180,28 @@ class HierarchySpec(Model):
         None
     )
     fanout: Annotated[int, Field(ge=2, description="Intervals that each level joins to one of the next.")] = 2
+    calendar: Annotated[
+        tuple[Literal["day", "month", "quarter", "year", "decade"], ...] | None,
+        Field(min_length=1, description="Levels of the calendar for dates."),
+    ] = None
+    prefix: Annotated[
+        tuple[Annotated[int, Field(ge=1)], ...] | None,
+        Field(min_length=1, description="First characters of a code that the levels keep, such as 4, 3, 2."),
+    ] = None
+    grid: Annotated[
+        tuple[Annotated[float, Field(gt=0, allow_inf_nan=False)], ...] | None,
+        Field(min_length=1, description="Widths of the cells of a grid for coordinates, level by level."),
+    ] = None
+    rare: Annotated[
+        tuple[Annotated[float, Field(gt=0, lt=1)], ...] | None,
+        Field(min_length=1, description="Shares of the rows below which a value joins the other rare ones, by level."),
+    ] = None
+    first_letter: Annotated[bool, Field(description="Group texts by their first letter.")] = False
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
-        forms = {name: getattr(self, name) for name in ("taxonomy", "levels", "path", "width", "quantiles")}
-        if sum(value is not None for value in forms.values()) != 1:
+        forms = {name: getattr(self, name) for name in FORMS}
+        if sum(value is not None and value is not False for value in forms.values()) != 1:
             raise ValueError(f"give exactly one of {', '.join(forms)}.")
         if self.start is not None and self.width is None:
             raise ValueError("start goes with width.")
@@ -187,7 +215,7 @@ class HierarchySpec(Model):
         return cls(levels=[[value, *hierarchy.paths[value]] for value in hierarchy.leaves])
 
     def build(self, column: pd.Series[Any], folder: Path) -> Hierarchy:
-        """The hierarchy of a column. Raises DataError where it cannot be read or the column is not numeric."""
+        """The hierarchy of a column. Raises DataError where it cannot be read or the column does not fit."""
         if self.path is not None:
             return read_hierarchy(folder / self.path)
         if self.levels is not None:
@@ -196,9 +224,19 @@ class HierarchySpec(Model):
             return Hierarchy.from_table([[table_value(value), *labels] for value, *labels in self.levels])
         if self.taxonomy is not None:
             return Hierarchy.from_nested(_table_taxonomy(self.taxonomy))
+        if self.calendar is not None:
+            return calendar_hierarchy(column, self.calendar)
+        if self.prefix is not None:
+            return prefix_hierarchy(column, self.prefix)
+        if self.grid is not None:
+            return grid_hierarchy(column, self.grid)
+        if self.rare is not None:
+            return frequency_hierarchy(column, self.rare)
+        if self.first_letter:
+            return letter_hierarchy(column)
         numbers = pd.to_numeric(column, errors="coerce")
         if pd.api.types.is_datetime64_any_dtype(column.dtype) or (numbers.isna() & column.notna()).any():
-            raise DataError("intervals need a column of numbers; use taxonomy, levels or path.")
+            raise DataError("intervals need a column of numbers; use calendar for dates, or taxonomy, levels or path.")
         if self.width is not None:
             return Hierarchy.by_width(numbers, self.width, self.fanout, self.start)
         return Hierarchy.by_quantile(numbers, self.quantiles or 1, self.fanout)

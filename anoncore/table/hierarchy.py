@@ -339,7 +339,9 @@ def _build_tree(domain: Domain, paths: list[tuple[str, ...]], height: int) -> Tr
     owner = np.full(len(paths), -1, dtype=np.int64)  # lowest node so far that holds each code
     for level in range(height, -1, -1):
         texts = [path[level - 1] for path in paths] if level else [domain.text(code) for code in range(len(paths))]
-        keys = texts if level else list(range(len(paths)))
+        keys: list[Any] = list(texts) if level else list(range(len(paths)))
+        if domain.missing_code is not None and level < height:
+            keys[domain.missing_code] = None  # also where a group has the text of missing cells
         # A node is a run of codes with one label. A label that comes back after another one was torn apart.
         start = 0
         seen: set[Any] = set()
@@ -349,7 +351,8 @@ def _build_tree(domain: Domain, paths: list[tuple[str, ...]], height: int) -> Tr
             if keys[start] in seen:
                 raise DataError(
                     f"The order of '{domain.name}' tears the group {quoted(texts[start])} of its hierarchy apart at "
-                    f"{quoted(domain.text(start))}; change the order or the hierarchy."
+                    f"{quoted(domain.text(start))}: on level {level}, values that lie between its own are in another "
+                    "group. Put neighbours together, or change the order of the values."
                 )
             seen.add(keys[start])
             above = int(owner[start])

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 from anoncore.base.errors import DataError
-from anoncore.base.texts import quoted
+from anoncore.base.texts import quoted, value_text
 from anoncore.table.hierarchy import Hierarchy
+
+QUOTED = re.compile(r'(^|[;,])"(?:[^"]++|"")*+"', re.MULTILINE)
+"""A field in quotes, with the separator before it."""
+SPECIAL = frozenset(';,"\r\n\ufeff')
+"""What may not stand in a field without quotes."""
 
 
 def read_hierarchy(source: str | Path | bytes, name: str | None = None) -> Hierarchy:
     """A hierarchy from a UTF-8 file: each line a value, then its generalizations up to the top.
 
-    Fields are separated by semicolons or commas, whichever the first line has more of. `source` is a path or the bytes;
-    `name` is what messages call the file. Raises DataError for a file that is no hierarchy.
+    Fields are separated by semicolons or commas, whichever the first line has more of outside of quotes. `source` is a
+    path or the bytes; `name` is what messages call the file. Raises DataError for a file that is no hierarchy.
     """
     label = name or (Path(source).name if isinstance(source, str | Path) else "hierarchy")
     content = source if isinstance(source, bytes) else _load(Path(source), label)
@@ -23,7 +29,7 @@ def read_hierarchy(source: str | Path | bytes, name: str | None = None) -> Hiera
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(f"{quoted(label)} is not UTF-8 text; save the hierarchy as CSV in UTF-8.") from None
-    first = text.partition("\n")[0]
+    first = QUOTED.sub(r"\1", text).lstrip("\r\n").partition("\n")[0]
     separator = ";" if first.count(";") >= max(first.count(","), 1) else ","
     try:
         lines = [line for line in csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True) if line]
@@ -35,6 +41,48 @@ def read_hierarchy(source: str | Path | bytes, name: str | None = None) -> Hiera
         return Hierarchy.from_table(lines)
     except DataError as error:
         raise DataError(f"{quoted(label)}: {error}") from None
+
+
+def hierarchy_text(hierarchy: Hierarchy) -> str:
+    """The file that `read_hierarchy` reads back: a line per value with its groups, from level 1 to the top.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The hierarchy.
+
+    Returns
+    -------
+    str
+        Text for a UTF-8 file, separated by semicolons. Texts that hold a separator, a quote or a line break are quoted.
+
+    Raises
+    ------
+    DataError
+        Where two values with different groups have the same text, such as 1 and "1": a file cannot tell them apart.
+
+    Examples
+    --------
+    >>> from anoncore import Hierarchy
+    >>> from anoncore.table.hierarchy_files import hierarchy_text
+    >>> print(hierarchy_text(Hierarchy.by_width([21, 24, 30], 10)), end="")
+    21;20-29;*
+    24;20-29;*
+    30;30-39;*
+    """
+    lines: dict[str, tuple[str, ...]] = {}
+    for value in hierarchy.leaves:
+        path = hierarchy.paths[value]
+        if lines.setdefault(value_text(value), path) != path:
+            raise DataError(
+                f"Two values are written {quoted(value_text(value))} and lie in different groups, which a file cannot "
+                "tell; put them into the same groups."
+            )
+    return "".join(";".join(map(_field, (text, *path))) + "\n" for text, path in lines.items())
+
+
+def _field(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if SPECIAL & set(text) or not text else text
 
 
 def _load(path: Path, label: str) -> bytes:

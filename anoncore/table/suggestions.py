@@ -170,7 +170,8 @@ def _uniqueness(names: tuple[str, ...], columns: Sequence[npt.NDArray[np.int64]]
     return Uniqueness(names, n_rows, int((sizes == 1).sum()), len(sizes), 1 - joined / pairs if pairs else 1.0)
 
 
-def _words(name: str) -> set[str]:
+def name_words(name: str) -> set[str]:
+    """The words of a column's name in small letters, also where capitals part them: `zipCode` is `zip` and `code`."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
     return set(re.split(r"[^a-z]+", apart.lower())) - {""}
 
@@ -179,7 +180,7 @@ def _by_itself(summary: ColumnSummary) -> Suggestion | None:
     """What the column alone tells: an identifier, a sensitive attribute, or nothing to protect; None if it tells
     nothing.
     """
-    name, words = summary.name, _words(summary.name)
+    name, words = summary.name, name_words(summary.name)
     share = summary.distinct_share
     if summary.n_distinct <= 1:
         what = "It has no values." if summary.n_distinct == 0 else "It has the same value in every row."
@@ -219,7 +220,7 @@ def _numbers_rows(summary: ColumnSummary) -> bool:
 
 def _by_separation(summary: ColumnSummary, sets: Sequence[Uniqueness]) -> Suggestion:
     """Quasi-identifier by name or as a member of a separating set, else insensitive."""
-    name, words = summary.name, _words(summary.name) & KNOWABLE
+    name, words = summary.name, name_words(summary.name) & KNOWABLE
     best = next((candidate for candidate in sets if name in candidate.attributes), None)
     reasons = []
     if best is not None:

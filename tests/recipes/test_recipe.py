@@ -117,6 +117,11 @@ HIERARCHY = st.one_of(
     st.builds(HierarchySpec, path=PATH),
     st.builds(HierarchySpec, width=st.floats(0.1, 99), start=st.none() | st.floats(-9, 9), fanout=st.integers(2, 5)),
     st.builds(HierarchySpec, quantiles=st.integers(1, 99), fanout=st.integers(2, 5)),
+    st.builds(HierarchySpec, calendar=st.lists(st.sampled_from(["day", "month", "decade"]), min_size=1)),
+    st.builds(HierarchySpec, prefix=st.lists(st.integers(1, 9), min_size=1, max_size=3)),
+    st.builds(HierarchySpec, grid=st.lists(st.floats(0.1, 99), min_size=1, max_size=3)),
+    st.builds(HierarchySpec, rare=st.lists(st.floats(0.01, 0.9), min_size=1, max_size=3)),
+    st.just(HierarchySpec(first_letter=True)),
 )
 SOURCE = st.one_of(
     st.builds(Source, path=PATH, sheet=st.none() | LABEL | st.integers(0, 5), missing=st.lists(LABEL, max_size=2)),

@@ -98,6 +98,38 @@ def test_every_tag_every_kind_of_hierarchy_and_measures(tmp_path: Path) -> None:
     assert len(found["results"]) == 2
 
 
+def test_ready_made_hierarchies_are_made_by_the_script_as_by_the_recipe(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "born": pd.to_datetime(["1987-03-01", "1987-03-15", "1991-11-30", "1991-12-24"] * 2),
+            "zip": ["80331", "80333", "20095", "20097"] * 2,
+            "latitude": [48.13, 48.17, 53.55, 53.58] * 2,
+            "work": ["cook", "nurse", "pilot", "cook"] * 2,
+            "street": ["Am Wall", "Allee", "Bogen", "Bahnweg"] * 2,
+        }
+    )
+    frame.to_parquet(tmp_path / "people.parquet")
+    recipe = Recipe(
+        source=Source(path="people.parquet"),
+        algorithm=Mondrian(requirements=(KAnonymity(k=2),)),
+        roles=dict.fromkeys(frame.columns, "quasi-identifier"),
+        hierarchies={
+            "born": HierarchySpec(calendar=("month", "year")),
+            "zip": HierarchySpec(prefix=(4, 2)),
+            "latitude": HierarchySpec(grid=(0.1, 1.0)),
+            "work": HierarchySpec(rare=(0.3,)),
+            "street": HierarchySpec(first_letter=True),
+        },
+        folder=tmp_path,
+    )
+    data = executed(recipe, tmp_path)["data"]
+    expected = recipe.run().data
+    assert {name: one.paths for name, one in data.hierarchies.items()} == {
+        name: one.paths for name, one in expected.hierarchies.items()
+    }
+    assert data.hierarchies["born"].path_of(frame["born"][0]) == ("1987-03", "1987", "*")
+
+
 @pytest.mark.parametrize("tagged", [False, True])
 def test_a_built_in_table_comes_with_its_own_tags_or_those_of_the_recipe(tagged: bool, tmp_path: Path) -> None:
     recipe = Recipe(source=Source(builtin="census", rows=200, seed=4), algorithm=Mondrian())

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from anoncore import Microdata
+from anoncore import Hierarchy, Microdata
 from anoncore.base.errors import DataError
-from anoncore.table.hierarchy_files import read_hierarchy
+from anoncore.table.hierarchy_defaults import calendar_hierarchy
+from anoncore.table.hierarchy_files import hierarchy_text, read_hierarchy
 from tests.shared_data import FOLDER, needs
 
 
@@ -64,3 +67,44 @@ def test_hierarchies_of_a_public_table_fit_it(name: str) -> None:
     data = Microdata(column, roles={name: "quasi-identifier"}, hierarchies={name: hierarchy})
     assert data.domain[name].tree is not None
     assert {path[-1] for path in hierarchy.paths.values()} == {"*"}
+
+
+TEXTS = st.text(st.sampled_from('ab;,"\n\r\t *é\ufeff') | st.characters(codec="utf-8"), max_size=4)
+
+
+@given(st.dictionaries(TEXTS, st.tuples(TEXTS, st.sampled_from(["x", "y;z", "u,v", '"'])), min_size=1, max_size=8))
+@settings(max_examples=300, deadline=None)
+def test_a_written_hierarchy_is_read_back(branches: dict[str, tuple[str, str]]) -> None:
+    # One upper group per lower one, so that they nest.
+    upper = dict(branches.values())
+    hierarchy = Hierarchy({value: (low, upper[low], "*") for value, (low, _) in branches.items()})
+    again = read_hierarchy(hierarchy_text(hierarchy).encode())
+    assert again.paths == hierarchy.paths
+
+
+def test_numbers_and_dates_come_back_as_texts_that_the_table_knows() -> None:
+    column = pd.DataFrame(
+        {"age": [21.0, 24.5, 30.0], "day": pd.to_datetime(["2020-01-01", "2020-01-09", "2021-03-04"])}
+    )
+    for hierarchy, name in (
+        (Hierarchy.by_width(column["age"], 0.5), "age"),
+        (calendar_hierarchy(column["day"]), "day"),
+    ):
+        again = read_hierarchy(hierarchy_text(hierarchy).encode())
+        one, other = (Microdata(column, hierarchies={name: found}).domain[name].tree for found in (hierarchy, again))
+        assert one is not None
+        assert other is not None
+        assert one.labels == other.labels
+        assert one.parent.tolist() == other.parent.tolist()
+
+
+def test_values_that_a_file_cannot_tell_apart_are_named() -> None:
+    assert hierarchy_text(Hierarchy({1: ["A"], "1": ["A"]})) == "1;A\n"
+    with pytest.raises(DataError, match="Two values are written '1' and lie in different groups"):
+        hierarchy_text(Hierarchy({1: ["A"], "1": ["B"]}))
+
+
+def test_commas_in_quotes_do_not_tell_the_separator() -> None:
+    paths = read_hierarchy(b'\n"[1, 2) x [3, 4)";"[1, 3) x [3, 5)";"*"\n').paths
+    assert paths == {"[1, 2) x [3, 4)": ("[1, 3) x [3, 5)", "*")}
+    assert read_hierarchy(b'5" pipe,long,*\n').paths == {'5" pipe': ("long", "*")}

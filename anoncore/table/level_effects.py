@@ -1,0 +1,126 @@
+"""What each level of a hierarchy would do to the groups of rows that nobody can tell apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anoncore.base.errors import DataError
+from anoncore.base.texts import listing
+from anoncore.kernels.arrays import Codes, Int64
+from anoncore.table.hierarchy import Hierarchy
+from anoncore.table.keys import dense_key
+from anoncore.table.microdata import Microdata
+from anoncore.table.people import distinct_pairs
+
+
+@dataclass(frozen=True)
+class LevelEffect:
+    """What is left to tell apart if one attribute alone is generalized to a level.
+
+    Attributes
+    ----------
+    level : int
+        The level; 0 are the values themselves.
+    n_values : int
+        How many different values the attribute has on this level, missing included.
+    smallest : int
+        Rows, or people, of the smallest class: rows that are equal in all quasi-identifiers.
+    n_below : int
+        Rows in classes of fewer than k rows, or people.
+    share_below : float
+        These rows as a share of all rows, from 0 to 1.
+    """
+
+    level: int
+    n_values: int
+    smallest: int
+    n_below: int
+    share_below: float
+
+
+def level_effects(
+    data: Microdata, attribute: str, k: int, hierarchy: Hierarchy | None = None
+) -> tuple[LevelEffect, ...]:
+    """How the smallest class and the rows below k change with the level of one attribute, all others left as they are.
+
+    Parameters
+    ----------
+    data : Microdata
+        The table. Where one person may have several rows, classes are counted by people.
+    attribute : str
+        The attribute that is generalized; it counts as a quasi-identifier whatever its role.
+    k : int
+        The size that a class should have.
+    hierarchy : Hierarchy, optional
+        The hierarchy whose levels are tried; by default that of the attribute.
+
+    Returns
+    -------
+    tuple of LevelEffect
+        One per level, from level 0 to the top; level 0 alone where there is no hierarchy.
+
+    Raises
+    ------
+    DataError
+        Where the table lacks the attribute, k is below 1, or the hierarchy lacks a value.
+
+    Notes
+    -----
+    Cost: O(n) per level for n rows, and O(n) per quasi-identifier once.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Hierarchy, Microdata
+    >>> from anoncore.table.level_effects import level_effects
+    >>> people = pd.DataFrame({"age": [21, 24, 35, 38], "sex": ["f", "f", "m", "f"]})
+    >>> data = Microdata(people, {"age": "quasi-identifier", "sex": "quasi-identifier"})
+    >>> for effect in level_effects(data, "age", k=2, hierarchy=Hierarchy.by_width(people["age"], 10)):
+    ...     print(effect.level, effect.n_values, effect.smallest, effect.n_below)
+    0 4 1 4
+    1 2 1 2
+    2 1 1 1
+    """
+    if attribute not in data.domain:
+        raise DataError(f"There is no attribute '{attribute}'; the table has {listing(data.attributes, 30)}.")
+    if k < 1:
+        raise DataError(f"A class has at least 1 row, so k must be 1 or more, not {k}.")
+    tree = hierarchy if hierarchy is not None else data.hierarchies.get(attribute)
+    codes = data.codes[attribute]
+    others = dense_key((data.codes[name] for name in data.quasi_identifiers if name != attribute), data.n_rows)
+    effects = []
+    for level, group_of in enumerate(level_groups(data, attribute, tree)):
+        size = int(group_of.max(initial=-1)) + 1
+        rows_below, smallest = _below(others * size + group_of[codes], data.people, k)
+        effects.append(LevelEffect(level, size, smallest, rows_below, rows_below / data.n_rows))
+    return tuple(effects)
+
+
+def level_groups(data: Microdata, attribute: str, hierarchy: Hierarchy | None) -> list[Codes]:
+    """The number of the group that each code of an attribute lies in, int32 (size,), per level from 0 to the top."""
+    domain = data.domain[attribute]
+    levels = [np.arange(len(domain), dtype=np.int32)]
+    if hierarchy is None:
+        return levels
+    paths = [hierarchy.path_of(value) for value in domain.values]
+    lacking = [value for value, path in zip(domain.values, paths, strict=True) if path is None]
+    if lacking:
+        raise DataError(f"The hierarchy of '{attribute}' lacks {listing(lacking)}; add a line for each, or remove it.")
+    for level in range(hierarchy.height):
+        numbers: dict[str, int] = {}
+        groups = [numbers.setdefault(path[level], len(numbers)) for path in paths if path is not None]
+        if domain.has_missing:
+            # Missing joins the others at the top, and is a group of its own below it.
+            groups.append(0 if level == hierarchy.height - 1 else len(numbers))
+        levels.append(np.array(groups, dtype=np.int32))
+    return levels
+
+
+def _below(key: Int64, people: Codes | None, k: int) -> tuple[int, int]:
+    """The rows in classes of fewer than k rows (or people), and the size of the smallest class."""
+    class_of = dense_key([key], len(key))
+    n_rows = np.bincount(class_of)
+    sizes = n_rows if people is None else distinct_pairs(people, class_of, len(n_rows))
+    return int(n_rows[sizes < k].sum()), int(sizes.min())
