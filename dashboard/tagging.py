@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from anoncore import DataError, Domain, Hierarchy, Kind, Microdata, Role
@@ -111,26 +110,10 @@ def natural_order(domain: Domain) -> tuple[Any, ...]:
     return tuple(domain.values[place] for place in sorted(places, key=lambda place: domain.text(place).lower()))
 
 
-def usual_width(domain: Domain) -> float:
-    """A round width that makes about ten intervals."""
-    known = domain.positions[: len(domain.values)]
-    span = float(known[-1] - known[0])
-    if span <= 0:
-        return 1.0
-    power = 10.0 ** np.floor(np.log10(span / 10))
-    width = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= span / 10)
-    return max(float(width), 1.0) if _whole(domain) else float(width)
-
-
 def smallest_width(domain: Domain) -> float:
     """The width below which there would be too many intervals to draw a tree of."""
     known = domain.positions[: len(domain.values)]
     return float(known[-1] - known[0]) / MOST_INTERVALS
-
-
-def _whole(domain: Domain) -> bool:
-    known = domain.positions[: len(domain.values)]
-    return bool((known == np.floor(known)).all())
 
 
 def intervals_by_width(domain: Domain, width: float, fanout: int) -> Hierarchy:
@@ -142,6 +125,10 @@ def intervals_by_width(domain: Domain, width: float, fanout: int) -> Hierarchy:
 
 def intervals_by_quantile(data: Microdata, name: str, groups: int, fanout: int) -> Hierarchy:
     """Intervals that hold about the same number of rows each."""
-    domain, codes = data.domain[name], data.codes[name]
-    known = domain.positions[codes[codes != domain.missing_code]]
-    return Hierarchy.by_quantile(known.tolist(), groups, fanout)
+    return Hierarchy.by_quantile(values_of_rows(data, name), groups, fanout)
+
+
+def values_of_rows(data: Microdata, name: str) -> list[Any]:
+    """The value of every row that has one."""
+    domain = data.domain[name]
+    return [domain.values[code] for code in data.codes[name].tolist() if code != domain.missing_code]

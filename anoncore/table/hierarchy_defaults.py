@@ -66,7 +66,7 @@ def calendar_hierarchy(values: Iterable[Any], levels: Iterable[str] = tuple(CALE
     Examples
     --------
     >>> from anoncore.table.hierarchy_defaults import calendar_hierarchy
-    >>> births = calendar_hierarchy(["1987-03-01", "1987-03-15", "1991-11-30"])
+    >>> births = calendar_hierarchy(["1987-03-01", "1987-03-15", "1987-09-02", "1981-11-30", "1991-11-30"])
     >>> births.path_of("1987-03-15")
     ('1987-03', '1987', '1980-1989', '*')
     """
@@ -107,7 +107,7 @@ def prefix_hierarchy(values: Iterable[Any], kept: Iterable[int] | None = None) -
     Examples
     --------
     >>> from anoncore.table.hierarchy_defaults import prefix_hierarchy
-    >>> prefix_hierarchy(["80331", "80333", "20095"], kept=[4, 2]).path_of("80331")
+    >>> prefix_hierarchy(["80331", "80333", "80469", "20095"], kept=[4, 2]).path_of("80331")
     ('8033*', '80***', '*')
     """
     different = _different(values)
@@ -152,7 +152,7 @@ def grid_hierarchy(values: Iterable[Any], widths: Iterable[float] = GRID) -> Hie
     Examples
     --------
     >>> from anoncore.table.hierarchy_defaults import grid_hierarchy
-    >>> grid_hierarchy([52.52, 52.57, 48.14], widths=[0.1, 1]).path_of(52.52)
+    >>> grid_hierarchy([52.52, 52.57, 52.01, 48.14], widths=[0.1, 1]).path_of(52.52)
     ('[52.5, 52.6)', '[52, 53)', '*')
     >>> grid_hierarchy(["52.52, 13.40", "52.57, 13.44"], widths=[0.1]).path_of("52.52, 13.40")
     ('[52.5, 52.6) × [13.4, 13.5)', '*')
@@ -355,14 +355,10 @@ def _codes(values: Sequence[Any]) -> list[str]:
 def _code(value: Any) -> str:
     if isinstance(value, str):
         return value
-    if (
-        isinstance(value, Real)
-        and not isinstance(value, bool)
-        and isfinite(value)
-        and value >= 0
-        and value == int(value)
-    ):
-        return str(int(value))
+    if isinstance(value, Real) and not isinstance(value, bool) and isfinite(value):
+        number = Fraction(str(value))
+        if number.denominator == 1 and number >= 0:
+            return str(number.numerator)
     raise DataError(
         f"The beginning of a code is that of a text or of a whole number from 0, not of {quoted(value_text(value))}."
     )
@@ -372,7 +368,7 @@ def _grid_steps(widths: Iterable[float]) -> list[float]:
     steps = sorted(set(widths))
     wrong = [step for step in steps if isinstance(step, bool) or not isinstance(step, Real) or not isfinite(step)]
     if wrong or not steps or steps[0] <= 0:
-        raise DataError(f"The cells of a grid need widths above 0, not {quoted((wrong or steps or ['none'])[0])}.")
+        raise DataError(f"The cells of a grid need widths above 0, not {quoted([*wrong, *steps, 'none'][0])}.")
     for finer, coarser in pairwise(steps):
         if Fraction(str(coarser)) % Fraction(str(finer)):
             raise DataError(

@@ -120,7 +120,7 @@ def level_groups(data: Microdata, attribute: str, hierarchy: Hierarchy | None) -
 
 def _below(key: Int64, people: Codes | None, k: int) -> tuple[int, int]:
     """The rows in classes of fewer than k rows (or people), and the size of the smallest class."""
-    class_of = dense_key([key], len(key))
+    class_of = dense_key([key], len(key)).astype(np.int32)
     n_rows = np.bincount(class_of)
     sizes = n_rows if people is None else distinct_pairs(people, class_of, len(n_rows))
     return int(n_rows[sizes < k].sum()), int(sizes.min())

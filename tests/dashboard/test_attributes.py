@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from anoncore import DataError, Domain, Kind, Microdata
+from anoncore.table.hierarchy_proposals import usual_width
 from anoncore.table.suggestions import suggest
 from anoncore.table.summary import summarize
 from dashboard import state, tagging
@@ -179,7 +180,7 @@ def test_a_hierarchy_from_a_file_is_checked_and_shown(sized: Visitor) -> None:
 def test_intervals_of_a_number_come_with_a_usual_width(sized: Visitor) -> None:
     sized.at.selectbox(key="detail-attribute").set_value("age")
     sized.run()
-    _source(sized, "intervals")
+    _source(sized, "equal width")
     hierarchy = _here(sized).tags.hierarchies["age"]
     assert hierarchy.path_of(20)[0] == "20-21"
     width = next(item for item in sized.at.number_input if item.label == "Width")
@@ -187,8 +188,7 @@ def test_intervals_of_a_number_come_with_a_usual_width(sized: Visitor) -> None:
     width.set_value(5.0)
     sized.run()
     assert _here(sized).tags.hierarchies["age"].path_of(21)[0] == "20-24"
-    next(item for item in sized.at.radio if item.label == "Intervals of").set_value("equal number of rows")
-    sized.run()
+    _source(sized, "equal number of rows")
     next(item for item in sized.at.number_input if item.label == "Intervals").set_value(4)
     sized.run()
     assert len({path[0] for path in _here(sized).tags.hierarchies["age"].paths.values()}) == 4
@@ -234,7 +234,7 @@ def test_only_chosen_values_need_protection(visitor: Visitor) -> None:
 def test_widths_that_make_too_many_intervals_are_refused() -> None:
     data = Microdata(pd.DataFrame({"pay": [0.0, 1e6, 5e5]}), {"pay": "quasi-identifier"})
     domain = data.domain["pay"]
-    assert tagging.usual_width(domain) == 100_000
+    assert usual_width(domain) == 100_000
     with pytest.raises(DataError, match="more than 10,000 intervals"):
         tagging.intervals_by_width(domain, 1.0, 2)
 
