@@ -93,6 +93,8 @@ def restore(here: Workspace, saved: Saved) -> None:
 
 def _write_table(file: zipfile.ZipFile, number: int, table: LoadedTable) -> dict[str, Any]:
     about: dict[str, Any] = {"name": table.name, "digest": table.digest, "notes": list(table.notes)}
+    if table.sheet is not None:
+        about["sheet"] = table.sheet
     if table.builtin is not None:
         generated = datasets.table(table.builtin).generated
         return {**about, "builtin": table.builtin, "rows": len(table.frame) if generated else None}
@@ -158,9 +160,9 @@ def _read_table(file: zipfile.ZipFile, number: int, about: Mapping[str, Any], bu
     source = read_table(file.read(f"tables/{number}.parquet"), "table.parquet", max_bytes=MOST_BYTES)
     notes = tuple(str(note) for note in about["notes"])
     # The digest is taken anew: two files that claim one digest for two tables would mix up what is computed for them.
-    return LoadedTable(
-        secrets.token_hex(8), str(about["name"]), source.frame, source.digest, notes, None, untagged(source.frame)
-    )
+    sheet = str(about["sheet"]) if "sheet" in about else None
+    name, plain = str(about["name"]), untagged(source.frame)
+    return LoadedTable(secrets.token_hex(8), name, source.frame, source.digest, notes, None, plain, sheet)
 
 
 def _read_run(

@@ -75,7 +75,10 @@ def untagged(frame: pd.DataFrame) -> Tags:
 
 @dataclass(frozen=True, eq=False)
 class LoadedTable:
-    """A table as loaded. `digest` is that of its content; `builtin` the name of a built-in table, None for a file."""
+    """A table as loaded. `digest` is that of its content; `builtin` the name of a built-in table, None for a file.
+
+    `sheet` is the sheet of the workbook that the table was read from, where it was chosen among several.
+    """
 
     id: str
     name: str
@@ -84,6 +87,7 @@ class LoadedTable:
     notes: tuple[str, ...]
     builtin: str | None
     suggested: Tags
+    sheet: str | None = None
 
     @cached_property
     def n_bytes(self) -> int:

@@ -67,6 +67,8 @@ def _run(arguments: argparse.Namespace) -> None:
         published = decided_columns(run.release, recipe, arguments.publish_untagged)
         earlier = earlier_entries(arguments, run.release, certificates)
         tables = run.release.tables()
+    if recipe.source_note():
+        print(f"anoncore: {recipe.source_note()}", file=sys.stderr)
     if certified:
         files = release_files(
             run.release, target.name, key, file_format, tables=tables, after=earlier, publish_untagged=published

@@ -19,7 +19,16 @@ from anoncore.base.texts import listing, quoted
 from anoncore.base.toml import dumps, plain
 from anoncore.base.typed_values import sorted_values, value_key
 from anoncore.measures.evaluation import Measure
-from anoncore.recipes.source import HierarchySpec, Source, load_source, own_tags, single_values, table_value, written
+from anoncore.recipes.source import (
+    HierarchySpec,
+    Source,
+    load_source,
+    own_tags,
+    sheet_note,
+    single_values,
+    table_value,
+    written,
+)
 from anoncore.release.release import Release
 from anoncore.table.domain import Kind
 from anoncore.table.microdata import Microdata, Role
@@ -456,6 +465,10 @@ class Recipe:
     def source_path(self) -> Path | None:
         """Where the table's file, folder or database lies; None for a built-in table."""
         return None if self.source.path is None else self._folder / self.source.path
+
+    def source_note(self) -> str:
+        """What should be known of how the table is read, in a sentence; empty where there is nothing to say."""
+        return sheet_note(self.source, self._folder)
 
     @property
     def _folder(self) -> Path:

@@ -15,10 +15,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from anoncore.base.errors import DataError, RecipeError
 from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.base.model import Model
-from anoncore.base.texts import quoted
+from anoncore.base.texts import listing, quoted
 from anoncore.base.toml import plain
-from anoncore.sources import read_table
-from anoncore.sources.table_files import DATABASES
+from anoncore.sources import read_table, table_sheets
+from anoncore.sources.table_files import DATABASES, WORKBOOKS
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.hierarchy_defaults import (
     calendar_hierarchy,
@@ -96,6 +96,19 @@ def load_source(source: Source, folder: Path) -> pd.DataFrame:
     if source.rows is not None:
         require_memory(source.rows * len(entry.roles) * CELL_BYTES, f"A table of {source.rows:,} rows", FEWER_ROWS)
     return entry.load(**given)
+
+
+def sheet_note(source: Source, folder: Path) -> str:
+    """Which sheet of a workbook with several sheets is read, and how to choose another; empty where that is clear."""
+    if source.path is None or source.sheet is not None or Path(source.path).suffix.lower() not in WORKBOOKS:
+        return ""
+    titles = table_sheets(folder / source.path)
+    if len(titles) < 2:
+        return ""
+    return (
+        f"{quoted(Path(source.path).name)} has {len(titles)} sheets, of which the first, {quoted(titles[0])}, is read. "
+        f"To read another one, name it as sheet in [source]: {listing(titles[1:])}."
+    )
 
 
 def _folder_or_database(path: Path, source: Source) -> pd.DataFrame:

@@ -61,6 +61,20 @@ def read_excel(
     return frame
 
 
+def sheet_titles(data: bytes, table: str, unpacked_limit: int) -> tuple[str, ...]:
+    """The titles of a workbook's sheets, in their order. Raises DataError for bytes that are no workbook."""
+    import openpyxl
+
+    _check_archive(data, table, unpacked_limit)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            book = openpyxl.load_workbook(io.BytesIO(data), read_only=True)
+            return tuple(each.title for each in book.worksheets)
+    except Exception:
+        raise _damaged(table) from None
+
+
 def _check_archive(data: bytes, table: str, unpacked_limit: int) -> None:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -110,7 +124,8 @@ def _choose(titles: Sequence[str], table: str, notes: Notes, sheet: str | int | 
     else:
         chosen = sheet or 0
     if len(titles) > 1:
-        notes.say(f"Sheet {shown(titles[chosen])} was read; the file has {every}.")
+        advice = "" if sheet is not None else " Name another sheet to read that one."
+        notes.say(f"Sheet {shown(titles[chosen])} was read; the file has {every}.{advice}")
     return chosen
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 from anoncore.base.errors import DataError
 from anoncore.base.memory import TEXT_FACTOR, free_memory, require_memory
 from anoncore.sources.delimited import read_delimited
-from anoncore.sources.excel import read_excel
+from anoncore.sources.excel import read_excel, sheet_titles
 from anoncore.sources.notes import Notes, shown
 from anoncore.sources.parquet import read_parquet
 
@@ -138,6 +138,43 @@ def read_table(
     frame, format_ = _read(data, table, notes, sheet, encoding, tuple(missing), limit)
     notice_ending(table, format_, notes)
     return TableSource(frame=frame, name=table, format=format_, notes=notes.sentences(), digest=digest)
+
+
+def table_sheets(
+    source: str | Path | BinaryIO | bytes, name: str | None = None, *, max_bytes: int | None = None
+) -> tuple[str, ...]:
+    r"""The sheets of an Excel workbook, one of which `read_table` reads; none for a file of another kind.
+
+    Parameters
+    ----------
+    source : str, Path, binary file or bytes
+        The path of a file, an open file, or the bytes themselves.
+    name : str, optional
+        What messages call the file; by default its own name, without its folder.
+    max_bytes : int, optional
+        The most bytes that are taken.
+
+    Returns
+    -------
+    tuple of str
+        The titles of the sheets, in the workbook's order.
+
+    Raises
+    ------
+    DataError
+        For a file that cannot be opened, is too large, or is a damaged workbook.
+
+    Examples
+    --------
+    >>> from anoncore.sources import table_sheets
+    >>> table_sheets(b"age,town\n21,Ulm\n", "people.csv")
+    ()
+    """
+    data, table = _load(source, name, max_bytes)
+    limit = UNPACKED_LIMIT if max_bytes is None else min(UNPACKED_LIMIT, UNPACKED_RATIO * max_bytes)
+    if data.startswith(GZIP):
+        data = _unpacked(data, table, limit)
+    return sheet_titles(data, table, limit) if data.startswith(ZIP) else ()
 
 
 def refuse_other_files(data: bytes, table: str) -> None:

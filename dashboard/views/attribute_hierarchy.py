@@ -78,7 +78,7 @@ def choose(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
     widget = f"hierarchy-{key}"
     if state.widget_value(widget) is None:
         state.set_widget_values({widget: _source(table, name, data.hierarchies.get(name), builtin, options)})
-    st.segmented_control(
+    st.pills(
         "Hierarchy",
         options,
         key=widget,
@@ -195,7 +195,10 @@ def _effects(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
         columns[below] = config.NumberColumn(
             width=80, format="%.1f%%", help=f"Share of the rows that are in classes of fewer than {k} {counted}."
         )
-    columns["Called"] = config.TextColumn(width="large")
+    if len(domain.values) > MOST_EDITED:
+        columns["Called"] = config.TextColumn(width="large")
+    else:
+        levels = levels.drop(columns="Called")  # the groups stand beside it, value by value
     st.dataframe(levels, key=f"levels-{key}", hide_index=True, column_config=columns, alt="Levels of the hierarchy")
     if known:
         st.caption(

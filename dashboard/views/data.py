@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from anoncore import AnonymizationError, datasets
-from anoncore.sources import read_table
+from anoncore.sources import read_table, table_sheets
 from anoncore.table.summary import ColumnSummary, summarize
 from dashboard import compute, own_machine, routes, state
 from dashboard.charts import tables as charts
@@ -21,6 +23,7 @@ from dashboard.views import session
 MOST_BYTES = 200 << 20
 PREVIEW_ROWS = 1_000
 MOST_GENERATED = 1_000_000
+MOST_SHEETS_IN_SIGHT = 8
 _logger = logging.getLogger(__name__)
 _CHOICE, _ROWS, _UPLOAD = "builtin-table", "generated-rows", "upload"
 
@@ -107,14 +110,48 @@ def _upload() -> None:
         if own_machine.is_served_alone():
             routes.link("large", "Take a sample of a larger table on this machine", "For tables beyond 200 MB.")
         return
+    sheets = _sheets(file.getvalue(), file.name, file.file_id)
+    sheet = None
+    if len(sheets) > 1:
+        sheet = _choose_sheet(sheets, f"sheet-{turn}", file.name)
+        if sheet is None:
+            return
     with st.spinner("Reading the file …"):
-        attempt(lambda: load_upload(file.getvalue(), file.name), "upload_turn", turn + 1)
+        attempt(lambda: load_upload(file.getvalue(), file.name, sheet), "upload_turn", turn + 1)
 
 
-def load_upload(content: bytes, name: str) -> None:
-    """Read an uploaded file and make it the table. Raises DataError and keeps the previous table if that fails."""
-    source = read_table(content, name, max_bytes=MOST_BYTES)
-    state.load_frame(source.frame, source.name, source.digest, source.notes)
+def _sheets(content: bytes, name: str, file_id: str) -> tuple[str, ...]:
+    """The sheets of an uploaded workbook, looked up once; none for other files, and where reading will fail."""
+    held = state.session("upload_sheets")
+    if held is None or held[0] != file_id:
+        try:
+            held = (file_id, table_sheets(content, name, max_bytes=MOST_BYTES))
+        except (AnonymizationError, MemoryError):
+            held = (file_id, ())
+        state.set_session("upload_sheets", held)
+    return held[1]  # type: ignore[no-any-return]
+
+
+def _choose_sheet(sheets: tuple[str, ...], key: str, name: str) -> str | None:
+    label = f"{escaped(name)} has {len(sheets)} sheets. Which one is the table?"
+    if len(sheets) <= MOST_SHEETS_IN_SIGHT:
+        return st.pills(label, sheets, key=key, format_func=escaped)
+    return st.selectbox(label, sheets, index=None, key=key, placeholder="Choose a sheet")
+
+
+def load_upload(content: bytes, name: str, sheet: str | None = None) -> None:
+    """Read an uploaded file, or one sheet of it, and make it the table.
+
+    Raises DataError and keeps the previous table if that fails.
+    """
+    source = read_table(content, name, sheet=sheet, max_bytes=MOST_BYTES)
+    if sheet is None:
+        state.load_frame(source.frame, source.name, source.digest, source.notes)
+        return
+    # Two sheets of a file are two tables, so the digest of the file alone would mix up what is computed for them.
+    digest = sha256(f"{source.digest}:{sheet}".encode()).hexdigest()
+    loaded = state.load_frame(source.frame, source.name, digest, source.notes)
+    state.workspace().load(replace(loaded, sheet=sheet), loaded.suggested)
 
 
 def attempt(load: Callable[[], object], request: str, answered: object) -> None:

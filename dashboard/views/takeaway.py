@@ -216,7 +216,7 @@ def recipe(run: Run) -> Recipe:
     """The recipe of a run. A table of one's own is named by its file, which is expected beside the recipe."""
     entry = next((entry for entry in datasets.tables().values() if entry.title == run.table_name), None)
     if entry is None:
-        source = Source(path=run.table_name)
+        source = Source(path=run.table_name, sheet=run.table.sheet if run.table is not None else None)
     else:
         source = Source(builtin=entry.name, rows=run.data.n_rows if entry.generated else None)
     return Recipe.of(source, run.data, run.algorithm, RECIPE_MEASURES, untagged.published(run))

@@ -54,6 +54,22 @@ def test_run_writes_the_published_table_and_a_summary(
     assert said.err == ""
 
 
+def test_a_workbook_of_several_sheets_is_told_unless_one_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = pd.DataFrame({"age": [20, 21] * 10})
+    with pd.ExcelWriter(tmp_path / "people.xlsx") as book:
+        for title in ("old", "new"):
+            rows.to_excel(book, sheet_name=title, index=False)
+    source, tags = 'path = "people.xlsx"', '\n[roles]\nage = "quasi-identifier"'
+    assert main(["run", write_recipe(tmp_path, source=source + tags), "--output", str(tmp_path / "one.csv")]) == 0
+    assert "'people.xlsx' has 2 sheets, of which the first, 'old', is read." in (told := capsys.readouterr().err)
+    assert "name it as sheet in [source]: 'new'" in told
+    named = write_recipe(tmp_path, source=f'{source}\nsheet = "new"{tags}')
+    assert main(["run", named, "--output", str(tmp_path / "two.csv")]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_several_tables_go_into_one_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", write_recipe(tmp_path, ANATOMY), "--output", str(tmp_path / "out.csv")]) == 0
     with zipfile.ZipFile(tmp_path / "out.zip") as archive:

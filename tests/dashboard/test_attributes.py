@@ -7,11 +7,14 @@ import pandas as pd
 import pytest
 
 from anoncore import DataError, Domain, Kind, Microdata
+from anoncore.table.hierarchy_draft import HierarchyDraft
+from anoncore.table.hierarchy_files import hierarchy_text, read_hierarchy
 from anoncore.table.hierarchy_proposals import usual_width
 from anoncore.table.suggestions import suggest
 from anoncore.table.summary import summarize
 from dashboard import state, tagging
 from dashboard.charts.tables import hierarchy_levels
+from dashboard.editors import hierarchy as editor
 from dashboard.workspace import Workspace, untagged
 from tests.dashboard.conftest import Visitor
 
@@ -156,7 +159,7 @@ def test_the_natural_order_goes_by_numbers_where_there_are_some() -> None:
 
 
 def _source(visitor: Visitor, source: str) -> Visitor:
-    control = next(item for item in visitor.at.segmented_control if "from a file" in item.options)
+    control = next(item for item in visitor.at.pills if "from a file" in item.options)
     control.set_value([source] if isinstance(control.value, list) else source)
     return visitor.run()
 
@@ -246,3 +249,143 @@ def test_intervals_of_equal_rows_leave_missing_out() -> None:
     levels = hierarchy_levels(hierarchy, data.domain["pay"])
     assert levels["Groups"].tolist() == [4, 2, 1]
     assert levels["Called"][1] == "1-2, 3-4"
+
+
+def _group(visitor: Visitor, values: list[int], name: str) -> Visitor:
+    next(item for item in visitor.at.multiselect if "belong together" in item.label).set_value(values)
+    next(item for item in visitor.at.text_input if item.label == "Name of the group").set_value(name)
+    return visitor.press("Group them")
+
+
+def _levels(visitor: Visitor) -> pd.DataFrame:
+    return next(item.value for item in visitor.at.dataframe if "Groups" in item.value)
+
+
+def _nominal(visitor: Visitor) -> Visitor:
+    here = _here(visitor)
+    here.tags = here.tags.changed("kinds", "size", "nominal")
+    return visitor.run()
+
+
+def test_values_are_grouped_by_hand_level_by_level(sized: Visitor) -> None:
+    _source(_nominal(sized), "by hand")
+    assert "Nothing is grouped yet" in sized.texts()
+    _group(sized, [0, 3], "large")  # L and XL, of L, M, S, XL
+    hierarchy = _here(sized).tags.hierarchies["size"]
+    assert hierarchy.paths == {"L": ("large", "*"), "M": ("M", "*"), "S": ("S", "*"), "XL": ("large", "*")}
+    assert sized.errors == []
+    # The order follows the groups, and what each level does stands beside them.
+    levels = _levels(sized)
+    assert levels["Groups"].tolist() == [4, 3, 1]
+    assert levels["Smallest class"].tolist() == [2, 2, 2]
+    assert levels["Below 5"].tolist() == [100, 100, 100]
+    sized.press("Add a level")
+    control = next(item for item in sized.at.segmented_control if item.label == "Level to group on")
+    control.set_value([2] if isinstance(control.value, list) else 2)
+    sized.run()
+    _group(sized, [1, 2], "usual")
+    assert _here(sized).tags.hierarchies["size"].path_of("S") == ("S", "usual", "*")
+    sized.press("Remove the top level")
+    assert _here(sized).tags.hierarchies["size"].path_of("S") == ("S", "*")
+    sized.press("Remove all groups")
+    assert "size" not in _here(sized).tags.hierarchies
+
+
+def test_a_group_without_a_name_is_refused_and_the_choice_stays(sized: Visitor) -> None:
+    _source(_nominal(sized), "by hand")
+    _group(sized, [0, 1], " ")
+    assert sized.errors == ["The group has no name; type what its values have in common."]
+    assert next(item for item in sized.at.multiselect if "belong together" in item.label).value == [0, 1]
+    _group(sized, [0, 1], "big")
+    assert sized.errors == []
+    assert next(item for item in sized.at.multiselect if "belong together" in item.label).value == []
+
+
+def test_groups_that_the_order_tears_apart_are_kept_until_they_fit(sized: Visitor) -> None:
+    here = _here(sized)
+    here.tags = here.tags.changed("orders", "size", ("S", "M", "L", "XL"))
+    sized.run()
+    _source(sized, "by hand")
+    _group(sized, [0, 2], "ends")
+    assert "tears the group 'ends' of its hierarchy apart at 'L': on level 1" in sized.errors[0]
+    assert "What you typed stays here" in sized.errors[0]
+    assert "size" not in _here(sized).tags.hierarchies
+    sized.open("data").open("attributes")
+    assert "What you typed stays here" in sized.errors[0], "also after another page"
+    _group(sized, [1], "ends")
+    assert sized.errors == []
+    assert _here(sized).tags.hierarchies["size"].path_of("M") == ("ends", "*")
+
+
+def test_cells_are_folded_onto_the_draft_that_the_table_started_from() -> None:
+    base = HierarchyDraft.of(("a", "b", "c")).raised()
+    changed = editor.fold(base, {"0": {"Level 1": " x "}, 2: {"Level 1": "x", "Level 2": "y"}, 7: {"Level 1": "gone"}})
+    assert changed.cells == (("x", ""), ("", ""), ("x", "y"))
+    assert editor.fold(base, {0: {"Level 1": None}}).cells == base.cells
+    frame = editor.editor_base(changed, _domain("a", "two\nlines", "c"), [1, 2, 3])
+    assert frame.columns.tolist() == ["Value", "Rows", "Level 1", "Level 2"]
+    assert frame["Value"].tolist() == ["a", "two⏎lines", "c"]
+    assert frame["Level 1"].tolist() == ["x", "", "x"]
+
+
+def test_an_imported_hierarchy_is_edited_and_comes_back_as_a_file(sized: Visitor) -> None:
+    _source(_nominal(sized), "from a file")
+    sized.at.file_uploader[0].set_value(("size.csv", b"S;small;*\nM;small;*\nL;large;*\nXL;large;*\n", "text/csv"))
+    sized.run()
+    texts = next(item for item in sized.at.multiselect if "belong together" in item.label).options
+    assert sorted(texts) == ["L", "M", "S", "XL"]
+    _group(sized, [texts.index("M")], "large")
+    hierarchy = _here(sized).tags.hierarchies["size"]
+    assert hierarchy.path_of("M") == ("large", "*")
+    assert hierarchy.path_of("S") == ("small", "*")
+    assert read_hierarchy(hierarchy_text(hierarchy).encode()).paths == hierarchy.paths
+    assert "Download as file" in [button.proto.label for button in sized.at.download_button]
+    # Another source begins anew.
+    _source(sized, "rare values together")
+    assert set(_here(sized).tags.hierarchies["size"].paths["L"]) <= {"L", "other", "*"}
+
+
+def test_usual_hierarchies_are_one_choice_away(visitor: Visitor) -> None:
+    frame = pd.DataFrame(
+        {
+            "born": pd.date_range("1950-01-01", periods=60, freq="200D"),
+            "zip": [f"{10_000 + 317 * row:05}" for row in range(60)],
+            "latitude": [47 + row / 7 for row in range(60)],
+            "work": ["cook", "nurse", "pilot", "cook", "nurse", "smith"] * 10,
+        }
+    )
+    visitor.upload("people.csv", frame.to_csv(index=False).encode()).open("attributes")
+    visitor.tag(**dict.fromkeys(frame.columns, "quasi-identifier"))
+    for name, source, parameters in (
+        ("born", "calendar", ["year", "decade"]),
+        ("zip", "first characters", [2, 1]),
+        ("latitude", "grid", [1.0]),
+        ("work", "rare values together", [0.2]),
+    ):
+        visitor.at.selectbox(key="detail-attribute").set_value(name)
+        visitor.run()
+        _source(visitor, source)
+        assert visitor.errors == []
+        usual = _here(visitor).tags.hierarchies[name]
+        assert _levels(visitor)["Groups"].is_monotonic_decreasing
+        pills = next(item for item in visitor.at.pills if "from a file" not in item.options)
+        pills.set_value(parameters)
+        visitor.run()
+        assert visitor.errors == []
+        changed = _here(visitor).tags.hierarchies[name]
+        assert changed.height <= min(usual.height, len(parameters) + 1)
+    next(item for item in visitor.at.pills if "from a file" not in item.options).set_value([])
+    visitor.run()
+    assert "Nothing was changed" in visitor.errors[0]
+    assert _here(visitor).tags.hierarchies["work"] is changed
+
+
+def test_the_order_of_a_category_without_rank_gives_way_to_its_groups(sized: Visitor) -> None:
+    here = _here(_nominal(sized))
+    here.tags = here.tags.changed("orders", "size", ("S", "M", "L", "XL"))
+    sized.run()
+    _source(sized, "by hand")
+    _group(sized, [0, 2], "mixed")
+    assert sized.errors == []
+    assert "size" not in here.tags.orders
+    assert here.tags.hierarchies["size"].path_of("S") == ("mixed", "*")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import numpy as np
@@ -9,9 +10,12 @@ import pandas as pd
 import pytest
 
 from anoncore import DataError, datasets
+from anoncore.algorithms import Mondrian
+from anoncore.requirements import KAnonymity
 from anoncore.table.summary import summarize
-from dashboard import state
+from dashboard import session_file, state
 from dashboard.charts.tables import distribution
+from dashboard.views import takeaway
 from dashboard.views.data import profile_frame
 from tests.dashboard.conftest import Visitor
 
@@ -52,6 +56,46 @@ def test_a_generated_table_can_have_any_size(visitor: Visitor) -> None:
     visitor.run()
     assert _metric(visitor, "Rows") == "500"
     assert state._workspaces.get(visitor.workspace).tags.roles["diagnosis"] == "sensitive"
+
+
+def _workbook() -> bytes:
+    content = io.BytesIO()
+    with pd.ExcelWriter(content) as book:
+        PEOPLE.to_excel(book, sheet_name="people", index=False)
+        PEOPLE.iloc[:7, :2].to_excel(book, sheet_name="few_people_!", index=False)
+    return content.getvalue()
+
+
+def test_the_sheet_of_a_workbook_is_chosen(visitor: Visitor) -> None:
+    visitor.upload("people.xlsx", _workbook())
+    here = state._workspaces.get(visitor.workspace)
+    assert here.table.builtin == "census", "nothing is read before a sheet is chosen"
+    for sheet, rows in (("few_people_!", 7), ("people", 40)):
+        if sheet == "people":
+            visitor.upload("people.xlsx", _workbook())
+        control = next(item for item in visitor.at.pills if "people" in item.options)
+        control.set_value(sheet)
+        visitor.run()
+        assert visitor.errors == []
+        assert _metric(visitor, "Rows") == str(rows)
+        assert here.table.sheet == sheet
+        # The columns that are shown are those of this sheet, not of the one before.
+        shown = next(item.value for item in visitor.at.dataframe if "Distribution" in item.value)
+        assert len(shown) == len(here.table.frame.columns)
+        assert sum(shown["Distribution"].iloc[1]) == rows
+
+
+def test_the_sheet_stands_in_recipes_and_saved_sessions(visitor: Visitor) -> None:
+    visitor.upload("people.xlsx", _workbook())
+    next(item for item in visitor.at.pills if "people" in item.options).set_value("few_people_!")
+    visitor.run()
+    here = state._workspaces.get(visitor.workspace)
+    visitor.tag(age="quasi-identifier")
+    release = Mondrian(requirements=(KAnonymity(k=2),)).anonymize(state._microdata.get(here.table, here.tags))
+    run = here.add_run(release.algorithm, release, 0.1, here.tags, here.table)
+    assert takeaway.recipe(run).source.sheet == "few_people_!"
+    saved = session_file.read(session_file.save(here), state.builtin_table, state._microdata.get)
+    assert saved.table.sheet == "few_people_!"
 
 
 def test_an_upload_replaces_the_table_and_leaves_it_untagged(visitor: Visitor) -> None:

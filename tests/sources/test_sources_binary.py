@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore.base.errors import DataError
-from anoncore.sources import TableSource, read_table
+from anoncore.sources import TableSource, read_table, table_sheets
 
 Sheets = dict[str, list[list[Any]]]
 
@@ -148,14 +148,30 @@ def test_excel_sheets() -> None:
     data = excel({"First": [["a"], [1]], "Second": [["b"], [2]], "Empty": [], "Header": [["c"]]})
     table = read_table(data)
     assert table.frame.to_dict("list") == {"a": [1]}
-    assert said(table, "Sheet 'First' was read", "'First', 'Second', 'Empty' and 'Header'")
+    assert said(table, "Sheet 'First' was read", "'First', 'Second', 'Empty' and 'Header'", "Name another sheet")
+    assert table_sheets(data) == ("First", "Second", "Empty", "Header")
     for sheet in ("Second", 1):
-        assert read_table(data, sheet=sheet).frame.to_dict("list") == {"b": [2]}
+        other = read_table(data, sheet=sheet)
+        assert other.frame.to_dict("list") == {"b": [2]}
+        assert not said(other, "Name another sheet")
     refused(data, "no sheet 'Third'", "'Second'", sheet="Third")
     refused(data, "no sheet '7'", sheet=7)
     refused(data, "no sheet '-1'", sheet=-1)
     refused(data, "'Empty'", "is empty", sheet="Empty")
     refused(data, "'Header'", "no rows", sheet="Header")
+
+
+def test_files_without_sheets_and_damaged_workbooks() -> None:
+    assert table_sheets(b"a,b\n1,2\n", "people.csv") == ()
+    assert table_sheets(parquet({"a": [1]})) == ()
+    for content, message in (
+        (excel([["a"], [1]])[:900], "incomplete or damaged"),
+        (b"PK\x03\x04 this is no workbook", "incomplete or damaged"),
+    ):
+        with pytest.raises(DataError, match=f"'people.xlsx' is {message}"):
+            table_sheets(content, "people.xlsx")
+    with pytest.raises(DataError, match=r"larger than 0\.0 MB"):
+        table_sheets(excel([["a"], [1]]), max_bytes=100)
 
 
 def test_excel_rows_before_and_after_the_table() -> None:
