@@ -1,14 +1,20 @@
-"""Hierarchies of a sample, said so that they serve all rows: intervals by their width, which any number fits into."""
+"""Hierarchies of a sample, said so that they serve all rows: by their form, which values that it lacks fit into too."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from anoncore import AnonymizationError, Hierarchy
+from anoncore.base.texts import value_text
 from anoncore.recipes.source import HierarchySpec
+from anoncore.table.hierarchy_defaults import CALENDAR
 
 _INTERVAL = re.compile(r"\[(?P<low>[^,]+), (?P<high>[^,]+)\)|(?P<first>-?\d+)(?:-| to )(?P<last>-?\d+)")
 FANOUTS = range(2, 21)
@@ -17,8 +23,9 @@ FANOUTS = range(2, 21)
 def full_spec(hierarchy: Hierarchy, column: pd.Series[Any]) -> HierarchySpec:
     """How the hierarchy of a sample's column is made for all rows.
 
-    Intervals of equal width, or of equally many rows, are made anew from the values of the whole table; any other
-    hierarchy is given by its values. Takes up to some seconds for tens of thousands of different numbers.
+    Intervals of equal width, or of equally many rows, and ready-made hierarchies of dates, codes, coordinates and first
+    letters are made anew from the values of the whole table; any other hierarchy is given by its values. Takes up to
+    some seconds for tens of thousands of different numbers.
     """
     if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
         lowest = list(dict.fromkeys(path[0] for path in hierarchy.paths.values()))
@@ -31,12 +38,39 @@ def full_spec(hierarchy: Hierarchy, column: pd.Series[Any]) -> HierarchySpec:
                 made = _made(spec, column)
                 if made is not None and made.paths == hierarchy.paths:
                     return spec
+    for spec in _ready_made(hierarchy):
+        made = _made(spec, column)
+        if made is not None and made.paths == hierarchy.paths:
+            return spec
     return HierarchySpec.of(hierarchy)
+
+
+def _ready_made(hierarchy: Hierarchy) -> Iterator[HierarchySpec]:
+    """The ready-made forms whose levels may be those of the hierarchy, by the labels of its longest value."""
+    value = max(hierarchy.paths, key=lambda value: len(value_text(value)))
+    labels = hierarchy.paths[value][:-1]
+    if not labels:
+        return
+    with suppress(ValueError):
+        day = date.fromisoformat(value_text(value)[:10])
+        levels = [level for level, name in CALENDAR.items() if name(day) in labels]
+        if len(levels) == len(labels):
+            yield HierarchySpec(calendar=levels)
+    lengths = [len(label.rstrip("*")) for label in labels]
+    if all(lengths):
+        yield HierarchySpec(prefix=lengths)
+    widths = [_width(label.partition(" × ")[0]) for label in labels]
+    known = [width for width in widths if width is not None]
+    if len(known) == len(widths):
+        yield HierarchySpec(grid=known)
+    yield HierarchySpec(first_letter=True)
 
 
 def _made(spec: HierarchySpec, column: pd.Series[Any]) -> Hierarchy | None:
     numbers = column.dropna()
     try:
+        if spec.width is None and spec.quantiles is None:
+            return spec.build(numbers, Path())
         if spec.width is not None:
             return Hierarchy.by_width(numbers.unique().tolist(), spec.width, spec.fanout)
         return Hierarchy.by_quantile(numbers.tolist(), spec.quantiles or 1, spec.fanout)

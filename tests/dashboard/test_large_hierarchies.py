@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import Hierarchy, Microdata
+from anoncore.table.hierarchy_defaults import calendar_hierarchy, grid_hierarchy, letter_hierarchy, prefix_hierarchy
 from dashboard import tagging
 from dashboard.full_hierarchies import full_spec
 
@@ -50,6 +51,38 @@ def test_usual_intervals_take_numbers_that_the_sample_lacks(numbers):
         assert spec.build(frame["x"], None).paths == hierarchy.paths
         everything = pd.Series(numbers)
         assert set(spec.build(everything, None).paths) == set(everything.tolist())
+
+
+@pytest.mark.parametrize(
+    ("make", "values"),
+    [
+        (calendar_hierarchy, pd.date_range("1950-01-01", periods=900, freq="17D")),
+        (
+            lambda days: calendar_hierarchy(days, ["year", "decade"]),
+            pd.date_range("1950-01-01", periods=900, freq="17D"),
+        ),
+        (prefix_hierarchy, [f"{10_000 + 91 * row:05}" for row in range(900)]),
+        (lambda codes: prefix_hierarchy(codes, [3, 1]), [10_000 + 91 * row for row in range(900)]),
+        (grid_hierarchy, [47 + row / 100 for row in range(900)]),
+        (
+            lambda places: grid_hierarchy(places, [0.1]),
+            [f"{47 + row % 90 / 50:.2f}, {7 + row / 99:.2f}" for row in range(900)],
+        ),
+        (letter_hierarchy, [f"{chr(65 + row % 26)}town {row % 200}" for row in range(900)]),
+    ],
+)
+def test_ready_made_hierarchies_take_values_that_the_sample_lacks(make, values):
+    sample = pd.Series(list(values)).sample(300, random_state=1)
+    hierarchy = make(sample)
+    spec = full_spec(hierarchy, sample)
+    assert spec.levels is None
+    assert spec.build(sample, None).paths == hierarchy.paths
+    assert len(spec.build(pd.Series(list(values)), None).paths) == len(set(values))
+
+
+def test_a_day_that_no_calendar_has_is_no_date():
+    listed = Hierarchy({"2020-02-31": ["2020-02"], "2020-02-30": ["2020-02"], "2020-03-01": ["other"]})
+    assert full_spec(listed, pd.Series(list(listed.paths))).levels is not None
 
 
 def test_other_hierarchies_are_listed():
