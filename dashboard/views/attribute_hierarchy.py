@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 
 from anoncore import AnonymizationError, DataError, Domain, Hierarchy, Microdata, Role
+from anoncore.base.typed_values import Key, value_key
 from anoncore.table.hierarchy_defaults import (
     CALENDAR,
     GRID,
@@ -131,14 +132,18 @@ def _groups(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
 def _held(table: LoadedTable, name: str, domain: Domain, current: Hierarchy | None) -> Held:
     """What is typed so far; the table's own hierarchy where that came from elsewhere since."""
     held: Held | None = state.forms().get(_place("draft", table, name))
-    if held is None or held.digest != _digest(current) or set(held.draft.values) != set(domain.values):
+    if held is None or held.digest != _digest(current) or _keys(held.draft.values) != _keys(domain.values):
         return Held(HierarchyDraft.of(domain.values, current), _digest(current))
     if held.draft.values == domain.values:
         return held
     # The groups put the values into another order.
-    cells = dict(zip(held.draft.values, held.draft.cells, strict=True))
-    draft = HierarchyDraft(domain.values, tuple(cells[value] for value in domain.values))
+    cells = {value_key(value): line for value, line in zip(held.draft.values, held.draft.cells, strict=True)}
+    draft = HierarchyDraft(domain.values, tuple(cells[value_key(value)] for value in domain.values))
     return Held(draft, held.digest, held.problem)
+
+
+def _keys(values: Sequence[Any]) -> set[Key]:
+    return {value_key(value) for value in values}
 
 
 def _keep(table: LoadedTable, name: str, widget: str, draft: HierarchyDraft) -> None:
