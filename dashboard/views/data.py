@@ -129,7 +129,7 @@ def _sheets(content: bytes, name: str, file_id: str) -> tuple[str, ...]:
         except (AnonymizationError, MemoryError):
             held = (file_id, ())
         state.set_session("upload_sheets", held)
-    return held[1]  # type: ignore[no-any-return]
+    return held[1]
 
 
 def _choose_sheet(sheets: tuple[str, ...], key: str, name: str) -> str | None:
