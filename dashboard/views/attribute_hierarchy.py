@@ -84,6 +84,7 @@ def choose(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
         options,
         key=widget,
         required=True,
+        wrap=True,
         label_visibility="collapsed",
         on_change=_choose_source,
         args=(widget, table, name, data, builtin),
@@ -163,7 +164,7 @@ def _keep(table: LoadedTable, name: str, widget: str, draft: HierarchyDraft) -> 
 def _effects(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
     current, domain = data.hierarchies.get(name), data.domain[name]
     if current is None:
-        st.caption("Nothing is grouped yet. Choose values on the left and name their group.")
+        st.caption("Nothing is grouped yet. Choose values that belong together and name their group.")
         return
     levels = hierarchy_levels(current, domain)
     config = st.column_config
@@ -309,6 +310,7 @@ def _pills(
         label,
         options,
         selection_mode="multi",
+        wrap=True,
         default=usual,
         key=key,
         format_func=text,

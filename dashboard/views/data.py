@@ -135,7 +135,7 @@ def _sheets(content: bytes, name: str, file_id: str) -> tuple[str, ...]:
 def _choose_sheet(sheets: tuple[str, ...], key: str, name: str) -> str | None:
     label = f"{escaped(name)} has {len(sheets)} sheets. Which one is the table?"
     if len(sheets) <= MOST_SHEETS_IN_SIGHT:
-        return st.pills(label, sheets, key=key, format_func=escaped)
+        return st.pills(label, sheets, key=key, format_func=escaped, wrap=True)
     return st.selectbox(label, sheets, index=None, key=key, placeholder="Choose a sheet")
 
 
