@@ -81,8 +81,7 @@ def _choose() -> None:
         help="One row per person, column names first. The file stays on this machine.",
     )
     if file is not None:
-        with st.spinner("Reading the file …"):
-            data.attempt(lambda: data.load_upload(file.getvalue(), file.name), "board_upload_turn", turn + 1)
+        data.take_upload(file, f"board-sheet-{turn}", "board_upload_turn", turn + 1)
     if state.session("load_problem"):
         st.error(escaped(str(state.session("load_problem"))))
     with st.container(horizontal=True):

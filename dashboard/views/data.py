@@ -110,14 +110,19 @@ def _upload() -> None:
         if own_machine.is_served_alone():
             routes.link("large", "Take a sample of a larger table on this machine", "For tables beyond 200 MB.")
         return
+    take_upload(file, f"sheet-{turn}", "upload_turn", turn + 1)
+
+
+def take_upload(file: Any, key: str, request: str, answered: object) -> None:
+    """Read a file of the page's upload field; where it is a workbook of several sheets, ask first for one of them."""
     sheets = _sheets(file.getvalue(), file.name, file.file_id)
     sheet = None
     if len(sheets) > 1:
-        sheet = _choose_sheet(sheets, f"sheet-{turn}", file.name)
+        sheet = _choose_sheet(sheets, key, file.name)
         if sheet is None:
             return
     with st.spinner("Reading the file …"):
-        attempt(lambda: load_upload(file.getvalue(), file.name, sheet), "upload_turn", turn + 1)
+        attempt(lambda: load_upload(file.getvalue(), file.name, sheet), request, answered)
 
 
 def _sheets(content: bytes, name: str, file_id: str) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ def _groups(visitor: Visitor, level: int) -> int:
 
 def test_three_clicks_lead_to_a_usable_hierarchy_of_each_kind(browse: Any) -> None:
     visitor = browse(height=1600)
-    visitor.open()
+    visitor.open("data")
     visitor.upload("people.csv", _people().to_csv(index=False).encode())
     visitor.see("Next, say which columns")
     visitor.go("Attributes")
@@ -87,7 +87,7 @@ def test_three_clicks_lead_to_a_usable_hierarchy_of_each_kind(browse: Any) -> No
 
 def test_a_typed_group_counts_and_the_role_beside_the_picker_follows(browse: Any) -> None:
     visitor = browse(height=1600)
-    visitor.open()
+    visitor.open("data")
     visitor.upload("people.csv", _people().to_csv(index=False).encode())
     visitor.see("Next, say which columns")
     visitor.go("Attributes")
