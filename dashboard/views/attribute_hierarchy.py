@@ -205,7 +205,10 @@ def _effects(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
         columns["Called"] = config.TextColumn(width="large")
     else:
         levels = levels.drop(columns="Called")  # the groups stand beside it, value by value
-    st.dataframe(levels, key=f"levels-{key}", hide_index=True, column_config=columns, alt="Levels of the hierarchy")
+    with st.container(key=f"levels-{key}"):
+        st.dataframe(
+            levels, key=f"level-table-{key}", hide_index=True, column_config=columns, alt="Levels of the hierarchy"
+        )
     if known:
         st.caption(
             f"If '{escaped(name)}' alone is published on a level, and the other quasi-identifiers as they are. Level 0 "
