@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
-from os import cpu_count
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +14,10 @@ from anoncore.base.score import Score
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes
 from anoncore.release.release import Release
-from anoncore.table.microdata import Microdata
-from anoncore.utility.classifiers import CLASSIFIERS, Classifier, Features
+from anoncore.utility.classifiers import CLASSIFIERS
+from anoncore.utility.cross_validation import Trial
 from anoncore.utility.outcome import Outcome, judge
-from anoncore.utility.training import TrainingTable, is_random, original_table, released_tables
+from anoncore.utility.training import is_random
 
 MOST_CLASSES = 100
 
@@ -159,20 +156,15 @@ def classification(
     >>> float(utility.classification(two, "disease", folds=2)), float(utility.classification(one, "disease", folds=2))
     (1.0, 0.5)
     """
-    method = _check(release, target, classifier, folds, repeats)
-    data = release.data
-    rng = np.random.default_rng(seed)
-    fold = _folds(data.codes[target], folds, rng)
-    runs = [
-        _Run.of(method, released_tables(release, target, rng), data)
-        for _ in range(repeats if is_random(release, target) else 1)
-    ]
-    runs.append(_Run.of(method, (original_table(release, target),), data))
-    predicted = _predict_all(runs, fold, folds, seed, progress)
-    return _score(release, target, method, fold, predicted)
+    check_trial(release, target, classifier, folds, repeats)
+    trial = Trial(release, target, classifier, folds, seed)
+    linkings = repeats if is_random(release, target) else 1
+    parts = list(product(range(linkings), range(folds)))
+    return _score(trial, *trial.predict(parts, range(folds), progress))
 
 
-def _check(release: Release, target: str, classifier: str, folds: int, repeats: int) -> Classifier:
+def check_trial(release: Release, target: str, classifier: str, folds: int, repeats: int) -> None:
+    """Raise ParameterError or ReleaseError where a classifier cannot be judged so."""
     release.fragment_of(target)
     if classifier not in CLASSIFIERS:
         raise ParameterError(f"There is no classifier {classifier!r}; there is {listing(list(CLASSIFIERS))}.")
@@ -186,98 +178,19 @@ def _check(release: Release, target: str, classifier: str, folds: int, repeats: 
         raise ParameterError(
             f"'{target}' has {size:,} values; choose a target of at most {MOST_CLASSES}, such as a category."
         )
-    return CLASSIFIERS[classifier](release.data)
 
 
-def _folds(codes: Codes, folds: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Part of every row: random, with each class spread evenly over the parts."""
-    order = rng.permutation(len(codes))
-    order = order[np.argsort(codes[order], kind="stable")]
-    fold = np.empty(len(codes), dtype=np.int64)
-    fold[order] = np.arange(len(codes)) % folds
-    return fold
-
-
-@dataclass(frozen=True, eq=False)
-class _Learner:
-    """A classifier of one training table, with the features of its rows and of the original rows."""
-
-    method: Classifier
-    table: TrainingTable
-    features: Features
-    test_features: Features
-
-    def votes(self, held_out: npt.NDArray[np.bool_], size: int, seed: int) -> npt.NDArray[np.float64]:
-        """Class probabilities of the held-out original rows after training on all others, (n_held_out, size)."""
-        model = self.method.train(self.features[~held_out], self.table.labels[~held_out], self.table.cells, seed)
-        votes = np.zeros((int(held_out.sum()), size))
-        votes[:, model.classes_] = model.predict_proba(self.test_features[held_out])
-        return votes
-
-
-@dataclass(frozen=True, eq=False)
-class _Run:
-    """One training and prediction of all rows, by one learner or by several that vote."""
-
-    learners: tuple[_Learner, ...]
-
-    @classmethod
-    def of(cls, method: Classifier, tables: Sequence[TrainingTable], data: Microdata) -> _Run:
-        return cls(
-            tuple(
-                _Learner(method, table, method.features(table.cells), method.features(table.test_cells(data)))
-                for table in tables
-            )
-        )
-
-    def predict(self, held_out: npt.NDArray[np.bool_], seed: int) -> Codes:
-        """Class of each held-out row."""
-        size = max(int(learner.table.labels.max()) for learner in self.learners) + 1
-        votes = sum(learner.votes(held_out, size, seed) for learner in self.learners)
-        return np.argmax(votes, axis=1).astype(np.int32)
-
-
-def _predict_all(
-    runs: Sequence[_Run], fold: npt.NDArray[np.int64], folds: int, seed: int, progress: Progress | None
-) -> npt.NDArray[np.int32]:
-    """Predictions of every run for every row, each made while the row was held out, int32 (n_runs, n_rows)."""
-    predicted = np.empty((len(runs), len(fold)), dtype=np.int32)
-
-    def learn(run: int, part: int) -> None:
-        held_out = fold == part
-        predicted[run, held_out] = runs[run].predict(held_out, seed)
-
-    with ThreadPoolExecutor(cpu_count()) as pool:
-        tasks = [pool.submit(learn, run, part) for run in range(len(runs)) for part in range(folds)]
-        try:
-            _watch(tasks, progress)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    return predicted
-
-
-def _watch(tasks: Sequence[Future[None]], progress: Progress | None) -> None:
-    """Report finished tasks; raise what one of them, or the progress callback, raises."""
-    for done, task in enumerate(as_completed(tasks), start=1):
-        task.result()
-        if progress is not None:
-            progress(done / len(tasks), f"Trained {done} of {len(tasks)} classifiers")
-
-
-def _score(
-    release: Release, target: str, method: Classifier, fold: npt.NDArray[np.int64], predicted: npt.NDArray[np.int32]
-) -> Classification:
-    truth, domain = release.data.codes[target], release.data.domain[target]
-    learned, original = predicted[:-1], predicted[-1]
-    released = judge(np.tile(truth, len(learned)), learned.ravel(), domain)
+def _score(trial: Trial, predicted: npt.NDArray[np.int32], original: Codes) -> Classification:
+    data, target, fold = trial.release.data, trial.target, trial.fold
+    truth, domain = data.codes[target], data.domain[target]
+    released = judge(np.tile(truth, len(predicted)), predicted.ravel(), domain)
     from_original = judge(truth, original, domain)
-    right = np.stack([np.bincount(fold, weights=run == truth) for run in learned])
+    right = np.stack([np.bincount(fold, weights=run == truth) for run in predicted])
     return Classification(
         released.accuracy,
         CLASSIFICATION,
         baseline=from_original.accuracy,
-        words={"target": f"'{target}'", "classifier": method.title},
+        words={"target": f"'{target}'", "classifier": trial.method.title},
         target=target,
         accuracy=released.accuracy,
         weighted_f=released.weighted_f,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,10 +28,16 @@ class TrainingTable:
 
 
 def original_table(release: Release, target: str) -> TrainingTable:
-    """The original values of the published attributes."""
+    """The original values of the published attributes, in the order of the table."""
     data = release.data
-    names = [name for name in release.attributes if name != target]
+    names = _in_order([name for name in release.attributes if name != target], data)
     return TrainingTable({name: Bounds(data.codes[name], data.codes[name], True) for name in names}, data.codes[target])
+
+
+def _in_order(names: Iterable[str], data: Microdata) -> list[str]:
+    """Attributes in the order of the table: of equally good splits, none is taken for the order of the fragments."""
+    order = {name: number for number, name in enumerate(data.attributes)}
+    return sorted(names, key=order.__getitem__)
 
 
 def released_tables(release: Release, target: str, rng: np.random.Generator) -> tuple[TrainingTable, ...]:
@@ -47,7 +53,7 @@ def released_tables(release: Release, target: str, rng: np.random.Generator) -> 
     else:
         own = np.arange(release.data.n_rows)
         tables = [
-            _table(fragment.recodings, dict.fromkeys(fragment.attributes, own), target, rng)
+            _table(release.data, fragment.recodings, dict.fromkeys(fragment.attributes, own), target, rng)
             for fragment in release.fragments
             if target in fragment.recodings
         ]
@@ -74,16 +80,21 @@ def _linked_table(release: Release, target: str, rng: np.random.Generator) -> Tr
         fragment = release.fragment_of(name)
         recodings[name] = fragment.recodings[name]
         rows[name] = links[release.fragments.index(fragment)]
-    return _table(recodings, rows, target, rng)
+    return _table(release.data, recodings, rows, target, rng)
 
 
 def _table(
-    recodings: Mapping[str, Recoding], rows: Mapping[str, Rows], target: str, rng: np.random.Generator
+    data: Microdata,
+    recodings: Mapping[str, Recoding],
+    rows: Mapping[str, Rows],
+    target: str,
+    rng: np.random.Generator,
 ) -> TrainingTable:
     cells = {}
-    for name, recoding in recodings.items():
+    for name in _in_order(recodings, data):
         if name == target:
             continue
+        recoding = recodings[name]
         low, high = recoding.bounds()
         single = not isinstance(recoding, Generalized | GroupValues | ColumnRegions)
         cells[name] = Bounds(low[rows[name]], high[rows[name]], single)

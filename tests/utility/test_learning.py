@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,9 +13,11 @@ from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_su
 from anoncore import CancelledError, Distorted, Fragment, Microdata, Partition, Release, ReleaseError
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.base.errors import AnonymizationError, ParameterError
+from anoncore.kernels.arrays import Codes
 from anoncore.requirements import KAnonymity
 from anoncore.utility import classification
-from anoncore.utility.classifiers import Bounds, NaiveBayes, NearestNeighbours, Tree
+from anoncore.utility.classifiers import Bounds, Features, NaiveBayes, NearestNeighbours, Tree
+from anoncore.utility.cross_validation import MOST_BASELINES, _baselines
 from anoncore.utility.outcome import judge
 from anoncore.utility.training import released_tables
 from tests.utility.releases import adult, fragment, generalized, published_values, random_releases, sliced
@@ -122,6 +126,55 @@ def test_progress_reaches_one_and_can_cancel(people: Microdata) -> None:
 
     with pytest.raises(CancelledError):
         classification(release, "class", folds=3, progress=stop)
+
+
+def test_the_original_table_is_learned_from_once(people: Microdata, monkeypatch: pytest.MonkeyPatch) -> None:
+    trained: list[int] = []
+    train = Tree.train
+
+    def counted(self: Tree, features: Features, labels: Codes, *rest: Any) -> Any:
+        trained.append(len(labels))
+        return train(self, features, labels, *rest)
+
+    monkeypatch.setattr(Tree, "train", counted)
+    release, other = (generalized(people, groups) for groups in ([0] * 300, (np.arange(300) // 100).tolist()))
+    first = classification(release, "class", folds=4)
+    assert len(trained) == 8
+    second = classification(other, "class", folds=4)
+    assert len(trained) == 12
+    pd.testing.assert_frame_equal(first.original.confusion, second.original.confusion)
+    classification(other, "class", folds=4, seed=1)
+    assert len(trained) == 20
+    # Fragments in another order publish the same attributes.
+    turned = sliced(people, list(range(300)), [["class", "town"], ["age"]])
+    assert float(classification(turned, "class", folds=4, repeats=1)) == first.baseline
+    assert len(trained) == 24
+    copy = Microdata(people.frame, roles=people.roles)
+    assert classification(generalized(copy, [0] * 300), "class", folds=4).baseline == first.baseline
+    assert len(trained) == 32
+
+
+def test_what_a_cancelled_measure_learned_from_the_original_stays(people: Microdata) -> None:
+    release = generalized(people, [0] * 300)
+    expected = classification(generalized(Microdata(people.frame, roles=people.roles), [0] * 300), "class", folds=5)
+    for stop_at in (2, 6, 9):
+
+        def stop(share: float, text: str, stop_at: int = stop_at) -> None:
+            if share * 10 >= stop_at:
+                raise CancelledError("stopped")
+
+        with pytest.raises(CancelledError):
+            classification(release, "class", folds=5, progress=stop)
+    pd.testing.assert_frame_equal(
+        classification(release, "class", folds=5).original.confusion, expected.original.confusion
+    )
+
+
+def test_only_a_few_baselines_are_kept(people: Microdata) -> None:
+    release = generalized(people, [0] * 300)
+    for seed in range(MOST_BASELINES + 3):
+        classification(release, "class", "naive-bayes", folds=2, seed=seed)
+    assert len(_baselines[people]) == MOST_BASELINES
 
 
 @pytest.mark.parametrize(

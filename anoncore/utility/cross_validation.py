@@ -1,0 +1,175 @@
+"""Cross-validation of a release: classifiers learn from its rows and predict the original rows that were held out."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import cached_property, partial
+from os import cpu_count
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from anoncore.base.progress import Progress
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.release.release import Release
+from anoncore.table.microdata import Microdata
+from anoncore.utility.classifiers import CLASSIFIERS, Classifier, Features
+from anoncore.utility.training import TrainingTable, original_table, released_tables
+
+MOST_BASELINES = 8
+"""Cross-validations of one original table that are kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Learner:
+    """A classifier of one training table, with the features of its rows and of the original rows."""
+
+    method: Classifier
+    table: TrainingTable
+    features: Features
+    test_features: Features
+
+    def votes(self, held_out: Bools, size: int, seed: int) -> Floats:
+        """Class probabilities of the held-out original rows after training on all others, (n_held_out, size)."""
+        model = self.method.train(self.features[~held_out], self.table.labels[~held_out], self.table.cells, seed)
+        votes = np.zeros((int(held_out.sum()), size))
+        votes[:, model.classes_] = model.predict_proba(self.test_features[held_out])
+        return votes
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """One training and prediction of all rows, by one learner or by several that vote."""
+
+    learners: tuple[_Learner, ...]
+
+    @classmethod
+    def of(cls, method: Classifier, tables: Sequence[TrainingTable], data: Microdata) -> _Run:
+        return cls(
+            tuple(
+                _Learner(method, table, method.features(table.cells), method.features(table.test_cells(data)))
+                for table in tables
+            )
+        )
+
+    def predict(self, held_out: Bools, seed: int) -> Codes:
+        """Class of each held-out row."""
+        size = max(int(learner.table.labels.max()) for learner in self.learners) + 1
+        votes = sum(learner.votes(held_out, size, seed) for learner in self.learners)
+        return np.argmax(votes, axis=1).astype(np.int32)
+
+
+class _Baseline:
+    """What the original table predicts, fold by fold; -1 where a fold has not been held out yet.
+
+    It is the same for every release of the table that publishes the same attributes, so it is computed once. Releases
+    that are judged at the same time wait for each other's folds.
+    """
+
+    def __init__(self, n_rows: int, folds: int) -> None:
+        self.predicted = np.full(n_rows, -1, dtype=np.int32)
+        self.locks = [threading.Lock() for _ in range(folds)]
+
+    def learn(self, part: int, held_out: Bools, predict: Callable[[], Codes]) -> None:
+        """Predict the rows of a fold, unless that has been done."""
+        with self.locks[part]:
+            if self.predicted[np.argmax(held_out)] < 0:
+                self.predicted[held_out] = predict()
+
+
+_baselines: WeakKeyDictionary[Microdata, OrderedDict[tuple[object, ...], _Baseline]] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def _baseline(data: Microdata, key: tuple[object, ...], folds: int) -> _Baseline:
+    """The kept cross-validation of a table, or a new one, for which the least recently used is forgotten."""
+    with _lock:
+        kept = _baselines.setdefault(data, OrderedDict())
+        if key not in kept:
+            kept[key] = _Baseline(data.n_rows, folds)
+        kept.move_to_end(key)
+        while len(kept) > MOST_BASELINES:
+            kept.popitem(last=False)
+        return kept[key]
+
+
+class Trial:
+    """One release, target, classifier and seed: the folds of the rows, and what is learned while one is held out.
+
+    The linkings of rows are drawn one after the other from the seed, so the first ones do not depend on how many are
+    asked for.
+    """
+
+    def __init__(self, release: Release, target: str, classifier: str, folds: int, seed: int) -> None:
+        self.release = release
+        self.target = target
+        self.method = CLASSIFIERS[classifier](release.data)
+        self.folds = folds
+        self.seed = seed
+        self._rng = np.random.default_rng(seed)
+        self.fold = _folds(release.data.codes[target], folds, self._rng)
+        self._runs: list[_Run] = []
+        names = tuple(original_table(release, target).cells)
+        self._baseline = _baseline(release.data, (target, classifier, folds, seed, names), folds)
+
+    def predict(
+        self, parts: Sequence[tuple[int, int]], original: Iterable[int], progress: Progress | None
+    ) -> tuple[npt.NDArray[np.int32], Codes]:
+        """Hold out one fold after another and predict its original rows.
+
+        `parts` are numbers of a linking and of a fold, `original` those of the folds of the original table. The
+        predictions are int32 (n_linkings, n_rows) and (n_rows,), with -1 for what was not held out.
+        """
+        n_runs = 1 + max(run for run, _ in parts)
+        while len(self._runs) < n_runs:
+            tables = released_tables(self.release, self.target, self._rng)
+            self._runs.append(_Run.of(self.method, tables, self.release.data))
+        predicted = np.full((n_runs, len(self.fold)), -1, dtype=np.int32)
+
+        def learn(run: int, part: int) -> None:
+            held_out = self.fold == part
+            predicted[run, held_out] = self._runs[run].predict(held_out, self.seed)
+
+        whole = list(original)
+        _do(
+            [partial(learn, *part) for part in parts] + [partial(self._learn_original, part) for part in whole],
+            progress,
+        )
+        tried = np.isin(self.fold, whole)
+        return predicted, np.where(tried, self._baseline.predicted, np.int32(-1))
+
+    def _learn_original(self, part: int) -> None:
+        held_out = self.fold == part
+        self._baseline.learn(part, held_out, lambda: self._original_run.predict(held_out, self.seed))
+
+    @cached_property
+    def _original_run(self) -> _Run:
+        return _Run.of(self.method, (original_table(self.release, self.target),), self.release.data)
+
+
+def _folds(codes: Codes, folds: int, rng: np.random.Generator) -> Int64:
+    """Fold of every row: random, with each class spread evenly over the folds."""
+    order = rng.permutation(len(codes))
+    order = order[np.argsort(codes[order], kind="stable")]
+    fold = np.empty(len(codes), dtype=np.int64)
+    fold[order] = np.arange(len(codes)) % folds
+    return fold
+
+
+def _do(work: Sequence[Callable[[], None]], progress: Progress | None) -> None:
+    """Train on all processors, and report what is finished; raise what a training, or the progress callback, raises."""
+    with ThreadPoolExecutor(cpu_count()) as pool:
+        tasks: list[Future[None]] = [pool.submit(one) for one in work]
+        try:
+            for done, task in enumerate(as_completed(tasks), start=1):
+                task.result()
+                if progress is not None:
+                    progress(done / len(tasks), f"Trained {done} of {len(tasks)} classifiers")
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
