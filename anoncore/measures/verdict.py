@@ -12,6 +12,7 @@ import numpy as np
 from anoncore import attacks, privacy
 from anoncore.attacks.foreground.attack import FOREGROUND_BREACH
 from anoncore.base.errors import AnonymizationError
+from anoncore.base.texts import listing
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
 from anoncore.measures.criteria import Cache, usual_distance
 from anoncore.privacy.joins import JOINS_SOURCE
@@ -354,14 +355,14 @@ def _untagged(leaks: Sequence[TagLeak]) -> Iterator[Failing]:
     singling = [leak for leak in leaks if not leak.relations and leak.split is not None]
     if not singling:
         return
-    below = {leak.column: leak.split.n_below for leak in singling if leak.split is not None}
+    below = {leak.split.columns: leak.split.n_below for leak in singling if leak.split is not None}
     first = singling[0]
     k = first.split.k if first.split is not None else 0
-    them = "it" if len(below) == 1 else "them"
+    them = "it" if len(singling) == 1 else "them"
     where = "alone" if k == UNIQUE else f"in classes of fewer than k = {k}"
     yield Failing(
         "untagged",
-        f"{len(below)} untagged column{'s' if len(below) > 1 else ''}",
+        f"{len(singling)} untagged column{'s' if len(singling) > 1 else ''}",
         f"{_singled_out(below, first.n_rows, where)} Nobody said whether others know {them}: tag {them}, or leave "
         f"{them} out of the release.",
         max(below.values()) / first.n_rows,
@@ -370,17 +371,14 @@ def _untagged(leaks: Sequence[TagLeak]) -> Iterator[Failing]:
     )
 
 
-def _singled_out(below: Mapping[str, int], n_rows: int, where: str) -> str:
-    """How many rows an adversary finds alone, or in classes that are too small, by columns that nobody tagged."""
-    if len(below) == 1:
-        ((name, rows),) = below.items()
-        return f"An adversary who knows '{name}' finds {rows:,} of {n_rows:,} rows {where}."
-    named = ", ".join(f"'{name}' ({rows:,})" for name, rows in list(below.items())[:MOST_NAMED])
-    more = f" and {len(below) - MOST_NAMED} more" if len(below) > MOST_NAMED else ""
-    return (
-        f"An adversary who knows these columns, alone or together, finds as many of {n_rows:,} rows {where} as stands "
-        f"behind each: {named}{more}."
-    )
+def _singled_out(below: Mapping[tuple[str, ...], int], n_rows: int, where: str) -> str:
+    """How many rows an adversary finds alone, or in classes that are too small, by sets of columns nobody tagged."""
+    found = [
+        f"{rows:,} of {n_rows:,} rows if they know {listing(columns)}"
+        for columns, rows in list(below.items())[:MOST_NAMED]
+    ]
+    more = f"; and some by {len(below) - MOST_NAMED} more columns" if len(below) > MOST_NAMED else ""
+    return f"An adversary finds {where}: {'; '.join(found)}{more}."
 
 
 def _counted(failing: Sequence[Failing]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,10 +60,12 @@ def add_run(
     frame: pd.DataFrame | None = None,
     roles: dict[str, str] | None = None,
     name: str = "people.csv",
+    unit: str | None = None,
 ) -> Run:
     """Give the visitor a finished run of the algorithm and make it the one shown."""
     here = state._workspaces.get(visitor.workspace)
     table, tags = loaded(people() if frame is None else frame, ROLES if roles is None else roles, name)
+    tags = replace(tags, unit=unit)
     here.load(table, tags)
     data = state._microdata.get(table, tags)
     return here.add_run(algorithm, algorithm.anonymize(data), 0.25, tags, table)

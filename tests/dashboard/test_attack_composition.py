@@ -58,6 +58,16 @@ def test_two_runs_of_one_table_need_no_column() -> None:
     assert any("240 people are in both tables" in one.value for one in visitor.at.markdown)
 
 
+def test_two_runs_of_one_table_with_a_unit_are_compared_row_by_row() -> None:
+    visitor = Visitor()
+    frame = people().assign(name=[f"Person {number // 2}" for number in range(240)])
+    for method in (Mondrian(requirements=(KAnonymity(k=4),)), CLOSE):
+        add_run(visitor, method, frame, unit="name")
+    opened(visitor)
+    assert any("240 people are in both tables" in one.value for one in visitor.at.markdown)
+    assert any("Rows are counted here, not people" in one.value for one in visitor.at.caption)
+
+
 def test_a_release_of_a_saved_session_is_laid_beside_the_one_shown() -> None:
     earlier, visitor = Visitor(), Visitor()
     frame = people()
@@ -69,9 +79,10 @@ def test_a_release_of_a_saved_session_is_laid_beside_the_one_shown() -> None:
     assert any("This is not a session file" in one.value for one in visitor.at.error)
     given(visitor, content)
     assert not visitor.at.error
-    found = attacks.composition([second.release, first.release], "illness", by="name", l=2)
+    # As in the certificate, l is the larger one of what the two releases promise.
+    found = attacks.composition([second.release, first.release], "illness", by="name", l=3)
     shown = metrics(visitor)
-    assert shown["Fewer than 2 values"] == f"{float(found.few):.1%}"
+    assert shown["Fewer than 3 values"] == f"{float(found.few):.1%}"
     assert shown["Largest belief"] == f"{float(found.largest):.1%}"
     assert any(
         "80 people are in both tables" in one.value and parts.escaped("earlier.csv (saved session)") in one.value

@@ -100,8 +100,28 @@ def test_columns_that_undo_a_tag_are_part_of_it():
     (failing,) = verdict(release).not_asked
     assert (leak.column, failing.name, failing.title) == ("note", "untagged", "1 untagged column")
     assert failing.sentence == (
-        "An adversary who knows 'note' finds 20 of 20 rows in classes of fewer than k = 10. Nobody said whether others "
-        "know it: tag it, or leave it out of the release."
+        "An adversary finds in classes of fewer than k = 10: 20 of 20 rows if they know 'note'. Nobody said whether "
+        "others know it: tag it, or leave it out of the release."
+    )
+
+
+def test_columns_that_single_out_together_are_named_together():
+    # Eight people of one decade: the column a halves the class, and b and c quarter it only together with each other.
+    frame = pd.DataFrame(
+        {
+            "decade": [20] * 8,
+            "illness": ["flu", "cold"] * 4,
+            "a": [0, 0, 1, 1, 2, 2, 3, 3],
+            "b": [0, 0, 0, 0, 1, 1, 1, 1],
+            "c": [0, 0, 1, 1, 0, 0, 1, 1],
+        }
+    )
+    data = Microdata(frame, {"decade": "quasi-identifier", "illness": "sensitive"})
+    (failing,) = verdict(mondrian(KAnonymity(k=4)).anonymize(data)).not_asked
+    assert failing.title == "3 untagged columns"
+    assert failing.sentence == (
+        "An adversary finds in classes of fewer than k = 4: 8 of 8 rows if they know 'a'; 8 of 8 rows if they know "
+        "'b', 'c'. Nobody said whether others know them: tag them, or leave them out of the release."
     )
 
 

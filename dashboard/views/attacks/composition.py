@@ -47,9 +47,10 @@ def render(run: Run) -> None:
             st.number_input(
                 "Fewest possible values, l",
                 min_value=1.0,
-                value=promised_l(run.release, attribute),
+                value=max(promised_l(one.release, attribute) for one in (run, other)),
                 step=1.0,
-                key=f"composition-l-{run.id}",
+                format="%g",
+                key=f"composition-l-{run.id}-{other.id}-{attribute}",
                 help="People with fewer possible values than this are counted, and beliefs above 1/l.",
                 width=210,
             )

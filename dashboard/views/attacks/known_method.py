@@ -124,10 +124,11 @@ def _meaning(run: Run, found: MinimalityAttack) -> str:
     verdict = (
         f"**Knowing the method helps the readers:** they guess '{name}' right more often than from the classes alone."
         if found.interval[0] > 0
-        else f"**No lift is certain:** by right guesses of '{name}', averaged over all people, the interval includes 0."
+        else "**Over all people no gain is certain:** the readers may guess "
+        f"'{name}' right as often as from the classes alone, for the interval of the lift includes 0."
     )
     return (
-        f"{verdict} The strongest belief about anybody goes from {found.largest.baseline or 0:.0%} to "
+        f"{verdict} About single people, the strongest belief goes from {found.largest.baseline or 0:.0%} to "
         f"{found.largest:.0%}, and for {found.exposed:.1%} of the people a protected value becomes at least 5 "
         "percentage points more credible.\n\n"
         f"The readers know everybody's quasi-identifiers and {run.release.group_word}, and that {method} would have "
