@@ -48,7 +48,7 @@ def test_numbers_people_and_their_beliefs(visitor: Visitor) -> None:
     rises = found.gain[people["Row"] - 1]
     assert (np.diff(rises) <= 1e-12).all()
     assert rises[0] == pytest.approx(found.gain.max())
-    assert people["Class alone"].tolist() == pytest.approx(found.without[people["Row"] - 1].tolist())
+    assert people["Without"].tolist() == pytest.approx(found.without[people["Row"] - 1].tolist())
     assert f"{found.n_refusals:,} refusals of the method tell something" in visitor.texts()
 
 

@@ -151,8 +151,8 @@ def _people(run: Run, found: MinimalityAttack) -> None:
         {
             "Row": order + 1,
             "Believed": [found.values[protected[code]] for code in belief.argmax(axis=1)],
-            "Class alone": found.without[order],
-            "Method known": belief.max(axis=1),
+            "Without": found.without[order],
+            "With": belief.max(axis=1),
             "Truth": [found.values[code] for code in view.codes[order]],
         }
     )
@@ -163,8 +163,13 @@ def _people(run: Run, found: MinimalityAttack) -> None:
         height=LIST_HEIGHT if len(frame) > 8 else "auto",
         key="known-method-people",
         column_config={
-            "Class alone": st.column_config.NumberColumn(format="percent", help="Strongest belief without it."),
-            "Method known": st.column_config.NumberColumn(format="percent", help="Strongest belief with it."),
+            "Row": st.column_config.NumberColumn(width=50),
+            "Without": st.column_config.NumberColumn(
+                format="percent", width=75, help="Strongest belief of readers who do not know the method."
+            ),
+            "With": st.column_config.NumberColumn(
+                format="percent", width=75, help="Strongest belief of readers who know the method."
+            ),
         },
         alt=f"The {len(frame):,} people about whom the strongest belief rises most.",
     )
