@@ -244,7 +244,7 @@ def _(tables: Tables) -> Tables:
     return replaced(tables, "illness", first_cell(lambda value: f"{value}\u200b"))
 
 
-@on_tables("the last digit of a number", "values of 'weight' are written otherwise", ("csv", "parquet"))
+@on_tables("the last digit of a number", "values of 'weight' (are written otherwise|were changed)", ("csv", "parquet"))
 def _(tables: Tables) -> Tables:
     return replaced(tables, "weight", first_cell(lambda value: np.nextafter(value, 1e9)))
 
