@@ -254,7 +254,7 @@ def verdict(
     left = undecided(leaks, publish_untagged)
     not_asked = [*_believed(release, measure), *_found(wanted, measure), *_distant(release, wanted, measure)]
     not_asked += [*_taught(foreground), *_untagged(left)]
-    decided = [f"{leak.finding} It is published as it is, as was decided." for leak in leaks if leak not in left]
+    decided = [f"{leak.finding} Somebody decided to publish it all the same." for leak in leaks if leak not in left]
     return Verdict(tuple(statements), tuple(not_asked), tuple(decided))
 
 

@@ -52,7 +52,7 @@ def test_the_option_decides_and_the_certificate_says_so(tmp_path: Path, capsys: 
     assert main(["run", write(tmp_path), "--output", str(output), "--publish-untagged", "years at school"]) == 0
     said = capsys.readouterr().out
     assert said.count("'years at school' has no tag") == 1, "told once, and not as something that nobody asked for"
-    assert "It is published as it is, as was decided." in said
+    assert "Somebody decided to publish it all the same." in said
     certificate = Certificate.load(output / "pupils-release-certificate.json")
     assert [(one.column, one.decision) for one in certificate.untagged or ()] == [
         ("years at school", "published as it is")

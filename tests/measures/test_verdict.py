@@ -132,7 +132,7 @@ def test_a_decision_on_a_column_is_told_as_one_and_is_nothing_good():
     assert found.not_asked == ()
     (sentence,) = found.decided
     assert sentence.startswith("'note' has no tag and is published as it is")
-    assert sentence.endswith("It is published as it is, as was decided.")
+    assert sentence.endswith("Somebody decided to publish it all the same.")
     assert not found.is_good
     assert found.headline == "Everything that was asked holds. By decision 1 column that undoes a tag is published."
 

@@ -79,9 +79,13 @@ def untagged_findings(entries: Iterable[UntaggedColumn], published: PublishedRel
             continue
         found, said = _classes(published, entry.classes), (entry.classes.smallest, entry.classes.n_below)
         together = " and ".join(f"'{name}'" for name in entry.classes.columns)
-        numbers = "classes cannot be made" if found is None else f"the smallest class has {found[0]:,} rows"
+        numbers = "classes cannot be made"
         if found is not None:
-            numbers += f" and {found[1]:,} rows are in classes of fewer than {entry.classes.k}"
+            rows = "1 row" if found[0] == 1 else f"{found[0]:,} rows"
+            numbers = (
+                f"the smallest class has {rows}, and {found[1]:,} of all rows are in classes of fewer than "
+                f"{entry.classes.k}"
+            )
         sentence = f"Told apart by {together}, which {_is(entry.classes.columns)} {entry.decision}, {numbers}"
         sentence += "." if found == said else f"; the certificate says {said[0]:,} and {said[1]:,}."
         yield Finding(check, "holds" if found == said else "fails", sentence)
