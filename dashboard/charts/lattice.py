@@ -15,8 +15,10 @@ from dashboard.charts.layout import faint, figure
 from dashboard.palette import ORIGINAL, VERMILLION, RunStyle
 
 MOST_LABELLED = 40
-"""Nodes up to which each has its levels written below it."""
+"""Nodes up to which each has its levels and its loss written below it."""
 MOST_EDGES = 1_200
+MOST_NARROW = 12
+"""Nodes of a height that fill the width of the figure."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +37,8 @@ class Drawing:
         widest = max(np.unique(y, return_counts=True)[1])
         for height in np.unique(y):
             here = np.flatnonzero(y == height)
-            reach = max(len(here) - 1, 0) / max(widest - 1, 1)
+            # Heights with few nodes are narrower, so that a small lattice has its usual shape.
+            reach = min(max(len(here) - 1, 0) / max(min(widest, MOST_NARROW) - 1, 1), 1.0)
             x[here] = np.linspace(-reach, reach, len(here)) if len(here) > 1 else 0.0
         return cls(nodes, x, y)
 
@@ -58,13 +61,13 @@ def lattice_chart(lattice: LatticeMap, drawing: Drawing, style: RunStyle, shown:
         traces.append(_labels(lattice, drawing))
     every, _ = lattice.counts()
     result = figure(*traces, y="height: sum of the levels", height=150 + 44 * max(len(every), 6), legend=True)
-    heights = np.unique(drawing.y)
-    drawn = [int((drawing.y == height).sum()) for height in heights]
+    heights = np.arange(len(every))
+    drawn = np.bincount(drawing.y.astype(np.int64), minlength=len(every)).tolist()
     texts = [
-        f"{int(height)}" if one == every[int(height)] else f"{int(height)} ({one:,} of {every[int(height)]:,})"
-        for height, one in zip(heights, drawn, strict=True)
+        f"{height}" if one == all_of_height else f"{height} ({one:,} of {all_of_height:,})"
+        for height, (one, all_of_height) in enumerate(zip(drawn, every.tolist(), strict=True))
     ]
-    step = -(-len(heights) // 24)
+    step = -(-len(heights) // 30)
     result.update_yaxes(
         tickmode="array",
         tickvals=heights[::step],
@@ -80,6 +83,11 @@ def lattice_chart(lattice: LatticeMap, drawing: Drawing, style: RunStyle, shown:
 def levels_text(node: Node) -> str:
     """A node as its levels, e.g. `⟨2, 0, 1⟩`."""
     return f"⟨{', '.join(map(str, node))}⟩"
+
+
+def _short(node: Node) -> str:
+    """The levels as narrow as they can be written."""
+    return ("" if max(node) < 10 else ".").join(map(str, node))
 
 
 def _edges(lattice: LatticeMap, drawing: Drawing) -> go.Scatter:
@@ -137,8 +145,8 @@ def _ring(drawing: Drawing, shown: Node) -> go.Scatter:
 def _labels(lattice: LatticeMap, drawing: Drawing) -> go.Scatter:
     return go.Scatter(
         x=drawing.x,
-        y=drawing.y - 0.3,
-        text=[f"{levels_text(node)} {lattice.loss[node]:.0%}" for node in drawing.nodes],
+        y=drawing.y - 0.38,
+        text=[f"{_short(node)}<br>{lattice.loss[node]:.0%}" for node in drawing.nodes],
         mode="text",
         textfont={"size": 10},
         hoverinfo="skip",

@@ -16,6 +16,8 @@ pytestmark = [
 
 
 def test_rows_before_and_after_are_gone_through_and_a_pair_is_chosen(browse: Any) -> None:
+    from playwright.sync_api import expect
+
     visitor = browse(height=1800)
     visitor.open()
     visitor.go("Anonymize")
@@ -29,7 +31,7 @@ def test_rows_before_and_after_are_gone_through_and_a_pair_is_chosen(browse: Any
     with visitor.run():
         visitor.page.get_by_role("spinbutton", name="Sample").press("Enter")
     visitor.see("50 of ")
-    assert table.text_content() != first
+    expect(table).not_to_have_text(str(first))
     visitor.choose("Across", "sex")
     visitor.see("The table of 'sex'")
     assert visitor.page.locator("[class*='st-key-before-after-joint'] .heatmaplayer").count() == 3
@@ -53,12 +55,10 @@ def test_cuts_are_gone_through(browse: Any) -> None:
     visitor = browse(width=1440, height=1400)
     visitor.open()
     visitor.go("Anonymize")
-    visitor.choose("Method", "Mondrian", exact=False)
     visitor.press(re.compile("^Run$"))
     visitor.see("Run 1 · Mondrian", seconds=120)
     visitor.go("Method")
     visitor.see("is cut by")
-    first = visitor.text()
+    visitor.see("Thin lines: the 2 regions")
     visitor.press("Next")
-    assert visitor.text() != first
     visitor.see("Thin lines: the 3 regions")

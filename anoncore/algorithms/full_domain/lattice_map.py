@@ -22,8 +22,9 @@ from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 
-MOST_NODES = 220
-MOST_MINIMAL = 60
+MOST_NODES = 160
+MOST_MINIMAL = 24
+"""Minimal nodes that are drawn of a lattice that is not drawn whole, those with the least loss."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -92,8 +92,9 @@ def _caption(lattice: LatticeMap, drawing: Drawing) -> str:
     n_left = int(every.sum()) - len(drawing.nodes)
     if n_left:
         text += (
-            f" {n_left:,} combinations are left out: drawn are the published one with its neighbours, and the border "
-            "between anonymous and not. On the left stands how many of each height are drawn."
+            f" {n_left:,} combinations are left out: drawn are the published one with its neighbours, the border "
+            "between anonymous and not where least is lost, the lowest one and the highest one. On the left stands how "
+            "many of each height are drawn."
         )
     if not lattice.is_certain:
         text += (
