@@ -100,7 +100,8 @@ class _GrownTree:
         classes, label = _numbered(labels)
         bits = int(len(classes) - 1).bit_length()
         largest = int(features.max()) << bits
-        codes = features.T.astype(np.int32 if largest <= LARGEST_KEY - (1 << bits) else np.int64, order="C")
+        width = np.int32 if largest <= LARGEST_KEY - (1 << bits) else np.int64
+        codes: npt.NDArray[Any] = features.T.astype(width, order="C")
         keys = (codes << bits) + label.astype(codes.dtype)
         rows = np.arange(n, dtype=np.int32)
         extents = np.stack([codes.min(axis=1), codes.max(axis=1)], axis=1).astype(np.int32)
