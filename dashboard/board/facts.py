@@ -31,13 +31,14 @@ class Mark:
     """How one requirement that everybody is asked for fares in one release.
 
     `state`: "kept" (promised by the method and seen to hold), "met" (it holds, but the method does not promise it),
-    "missed" or "unknown". `reached` is the level of the worst group as a text.
+    "missed" or "unknown". `reached` is the level of the worst group and `asked` the level that was asked for, as texts.
     """
 
     symbol: str
     state: str
     reached: str
     sentence: str
+    asked: str
 
 
 def symbol_of(requirement: Requirement) -> str:
@@ -59,9 +60,9 @@ def _mark(run: Run, wanted: Requirement) -> Mark:
     try:
         found = compute.cached(f"board.guarantees {wanted.label()}", run, lambda release: judge(release, wanted))
     except AnonymizationError as error:
-        return Mark(symbol, "unknown", "", str(error))
+        return Mark(symbol, "unknown", "", str(error), _level(wanted.threshold))
     if not found:
-        return Mark(symbol, "unknown", "", "This release has no group to judge it on.")
+        return Mark(symbol, "unknown", "", "This release has no group to judge it on.", _level(wanted.threshold))
     promises = run.algorithm.promises(run.data)
     worst = next((one for one in found if not one.holds), found[0])
     promised = is_promised(wanted, promises, run.data)
@@ -71,7 +72,7 @@ def _mark(run: Run, wanted: Requirement) -> Mark:
             return personal
     state = "missed" if not worst.holds else "kept" if promised else "met"
     said = worst.sentence if promised else f"{run.algorithm.title} does not promise this. {worst.sentence}"
-    return Mark(symbol, state, _level(worst.reached), said)
+    return Mark(symbol, state, _level(worst.reached), said, _level(wanted.threshold))
 
 
 def _personal(run: Run, wanted: Requirement) -> Mark | None:
@@ -88,7 +89,7 @@ def _personal(run: Run, wanted: Requirement) -> Mark | None:
     if not worst.holds or not reaches(worst.reached, wanted.threshold, ACCUMULATED):
         return None
     state = "kept" if worst.asked >= wanted.threshold else "met"
-    return Mark(symbol_of(wanted), state, _level(worst.reached), worst.sentence)
+    return Mark(symbol_of(wanted), state, _level(worst.reached), worst.sentence, _level(wanted.threshold))
 
 
 def _level(value: float) -> str:

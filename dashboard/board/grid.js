@@ -89,7 +89,7 @@ function curve(cell, column, axis) {
     marks.push(shape("line", { x1: 0, x2: WIDTH, y1: at(axis.line), y2: at(axis.line), class: "limit" }, "t that was asked for"));
   }
   return picture(cell.alt, base(), area, line, ...marks,
-    label(0, "nearest", "start"), label(WIDTH, "farthest", "end"));
+    label(0, "closest group", "start"), label(WIDTH, "farthest", "end"));
 }
 
 // The loss of every attribute.
@@ -124,7 +124,7 @@ function scale(cell, column, axis) {
 }
 
 const PICTURES = { sizes, curve, bars, scale };
-const SIGNS = { kept: "✓", met: "✓", missed: "✗", unknown: "?" };
+const SIGNS = { kept: "✓", met: "(✓)", missed: "✗", unknown: "?" };
 
 function promise(cell) {
   const list = element("ul", { class: "marks" });

@@ -16,14 +16,20 @@ HERE = Path(__file__).resolve().parent
 KEY = "board-grid"
 MOST_TICKS = 5
 MOST_NAMED = 3
-WORDS = {"kept": "kept", "met": "holds, not promised", "missed": "missed", "unknown": "cannot be told"}
 ROWS: Mapping[str, tuple[str, str]] = {
-    "promise": ("Promise", "What you ask for, and whether it holds."),
-    "hides": ("Hides among", "Size of the groups in which people hide. More is safer."),
-    "distance": ("Distance", "How far a group's secrets are from the whole table. Less is safer."),
-    "given": ("Given away", "People whose secret an adversary would say aloud. Less is safer."),
-    "lost": ("Lost", "Two-way error: pairs of values that end up wrong. Less is better."),
-    "predictable": ("Still useful", "How well a model learns from the release (F-measure). More is better."),
+    "promise": ("Promise", "What you ask for, and whether this release keeps it."),
+    "hides": ("Hides among", "Bars: people by the size of their group; dashed: your k. Larger groups are safer."),
+    "distance": (
+        "Distance",
+        "How far the secrets of a group are from those of the whole table: 0 is alike, 1 as far as can be; dashed: "
+        "your t. Less is safer.",
+    ),
+    "given": ("Given away", ""),
+    "lost": (
+        "Lost",
+        "Share of the table's pairs of values, such as age with job, that a reader gets wrong. Less is better.",
+    ),
+    "predictable": ("Still useful", ""),
 }
 """The questions of the board in their order: what protects, what an adversary gets, what it costs."""
 OPENS = {
@@ -149,9 +155,9 @@ def _badge(column: Shown, best: str | None) -> tuple[str, str]:
         return f"{_and(unknown).capitalize()} cannot be told", "plain"
     if not column.marks:
         return "Nothing was asked", "plain"
-    if column.id == best:
-        return "Keeps all, loses least", "good"
-    return "Keeps all that is asked", "good"
+    by_chance = any(mark.state == "met" for mark in column.marks)
+    words = "All holds, some by chance" if by_chance else "Keeps all that is asked"
+    return f"{words}; loses least of such" if column.id == best else words, "good"
 
 
 def _and(words: Sequence[str]) -> str:
@@ -163,9 +169,15 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
     kinds = {"hides": "sizes", "distance": "curve", "lost": "bars", "predictable": "scale", "given": "scale"}
     known = [column.quick for column in columns if column.status == "ready" and column.quick is not None]
     if name == "given":
-        help = f"People of whom an adversary is more than 1/{asked.r} sure. Less is safer."
-    if name == "predictable" and asked.target is not None:
-        help = f"How well a model from the release predicts {asked.target} (F-measure). More is better."
+        help = (
+            f"People of whose secret somebody is more than 1/{asked.r} sure who reads all groups and learns from them; "
+            "l is about one group alone. Less is safer."
+        )
+    if name == "predictable":
+        help = (
+            f"Score (F-measure) of a model that learns from the release and predicts {asked.target}; lines: guessing, "
+            "original table. More is better."
+        )
     return {
         "id": name,
         "label": label,
@@ -187,7 +199,7 @@ def _axis(name: str, columns: Sequence[Shown], known: Sequence[Facts], asked: As
         return {"most": most, "line": asked.levels.get("t")}
     if name == "lost":
         means = [mean for one in known for mean in one["lost"].get("means", ())]
-        return {"most": max([*means, 0.01]), "text": "by attribute"}
+        return {"most": max([*means, 0.01]), "text": "by attribute, worst first"}
     if name == "given":
         return {"most": 1.0, "low": "0", "high": "100 %"}
     told = [found for column in columns for found in _predictions(column)]
@@ -251,15 +263,18 @@ def _cell(name: str, column: Shown, asked: Asked) -> Cell:
 
 def _promise_cell(column: Shown) -> Cell:
     told = [
-        {
-            "symbol": mark.symbol,
-            "state": mark.state,
-            "words": f"{mark.reached} {WORDS[mark.state]}".strip(),
-            "sentence": mark.sentence,
-        }
+        {"symbol": mark.symbol, "state": mark.state, "words": _words(mark), "sentence": mark.sentence}
         for mark in column.marks
     ]
     return {"state": "exact", "promises": told, "text": "" if told else "nothing asked"}
+
+
+def _words(mark: Mark) -> str:
+    """How one thing that was asked fares, in a few words."""
+    if mark.state == "unknown":
+        return "cannot be told"
+    ending = {"kept": "promised", "met": "holds by chance", "missed": f"you ask for {mark.asked}"}[mark.state]
+    return f"= {mark.reached}, {ending}"
 
 
 def _sizes_cell(quick: Facts) -> Cell:
@@ -285,7 +300,7 @@ def _lost_cell(lost: Facts) -> Cell:
     return {
         "state": "exact",
         "text": _percent(lost["value"]),
-        "sub": f"most of {lost['names'][order[0]]}" if lost["means"][order[0]] > 0 else "nothing is lost",
+        "sub": f"worst: pairs with {lost['names'][order[0]]}" if lost["means"][order[0]] > 0 else "nothing is lost",
         "bars": [lost["means"][place] for place in order],
         "names": [lost["names"][place] for place in order],
         "alt": f"{_percent(lost['value'])} lost; most in {', '.join(worst)}",

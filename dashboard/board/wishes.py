@@ -52,7 +52,7 @@ class Column:
         told = [f"{name.replace('_', ' ')} {_short(value)}" for name, value in fields.items() if value != usual[name]]
         if not told:
             return kind.family
-        return ("set so that it works: " if adapted is not None else "") + ", ".join(told)
+        return ("adapted so that it can keep l: " if adapted is not None else "") + ", ".join(told)
 
 
 def _short(value: Any) -> str:

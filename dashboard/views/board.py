@@ -75,19 +75,29 @@ def _promises(wishes: Wishes, data: Microdata) -> None:
     with st.container(key="promises"):
         places = st.columns(widths, vertical_alignment="bottom")
         with places[0]:
-            _level("k", "k: people in every group", K_STEPS, wishes, "k = 10: nobody hides among fewer than 9 others.")
+            _level(
+                "k",
+                "k: people in every group at least",
+                K_STEPS,
+                wishes,
+                "k = 10: nobody hides among fewer than 9 others.",
+            )
         if not data.sensitive:
             with places[1]:
                 dialogs.more_promises(wishes, data)
             return
         with places[1]:
             _level(
-                "l", "l: no belief above 1/l", L_STEPS, wishes, "l = 3: in no group has one value more than a third."
+                "l",
+                "l: in a group, no belief above 1/l",
+                L_STEPS,
+                wishes,
+                "l = 3: in no group has one value more than a third.",
             )
         with places[2]:
             _level(
                 "t",
-                "t: distance of every group",
+                "t: distance of every group at most t",
                 T_STEPS,
                 wishes,
                 "t-closeness: earth mover's distance, 0 is as in the table, 1 as far as can be.",

@@ -231,7 +231,7 @@ def more_promises(wishes: Wishes, data: Microdata) -> None:
 
 def adversary(wishes: Wishes, data: Microdata) -> None:
     """What the adversary is after, from which belief on somebody is given away, and what is predicted."""
-    with st.popover("Adversary, rows", key="board-adversary"):
+    with st.popover("Adversary and rows", key="board-adversary"):
         r_key, secret_key, target_key, rows_key = "board-r", "board-secret", "board-target", "board-rows"
         secret, target = wishes.secret_of(data), wishes.target_of(data)
         shown = [name for name in ROWS if name not in wishes.hidden]

@@ -71,7 +71,7 @@ def render() -> None:
         _score(first[1], "k", found.k, "{:,.0f}")
         _score(first[2], "l", found.l, "{:,.0f}")
         _score(second[0], "t", found.t, "{:.3f}")
-        _score(second[1], INFORMATION_LOSS.title, found.loss, "{:.3f}")
+        _score(second[1], INFORMATION_LOSS.title, found.loss, "{:.1%}")
         second[2].metric("Time", _seconds(run.seconds), help="What the method took, without these measures.")
         verdicts.line(run)
         st.caption(_in_words(found, run))

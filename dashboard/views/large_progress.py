@@ -66,8 +66,8 @@ def result() -> None:
         Tile("Largest class", f"{found.largest:,} rows", "The class that lost most detail."),
         Tile(
             INFORMATION_LOSS.title,
-            f"{found.information_loss:.3f}",
-            f"{INFORMATION_LOSS.meaning} 0: all exact, 1: nothing left; lower is better.",
+            f"{found.information_loss:.1%}",
+            f"{INFORMATION_LOSS.meaning} 0%: all exact, 100%: nothing left; lower is better.",
         ),
     ]
     took = [

@@ -116,7 +116,7 @@ def test_a_promise_is_said_once_for_every_column_and_can_be_taken_back(visitor, 
     found = finish(visitor, drawn)
     # What was made before is shown again, not made anew.
     assert {run.column: run for run in workspace(visitor).runs} == before
-    assert found["rows"][0]["cells"][0]["promises"][0]["words"].startswith("1")
+    assert found["rows"][0]["cells"][0]["promises"][0]["words"].startswith("= 1")
     visitor.press("Redo")
     finish(visitor, drawn)
     assert workspace(visitor).runs[0] is after["c1"]

@@ -8,8 +8,8 @@ import pytest
 from dashboard.board.facts import SIZE_EDGES, Mark, histogram
 from dashboard.board.grid import ROWS, Asked, Shown, SlowFacts, cheapest, model
 
-KEPT = (Mark("k", "kept", "10", "Everybody hides among 9 others."),)
-MISSED = (Mark("k", "missed", "3", "A group has 3 people."),)
+KEPT = (Mark("k", "kept", "10", "Everybody hides among 9 others.", "10"),)
+MISSED = (Mark("k", "missed", "3", "A group has 3 people.", "10"),)
 
 
 def quick(lost=0.2, sizes=(0.0, 0.0, 1.0), largest=0.4):
@@ -59,11 +59,21 @@ def test_a_column_is_never_green_when_something_asked_is_missing():
     heads = model([column("c1", MISSED), column("c2"), column("c3", ())], asked(), True)["columns"]
     assert [(head["tone"], head["badge"]) for head in heads] == [
         ("bad", "Misses k"),
-        ("good", "Keeps all, loses least"),
+        ("good", "Keeps all that is asked; loses least of such"),
         ("plain", "Nothing was asked"),
     ]
-    unknown = column("c1", (Mark("t", "unknown", "", "It cannot be told."),))
+    unknown = column("c1", (Mark("t", "unknown", "", "It cannot be told.", "0.30"),))
     assert model([unknown], asked(), True)["columns"][0]["tone"] == "plain"
+
+
+def test_how_a_promise_fares_is_said_with_what_is_reached_and_asked():
+    met = (Mark("l", "met", "5", "It does not promise this.", "3"),)
+    words = [
+        cell["promises"][0]["words"]
+        for cell in cells([column(marks=KEPT), column(marks=MISSED), column(marks=met)], "promise")["cells"]
+    ]
+    assert words == ["= 10, promised", "= 3, you ask for 10", "= 5, holds by chance"]
+    assert model([column(marks=met)], asked(), True)["columns"][0]["badge"].startswith("All holds, some by chance")
 
 
 def test_the_cheapest_column_is_sought_among_those_that_keep_everything():
