@@ -1,12 +1,12 @@
-"""Groups as compositions of signatures, and probabilities spread from compositions to rows.
+"""The probability p(t:x) that person t has the value x, from learned shares, for every row of a release.
 
-Two groups with equally many rows of every signature have one composition and look alike to the adversary. p(t:x), the
-probability that person t has the value x, is computed once for each entry of a composition (a signature) and number of
-rows with x (together a case), then handed to the rows.
+It is computed once for each entry of a case (the people of one signature), then handed to the rows. Between kernels the
+rows stand by group: position p is row `order[p]`.
 
 - `order` int64 (n_rows,), `starts` int64 (n_groups + 1,): rows by group; those of group g at `starts[g]:starts[g + 1]`.
-- `classes` int32 (n_rows,): signature of every row; rare signatures share the last one.
-- `entry_of_row` int32 (n_rows,): the entry of its group's composition that a row belongs to.
+- `classes` int32 (n_rows,): signature of every row, 0..m; rare signatures share the last one, m.
+- `own`, `other` float (n_rows,), by position: p(t:x) for the value x that is true of the row (0 where its group does
+  not publish it, or it needs no protection), and the largest for any other value.
 """
 
 from __future__ import annotations
@@ -17,175 +17,175 @@ import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.foreground_solver import Cases
-from anoncore.kernels.foreground_worlds import expected_counts
+from anoncore.kernels.foreground_cases import Cases, Compositions, Occurrences, expect, room
+from anoncore.kernels.foreground_worlds import expected_counts, log_weight
+from anoncore.kernels.rounding import ACCUMULATED, lies_above
 
 
-class GroupedRows(NamedTuple):
-    """Rows by group, as above, and `true` int32 (n_rows,): the code of the value that each row has."""
+class PublishedValues(NamedTuple):
+    """Rows by group, as above, and the protected values that every group publishes.
+
+    `true` int32 (n_rows,), by position: the code of the value that each row has; codes from `n_values` on need no
+    protection. A pair is a group and a value that it publishes. Pairs stand by value: those of value x are
+    value_start[x]:value_start[x + 1], and `n[p]` rows of group `group[p]` have it, int64 (n_pairs,). The pairs of group
+    g are `pairs[pair_start[g]:pair_start[g + 1]]`, and `pair_value`, `pair_n` int64 (n_pairs,) say their values and
+    rows in that order.
+    """
 
     order: Int64
     starts: Int64
-    entry_of_row: Int32
     true: Int32
+    value_start: Int64
+    group: Int64
+    n: Int64
+    pair_start: Int64
+    pairs: Int64
+    pair_value: Int64
+    pair_n: Int64
 
 
-class CaseProbabilities(NamedTuple):
-    """p(t:x) for a person of each entry of each case, float: those of case i at `probability[start[i]:start[i + 1]]`.
+class Beliefs(NamedTuple):
+    """What the adversary believes of every row after learning from one attribute set.
 
-    `contradicted` counts the groups in which the shares allow no world; there every row has n / N.
+    `own` and `other` as above. `breached` counts the rows whose own p(t:x) exceeds the bound, `flagged` those that
+    have an `other` above it although they lack a protected value, `believed` is the sum of `own` over rows that need
+    protection. `contradicted` counts the groups, over all values, in which the shares allow no world: there every row
+    has n / N. `mean_range` is the largest minus smallest share in a group, averaged over groups and values.
     """
 
-    probability: Floats
-    start: Int64
+    own: Floats
+    other: Floats
+    breached: int
+    flagged: int
+    believed: float
     contradicted: int
+    mean_range: float
 
 
 @kernel
-def compositions(
-    order: Int64, starts: Int64, classes: Int32, n_classes: int
-) -> tuple[Int64, Int32, Int64, Int32, Int64]:
-    """Groups with equally many rows of every signature.
+def person_probabilities(f: Floats, n: int) -> Floats:
+    """p(t:x) of each person of a group in which n have x and everybody looks different, with the shares f (N,)."""
+    size = f.shape[0]
+    expected = np.empty(size)
+    expected_counts(f, np.arange(size).astype(np.int32), np.ones(size, np.int64), n, -1, expected)
+    return np.minimum(np.maximum(expected, 0.0), 1.0)
 
-    Returns the composition of each group (n_groups,), `entry_of_row`, and the compositions: where each begins
-    (n_compositions + 1,), the signature of each entry (ascending) and its rows.
-    """
-    n_groups = starts.shape[0] - 1
-    composition = np.empty(n_groups, np.int64)
-    entry_of_row = np.empty(order.shape[0], np.int32)
-    start = np.zeros(n_groups + 1, np.int64)
-    entry_class = np.empty(order.shape[0], np.int32)
-    entry_count = np.empty(order.shape[0], np.int64)
-    # An open-addressing hash table, of which at most half is ever filled; its size is a power of two, so that the
-    # position of a hash in it is a mask and not a division.
-    slots = 16
-    while slots < 2 * n_groups:
-        slots *= 2
-    table = np.full(slots, -1, np.int64)
-    count = np.zeros(n_classes, np.int64)
-    entry_of = np.zeros(n_classes, np.int32)
-    n_compositions = 0
-    for group in range(n_groups):
-        # The group's entries are written behind those of all compositions; they stay there only if it is a new one.
-        begin = start[n_compositions]
-        end = begin
-        for position in range(starts[group], starts[group + 1]):
-            signature = classes[order[position]]
-            if count[signature] == 0:
-                entry_class[end] = signature
-                end += 1
-            count[signature] += 1
-        entry_class[begin:end].sort()
+
+@kernel
+def beliefs(
+    published: PublishedValues,
+    classes: Int32,
+    groups: Compositions,
+    cases: Cases,
+    held: Occurrences,
+    occurrence_of_pair: Int64,
+    shares: Floats,
+    bound: float,
+) -> Beliefs:
+    """Attack every row with the learned `shares`, float (n_values, m + 1), the last being that of class m."""
+    n_values, n_classes = shares.shape
+    begins, probability, contradicted = _case_probabilities(cases, held, shares)
+    # Fields are taken out of their tuples once, which saves counting references to them for every row.
+    order, starts, true, pairs = published.order, published.starts, published.true, published.pairs
+    pair_start, pair_value, pair_n = published.pair_start, published.pair_value, published.pair_n
+    composition, entry_start, entry_class = groups.of_group, groups.start, groups.classes
+    own, other = np.zeros(order.shape[0]), np.zeros(order.shape[0])
+    highest, second = np.zeros(n_classes), np.zeros(n_classes)
+    leading, entry_of = np.full(n_classes, -1, np.int64), np.zeros(n_classes, np.int64)
+    # For a value that the group publishes: where its probabilities begin, and the share of the group that has it.
+    # What stands there of other values is from an earlier group, as `last_group` tells.
+    at, share, last_group = np.zeros(n_values, np.int64), np.zeros(n_values), np.full(n_values, -1, np.int64)
+    breached, flagged, believed = 0, 0, 0.0
+    for group in range(starts.shape[0] - 1):
+        begin, end = entry_start[composition[group]], entry_start[composition[group] + 1]
+        first, last = starts[group], starts[group + 1]
+        all_alike = end - begin == 1
         for e in range(begin, end):
-            entry_of[entry_class[e]] = e - begin
-            entry_count[e] = count[entry_class[e]]
-        for position in range(starts[group], starts[group + 1]):
-            row = order[position]
-            entry_of_row[row] = entry_of[classes[row]]
-            count[classes[row]] = 0
-        slot = _find(table, start, entry_class, entry_count, begin, end)
-        if table[slot] < 0:
-            table[slot] = n_compositions
-            n_compositions += 1
-            start[n_compositions] = end
-        composition[group] = table[slot]
-    filled = start[n_compositions]
-    return (
-        composition,
-        entry_of_row,
-        start[: n_compositions + 1].copy(),
-        entry_class[:filled].copy(),
-        entry_count[:filled].copy(),
-    )
+            signature = entry_class[e]
+            highest[signature], second[signature], leading[signature] = 0.0, 0.0, -1
+            entry_of[signature] = e - begin
+        for i in range(pair_start[group], pair_start[group + 1]):
+            value = pair_value[i]
+            last_group[value] = group
+            if all_alike:
+                share[value] = pair_n[i] / (last - first)
+            else:
+                at[value] = begins[occurrence_of_pair[pairs[i]]]
+            for e in range(begin, end):
+                signature = entry_class[e]
+                p = share[value] if all_alike else probability[at[value] + e - begin]
+                if p > highest[signature]:
+                    second[signature] = highest[signature]
+                    highest[signature], leading[signature] = p, value
+                elif p > second[signature]:
+                    second[signature] = p
+        for position in range(first, last):
+            signature, value = classes[order[position]], true[position]
+            other[position] = second[signature] if leading[signature] == value else highest[signature]
+            needs_protection = value < n_values
+            if needs_protection:
+                if last_group[value] == group:
+                    own[position] = share[value] if all_alike else probability[at[value] + entry_of[signature]]
+                believed += own[position]
+                breached += lies_above(own[position], bound, ACCUMULATED)
+            if n_values > 1 or not needs_protection:
+                flagged += lies_above(other[position], bound, ACCUMULATED)
+    return Beliefs(own, other, breached, flagged, believed, contradicted, _mean_range(groups, shares))
 
 
 @inner_kernel
-def _find(table: Int64, start: Int64, entry_class: Int32, entry_count: Int64, begin: int, end: int) -> int:
-    """Slot of the composition that equals entries begin..end-1, or the free slot where it belongs."""
-    # Multiplying by odd constants and folding the high bits down mixes every bit of the entries into the low bits,
-    # which choose the slot. Equal hashes decide nothing: the entries themselves are compared.
-    mask = np.uint64(table.shape[0] - 1)
-    key = np.uint64(end - begin)
-    for e in range(begin, end):
-        key = (key ^ np.uint64(entry_class[e])) * np.uint64(0x9E3779B97F4A7C15)
-        key = (key ^ (key >> np.uint64(29)) ^ np.uint64(entry_count[e])) * np.uint64(0xBF58476D1CE4E5B9)
-        key ^= key >> np.uint64(32)
-    slot = int(np.int64(key & mask))
-    while table[slot] >= 0:
-        other = start[table[slot]]
-        same = start[table[slot] + 1] - other == end - begin
-        for e in range(end - begin):
-            if not same:
-                break
-            same = entry_class[other + e] == entry_class[begin + e] and entry_count[other + e] == entry_count[begin + e]
-        if same:
-            return slot
-        slot = (slot + 1) & (table.shape[0] - 1)
-    return slot
+def _case_probabilities(cases: Cases, held: Occurrences, shares: Floats) -> tuple[Int64, Floats, int]:
+    """p(t:x) for a person of each entry of each occurrence; returns where each begins, p, and contradicted groups."""
+    start, composition, classes, counts = cases.start, cases.composition, cases.classes, cases.counts
+    occurring, groups, value_start, n = held.case, held.groups, held.value_start, cases.n
+    begins, most = np.zeros(occurring.shape[0] + 1, np.int64), 0
+    for i in range(occurring.shape[0]):
+        begins[i + 1] = begins[i] + start[composition[occurring[i]] + 1] - start[composition[occurring[i]]]
+    for value in range(shares.shape[0]):
+        most = max(most, begins[value_start[value + 1]] - begins[value_start[value]])
+    probability, contradicted = np.empty(begins[-1]), 0
+    expected, weights, work = np.empty(most), np.empty(occurring.shape[0]), np.empty(room(cases))
+    for value in range(shares.shape[0]):
+        first, last = value_start[value], value_start[value + 1]
+        expect(cases, occurring, first, last, shares[value], expected, weights, work)
+        at = 0
+        for i in range(first, last):
+            case = occurring[i]
+            begin, end = start[composition[case]], start[composition[case] + 1]
+            if np.isnan(weights[i - first]):
+                weight = log_weight(shares[value], classes[begin:end], counts[begin:end], n[case])
+                contradicted += groups[i] if weight == -np.inf else 0
+            for e in range(begin, end):
+                probability[begins[i] + e - begin] = min(max(expected[at + e - begin] / counts[e], 0.0), 1.0)
+            at += end - begin
+    return begins, probability, contradicted
 
 
-@kernel
-def case_probabilities(cases: Cases, f: Floats) -> CaseProbabilities:
-    """The probabilities of all cases if the signatures have the shares f, float (n_signatures,)."""
-    start = np.zeros(cases.n.shape[0] + 1, np.int64)
-    for case in range(cases.n.shape[0]):
-        composition = cases.composition[case]
-        start[case + 1] = start[case] + cases.start[composition + 1] - cases.start[composition]
-    probability = np.empty(start[-1])
-    contradicted = 0
-    for case in range(cases.n.shape[0]):
-        begin, end = cases.start[cases.composition[case]], cases.start[cases.composition[case] + 1]
-        classes, counts = cases.classes[begin:end], cases.counts[begin:end]
-        expected = probability[start[case] : start[case + 1]]
-        if not expected_counts(f, classes, counts, cases.n[case], -1, expected):
-            contradicted += cases.groups[case]
-        for e in range(end - begin):
-            expected[e] = min(max(expected[e] / counts[e], 0.0), 1.0)
-    return CaseProbabilities(probability, start, contradicted)
-
-
-@kernel
-def spread(
-    rows: GroupedRows,
-    groups: Int64,
-    case_of: Int64,
-    cases: CaseProbabilities,
-    value: int,
-    own: Floats,
-    other: Floats,
-) -> None:
-    """Hand the probabilities of value x to the rows of the groups that publish x.
-
-    `groups` int64 are these groups, `case_of` the case of each. `own` float (n_rows,) gets p where x is true of the
-    row, `other` float (n_rows,) where it is not; both keep the largest p so far.
-    """
-    for i in range(groups.shape[0]):
-        begin = cases.start[case_of[i]]
-        for position in range(rows.starts[groups[i]], rows.starts[groups[i] + 1]):
-            row = rows.order[position]
-            p = cases.probability[begin + rows.entry_of_row[row]]
-            if rows.true[row] == value:
-                own[row] = max(own[row], p)
-            else:
-                other[row] = max(other[row], p)
-
-
-@kernel
-def mean_range(f: Floats, composition: Int64, start: Int64, classes: Int32) -> float:
-    """Largest minus smallest share among the rows of a group, averaged over the groups.
-
-    `composition` int64 (n_groups,): composition of each group; the signatures in composition c are
-    `classes[start[c]:start[c + 1]]`.
-    """
-    n_compositions = start.shape[0] - 1
-    width = np.empty(n_compositions)
-    for c in range(n_compositions):
-        low, high = np.inf, -np.inf
-        for e in range(start[c], start[c + 1]):
-            low = min(low, f[classes[e]])
-            high = max(high, f[classes[e]])
-        width[c] = high - low
+@inner_kernel
+def _mean_range(groups: Compositions, shares: Floats) -> float:
+    """Largest minus smallest share among the rows of a group, averaged over groups and values."""
+    start, classes, of_group = groups.start, groups.classes, groups.of_group
+    n_groups = np.zeros(start.shape[0] - 1)
+    for composition in of_group:
+        n_groups[composition] += 1.0
     total = 0.0
-    for group in range(composition.shape[0]):
-        total += width[composition[group]]
-    return total / composition.shape[0]
+    for composition in range(n_groups.shape[0]):
+        begin, end = start[composition], start[composition + 1]
+        if end - begin > 1:
+            for value in range(shares.shape[0]):
+                low, high = 1.0, 0.0
+                for e in range(begin, end):
+                    low = min(low, shares[value, classes[e]])
+                    high = max(high, shares[value, classes[e]])
+                total += n_groups[composition] * (high - low)
+    return total / (of_group.shape[0] * shares.shape[0])
+
+
+@kernel
+def keep_highest(here_own: Floats, here_other: Floats, number: int, own: Floats, other: Floats, leading: Int64) -> None:
+    """Raise `own` and `other` to what one more attribute set gives, and note its number where it leads, by position."""
+    for position in range(own.shape[0]):
+        if max(here_own[position], here_other[position]) > max(own[position], other[position]):
+            leading[position] = number
+        own[position] = max(own[position], here_own[position])
+        other[position] = max(other[position], here_other[position])

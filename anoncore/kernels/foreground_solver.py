@@ -4,8 +4,12 @@ p(s:x) is the probability that a person of signature s has the value x. Given th
 people of each signature are expected to have x; divided by the people of the signature, these are new shares. The
 adversary looks for shares that this step does not change.
 
-- `f` float (m + 1,): the shares of the m signatures that are solved for, then one for the people of all others.
-- `rows` float (m,): number of people of each signature.
+- `rows` int64 (m,): number of people of each of the m signatures that are solved for; all others are of class m.
+- `case` int64, `groups` int64: the cases of the groups that hold x, and how many groups each of them stands for.
+- `certain` float (m + 1,): rows with x of each signature in the groups in which everybody looks alike.
+- `alike` int64 (m + 1,): number of the unknown, 0..u-1, that is the share of each signature, and u for class m.
+  Signatures that nothing in the release tells apart are one unknown.
+- `f` float (u + 1,): the shares of the unknowns, then the fixed one of class m. `people` float (u,): their rows.
 """
 
 from __future__ import annotations
@@ -14,8 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anoncore.kernels.arrays import Floats, Int32, Int64
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.foreground_cases import Cases, Occurrences, expect, mixed, room
 from anoncore.kernels.foreground_worlds import expected_counts, log_weight
 
 NOBODY = 1e-100
@@ -35,47 +40,88 @@ STRAIGHT = 0.03
 ROUNDING = 1e-15
 LOG_ROUNDING = 1e-9
 LIKELIHOOD_ROUNDING = 1e-13
+APART = 1e-9
+"""Shares that differ by more, in proportion, differ not only by rounding."""
 
 
-class Cases(NamedTuple):
-    """Groups that look alike to the adversary, once each, so that work is done once for all of them.
+class Unknowns(NamedTuple):
+    """What is solved for one value x, and the groups that tell of it (the fields' meaning is above)."""
 
-    Composition c holds `counts[e]` rows of signature `classes[e]` for the entries e in start[c]:start[c + 1]; a class
-    of m or more is a signature that is not solved for. Case i stands for `groups[i]` groups of composition
-    `composition[i]` in which `n[i]` rows have x.
+    case: Int64
+    groups: Int64
+    certain: Floats
+    alike: Int64
+    people: Floats
+
+
+class Workspace(NamedTuple):
+    """Memory that every step uses again.
+
+    `share`, `with_x` float (m + 1,): share and expected rows with x of each signature. `expected`, `weights`, `work`:
+    see `expect`.
     """
 
-    start: Int64
-    classes: Int32
-    counts: Int64
-    composition: Int64
-    n: Int64
-    groups: Int64
+    share: Floats
+    with_x: Floats
+    expected: Floats
+    weights: Floats
+    work: Floats
 
 
 @inner_kernel
-def _step(cases: Cases, f: Floats, rows: Floats, updated: Floats) -> None:
-    """One step of expectation-maximization: write the expected rows with x of each signature / its rows."""
-    m = rows.shape[0]
-    for i in range(m):
+def _workspace(cases: Cases, m: int) -> Workspace:
+    """Memory for the steps of any value."""
+    entries = 0
+    for composition in cases.composition:
+        entries += cases.start[composition + 1] - cases.start[composition]
+    return Workspace(
+        np.empty(m + 1), np.empty(m + 1), np.empty(entries), np.empty(cases.n.shape[0]), np.empty(room(cases))
+    )
+
+
+@inner_kernel
+def _step(cases: Cases, unknowns: Unknowns, f: Floats, updated: Floats, memory: Workspace, weigh: bool) -> float:
+    """One step of expectation-maximization: write the expected rows with x of each unknown / its rows.
+
+    With `weigh` it returns how likely the published numbers of x are at f: a logarithm, up to a constant.
+    """
+    share, with_x, expected, weights = memory.share, memory.with_x, memory.expected, memory.weights
+    start, composition, classes, counts = cases.start, cases.composition, cases.classes, cases.counts
+    occurring, groups, alike, people = unknowns.case, unknowns.groups, unknowns.alike, unknowns.people
+    m, u, likelihood = alike.shape[0] - 1, people.shape[0], 0.0
+    for i in range(m + 1):
+        share[i] = f[alike[i]]
+        # Where everybody in a group looks alike, n of them have x whatever their share is.
+        with_x[i] = unknowns.certain[i]
+        if weigh and i < m and 0.0 < share[i] < 1.0:
+            likelihood += with_x[i] * _log_odds(share[i])
+    expect(cases, occurring, 0, occurring.shape[0], share, expected, weights, memory.work)
+    at = 0
+    for i in range(occurring.shape[0]):
+        begin, end = start[composition[occurring[i]]], start[composition[occurring[i]] + 1]
+        for e in range(begin, end):
+            with_x[classes[e]] += groups[i] * expected[at + e - begin]
+        at += end - begin
+        if weigh and not np.isnan(weights[i]):
+            likelihood += groups[i] * np.log(weights[i])
+        elif weigh:
+            likelihood += groups[i] * log_weight(share, classes[begin:end], counts[begin:end], cases.n[occurring[i]])
+    for i in range(u):
         updated[i] = 0.0
-    for case in range(cases.n.shape[0]):
-        begin, end = cases.start[cases.composition[case]], cases.start[cases.composition[case] + 1]
-        expected = np.empty(end - begin)
-        classes, counts = cases.classes[begin:end], cases.counts[begin:end]
-        expected_counts(f, classes, counts, cases.n[case], -1, expected)
-        for e in range(end - begin):
-            if classes[e] < m:
-                updated[classes[e]] += cases.groups[case] * expected[e]
+        if weigh and 0.0 < f[i] < 1.0:
+            likelihood += people[i] * np.log1p(-f[i])
     for i in range(m):
-        updated[i] /= rows[i]
+        updated[alike[i]] += with_x[i]
+    for i in range(u):
+        updated[i] /= people[i]
         # Nobody has x, and the odds of numbers that are smaller still cannot be told from 0 / 0.
         if updated[i] < NOBODY:
             updated[i] = 0.0
+    return likelihood
 
 
 @kernel
-def signature_keys(cases: Cases, colour: Int64, prime: int, inverse: Int64) -> Int64:
+def signature_keys(cases: Cases, unknowns: Unknowns, colour: Int64, prime: int, inverse: Int64) -> Int64:
     """What a step of expectation-maximization can see of each signature, int64 (m,): equal where steps keep it equal.
 
     `colour` int64 (m + 1,) tells signatures apart so far. A step sees the signature's people by case, as shares of all
@@ -83,58 +129,108 @@ def signature_keys(cases: Cases, colour: Int64, prime: int, inverse: Int64) -> I
     (m,) has the inverse of each signature's number of people modulo the prime, for a product is a division by it.
     """
     keys = np.zeros(inverse.shape[0], np.int64)
-    for case in range(cases.n.shape[0]):
+    for i in range(keys.shape[0]):
+        keys[i] = np.int64(unknowns.certain[i]) % prime
+    for i in range(unknowns.case.shape[0]):
+        case = unknowns.case[i]
         begin, end = cases.start[cases.composition[case]], cases.start[cases.composition[case] + 1]
         people = np.uint64(0)
         for e in range(begin, end):
-            people += np.uint64(cases.counts[e]) * _mixed(np.uint64(colour[cases.classes[e]]) + np.uint64(prime))
-        seen = np.int64(_mixed(people ^ _mixed(np.uint64(cases.n[case]))) % np.uint64(prime))
+            people += np.uint64(cases.counts[e]) * mixed(np.uint64(colour[cases.classes[e]]) + np.uint64(prime))
+        seen = np.int64(mixed(people ^ mixed(np.uint64(cases.n[case]))) % np.uint64(prime))
         for e in range(begin, end):
             signature = cases.classes[e]
             if signature < keys.shape[0]:
-                people_here = (cases.groups[case] * cases.counts[e]) % prime
+                people_here = (unknowns.groups[i] * cases.counts[e]) % prime
                 keys[signature] = (keys[signature] + people_here * seen) % prime
     for i in range(keys.shape[0]):
         keys[i] = keys[i] * inverse[i] % prime
     return keys
 
 
-@inner_kernel
-def _mixed(key: np.uint64) -> np.uint64:
-    """A hash of 64 bits (splitmix64): every bit of the key changes half of its bits."""
-    key = (key + np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xBF58476D1CE4E5B9)
-    key = (key ^ (key >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
-    return key ^ (key >> np.uint64(32))
-
-
 @kernel
-def expectation_step(cases: Cases, f: Floats, rows: Floats) -> Floats:
-    """Updated shares of the solved signatures, float (m,)."""
-    updated = np.empty(rows.shape[0])
-    _step(cases, f, rows, updated)
-    return updated
+def expectation_step(cases: Cases, unknowns: Unknowns, f: Floats) -> tuple[Floats, float]:
+    """Updated shares of the unknowns, float (u,), and how likely the published numbers of x are at f.
 
-
-@kernel
-def log_likelihood(cases: Cases, f: Floats, rows: Floats) -> float:
-    """How likely the published numbers of x are if the signatures have the shares f: a logarithm, up to a constant.
-
-    The constant is what people of signatures that are not solved for add if none of them has x.
+    The likelihood is a logarithm, up to the constant that people of class m add if none of them has x.
     """
-    total = 0.0
-    for i in range(rows.shape[0]):
-        if 0.0 < f[i] < 1.0:
-            total += rows[i] * np.log1p(-f[i])
-    for case in range(cases.n.shape[0]):
-        begin, end = cases.start[cases.composition[case]], cases.start[cases.composition[case] + 1]
-        weight = log_weight(f, cases.classes[begin:end], cases.counts[begin:end], cases.n[case])
-        total += cases.groups[case] * weight
-    return total
+    updated = np.empty(unknowns.people.shape[0])
+    memory = _workspace(cases, unknowns.alike.shape[0] - 1)
+    return updated, _step(cases, unknowns, f, updated, memory, True)
 
 
 @kernel
-def fixed_point(cases: Cases, f: Floats, rows: Floats, tolerance: float, limit: int) -> tuple[Floats, int, float]:
-    """Follow expectation-maximization from `f` to its limit; returns the shares (m + 1,), steps and the last change.
+def fixed_points(
+    cases: Cases,
+    held: Occurrences,
+    rows: Int64,
+    values: Int64,
+    alike: Int64,
+    start: Floats,
+    fixed: Floats,
+    tolerance: float,
+    limit: int,
+) -> tuple[Floats, Int64, Floats]:
+    """Follow expectation-maximization to its limit for each of the `values`, int64 (v,).
+
+    `start` and `fixed` float (n_values,): the share that every signature of a value begins with, and the fixed one of
+    class m. `alike` int64 (v, m): which signatures are one unknown. It begins with -1 where that is not known yet.
+    There the value is solved only if the first step tells all signatures apart, for then no two are alike.
+
+    Returns the shares (v, m + 1), the steps taken, -1 for a value that is left unsolved, and the last change of any
+    share.
+    """
+    m = rows.shape[0]
+    memory = _workspace(cases, m)
+    shares, steps, change = (
+        np.empty((values.shape[0], m + 1)),
+        np.empty(values.shape[0], np.int64),
+        np.zeros(len(values)),
+    )
+    for i in range(values.shape[0]):
+        value = values[i]
+        first, last = held.value_start[value], held.value_start[value + 1]
+        joined = np.arange(m + 1)
+        n_unknowns = m
+        if alike[i, 0] >= 0:
+            n_unknowns = 0
+            for signature in range(m):
+                joined[signature] = alike[i, signature]
+                n_unknowns = max(n_unknowns, joined[signature] + 1)
+            joined[m] = n_unknowns
+        people = np.zeros(n_unknowns)
+        for signature in range(m):
+            people[joined[signature]] += rows[signature]
+        f = np.full(n_unknowns + 1, start[value])
+        f[n_unknowns] = fixed[value]
+        unknowns = Unknowns(held.case[first:last], held.groups[first:last], held.certain[value], joined, people)
+        if alike[i, 0] < 0 and m > 1:
+            updated = np.empty(m)
+            _step(cases, unknowns, f, updated, memory, False)
+            if not _tells_all_apart(updated):
+                steps[i] = -1
+                continue
+        solution, steps[i], change[i] = _fixed_point(cases, unknowns, f, tolerance, limit, memory)
+        for signature in range(m + 1):
+            shares[i, signature] = solution[joined[signature]]
+    return shares, steps, change
+
+
+@inner_kernel
+def _tells_all_apart(shares: Floats) -> bool:
+    """Whether no two shares could be equal but for rounding; those of signatures without x remain 0 in every step."""
+    ordered = np.sort(shares)
+    for i in range(1, ordered.shape[0]):
+        if ordered[i] - ordered[i - 1] <= APART * ordered[i] and ordered[i] > 0.0:
+            return False
+    return True
+
+
+@inner_kernel
+def _fixed_point(
+    cases: Cases, unknowns: Unknowns, f: Floats, tolerance: float, limit: int, memory: Workspace
+) -> tuple[Floats, int, float]:
+    """Follow expectation-maximization from `f` to its limit; returns the shares (u + 1,), steps and the last change.
 
     Stops once no share changes by more than `tolerance` in a step, or after about `limit` steps. There may be several
     fixed points, and the one meant is where expectation-maximization itself ends. Squared extrapolation (SQUAREM,
@@ -143,38 +239,47 @@ def fixed_point(cases: Cases, f: Floats, rows: Floats, tolerance: float, limit: 
     odds change by more than a factor e, the step after the jump is the one that three plain steps predict, and the
     likelihood has not fallen. Jumps begin short and grow longer while they are kept.
     """
-    m = rows.shape[0]
-    path = np.empty((4, m + 1))
+    u = unknowns.people.shape[0]
+    path = np.empty((4, u + 1))
     now, first, second, third = path[0], path[1], path[2], path[3]
-    _copy(f, now)
-    _copy(f, first)
-    _copy(f, second)
-    _copy(f, third)
-    jump, landed = f.copy(), f.copy()
+    for i in range(4):
+        _copy(f, path[i])
+    jump, landed, beyond = f.copy(), f.copy(), f.copy()
     steps = 0
-    change = np.inf
-    longest = SHORTEST
+    change, longest = np.inf, SHORTEST
+    is_begun, before = False, 0.0
     while steps < limit:
-        _step(cases, now, rows, first[:m])
-        steps += 1
+        if not is_begun:
+            before = _step(cases, unknowns, now, first, memory, steps + 1 >= PLAIN_STEPS)
+            steps += 1
+        is_begun = False
         change = _distance(first, now)
         if change <= tolerance:
             return first.copy(), steps, change
         if steps < PLAIN_STEPS:
             _copy(first, now)
             continue
-        _step(cases, first, rows, second[:m])
+        _step(cases, unknowns, first, second, memory, False)
         steps += 1
-        stretch = _jump(path[:, :m], longest, jump)
+        stretch = _jump(path[:, :u], longest, jump)
         if stretch == 0.0:
             _copy(second, now)
             continue
-        _step(cases, second, rows, third[:m])
-        _step(cases, jump, rows, landed[:m])
+        _step(cases, unknowns, second, third, memory, False)
+        _step(cases, unknowns, jump, landed, memory, False)
         steps += 2
-        if _is_straight(path[:, :m], stretch, jump, landed) and _is_as_likely(cases, now, landed, rows):
+        if _is_straight(path[:, :u], stretch, jump, landed):
+            # The step from where the jump landed tells how likely that is, and begins the next round if it is kept.
+            after = _step(cases, unknowns, landed, beyond, memory, True)
+            steps += 1
+            # Every group adds to the sum, so its rounding is in proportion to the sum.
+            is_begun = after >= before - LIKELIHOOD_ROUNDING * abs(before)
+            if is_begun:
+                before = after
+        if is_begun:
             longest = max(longest, GROWTH * stretch)
             _copy(landed, now)
+            _copy(beyond, first)
         else:
             longest = max(SHORTEST, stretch / GROWTH)
             _copy(third, now)
@@ -239,14 +344,6 @@ def _after_jump(a: float, b: float, c: float, d: float, stretch: float) -> float
 
 
 @inner_kernel
-def _is_as_likely(cases: Cases, now: Floats, landed: Floats, rows: Floats) -> bool:
-    """Whether the likelihood after a jump and the step that follows it is not lower than before, but for rounding."""
-    before, after = log_likelihood(cases, now, rows), log_likelihood(cases, landed, rows)
-    # Every group adds to the sum, so its rounding is in proportion to the sum.
-    return after >= before - LIKELIHOOD_ROUNDING * abs(before)
-
-
-@inner_kernel
 def _log_odds(share: float) -> float:
     """log(share / (1 - share)) of a share inside (0, 1)."""
     return np.log(share) - np.log1p(-share)
@@ -270,29 +367,31 @@ def _distance(a: Floats, b: Floats) -> float:
 
 
 @kernel
-def step_jacobian(cases: Cases, f: Floats, rows: Floats) -> Floats:
-    """Derivatives of the updated shares by the shares, (m, m); needs shares inside (0, 1).
+def step_jacobian(cases: Cases, unknowns: Unknowns, f: Floats) -> Floats:
+    """Derivatives of the updated shares by the shares, (u, u); needs shares inside (0, 1).
 
     The derivative of an expected count by another signature's log-odds is the covariance of the two counts given the
     group's number of x, and d log-odds / d f = 1 / (f (1 - f)).
     """
-    m = rows.shape[0]
-    jacobian = np.zeros((m, m))
-    for case in range(cases.n.shape[0]):
+    u, alike = unknowns.people.shape[0], unknowns.alike
+    share = f[alike]
+    jacobian = np.zeros((u, u))
+    for i in range(unknowns.case.shape[0]):
+        case = unknowns.case[i]
         begin, end = cases.start[cases.composition[case]], cases.start[cases.composition[case] + 1]
         classes, counts = cases.classes[begin:end], cases.counts[begin:end]
         mean, joint = np.empty(end - begin), np.empty(end - begin)
-        if not expected_counts(f, classes, counts, cases.n[case], -1, mean):
+        if not expected_counts(share, classes, counts, cases.n[case], -1, mean):
             continue
         for e in range(end - begin):
-            if classes[e] >= m or mean[e] <= 0.0:
+            if alike[classes[e]] >= u or mean[e] <= 0.0:
                 continue
-            expected_counts(f, classes, counts, cases.n[case], e, joint)
+            expected_counts(share, classes, counts, cases.n[case], e, joint)
             for other in range(end - begin):
-                if classes[other] < m:
+                if alike[classes[other]] < u:
                     covariance = mean[e] * (joint[other] - mean[other])
-                    jacobian[classes[other], classes[e]] += cases.groups[case] * covariance
-    for i in range(m):
-        for j in range(m):
-            jacobian[i, j] /= rows[i] * f[j] * (1.0 - f[j])
+                    jacobian[alike[classes[other]], alike[classes[e]]] += unknowns.groups[i] * covariance
+    for i in range(u):
+        for j in range(u):
+            jacobian[i, j] /= unknowns.people[i] * f[j] * (1.0 - f[j])
     return jacobian

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from math import log
 from os import cpu_count
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.attacks.foreground.mining import Target, Unreliable, attack_set
 from anoncore.attacks.foreground.result import ForegroundKnowledge
@@ -20,10 +20,14 @@ from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.errors import ParameterError
 from anoncore.base.number import ONE_PARTITION, Number
 from anoncore.base.score import Score
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.foreground_groups import Beliefs, keep_highest
 from anoncore.release.release import Release
 
 Progress = Callable[[float, str], None]
+
+WAITING = 8
+"""Attribute sets per core that are attacked with, or wait to be."""
 
 FOREGROUND_BREACH = Number(
     name="foreground-breach",
@@ -185,15 +189,15 @@ def foreground_knowledge(
     target = Target.of(release, attribute, unreliable)
     best = _Best.of(target)
     leaks: list[SetLeak] = []
-    for done, (leak, own, other) in _mined(release, names, target, minimum_rows, max_size, r, solver):
-        best.take(len(leaks), own, other)
+    for done, (leak, found_here) in _mined(release, names, target, minimum_rows, max_size, r, solver):
+        best.take(len(leaks), found_here)
         leaks.append(leak)
         if progress is not None:
             progress(done, f"{len(leaks):,} attribute sets learned")
     order = sorted(range(len(leaks)), key=lambda i: (leaks[i].recall, leaks[i].mean_probability), reverse=True)
     rank = np.full(len(leaks) + 1, -1)
     rank[order] = np.arange(len(leaks))
-    found = _result(target, best, [leaks[i] for i in order], rank[best.leading], r, minimum_rows, begin)
+    found = _result(target, best, [leaks[i] for i in order], rank, r, minimum_rows, begin)
     return replace(found, notes=(*rows_counted(release), *found.notes))
 
 
@@ -218,23 +222,23 @@ def _check(r: float, epsilon: float, sigma: float, max_size: int | None) -> None
 
 @dataclass(eq=False)
 class _Best:
-    """The largest probabilities of every person over the attribute sets so far, and the set that gives them."""
+    """The largest probabilities of every person over the attribute sets so far, and the set that gives them.
+
+    All by position: the rows stand by group.
+    """
 
     own: Floats
     other: Floats
-    leading: npt.NDArray[np.int64]
+    leading: Int64
 
     @classmethod
     def of(cls, target: Target) -> _Best:
         n = target.partition.n_rows
         return cls(np.zeros(n), np.zeros(n), np.full(n, -1))
 
-    def take(self, number: int, own: Floats, other: Floats) -> None:
+    def take(self, number: int, found: Beliefs) -> None:
         """Take in what one more attribute set gives."""
-        higher = np.maximum(own, other) > np.maximum(self.own, self.other)
-        self.leading[higher] = number
-        np.maximum(self.own, own, out=self.own)
-        np.maximum(self.other, other, out=self.other)
+        keep_highest(found.own, found.other, number, self.own, self.other, self.leading)
 
 
 def _mined(
@@ -245,14 +249,26 @@ def _mined(
     max_size: int | None,
     r: float,
     solver: Solver,
-) -> Iterator[tuple[float, tuple[SetLeak, Floats, Floats]]]:
-    """Attack with one attribute set after the other: the share of the search that is done, and what each set gives."""
-    pool = ThreadPoolExecutor(cpu_count())
+) -> Iterator[tuple[float, tuple[SetLeak, Beliefs]]]:
+    """Attack with one attribute set after the other: the share of the search that is done, and what each set gives.
+
+    The sets of the next size are looked for while the last ones of this size are still attacked with. Few sets wait at
+    a time, because each holds two numbers for every person.
+    """
+    n_cores = cpu_count() or 1
+    pool = ThreadPoolExecutor(n_cores)
+    running: deque[tuple[float, Future[tuple[SetLeak, Beliefs]]]] = deque()
     try:
         for size, level in enumerate(levels(release.data, names, minimum_rows, max_size)):
-            running = [pool.submit(attack_set, signatures, target, r, solver) for signatures in level]
-            for done, task in enumerate(running, start=1):
-                yield (size + done / len(level)) / len(names), task.result()
+            for done, signatures in enumerate(level, start=1):
+                if len(running) > WAITING * n_cores:
+                    share, task = running.popleft()
+                    yield share, task.result()
+                share = (size + done / len(level)) / len(names)
+                running.append((share, pool.submit(attack_set, signatures, target, r, solver)))
+        while running:
+            share, task = running.popleft()
+            yield share, task.result()
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -261,13 +277,14 @@ def _result(
     target: Target,
     best: _Best,
     leaks: list[SetLeak],
-    leading: npt.NDArray[np.int64],
+    rank: Int64,
     r: float,
     minimum_rows: float,
     begin: float,
 ) -> ForegroundKnowledge:
     guess_own, guess_other = target.random_worlds()
-    own, other = (best.own, best.other) if leaks else (guess_own, guess_other)
+    position = np.argsort(target.partition.order)
+    own, other = (best.own[position], best.other[position]) if leaks else (guess_own, guess_other)
     return ForegroundKnowledge(
         attribute=target.attribute,
         r=r,
@@ -279,7 +296,7 @@ def _result(
         own_probability=np.where(target.needs, own, np.nan),
         without_attack=np.maximum(guess_own, guess_other),
         own_without_attack=np.where(target.needs, guess_own, np.nan),
-        leading_set=leading,
+        leading_set=rank[best.leading[position]],
         **_scores_of_people(target, r, (own, other), (guess_own, guess_other)),
         **_scores_of_learning(leaks),
         sets=tuple(leaks),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -11,9 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.attacks.foreground.sets import SetLeak, Signatures
-from anoncore.attacks.foreground.solver import SetGroups, Solver, ValueGroups, solve
+from anoncore.attacks.foreground.solver import Solver, solve
 from anoncore.kernels.arrays import Floats
-from anoncore.kernels.foreground_groups import GroupedRows, case_probabilities, mean_range, spread
+from anoncore.kernels.foreground_cases import cases_of, compositions
+from anoncore.kernels.foreground_groups import Beliefs, PublishedValues, beliefs
+from anoncore.kernels.grouping import group_histogram
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
@@ -26,16 +29,16 @@ Unreliable = Literal["overall", "uniform"]
 class Target:
     """What is attacked: the values that need protection, in the groups as published and in the original rows.
 
-    `true` int32 (n_rows,): code of the protected value that each row has, or any code from `n_values` on. `held[x]`:
-    the groups that publish x. `shares` (n_values,): the published overall share of each; `fixed`: that of people with
-    a rare signature.
+    `true` int32 (n_rows,): code of the protected value that each row has, or any code from `n_values` on. `published`:
+    the values of the groups. `shares` (n_values,): the published overall share of each value; `fixed`: that of people
+    with a rare signature.
     """
 
     attribute: str
     partition: Partition
     view: SensitiveValues
     n_values: int
-    held: tuple[ValueGroups, ...]
+    published: PublishedValues
     shares: Floats
     fixed: Floats
 
@@ -48,13 +51,26 @@ class Target:
         published = release.data.sensitive_view(attribute, release.published_codes(attribute)).codes
         n_values = view.size if view.unique < 0 else view.unique
         key = published.astype(np.int64) * partition.n_groups + partition.group
-        pairs, n = np.unique(key, return_counts=True)
-        value, group = np.divmod(pairs, partition.n_groups)
-        edges = np.searchsorted(value, np.arange(n_values + 1))
-        held = tuple(ValueGroups(group[a:b], n[a:b]) for a, b in pairwise(edges))
+        pair, n = np.unique(key, return_counts=True)
+        value, group = np.divmod(pair, partition.n_groups)
+        value_start = np.searchsorted(value, np.arange(n_values + 1))
+        value, group, n = value[: value_start[-1]], group[: value_start[-1]], n[: value_start[-1]]
+        pairs = np.argsort(group, kind="stable")
+        by_group = PublishedValues(
+            order=partition.order,
+            starts=partition.starts,
+            true=view.codes[partition.order],
+            value_start=value_start,
+            group=group,
+            n=n,
+            pair_start=np.concatenate(([0], np.cumsum(np.bincount(group, minlength=partition.n_groups)))),
+            pairs=pairs,
+            pair_value=value[pairs],
+            pair_n=n[pairs],
+        )
         shares = np.bincount(published, minlength=view.size)[:n_values] / partition.n_rows
         fixed = shares if unreliable == "overall" else np.full(n_values, 0.5)
-        return cls(attribute, partition, view, n_values, held, shares, fixed)
+        return cls(attribute, partition, view, n_values, by_group, shares, fixed)
 
     @property
     def true(self) -> npt.NDArray[np.int32]:
@@ -71,6 +87,16 @@ class Target:
         """Whether there is a protected value that the row does not have, so that it can be flagged without reason."""
         return ~self.needs if self.n_values == 1 else np.ones(len(self.true), dtype=np.bool_)
 
+    @cached_property
+    def n_needing(self) -> int:
+        """Number of rows whose value needs protection."""
+        return int(self.needs.sum())
+
+    @cached_property
+    def n_could(self) -> int:
+        """Number of rows that can be flagged without reason."""
+        return int(self.could.sum())
+
     def figures(self, own: Floats, other: Floats, r: float) -> tuple[float, float, float]:
         """Recall, share of the people flagged without reason, and mean probability of people's own values."""
         return (
@@ -83,13 +109,14 @@ class Target:
         """p(t:x) of each row's own value, and the largest of any other, if every possible world is equally likely."""
         own, other = np.zeros(len(self.true)), np.zeros(len(self.true))
         share = np.zeros(self.partition.n_groups)
-        for value, held in enumerate(self.held):
-            share[held.groups] = held.n / self.partition.sizes[held.groups]
+        for value, (first, last) in enumerate(pairwise(self.published.value_start)):
+            groups = self.published.group[first:last]
+            share[groups] = self.published.n[first:last] / self.partition.sizes[groups]
             has_value = self.true == value
             p = share[self.partition.group]
             own = np.where(has_value, p, own)
             other = np.where(has_value, other, np.maximum(other, p))
-            share[held.groups] = 0
+            share[groups] = 0
         return own, other
 
 
@@ -97,58 +124,47 @@ def _mean(values: npt.NDArray[Any]) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
 
-def attack_set(signatures: Signatures, target: Target, r: float, solver: Solver) -> tuple[SetLeak, Floats, Floats]:
-    """Learn from one attribute set and attack with it alone.
-
-    Gives what the set leaks, and for each row p(t:x) of its own value and the largest of any other value."""
+def attack_set(signatures: Signatures, target: Target, r: float, solver: Solver) -> tuple[SetLeak, Beliefs]:
+    """Learn from one attribute set and attack with it alone: what the set leaks, and the beliefs about every row."""
     begin = time.perf_counter()
-    partition, m = target.partition, len(signatures)
-    groups = SetGroups.of(signatures, partition)
-    rows = GroupedRows(partition.order, partition.starts, groups.entry_of_row, target.true)
-    own, other = np.zeros(partition.n_rows), np.zeros(partition.n_rows)
-    learned = np.zeros((m, target.n_values))
-    ranges = np.zeros(target.n_values)
-    steps, contradicted, converged, learning = 0, 0, True, time.perf_counter() - begin
-    for x, held in enumerate(target.held):
-        begin = time.perf_counter()
-        cases, case = groups.cases(held)
-        solution = solve(cases, signatures.rows, target.shares[x], target.fixed[x], solver)
-        learning += time.perf_counter() - begin
-        learned[:, x] = solution.shares[:m]
-        steps, converged = steps + solution.steps, converged and solution.converged
-        probabilities = case_probabilities(cases, solution.shares)
-        contradicted += probabilities.contradicted
-        spread(rows, held.groups, case, probabilities, x, own, other)
-        ranges[x] = mean_range(solution.shares, groups.composition, groups.start, groups.classes)
+    published, m = target.published, len(signatures)
+    groups = compositions(published.order, published.starts, signatures.classes, m + 1)
+    cases, held, occurrence_of_pair = cases_of(groups, m + 1, published.group, published.n, published.value_start)
+    solution = solve(cases, held, signatures.rows, target.shares, target.fixed, solver)
+    learning = time.perf_counter() - begin
+    found = beliefs(published, signatures.classes, groups, cases, held, occurrence_of_pair, solution.shares, 1 / r)
+    learned = solution.shares[:, :m].T
     true = true_shares(signatures, target.view)[:, : target.n_values]
-    recall, flagged, mean_probability = target.figures(own, other, r)
     leak = SetLeak(
         attributes=signatures.attributes,
         signatures=signatures.values,
         rows=signatures.rows,
         learned=learned,
         true=true,
-        recall=recall,
-        flagged=flagged,
-        mean_probability=mean_probability,
+        recall=_share(found.breached, target.n_needing),
+        flagged=_share(found.flagged, target.n_could),
+        mean_probability=_share(found.believed, target.n_needing),
         relative_error=_relative_error(learned, true),
         guessing_error=_relative_error(np.broadcast_to(target.shares, true.shape), true),
-        mean_range=float(ranges.mean()),
-        steps=steps,
-        converged=converged,
-        contradicted=contradicted,
+        mean_range=found.mean_range,
+        steps=solution.steps,
+        converged=solution.converged,
+        contradicted=found.contradicted,
         seconds=learning,
     )
-    return leak, own, other
+    return leak, found
 
 
 def true_shares(signatures: Signatures, view: SensitiveValues) -> Floats:
     """Share of each value among the original rows of each signature, (m, view.size)."""
-    m, size = len(signatures), view.size
-    key = signatures.classes.astype(np.int64) * size + view.codes
-    count = np.bincount(key, minlength=(m + 1) * size).reshape(m + 1, size)
+    m = len(signatures)
+    count = group_histogram(signatures.classes, view.codes, m + 1, view.size)
     shares: Floats = count[:m] / signatures.rows[:, None]
     return shares
+
+
+def _share(part: float, whole: int) -> float:
+    return part / whole if whole else float("nan")
 
 
 def _relative_error(learned: Floats, true: Floats) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.foreground_cases import refine
 from anoncore.table.microdata import Microdata
 
 DENSE = 4
@@ -147,14 +148,10 @@ def _refined(parent: Signatures, data: Microdata, name: str, minimum_rows: float
     """Split the parent's signatures by one more attribute; rows without a reliable signature stay without one."""
     codes, size = data.codes[name], len(data.domain[name])
     m = len(parent)
-    key = parent.classes.astype(np.int64) * size + codes
-    if (m + 1) * size <= DENSE * len(key):
-        count = np.bincount(key, minlength=(m + 1) * size)
-        kept = np.flatnonzero(count[: m * size] >= minimum_rows)
-        renumber = np.full(len(count), len(kept), dtype=np.int32)
-        renumber[kept] = np.arange(len(kept), dtype=np.int32)
-        classes, rows = renumber[key], count[kept]
+    if m * size <= DENSE * len(codes):
+        classes, kept, rows = refine(parent.classes, codes, m, size, minimum_rows)
     else:
+        key = parent.classes.astype(np.int64) * size + codes
         number_of_key, unique = pd.factorize(key, sort=True)
         count = np.bincount(number_of_key)
         chosen = np.flatnonzero((count >= minimum_rows) & (unique < m * size))

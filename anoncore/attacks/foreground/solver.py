@@ -10,21 +10,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from anoncore.attacks.foreground.sets import Signatures
 from anoncore.base.errors import ParameterError
 from anoncore.kernels.arrays import Floats, Int64
-from anoncore.kernels.foreground_groups import compositions
+from anoncore.kernels.foreground_cases import Cases, Occurrences
 from anoncore.kernels.foreground_solver import (
-    Cases,
+    Unknowns,
     expectation_step,
-    fixed_point,
-    log_likelihood,
+    fixed_points,
     signature_keys,
     step_jacobian,
 )
-from anoncore.release.partition import Partition
 
 Solver = Literal["fixed-point", "newton"]
 
@@ -47,135 +43,125 @@ MOST_UNKNOWNS = 3_000
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Shares of the signatures, float (m + 1,): the last is the fixed one of all other rows."""
+    """Shares of the signatures for every value, float (n_values, m + 1): the last is the fixed one of all other rows.
+
+    `steps` counts those of all values, and `converged` says whether the tolerance was reached for each of them.
+    """
 
     shares: Floats
     steps: int
     converged: bool
 
 
-@dataclass(frozen=True, eq=False)
-class ValueGroups:
-    """The groups that hold a value x, and how many of their rows have it."""
-
-    groups: Int64
-    n: Int64
-
-
-@dataclass(frozen=True, eq=False)
-class SetGroups:
-    """The groups of a release as one attribute set sees them.
-
-    Groups with the same numbers of people of each signature have one composition, int64 (n_groups,). Its entries are
-    `classes` and `counts` from `start[c]` to `start[c + 1]`; `entry_of_row` int32 (n_rows,) is the entry of each row.
-    """
-
-    signatures: Signatures
-    composition: Int64
-    entry_of_row: npt.NDArray[np.int32]
-    start: Int64
-    classes: npt.NDArray[np.int32]
-    counts: Int64
-
-    @classmethod
-    def of(cls, signatures: Signatures, partition: Partition) -> SetGroups:
-        """Find the compositions of the partition's groups."""
-        layout = compositions(partition.order, partition.starts, signatures.classes, len(signatures) + 1)
-        return cls(signatures, *layout)
-
-    def cases(self, held: ValueGroups) -> tuple[Cases, Int64]:
-        """The different compositions with numbers of rows with x, of the groups that hold x, and the case of each."""
-        width = int(held.n.max(initial=0)) + 1
-        key = self.composition[held.groups] * width + held.n
-        unique, case, count = np.unique(key, return_inverse=True, return_counts=True)
-        composition, n = np.divmod(unique, width)
-        return Cases(self.start, self.classes, self.counts, composition, n, count), case
-
-
-def solve(cases: Cases, rows: Int64, start: float, fixed: float, solver: Solver) -> Solution:
+def solve(cases: Cases, held: Occurrences, rows: Int64, start: Floats, fixed: Floats, solver: Solver) -> Solution:
     """The shares of the m signatures with `rows` rows each, from all equal to `start`; `fixed`: that of other rows.
 
-    Both solvers give the limit of plain expectation-maximization. `fixed-point` jumps ahead along its path; `newton`
-    takes Newton steps as soon as they lead to the maximum of the likelihood that the path is near. Raises
-    ParameterError for Newton's method with more than 3,000 signatures.
+    `start` and `fixed` float (n_values,). Both solvers give the limit of plain expectation-maximization. `fixed-point`
+    jumps ahead along its path; `newton` takes Newton steps as soon as they lead to the maximum of the likelihood that
+    the path is near. Raises ParameterError for Newton's method with more than 3,000 signatures.
     """
-    if len(cases.n) == 0:
-        return Solution(np.append(np.zeros(len(rows)), fixed), 0, True)
-    alike = _alike(cases, rows)
-    weights = np.bincount(alike, weights=rows).astype(np.float64)
-    joined = cases._replace(classes=np.append(alike, len(weights)).astype(np.int32)[cases.classes])
-    first = np.append(np.full(len(weights), start), fixed)
+    n_values, m = len(start), len(rows)
+    shares = np.zeros((n_values, m + 1))
+    shares[:, m] = fixed
+    values = np.flatnonzero(start > 0)
     if solver == "newton":
-        found = _newton(joined, weights, first)
-    else:
-        shares, steps, change = fixed_point(joined, first, weights, TOLERANCE, MOST_STEPS)
-        found = Solution(shares, int(steps), bool(change <= TOLERANCE))
-    return Solution(np.append(found.shares[alike], fixed), found.steps, found.converged)
+        found = [_newton(cases, _unknowns(cases, held, rows, int(x)), start[x], fixed[x]) for x in values]
+        for x, (solution, _, _) in zip(values, found, strict=True):
+            shares[x] = solution
+        return Solution(shares, sum(steps for _, steps, _ in found), all(converged for _, _, converged in found))
+    # Which signatures are alike is found out only where the first step leaves it open, which it rarely does.
+    unknown = np.full((len(values), m), -1, dtype=np.int64)
+    shares[values], steps, change = _followed(cases, held, rows, values, unknown, start, fixed)
+    left = np.flatnonzero(steps < 0)
+    if len(left) > 0:
+        alike = np.array([_unknowns(cases, held, rows, int(x)).alike[:-1] for x in values[left]])
+        shares[values[left]], steps[left], change[left] = _followed(
+            cases, held, rows, values[left], alike, start, fixed
+        )
+    return Solution(shares, int(steps.sum()), bool((change <= TOLERANCE).all()))
 
 
-def _alike(cases: Cases, rows: Int64) -> Int64:
-    """Number the signatures, int64 (m,), so that those have one number whose shares stay equal from equal shares on.
+def _followed(
+    cases: Cases, held: Occurrences, rows: Int64, values: Int64, alike: Int64, start: Floats, fixed: Floats
+) -> tuple[Floats, Int64, Floats]:
+    """The limit of expectation-maximization for some values, the steps that it took, and the last change."""
+    shares, steps, change = fixed_points(cases, held, rows, values, alike, start, fixed, TOLERANCE, MOST_STEPS)
+    return shares, steps, change
+
+
+def _unknowns(cases: Cases, held: Occurrences, rows: Int64, value: int) -> Unknowns:
+    """What is solved for one value, with signatures that nothing tells apart as one unknown.
 
     Solved as one unknown, they stay equal in floating point too. Otherwise rounding would decide which of them has the
     value where nothing in the release does: their equal shares may be a saddle, from which every error grows.
     """
     m = len(rows)
-    alike = np.zeros(m, dtype=np.int64)
-    n_alike = 1
+    own = slice(held.value_start[value], held.value_start[value + 1])
+    alike, n_alike = np.zeros(m, dtype=np.int64), 1
+    unknowns = Unknowns(held.case[own], held.groups[own], held.certain[value], alike, np.ones(1))
     inverses = [np.array([pow(int(n), -1, prime) for n in rows], dtype=np.int64) for prime in PRIMES]
     while n_alike < m:
         colour = np.append(alike, n_alike)
-        keys = [signature_keys(cases, colour, prime, inverse) for prime, inverse in zip(PRIMES, inverses, strict=True)]
+        keys = [
+            signature_keys(cases, unknowns, colour, prime, inverse)
+            for prime, inverse in zip(PRIMES, inverses, strict=True)
+        ]
         # Whoever was told apart before still is: the number so far comes first.
         finer = np.unique(np.column_stack([alike, *keys]), axis=0, return_inverse=True)[1].ravel()
         n_finer = int(finer.max()) + 1
         if n_finer == n_alike:
             break
         alike, n_alike = finer, n_finer
-    return alike
+    return unknowns._replace(
+        alike=np.append(alike, n_alike), people=np.bincount(alike, weights=rows).astype(np.float64)
+    )
 
 
-def _newton(cases: Cases, rows: Floats, first: Floats) -> Solution:
-    """Plain steps, and Newton steps in between where these lead to the maximum of the likelihood nearby."""
-    m = len(rows)
-    if m > MOST_UNKNOWNS:
+def _newton(cases: Cases, unknowns: Unknowns, start: float, fixed: float) -> tuple[Floats, int, bool]:
+    """Plain steps, and Newton steps in between where these lead to the maximum of the likelihood nearby.
+
+    Gives the shares of the signatures, float (m + 1,), the steps, and whether the tolerance was reached.
+    """
+    u = len(unknowns.people)
+    if u > MOST_UNKNOWNS:
         raise ParameterError(
-            f"Newton's method would solve for {m:,} signatures at once, more than {MOST_UNKNOWNS:,}; choose the solver "
+            f"Newton's method would solve for {u:,} signatures at once, more than {MOST_UNKNOWNS:,}; choose the solver "
             "'fixed-point', or a smaller epsilon, which leaves fewer signatures."
         )
-    shares = first
-    steps, next_try, pause = 0, WARM_UP, 1
-    while steps < MOST_STEPS:
-        change = expectation_step(cases, shares, rows) - shares[:m]
+    shares = np.append(np.full(u, start), fixed)
+    steps, next_try, pause, converged = 0, WARM_UP, 1, False
+    while steps < MOST_STEPS and not converged:
+        updated, likelihood = expectation_step(cases, unknowns, shares)
+        change = updated - shares[:u]
         steps += 1
-        if np.abs(change).max() <= TOLERANCE:
-            return Solution(np.append(shares[:m] + change, shares[m]), steps, True)
-        jump = _newton_step(cases, rows, shares, change) if steps >= next_try else None
+        converged = bool(np.abs(change).max() <= TOLERANCE)
+        tries = steps >= next_try and not converged
+        jump = _newton_step(cases, unknowns, shares, change, likelihood) if tries else None
         if jump is not None:
             shares, pause = jump, 1
             continue
-        if steps >= next_try:
+        if tries:
             # Each try costs a system of equations; the longer none succeeds, the rarer they become.
             next_try, pause = steps + pause, 2 * pause
-        shares = np.append(shares[:m] + change, shares[m])
-    return Solution(shares, steps, False)
+        shares = np.append(shares[:u] + change, fixed)
+    return shares[unknowns.alike], steps, converged
 
 
-def _newton_step(cases: Cases, rows: Floats, shares: Floats, change: Floats) -> Floats | None:
+def _newton_step(cases: Cases, unknowns: Unknowns, shares: Floats, change: Floats, likelihood: float) -> Floats | None:
     """Newton's step from `shares`, and a plain one after it; None where it might lead away from the limit.
 
-    `change` (m,): what a plain step adds. The step is taken only where the likelihood bends down in all directions, so
-    that it leads to a maximum and not to a saddle; where the plain step after it changes what Newton's equations
-    predict; and where the likelihood does not fall.
+    `change` (u,): what a plain step adds; `likelihood`: the logarithm of that of `shares`. The step is taken only where
+    the likelihood bends down in all directions, so that it leads to a maximum and not to a saddle; where the plain step
+    after it changes what Newton's equations predict; and where the likelihood does not fall.
     """
-    m = len(rows)
-    spread = shares[:m] * (1 - shares[:m])
+    u = len(unknowns.people)
+    spread = shares[:u] * (1 - shares[:u])
     inside = np.flatnonzero(spread > EDGE)
     if len(inside) == 0:
         return None
-    slope = np.eye(len(inside)) - step_jacobian(cases, shares, rows)[np.ix_(inside, inside)]
+    slope = np.eye(len(inside)) - step_jacobian(cases, unknowns, shares)[np.ix_(inside, inside)]
     # Rows * slope * spread is minus the second derivative of the likelihood by the log-odds; scaled to be symmetric.
-    scale = np.sqrt(rows[inside] / spread[inside])
+    scale = np.sqrt(unknowns.people[inside] / spread[inside])
     bend = scale[:, None] * slope / scale
     try:
         factor = np.linalg.cholesky((bend + bend.T) / 2)
@@ -183,15 +169,15 @@ def _newton_step(cases: Cases, rows: Floats, shares: Floats, change: Floats) -> 
         return None
     direction = np.linalg.solve(factor.T, np.linalg.solve(factor, scale * change[inside])) / scale
     step = _kept_inside(shares[inside], direction) - shares[inside]
-    jump = np.append(shares[:m] + change, shares[m])
+    jump = np.append(shares[:u] + change, shares[u])
     jump[inside] = shares[inside] + step
-    after = expectation_step(cases, jump, rows) - jump[:m]
+    landed = np.append(expectation_step(cases, unknowns, jump)[0], shares[u])
+    after = landed[:u] - jump[:u]
     predicted = change[inside] - slope @ step
     if not np.abs(after[inside] - predicted).max() <= FITTING * np.abs(change).max():
         return None
-    landed = np.append(jump[:m] + after, shares[m])
-    before = log_likelihood(cases, shares, rows)
-    return landed if log_likelihood(cases, landed, rows) >= before - ROUNDING * abs(before) else None
+    landed_likelihood = expectation_step(cases, unknowns, landed)[1]
+    return landed if landed_likelihood >= likelihood - ROUNDING * abs(likelihood) else None
 
 
 def _kept_inside(shares: Floats, direction: Floats) -> Floats:

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from anoncore.base.errors import ParameterError
 from anoncore.kernels.arrays import Floats
-from anoncore.kernels.foreground_groups import case_probabilities
-from anoncore.kernels.foreground_solver import Cases
+from anoncore.kernels.foreground_groups import person_probabilities
 
 MOST_WORLDS = 20_000
 """Above this the worlds of a group are not listed; `group_probabilities` needs no list."""
@@ -83,17 +82,7 @@ def group_probabilities(f: Sequence[float] | Floats, n: int) -> Floats:
     >>> attacks.group_probabilities([0.8, 0.5], n=1).round(3).tolist()
     [0.8, 0.2]
     """
-    shares = _checked(f, n)
-    size = len(shares)
-    cases = Cases(
-        start=np.array([0, size]),
-        classes=np.arange(size, dtype=np.int32),
-        counts=np.ones(size, dtype=np.int64),
-        composition=np.zeros(1, dtype=np.int64),
-        n=np.array([n], dtype=np.int64),
-        groups=np.ones(1, dtype=np.int64),
-    )
-    probability: Floats = case_probabilities(cases, shares).probability
+    probability: Floats = person_probabilities(_checked(f, n), n)
     return probability
 
 
