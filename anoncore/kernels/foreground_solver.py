@@ -44,6 +44,10 @@ APART = 1e-9
 """Shares that differ by more, in proportion, differ not only by rounding."""
 
 
+NOW, FIRST, SECOND, THIRD, JUMP, LANDED = range(6)
+"""Points that the solver goes through: three plain steps, and a jump with two steps after it."""
+
+
 class Unknowns(NamedTuple):
     """What is solved for one value x, and the groups that tell of it (the fields' meaning is above)."""
 
@@ -204,13 +208,8 @@ def fixed_points(
         f = np.full(n_unknowns + 1, start[value])
         f[n_unknowns] = fixed[value]
         unknowns = Unknowns(held.case[first:last], held.groups[first:last], held.certain[value], joined, people)
-        if alike[i, 0] < 0 and m > 1:
-            updated = np.empty(m)
-            _step(cases, unknowns, f, updated, memory, False)
-            if not _tells_all_apart(updated):
-                steps[i] = -1
-                continue
-        solution, steps[i], change[i] = _fixed_point(cases, unknowns, f, tolerance, limit, memory)
+        is_open = alike[i, 0] < 0 and m > 1
+        solution, steps[i], change[i] = _fixed_point(cases, unknowns, f, tolerance, limit, memory, is_open)
         for signature in range(m + 1):
             shares[i, signature] = solution[joined[signature]]
     return shares, steps, change
@@ -228,7 +227,7 @@ def _tells_all_apart(shares: Floats) -> bool:
 
 @inner_kernel
 def _fixed_point(
-    cases: Cases, unknowns: Unknowns, f: Floats, tolerance: float, limit: int, memory: Workspace
+    cases: Cases, unknowns: Unknowns, f: Floats, tolerance: float, limit: int, memory: Workspace, is_open: bool
 ) -> tuple[Floats, int, float]:
     """Follow expectation-maximization from `f` to its limit; returns the shares (u + 1,), steps and the last change.
 
@@ -237,53 +236,60 @@ def _fixed_point(
     scheme S3, Varadhan and Roland, Scand. J. Stat. 2008) jumps ahead along its path: two steps show the direction and
     how it bends, and where they seem to lead. A jump is kept only if it stays on the path as far as can be seen: no
     odds change by more than a factor e, the step after the jump is the one that three plain steps predict, and the
-    likelihood has not fallen. Jumps begin short and grow longer while they are kept.
+    likelihood has not fallen. Jumps begin short and grow longer while they are kept. `is_open`: whether signatures may
+    be alike; then it returns -1 steps after a first one that leaves this open.
     """
     u = unknowns.people.shape[0]
-    path = np.empty((4, u + 1))
-    now, first, second, third = path[0], path[1], path[2], path[3]
-    for i in range(4):
-        _copy(f, path[i])
-    jump, landed, beyond = f.copy(), f.copy(), f.copy()
-    steps = 0
-    change, longest = np.inf, SHORTEST
-    is_begun, before = False, 0.0
+    points = np.empty((7, u + 1))
+    for i in range(7):
+        _copy(f, points[i])
+    path, jump, landed = points[:4, :u], points[JUMP], points[LANDED]
+    steps, change, stretch, longest, before = 0, np.inf, 0.0, SHORTEST, 0.0
+    # Each step leads from one point to the next. There is one call of it, because every call is compiled anew into
+    # this function.
+    source = NOW
     while steps < limit:
-        if not is_begun:
-            before = _step(cases, unknowns, now, first, memory, steps + 1 >= PLAIN_STEPS)
-            steps += 1
-        is_begun = False
-        change = _distance(first, now)
-        if change <= tolerance:
-            return first.copy(), steps, change
-        if steps < PLAIN_STEPS:
-            _copy(first, now)
-            continue
-        _step(cases, unknowns, first, second, memory, False)
+        weigh = source == LANDED or (source == NOW and steps + 1 >= PLAIN_STEPS)
+        likelihood = _step(cases, unknowns, points[source], points[source + 1, :u], memory, weigh)
         steps += 1
-        stretch = _jump(path[:, :u], longest, jump)
-        if stretch == 0.0:
-            _copy(second, now)
+        is_kept = False
+        if source == SECOND:
+            source = JUMP
             continue
-        _step(cases, unknowns, second, third, memory, False)
-        _step(cases, unknowns, jump, landed, memory, False)
-        steps += 2
-        if _is_straight(path[:, :u], stretch, jump, landed):
+        if source in (JUMP, LANDED):
             # The step from where the jump landed tells how likely that is, and begins the next round if it is kept.
-            after = _step(cases, unknowns, landed, beyond, memory, True)
-            steps += 1
             # Every group adds to the sum, so its rounding is in proportion to the sum.
-            is_begun = after >= before - LIKELIHOOD_ROUNDING * abs(before)
-            if is_begun:
-                before = after
-        if is_begun:
+            if source == JUMP and _is_straight(path, stretch, jump, landed):
+                source = LANDED
+                continue
+            is_kept = source == LANDED and likelihood >= before - LIKELIHOOD_ROUNDING * abs(before)
+            source = NOW
+            if not is_kept:
+                longest = max(SHORTEST, stretch / GROWTH)
+                _copy(points[THIRD], points[NOW])
+                continue
             longest = max(longest, GROWTH * stretch)
-            _copy(landed, now)
-            _copy(beyond, first)
+            _copy(landed, points[NOW])
+            _copy(points[LANDED + 1], points[FIRST])
+        if source == NOW:
+            before = likelihood
+            change = _distance(points[FIRST], points[NOW])
+            if steps == 1 and is_open and not _tells_all_apart(points[FIRST, :u]):
+                return points[FIRST].copy(), -1, change
+            if change <= tolerance:
+                return points[FIRST].copy(), steps, change
+            if steps < PLAIN_STEPS:
+                _copy(points[FIRST], points[NOW])
+            else:
+                source = FIRST
+            continue
+        stretch = _jump(path, longest, jump)
+        if stretch == 0.0:
+            _copy(points[SECOND], points[NOW])
+            source = NOW
         else:
-            longest = max(SHORTEST, stretch / GROWTH)
-            _copy(third, now)
-    return now.copy(), steps, change
+            source = SECOND
+    return points[NOW].copy(), steps, change
 
 
 @inner_kernel
