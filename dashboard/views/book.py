@@ -117,11 +117,10 @@ def _detail(result: Result) -> None:
         stated = st.container()
     with stated:
         st.markdown(f"**{entry.heading}, {escaped(entry.shows)}: {entry.verdict}.** {_run_of(result, entry)}")
-        with st.container(height=460 if len(entry.statements) > 3 else "content", border=False):
-            told: set[str] = set()
-            for one in entry.statements:
-                st.markdown(_stated(one, one.cause in told))
-                told.add(one.cause)
+        told: set[str] = set()
+        for one in entry.statements:
+            st.markdown(_stated(one, one.cause in told))
+            told.add(one.cause)
 
 
 def _stated(one: Statement, told: bool) -> str:
