@@ -55,14 +55,14 @@ def _ready_made(hierarchy: Hierarchy) -> Iterator[HierarchySpec]:
         day = date.fromisoformat(value_text(value)[:10])
         levels = [level for level, name in CALENDAR.items() if name(day) in labels]
         if len(levels) == len(labels):
-            yield HierarchySpec(calendar=levels)
+            yield HierarchySpec.model_validate({"calendar": levels})
     lengths = [len(label.rstrip("*")) for label in labels]
     if all(lengths):
-        yield HierarchySpec(prefix=lengths)
+        yield HierarchySpec(prefix=tuple(lengths))
     widths = [_width(label.partition(" × ")[0]) for label in labels]
     known = [width for width in widths if width is not None]
     if len(known) == len(widths):
-        yield HierarchySpec(grid=known)
+        yield HierarchySpec(grid=tuple(known))
     yield HierarchySpec(first_letter=True)
 
 
