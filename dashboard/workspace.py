@@ -227,7 +227,8 @@ class Workspace:
         """Forget the oldest run that is not pinned where there is no room for another."""
         kept = list(self._runs)
         if len(kept) >= MAX_RUNS:
-            kept.remove(next((one for one in kept if not one.pinned), kept[0]))
+            free = [one for one in kept if not one.column] or kept
+            kept.remove(next((one for one in free if not one.pinned), free[0]))
         self._runs = (*kept, run)
         self.current = run.id
         return run

@@ -174,8 +174,7 @@ class Bench:
                 )
                 self._take_refusal(attempt)
             return
-        for measure in self._measures:
-            self._measure(attempt, measure)
+        self._measure(attempt)
 
     def _take_refusal(self, attempt: Attempt) -> None:
         """A job that was refused at once, because too much is computed, says so."""
@@ -225,16 +224,29 @@ class Bench:
             column=attempt.column,
         )
 
-    def _measure(self, attempt: Attempt, measure: Measure) -> None:
-        key, estimate, exact = measure
-        slow = attempt.slow.setdefault(key, Slow())
-        if slow.is_done or slow.job is not None:
+    def _measure(self, attempt: Attempt) -> None:
+        """Start the next slow number of an attempt: all estimates first, then the exact ones, one at a time.
+
+        So a column never has two places in the queue while another one has nothing to show yet.
+        """
+        if any(slow.job is not None for slow in attempt.slow.values()):
             return
-        first = estimate is not None and slow.estimate is None
-        function = estimate if first and estimate is not None else exact
+        for is_estimate in (True, False):
+            for measure in self._measures:
+                key, estimate, exact = measure
+                slow = attempt.slow.setdefault(key, Slow())
+                function = estimate if is_estimate else exact
+                if function is None or slow.is_done or (is_estimate and slow.estimate is not None):
+                    continue
+                self._start(attempt, measure, slow, function, is_estimate)
+                return
+
+    def _start(
+        self, attempt: Attempt, measure: Measure, slow: Slow, function: Callable[..., Facts], is_estimate: bool
+    ) -> None:
         slow.job = jobs.start(
-            lambda report: self._tell(attempt, measure, slow, function, first, report),
-            str(key[0]),
+            lambda report: self._tell(attempt, measure, slow, function, is_estimate, report),
+            str(measure[0][0]),
             self.here.id,
         )
         if slow.job.status == "failed":
@@ -250,24 +262,25 @@ class Bench:
         report: jobs.Report,
     ) -> None:
         assert attempt.run is not None, "nothing is measured before the release is there"
+        found: Facts | None = None
+        problem = ""
         try:
             found = function(attempt.run.release, *measure[0][1:], progress=report)
         except CancelledError:
             raise
         except Exception as error:
-            with self._lock:
-                slow.problem, slow.job = jobs.sentence_of(error), None
-                self.version += 1
-            return
+            problem = jobs.sentence_of(error)
         with self._lock:
-            if is_estimate:
+            slow.job = None
+            if problem:
+                slow.problem = problem
+            elif is_estimate:
                 slow.estimate = found
             else:
                 slow.exact = found
-            slow.job = None
             self.version += 1
-            if is_estimate and attempt in self._wanted.values() and measure in self._measures:
-                self._measure(attempt, measure)
+            if attempt in self._wanted.values():
+                self._measure(attempt)
 
     def _trim(self) -> None:
         """Forget the attempts that were not wished for longest."""
