@@ -62,7 +62,8 @@ def test_wheel_holds_the_packages_their_settings_and_nothing_else(wheel: Path) -
     }
     assert core | page | report | data <= names
     assert {name for name in names if name.startswith(f"{TABLES}/")} == data
-    assert {"anoncore/py.typed", f"{PAGE}/dashboard/icon.svg"} <= names
+    assert {"anoncore/py.typed", f"{PAGE}/dashboard/icon.svg", f"{PAGE}/dashboard/page.css"} <= names
+    assert {f"{PAGE}/dashboard/board/{name}" for name in ("grid.js", "grid.css", "shipped.json")} <= names
     assert settings == (ROOT / ".streamlit" / "config.toml").read_bytes()
     tops = {name.split("/")[0] for name in names}
     assert tops == {"anoncore", f"anoncore-{anoncore.__version__}.dist-info"}
@@ -76,6 +77,7 @@ def test_wheel_holds_the_packages_their_settings_and_nothing_else(wheel: Path) -
         ".toml",
         ".html",
         ".css",
+        ".js",
     }
 
 
