@@ -151,8 +151,11 @@ class Domain(Sequence[Any]):
 
     @property
     def span(self) -> float:
-        """Distance from the first to the last code in the attribute's unit (days for dates); 0 for a constant one."""
-        return self.extent * float(self.axis.unit)
+        """Distance from the first to the last code in the attribute's unit (days for dates); 0 for a constant one.
+
+        A single number has no steps, and missing lies one unit above it, as in `positions`.
+        """
+        return self.extent * (float(self.axis.unit) if len(self.values) > 1 else 1.0)
 
     def code_of(self, value: Any) -> int:
         """The code of a value.

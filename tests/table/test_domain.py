@@ -52,6 +52,13 @@ def test_positions_of_numbers_are_their_values_and_missing_lies_a_mean_step_abov
     assert domain_of([40, None, 10, 20]).span == 45
 
 
+@pytest.mark.parametrize("value", [7, 0.25, Decimal("0.25"), pd.Timestamp("2020-01-01")])
+def test_missing_lies_one_unit_above_a_single_number(value):
+    domain = domain_of([value, None])
+    assert domain.span == domain.positions[1] - domain.positions[0] == 1
+    assert domain_of([value]).span == 0
+
+
 def test_positions_of_categories_are_ranks():
     assert domain_of(["b", None, "a"]).positions.tolist() == [0, 1, 2]
 
