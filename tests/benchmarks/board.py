@@ -40,7 +40,7 @@ NO_ESTIMATE = NO_WAITING.replace("td.pending", "td.pending, td.estimate")
 def opened(visitor: Visitor) -> None:
     """The board of Adult, with everything on it."""
     frame = pd.read_csv(ADULT, skipinitialspace=True).dropna()[[*KNOWN, SECRET]]
-    visitor.open()
+    visitor.open("")
     visitor.page.get_by_role("button", name="Census-like table").click()
     visitor.page.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(
         {"name": "adult.csv", "mimeType": "text/csv", "buffer": frame.to_csv(index=False).encode()}
@@ -94,7 +94,7 @@ def main() -> None:
     with browser.server() as address, browser.chrome() as chrome:
         visitor = browser.visitor(chrome, address, width=1440)
         begin = time.perf_counter()
-        visitor.open()
+        visitor.open("")
         print(f"The board that ships stands after {time.perf_counter() - begin:.2f} s.")
         opened(visitor)
         times = []

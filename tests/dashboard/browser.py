@@ -145,8 +145,8 @@ class Visitor:
             with suppress(Exception):
                 self.finished += ForwardMsg.FromString(payload).WhichOneof("type") == "script_finished"
 
-    def open(self, path: str = "") -> None:
-        """Load a page of the dashboard anew."""
+    def open(self, path: str = "data") -> None:
+        """Load a page of the dashboard anew; an empty path is that of the board."""
         self.page.goto(path if path.startswith("http") else f"{self.address}/{path}")
         self.page.wait_for_selector("h1", timeout=60_000)
         self.settle()

@@ -66,7 +66,7 @@ def uploaded(visitor: Visitor) -> int:
         clicks += 1
         what.click()
 
-    visitor.open()
+    visitor.open("")
     click(visitor.page.get_by_role("button", name="Census-like table"))
     with visitor.page.expect_file_chooser() as chooser:
         click(visitor.page.get_by_test_id("stFileUploaderDropzone").locator("button"))
@@ -150,7 +150,7 @@ def test_publishing_says_what_does_not_hold_in_equal_size(browse: Any) -> None:
 
 def test_on_a_phone_the_columns_are_swiped_and_nothing_overflows(browse: Any) -> None:
     visitor = browse(width=390, height=844)
-    visitor.open()
+    visitor.open("")
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
     assert not visitor.page.get_by_test_id("stSidebar").is_visible() or (
         visitor.page.get_by_test_id("stSidebar").get_attribute("aria-expanded") == "false"
