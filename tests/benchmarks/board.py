@@ -55,10 +55,11 @@ def opened(visitor: Visitor) -> None:
 def _choose(visitor: Visitor, label: str, wanted: list[str]) -> None:
     """Let a list of columns be exactly these."""
     box = visitor.page.get_by_test_id("stMultiSelect").filter(has_text=label).first
-    held = [tag.inner_text() for tag in box.locator("[data-baseweb='tag']").all()]
-    field = box.locator("input")
-    for _ in held:
-        field.press("Backspace")
+    field = box.locator("input").first
+    clear = box.get_by_role("button", name="Clear all")
+    if clear.count():
+        clear.click()
+        visitor.settle()
     for name in wanted:
         field.fill(name)
         visitor.page.get_by_role("option", name=name, exact=True).first.click()
