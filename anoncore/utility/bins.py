@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.kernels.arrays import Codes
+from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.microdata import Microdata
 
@@ -54,10 +55,12 @@ def cut(data: Microdata, names: Sequence[str], intervals: int) -> Cells:
 
 def _intervals(domain: Domain, intervals: int) -> Codes:
     numbers = domain.steps[: len(domain.values)]
-    width = (numbers[-1] - numbers[0]) / intervals if len(numbers) else 0.0
+    width = numbers[-1] - numbers[0] if len(numbers) else 0.0
     interval = np.zeros(len(domain), dtype=np.int64)
     if width > 0:
-        interval[: len(numbers)] = np.minimum((numbers - numbers[0]) / width, intervals - 1)
+        # A number where an interval begins lies in it, whatever rounding makes of it in the unit at hand.
+        place = (numbers - numbers[0]) * intervals / width * (1 + ACCUMULATED)
+        interval[: len(numbers)] = np.minimum(place, intervals - 1)
     if domain.missing_code is not None:
         interval[domain.missing_code] = intervals
     return np.unique(interval, return_inverse=True)[1].astype(np.int32)
