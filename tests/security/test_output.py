@@ -78,7 +78,7 @@ def test_a_server_in_which_everything_fails_prints_nothing_of_the_table(path: st
         browser.chrome() as chrome,
     ):
         visitor = browser.visitor(chrome, address)
-        visitor.open("")
+        visitor.open("data")
         for name, content in _uploads().items():
             _upload(visitor, name, content)
         visitor.see("4 rows")
