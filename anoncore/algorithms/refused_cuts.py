@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from anoncore.algorithms.cut_order import widest_first
 from anoncore.base.errors import ReleaseError
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.attributes import HIERARCHY
@@ -140,11 +141,9 @@ class _CutTree:
         codes = self.codes[rows]
         low, high = codes.min(axis=0), codes.max(axis=0)
         widths = self._widths(low, high)
-        for a in np.argsort(-widths, kind="stable"):
-            if widths[a] <= 0:
-                break
+        for a in widest_first(widths.tolist()):
             if self.attributes.form[a] == HIERARCHY:
-                yield from self._children(rows, codes[:, a], int(a), low[a], high[a])
+                yield from self._children(rows, codes[:, a], a, low[a], high[a])
             else:
                 yield from self._medians(rows, codes[:, a])
         for a in range(len(low)):

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from anoncore import DataError, InfeasibleError, Microdata, attacks, privacy, utility
 from anoncore.algorithms import ALGORITHMS
+from anoncore.algorithms.cut_order import widest_first
+from anoncore.kernels.attributes import widest
 from anoncore.requirements import KAnonymity, TCloseness, VarianceDiversity
 from tests.properties.subjects import build, subjects
 
@@ -116,23 +118,42 @@ CLOSE = {
     "sabre": {"t": 0.9, "seed": 1},
     "sensitive-space-fragmentation": {"other_t": 0.9, "k": 2, "seed": 1},
     "rothko-tree": {"requirements": (KAnonymity(k=2),)},
+    "vertical-fragmentation": {"k": 2, "enforce": "dependency", "t": 0.4, "ground": "equal", "seed": 1},
     "local-recoding": {"requirements": (KAnonymity(k=2),)},
 }
 
 
-@pytest.mark.parametrize("name", CLOSE)
-@pytest.mark.parametrize("seed", range(0, 40, 4))
-def test_attributes_of_equal_width_are_told_apart_alike_where_numbers_lie_close_together(name, seed):
-    # A millionth apart, the numbers round differently in every unit, and so do their distances.
+def close_groups(name, seed, unit, **fields):
+    """The groups of 16 people, two for each of eight numbers that lie a millionth apart."""
+    # So close together, the numbers round differently in every unit, and so do their distances.
     draw = np.random.default_rng(seed)
     ranks, steps = draw.permutation(np.arange(16) % 8), draw.permutation(np.arange(16) % 8)
+    frame = pd.DataFrame(
+        {"pay": [(1_000_001 + step) / 1e6 / unit for step in steps], "rank": ranks, "illness": list("abcdefgh") * 2}
+    )
+    known = {"pay": "quasi-identifier", "rank": "quasi-identifier", "illness": "sensitive"}
+    release = build(name, CLOSE[name] | fields).anonymize(Microdata(frame, known))
+    return [pd.factorize(fragment.partition.group)[0].tolist() for fragment in release.fragments]
 
-    def groups(unit):
-        frame = pd.DataFrame(
-            {"pay": [(1_000_001 + step) / 1e6 / unit for step in steps], "rank": ranks, "illness": list("abcdefgh") * 2}
-        )
-        known = {"pay": "quasi-identifier", "rank": "quasi-identifier", "illness": "sensitive"}
-        release = build(name, CLOSE[name]).anonymize(Microdata(frame, known))
-        return pd.factorize(release.fragments[0].partition.group)[0].tolist()
 
-    assert groups(1e9) == groups(1e6) == groups(1000) == groups(1)
+@pytest.mark.parametrize("name", CLOSE)
+@pytest.mark.parametrize("seed", range(0, 40, 4))
+def test_equal_distances_of_numbers_that_lie_close_together_are_equal_in_every_unit(name, seed):
+    expected = close_groups(name, seed, 1)
+    assert all(close_groups(name, seed, unit) == expected for unit in (1e9, 1e6, 1000))
+
+
+@pytest.mark.parametrize("seed", range(0, 40, 4))
+def test_the_tree_cuts_like_mondrian_where_attributes_are_equally_wide(seed):
+    # The tree never divides people who have the same number.
+    expected = close_groups("mondrian", seed, 1, strict=True)
+    assert all(close_groups("rothko-tree", seed, unit) == expected for unit in (1, 1000, 1e6))
+
+
+@given(st.lists(st.sampled_from([0.0, 0.25, 0.25 * (1 - 1e-12), 0.5, 0.5 * (1 + 1e-13), 1.0]), max_size=8))
+def test_attributes_are_ordered_as_the_kernel_picks_them(widths):
+    left, picked = np.array(widths), []
+    while left.any():
+        picked.append(widest.py_func(left))
+        left[picked[-1]] = 0.0
+    assert widest_first(widths) == picked

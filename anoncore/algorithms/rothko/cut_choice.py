@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.algorithms.cut_order import widest_first
 from anoncore.algorithms.rothko.setting import Node, Setting
 from anoncore.kernels.arrays import Int32
 from anoncore.kernels.attributes import HIERARCHY
@@ -52,8 +53,7 @@ def choose_cut(setting: Setting, node: Node) -> Choice:
 
 
 def _median(setting: Setting, node: Node) -> Choice:
-    widths = [_width(setting, a, int(node.low[a]), int(node.high[a])) for a in range(len(node.low))]
-    ranked = [a for a in np.argsort(-np.array(widths), kind="stable").tolist() if widths[a] > 0]
+    ranked = widest_first(_width(setting, a, int(node.low[a]), int(node.high[a])) for a in range(len(node.low)))
     checks = setting.kernel_checks
     for turn, a in enumerate(ranked):
         counts = yield ranked[turn : turn + 1]

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.kernels.arrays import Bools, Floats, Int64
+from anoncore.kernels.rounding import ACCUMULATED, stays_within
 from anoncore.privacy.join_blocks import Joins, Rule, TooManyJoins, blocks
 
 Group = npt.NDArray[np.int32]
@@ -94,7 +95,8 @@ class _Merging:
         """Merge one class with its nearest class."""
         width = (np.maximum(self.high, self.high[merging]) - np.minimum(self.low, self.low[merging])).sum(axis=1)
         width[merging] = np.inf
-        other = int(np.argmin(width))
+        # Of classes at equal distance it is the first one: rounding, which differs from unit to unit, must not choose.
+        other = int(np.argmax(stays_within(width, width.min(), ACCUMULATED)))
         keep, gone = min(merging, other), max(merging, other)
         self.counts[keep] += self.counts[gone]
         self.low[keep] = np.minimum(self.low[keep], self.low[gone])
