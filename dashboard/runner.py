@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from anoncore import Microdata
+from anoncore import Microdata, Release
 from anoncore.algorithms import Algorithm
+from anoncore.base.compile_time import recorded
 from dashboard import compute, jobs, state, warmup
 from dashboard.markdown import escaped
 from dashboard.state import LoadedTable, Tags
@@ -37,13 +38,20 @@ def start(algorithm: Algorithm, data: Microdata) -> RunJob:
         found = here.jobs.get(_JOB)
         if found is None:
             job = jobs.start(
-                lambda report: algorithm.anonymize(data, report), algorithm.title, here.id, can_pause=True, urgent=True
+                lambda report: _made(algorithm, data, report), algorithm.title, here.id, can_pause=True, urgent=True
             )
             found = RunJob(job, algorithm, here.table, here.tags)
             here.jobs[_JOB] = found
             state.forms().pop("run_problem", None)
     found.job.wait(PATIENCE)
     return found
+
+
+def _made(algorithm: Algorithm, data: Microdata, report: jobs.Report) -> tuple[Release, float]:
+    """The release, and how long its making waited for compiled code."""
+    with recorded() as compiling:
+        release = algorithm.anonymize(data, report)
+    return release, compiling.seconds
 
 
 def active() -> RunJob | None:
@@ -65,7 +73,9 @@ def take_finished() -> None:
         job = found.job
         if job.status == "done":
             before = here.runs
-            run = here.add_run(found.algorithm, job.value, job.seconds, found.tags, found.table)
+            release, compiling = job.value
+            seconds = max(job.seconds - compiling, 0.0)
+            run = here.add_run(found.algorithm, release, seconds, found.tags, found.table, compiling)
             here.notices.append(f"Run {run.label} is done.")
             for gone in set(before) - set(here.runs):
                 compute.forget(gone)

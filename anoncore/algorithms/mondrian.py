@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from os import cpu_count
 from typing import Annotated, ClassVar, Literal
@@ -13,6 +13,7 @@ from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
 from anoncore.algorithms.refused_cuts import refused_cuts
+from anoncore.base.compile_time import Pool
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
@@ -281,7 +282,7 @@ class Growth:
             # A single task: threads would take longer than the work where many small tables are cut one by one.
             self._task(0, n, SMALL_TASK)
             return
-        with ThreadPoolExecutor(cpu_count()) as pool:
+        with Pool(cpu_count()) as pool:
             running: set[Future[list[tuple[int, int]]]] = {pool.submit(self._task, 0, n, SMALL_TASK)}
             try:
                 while running:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.algorithms import Algorithm
+from anoncore.base.compile_time import recorded
 from anoncore.base.errors import AnonymizationError, CancelledError
 from anoncore.measures.criteria import CRITERIA, chosen, evaluate
 from anoncore.table.microdata import Microdata
@@ -35,7 +36,7 @@ class Point:
     missing : mapping of str to str
         For each criterion that the release does not have, why.
     seconds : float
-        Time that the method took.
+        Time that the method took, without compiling it.
     error : str
         Why there is no release; empty where there is one.
 
@@ -82,12 +83,13 @@ def measure(
 
     begin = time.perf_counter()
     try:
-        release = algorithm.anonymize(data, report)
+        with recorded() as compiling:
+            release = algorithm.anonymize(data, report)
     except CancelledError:
         raise
     except AnonymizationError as error:
         return Point(algorithm, {}, {}, time.perf_counter() - begin, str(error))
-    seconds = time.perf_counter() - begin
+    seconds = time.perf_counter() - begin - compiling.seconds
     report(1.0, "Measuring")
     numbers = evaluate(release, criteria, attribute)
     values = {name: value for name, value in numbers.items() if not isinstance(value, AnonymizationError)}

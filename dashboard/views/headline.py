@@ -13,7 +13,7 @@ from anoncore.utility.loss import INFORMATION_LOSS
 from dashboard import compute, routes, state
 from dashboard.markdown import escaped
 from dashboard.state import Run
-from dashboard.views import verdicts
+from dashboard.views import parts, verdicts
 
 LEVELS = ("k", "distinct-l", "t-ordered", "t-equal")
 
@@ -72,7 +72,11 @@ def render() -> None:
         _score(first[2], "l", found.l, "{:,.0f}")
         _score(second[0], "t", found.t, "{:.3f}")
         _score(second[1], INFORMATION_LOSS.title, found.loss, "{:.1%}")
-        second[2].metric("Time", _seconds(run.seconds), help="What the method took, without these measures.")
+        second[2].metric(
+            "Time",
+            parts.duration(run.seconds),
+            help=f"Made in {parts.made_in(run)}. Measuring the release is not part of it.",
+        )
         verdicts.line(run)
         st.caption(_in_words(found, run))
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -86,10 +90,6 @@ def _score(place: object, label: str, score: Score | None, form: str) -> None:
     missing = "This release has nothing to measure it on, such as a sensitive attribute."
     value = "–" if score is None else form.format(float(score))
     place.metric(label, value, help=missing if score is None else score.meaning)  # type: ignore[attr-defined]
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds * 1000:,.0f} ms" if seconds < 1 else f"{seconds:,.1f} s"
 
 
 def _in_words(found: Headline, run: Run) -> str:
@@ -133,7 +133,7 @@ def _all_runs() -> None:
             "k": st.column_config.NumberColumn(format="%d", width=40, help="Rows of the smallest group."),
             "l": st.column_config.NumberColumn(format="%d", width=40, help="Fewest different sensitive values."),
             "t": st.column_config.NumberColumn(format="%.3f", width=55, help="Largest distance from the table."),
-            "Loss": st.column_config.NumberColumn(format="%.3f", width=55, help="0: exact, 1: nothing left."),
+            "Loss": st.column_config.NumberColumn(format="percent", width=60, help="0%: exact, 100%: nothing left."),
         },
         alt="All runs with their groups, k, l, t and information loss",
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import cpu_count
@@ -11,6 +10,7 @@ from os import cpu_count
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.base.compile_time import Pool
 from anoncore.kernels.arrays import Codes, Rows
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.dealing import Deal, hand_out, largest_domain, split_classes
@@ -170,7 +170,7 @@ def _fill(
         hand_out(deal, *node, attributes, group)
         return node[1] - node[0]
 
-    with ThreadPoolExecutor(cpu_count()) as pool:
+    with Pool(cpu_count()) as pool:
         while len(nodes) < TASKS:
             finer = [half for both in pool.map(halves, nodes) for half in both]
             if len(finer) == len(nodes):
