@@ -61,7 +61,9 @@ def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe) -> bool:
         print(f"  {requirement.label()} holds in every group.")
     for note in run.notes:
         print(f"  Note: {note}")
-    print(f"information loss {run.information_loss:.4g}, discernibility {run.discernibility:.4g}; lower is better")
+    print(
+        f"information loss {100 * run.information_loss:.4g}%, discernibility {run.discernibility:.4g}; lower is better"
+    )
     print(f"Written: {folder} ({run.n_rows:,} rows in Parquet files)")
     if getattr(used, "seed", None) is not None:
         print("anoncore: the recipe holds a seed; leave it out for a release that is published.", file=sys.stderr)

@@ -80,10 +80,19 @@ def result_lines(name: str, result: object) -> Iterator[str]:
     for score in scores:
         attribute = getattr(score, "attribute", None)
         of = f" of '{attribute}'" if isinstance(attribute, str) else ""
-        baseline = f", baseline {score.baseline:.4g}" if score.baseline is not None else ""
+        baseline = f", baseline {_figure(score, score.baseline)}" if score.baseline is not None else ""
         direction = {True: ", higher is better", False: ", lower is better", None: ""}[score.higher_is_better]
-        unit = f" {score.unit}" if score.unit else ""
-        yield f"{name}: {score.title}{of} {float(score):.4g}{unit}{baseline}{direction}"
+        unit = score.unit.removeprefix("share").removeprefix("probability") if _is_share(score) else f" {score.unit}"
+        yield f"{name}: {score.title}{of} {_figure(score, float(score))}{unit.rstrip()}{baseline}{direction}"
+
+
+def _is_share(score: Score) -> bool:
+    return score.entry.form == "share"
+
+
+def _figure(score: Score, value: float) -> str:
+    """A value of a score in four digits; shares are told in percent, as everywhere else."""
+    return f"{100 * value:.4g}%" if _is_share(score) else f"{value:.4g}"
 
 
 def scores_of(result: object) -> tuple[Score, ...]:

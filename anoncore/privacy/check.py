@@ -113,7 +113,7 @@ def check(release: Release, requirements: Sequence[Requirement]) -> tuple[Violat
     ()
     >>> for violation in privacy.check(release, [DistinctDiversity(l=2)]):
     ...     print(violation.sentence)
-    Equivalence class 1 (3 rows) has different values of 'disease' 1, but distinct l-diversity (l = 2) asks for at least
+    Equivalence class 1 (3 rows) has 1 different value of 'disease', but distinct l-diversity (l = 2) asks for at least
     2; its most frequent value 'cold' has 100% of it and 67% of the table.
     """
     violations: list[Violation] = []
@@ -168,7 +168,6 @@ def _violations(
     requirement = condition.requirement
     word = release.group_word.capitalize()
     inside = "" if release.is_shared else f" of fragment '{fragment.name}'"
-    of = f" of '{condition.attribute}'" if condition.attribute else ""
     asks = f"but {requirement.label()} asks for {COMPARISON_WORDS[requirement.comparison]}"
     sizes = fragment.partition.sizes[failing].tolist()
     people = release.people_per_group(fragment)[failing].tolist()
@@ -177,8 +176,8 @@ def _violations(
     for group, size, n_people, level, reason in columns:
         reached, asked = level_texts(level, requirement.threshold)
         sentence = (
-            f"{word} {group}{inside} ({counted_text(release, n_people, size)}) has {requirement.level_name}{of} "
-            f"{reached}, {asks} {asked}{reason}."
+            f"{word} {group}{inside} ({counted_text(release, n_people, size)}) has "
+            f"{requirement.reached_text(level, reached, condition.attribute)}, {asks} {asked}{reason}."
         )
         yield Violation(requirement, condition.attribute, fragment.name, group, size, level, sentence)
 

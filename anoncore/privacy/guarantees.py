@@ -241,9 +241,9 @@ def _sentence(release: Release, check: Check, reached: float, failing: int, tota
     level, threshold = level_texts(reached, requirement.threshold)
     if release.data.people is not None and check.attribute is None:
         level = f"{level} {'person' if reached == 1 else 'people'}"
-    of = f" of '{check.attribute}'" if check.attribute is not None else ""
     state = "holds" if failing == 0 else f"fails in {failing:,} of {total:,} groups"
     return (
-        f"{requirement.label()} {state}: the worst {release.group_word} has {requirement.level_name}{of} {level} "
+        f"{requirement.label()} {state}: the worst {release.group_word} has "
+        f"{requirement.reached_text(reached, level, check.attribute)} "
         f"(asked: {COMPARISON_WORDS[requirement.comparison]} {threshold})."
     )

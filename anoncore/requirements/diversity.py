@@ -134,6 +134,11 @@ class DistinctDiversity(Requirement):
     ] = 2
     attribute: Attribute = None
 
+    def reached_text(self, level: float, text: str, attribute: str | None) -> str:
+        """How many different values a group has."""
+        of = "" if attribute is None else f" of '{attribute}'"
+        return f"{text} different {'value' if level == 1 else 'values'}{of}"
+
     def minimum_rows(self) -> int:
         """l different values need l rows."""
         return self.l
@@ -286,6 +291,13 @@ class RecursiveDiversity(Requirement):
     ] = 3.0
     l: Annotated[int, Field(ge=1, title="l", description="The tail begins at the l-th most frequent value.")] = 2
     attribute: Attribute = None
+
+    def reached_text(self, level: float, text: str, attribute: str | None) -> str:
+        """The ratio of a group; where nothing is left on its right side, that no c is large enough."""
+        if np.isinf(level):
+            of = "" if attribute is None else f" of '{attribute}'"
+            return f"too few people or different values{of}, so that no c is large enough"
+        return super().reached_text(level, text, attribute)
 
     def reference(self, data: Microdata, values: SensitiveValues) -> Floats:
         """The number l, which the level function needs."""

@@ -145,11 +145,34 @@ class Requirement(Model):
         views = [data.sensitive_view(name) for name in names]
         return tuple(Check(self, view, self.reference(data, view), data.people) for view in views)
 
+    def reached_text(self, level: float, text: str, attribute: str | None) -> str:
+        """What a group has, in words, e.g. `1 different value of 'disease'`.
+
+        Parameters
+        ----------
+        level : float
+            The level of the group.
+        text : str
+            The level as a text, in as many digits as are wanted.
+        attribute : str or None
+            The sensitive attribute that the level is about, None where it is only about sizes.
+
+        Returns
+        -------
+        str
+            The end of a sentence that begins with 'The group has'.
+        """
+        return f"{self.level_name}{_of(attribute)} {text}"
+
     def label(self) -> str:
         """The requirement as a reader writes it, e.g. `k-anonymity (k = 5)`."""
         fields = [f"{name} = {value}" for name, value in self if name != "attribute"]
         attribute = getattr(self, "attribute", None)
         return f"{self.title} ({', '.join(fields)})" + (f" on '{attribute}'" if attribute else "")
+
+
+def _of(attribute: str | None) -> str:
+    return "" if attribute is None else f" of '{attribute}'"
 
 
 @dataclass(frozen=True, eq=False)

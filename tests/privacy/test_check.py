@@ -33,7 +33,7 @@ def test_a_sentence_names_group_attribute_level_and_threshold():
     (violation,) = privacy.check(release, [KAnonymity(k=3), DistinctDiversity(l=2)])
     assert (violation.group, violation.size, violation.level, violation.attribute) == (0, 3, 1.0, "disease")
     assert violation.sentence == (
-        "Group 0 (3 rows) has different values of 'disease' 1, but distinct l-diversity (l = 2) asks for at least 2; "
+        "Group 0 (3 rows) has 1 different value of 'disease', but distinct l-diversity (l = 2) asks for at least 2; "
         "its most frequent value 'Heart Disease' has 100% of it and 56% of the table."
     )
 
@@ -48,7 +48,7 @@ def test_a_sentence_names_group_attribute_level_and_threshold():
         ),
         (
             RecursiveDiversity(c=3, l=2),
-            "has x1 / (xl + ... + xm) of 'disease' infinite, but recursive (c, l)-diversity",
+            "has too few people or different values of 'disease', so that no c is large enough, but recursive",
         ),
         (
             TCloseness(t=0.4),

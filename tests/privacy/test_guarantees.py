@@ -29,7 +29,7 @@ def test_a_requirement_that_fails_says_how_often_and_where():
     assert (one.asked, one.holds, one.n_groups, one.n_violations, one.group) == (1.5, False, 3, 2, 0)
     assert one.sentence == (
         "recursive (c, l)-diversity (c = 1.5, l = 2) fails in 2 of 3 groups: the worst group has "
-        "x1 / (xl + ... + xm) of 'disease' infinite (asked: below 1.5)."
+        "too few people or different values of 'disease', so that no c is large enough (asked: below 1.5)."
     )
 
 

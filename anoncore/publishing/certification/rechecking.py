@@ -57,13 +57,13 @@ def recheck_requirement(published: PublishedRelease, asked: Asked) -> Recheck:
         worst = (min if at_least else max)(levels, key=lambda level: level.worst)
         holds = all(level.holds for level in levels)
         reached, threshold = level_texts(worst.worst, requirement.threshold)
-        of = f" of '{asked.attribute}'" if asked.attribute else ""
         failing = sum(int((~level.check.holds(level.levels)).sum()) for level in levels)
         total = sum(len(level.levels) for level in levels)
         state = "holds" if holds else f"fails in {failing:,} of {total:,} published groups"
         return Recheck(
             holds,
-            f"{requirement.label()} {state}: the worst published group has {requirement.level_name}{of} {reached} "
+            f"{requirement.label()} {state}: the worst published group has "
+            f"{requirement.reached_text(worst.worst, reached, asked.attribute)} "
             f"(asked: {COMPARISON_WORDS[requirement.comparison]} {threshold}).",
             worst.worst,
         )
