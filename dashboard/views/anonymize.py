@@ -12,6 +12,7 @@ from dashboard import about, forms, reference, routes, runner, state
 from dashboard.fields import feasible_instead
 from dashboard.first_method import first_method
 from dashboard.markdown import escaped
+from dashboard.method_guide import in_order, option
 from dashboard.views import headline
 
 MOST_CARDS = 3
@@ -40,13 +41,13 @@ def render() -> None:
 
 
 def _choose_method() -> type[Algorithm]:
-    """One card per method while there are few, else a list."""
-    names = list(ALGORITHMS)
+    """One card per method while there are few, else a list, family by family."""
+    names = in_order()
     kept = state.forms().get(_METHOD)
     if state.widget_value(_METHOD) not in names:
         state.set_widget_values({_METHOD: kept if kept in names else first_method()})
     label = "Method"
-    help = "Generalization coarsens values; bucketization keeps them but cuts the link to the sensitive value."
+    help = "The list goes by what methods do to a table; in each group those to begin with come first."
     if len(names) <= MOST_CARDS:
         name = st.radio(
             label,
@@ -61,7 +62,7 @@ def _choose_method() -> type[Algorithm]:
             label,
             names,
             key=_METHOD,
-            format_func=lambda name: f"{ALGORITHMS[name].title} ({ALGORITHMS[name].family})",
+            format_func=option,
             help=help,
         )
         st.caption(ALGORITHMS[name].summary)

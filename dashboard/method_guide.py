@@ -1,0 +1,42 @@
+"""Which method to begin with: methods by what they do to a table, and the usual one of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from anoncore.algorithms import ALGORITHMS
+
+FAMILIES: Mapping[str, str] = {
+    "generalization": "Coarsen values, group by group",
+    "full-domain generalization": "Coarsen values, alike in the whole table",
+    "bucketization": "Keep values, cut the link to the secret",
+    "slicing": "Keep values, shuffle columns inside buckets",
+    "fragmentation": "Publish several narrow tables",
+    "generalization with distortion": "Coarsen values and distort some",
+}
+"""What the families of methods do, in plain words."""
+RECOMMENDED = ("mondrian", "anatomy", "slicing", "stack-and-deal", "vertical-fragmentation", "incognito")
+"""Methods to begin with: at least one of each family that has several."""
+BEGIN = "begin with this one"
+
+
+def by_family() -> dict[str, list[str]]:
+    """Names of the methods by family; in each of them those to begin with come first."""
+    families: dict[str, list[str]] = {name: [] for name in FAMILIES}
+    for name, kind in ALGORITHMS.items():
+        families.setdefault(kind.family, []).append(name)
+    for names in families.values():
+        names.sort(key=lambda name: (name not in RECOMMENDED, ALGORITHMS[name].title))
+    return {family: names for family, names in families.items() if names}
+
+
+def in_order() -> list[str]:
+    """Names of all methods, family by family."""
+    return [name for names in by_family().values() for name in names]
+
+
+def option(name: str) -> str:
+    """A method as a list of all methods names it: its title, what it does, and whether to begin with it."""
+    kind = ALGORITHMS[name]
+    hint = f" ({BEGIN})" if name in RECOMMENDED else ""
+    return f"{kind.title}{hint} · {FAMILIES.get(kind.family, kind.family).lower()}"
