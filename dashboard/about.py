@@ -24,7 +24,7 @@ def button(key: str, label: str = WHAT, place: str = "") -> None:
         help=f"{entry.title} in the reference: what it is, what it assumes, when to use it.",
     )
     if pressed:
-        st.switch_page(routes.page("reference"), query_params={state.URL_PARAMETER: state.workspace_id()})
+        st.switch_page(routes.page("reference"), query_params=state.address())
 
 
 def heading(title: str, key: str) -> None:

@@ -20,7 +20,7 @@ def main() -> None:
     quiet_log.install()
     retention.start()
     warmup.start()
-    state.workspace()
+    state.follow_address()
     runner.take_finished()
     chosen = st.navigation(routes.pages(), position="top")
     route = routes.route(chosen.url_path or routes.ROUTES[0].name)

@@ -122,13 +122,13 @@ def _page(one: Route, title: str, visibility: Literal["visible", "hidden"]) -> A
 
 def link(name: str, label: str | None = None, help: str | None = None) -> None:
     """Draw a link to a page, e.g. `routes.link("anonymize", "Run an algorithm")`."""
-    st.page_link(page(name), label=label, help=help, query_params={state.URL_PARAMETER: state.workspace_id()})
+    st.page_link(page(name), label=label, help=help, query_params=state.address())
 
 
 def button(name: str, label: str, primary: bool = False, help: str | None = None) -> None:
     """Draw a button that leads to a page: for the one step that comes next."""
     if st.button(label, key=f"to-{name}", type="primary" if primary else "secondary", help=help):
-        st.switch_page(page(name), query_params={state.URL_PARAMETER: state.workspace_id()})
+        st.switch_page(page(name), query_params=state.address())
 
 
 def _renderer(name: str) -> Callable[[], None]:

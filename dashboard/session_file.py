@@ -11,7 +11,7 @@ import json
 import secrets
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from anoncore.publishing.saved_releases import (
 )
 from anoncore.recipes.source import HierarchySpec, Source, table_value
 from anoncore.sources import read_table
+from dashboard.board.wishes import Wishes, from_plain, to_plain
 from dashboard.workspace import MAX_RUNS, LoadedTable, Run, Tags, Workspace, untagged
 
 Coded = Callable[[LoadedTable, Tags], Microdata]
@@ -39,16 +40,21 @@ BuiltIn = Callable[[str, int | None], LoadedTable]
 
 @dataclass(frozen=True, eq=False)
 class Saved:
-    """What a session file holds: the table and tags it was saved with, its runs, and which of them was shown."""
+    """What a session file holds: the table and tags it was saved with, its runs, which of them was shown, and what was
+    asked of the board, where it was looked at.
+    """
 
     table: LoadedTable | None
     tags: Tags
     runs: tuple[Run, ...]
     current: int | None
+    wishes: Wishes | None = None
 
 
-def save(here: Workspace) -> bytes:
-    """The workspace as a file. Raises DataError for a table that would not come back exactly."""
+def save(here: Workspace, wishes: Wishes | None = None) -> bytes:
+    """The workspace as a file, with what is asked of the board. Raises DataError for a table that would not come back
+    exactly.
+    """
     with here.lock:
         runs, table, tags, current = here.runs, here.table, here.tags, here.current
     tables: dict[str, LoadedTable] = {one.id: one for one in [*(run.table for run in runs), table] if one is not None}
@@ -66,6 +72,7 @@ def save(here: Workspace) -> bytes:
             ],
             "current": next((number for number, run in enumerate(runs) if run.id == current), None),
             "table": None if table is None else place[table.id],
+            "board": None if wishes is None else to_plain(wishes, [run.id for run in runs]),
         }
         file.writestr("tags.toml", _recipe(Mondrian(), tags))
         file.writestr(MANIFEST, json.dumps(manifest))
@@ -82,8 +89,13 @@ def read(content: bytes, built_in: BuiltIn, coded: Coded) -> Saved:
 
 
 def restore(here: Workspace, saved: Saved) -> None:
-    """Put the session into a workspace: its table and tags replace those of now, its runs come after them."""
+    """Put the session into a workspace: its table and tags replace those of now, its runs come after them.
+
+    Where the session has columns of the board, the releases of those of now make room.
+    """
     with here.lock:
+        if saved.wishes is not None:
+            here.show_on_board(())
         if saved.table is not None:
             here.load(saved.table, saved.tags)
         kept = [here.take_run(run) for run in saved.runs]
@@ -119,9 +131,11 @@ def _write_run(file: zipfile.ZipFile, number: int, run: Run, table: int) -> dict
         "label": run.label,
         "table": table,
         "seconds": run.seconds,
+        "compile_seconds": run.compile_seconds,
         "created": run.created.isoformat(),
         "color": run.color_index,
         "pinned": run.pinned,
+        "column": run.column if run.of_board else "",
         "arrays": len(arrays),
         "release": description,
     }
@@ -149,7 +163,15 @@ def _read(file: zipfile.ZipFile, manifest: Mapping[str, Any], built_in: BuiltIn,
     table = None if manifest["table"] is None else tables[_place(manifest["table"])]
     tags = Tags() if table is None else _tags(saved_recipe(file, "tags.toml"), table)
     current = None if manifest["current"] is None else _place(manifest["current"])
-    return Saved(table, tags, runs, current)
+    asked = manifest.get("board")
+    wishes = None if asked is None or table is None else from_plain(asked, [run.id for run in runs])
+    return Saved(table, tags, _on_board(runs, wishes), current, wishes)
+
+
+def _on_board(runs: tuple[Run, ...], wishes: Wishes | None) -> tuple[Run, ...]:
+    """The runs, of which those that the board made belong to their columns, where these are there."""
+    columns = set() if wishes is None else {column.id for column in wishes.columns}
+    return tuple(replace(run, of_board=True) if run.column in columns else replace(run, column="") for run in runs)
 
 
 def _read_table(file: zipfile.ZipFile, number: int, about: Mapping[str, Any], built_in: BuiltIn) -> LoadedTable:
@@ -182,12 +204,14 @@ def _read_run(
         data=data,
         release=release,
         seconds=float(about["seconds"]),
+        compile_seconds=float(about.get("compile_seconds", 0.0)),
         created=created if created.tzinfo is not None else created.replace(tzinfo=UTC),
         color_index=_place(about["color"]) % (MAX_RUNS + 1),
         table_name=table.name,
         tags=tags,
         table=table,
         pinned=about["pinned"] is True,
+        column=str(about.get("column", "")),
     )
 
 

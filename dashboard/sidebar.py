@@ -8,7 +8,7 @@ from dashboard import runner, state
 from dashboard.markdown import escaped
 from dashboard.palette import COLOR_NAMES, run_style
 from dashboard.state import Run
-from dashboard.workspace import MAX_RUNS
+from dashboard.workspace import MAX_RUNS, run_names
 
 __all__ = ["escaped", "render"]
 
@@ -28,7 +28,7 @@ def render(page: str) -> None:
     if not runs:
         return
     current = state.current_run()
-    labels = {run.id: run.label for run in runs}
+    labels = run_names(runs)
     state.set_widget_values({_RUN: current.id if current is not None else runs[-1].id})
     st.selectbox(
         "Run shown",

@@ -26,9 +26,11 @@ __all__ = ["LoadedTable", "Run", "Tags", "Workspace"]
 
 FIRST_TABLE = "census"
 URL_PARAMETER = "workspace"
+STEP_PARAMETER = "step"
 MOST_BUILTIN = 6
 _ID = "_workspace"
 _LOST = "_workspace_lost"
+_STEP = "_workspace_step"
 _HISTORY, _LIVE, _BENCH = "board", "board_live", "board"
 
 
@@ -64,11 +66,45 @@ def workspace() -> Workspace:
             load_builtin(FIRST_TABLE, into=found)
         st.session_state[_ID] = found.id
     if asked != found.id:
-        st.query_params[URL_PARAMETER] = found.id
+        _put_address(found)
     context = get_script_run_ctx(suppress_warning=True)
     if context is not None:
         found.sessions.add(context.session_id)
     return found
+
+
+def _put_address(here: Workspace) -> None:
+    """Let the address name the workspace and the step, at once, so that both are one entry in the browser's history."""
+    wanted = _address(here)
+    if any(st.query_params.get(name) != value for name, value in wanted.items()):
+        st.query_params.update(wanted)
+    st.session_state[_STEP] = wanted[STEP_PARAMETER]
+
+
+def address() -> dict[str, str]:
+    """What links to other pages carry, so that a switch of the page is one entry in the browser's history."""
+    return _address(workspace())
+
+
+def _address(here: Workspace) -> dict[str, str]:
+    history: History | None = here.forms.get(_HISTORY)
+    return {URL_PARAMETER: here.id, STEP_PARAMETER: str(0 if history is None else history.number)}
+
+
+def follow_address() -> None:
+    """Undo or redo where the visitor went back or forward in the browser, then let the address name the present step.
+
+    Every step of the board is an entry in the browser's history. An address of this session that names another step
+    than the last one written was gone back or forward to; a step that is kept no more leaves all as it is.
+    """
+    here = workspace()
+    asked, written = st.query_params.get(STEP_PARAMETER), st.session_state.get(_STEP)
+    history: History | None = here.forms.get(_HISTORY)
+    if asked is not None and written not in (None, asked) and history is not None and asked.isdecimal():
+        is_of_table = here.table is not None and history.now.table == here.table.digest
+        if is_of_table and history.go(int(asked[:18])):
+            _show_step(here, history)
+    _put_address(here)
 
 
 def let_go(is_there: Callable[[str], bool], keep_seconds: float) -> int:
@@ -123,11 +159,35 @@ def wishes(data: Microdata) -> Wishes:
     """What is asked of the board for the loaded table; a table that is new to the board starts with the usual."""
     here = workspace()
     assert here.table is not None, "there is no tagged table without a table"
-    history = here.forms.get(_HISTORY)
+    history: History | None = here.forms.get(_HISTORY)
     if history is None or history.now.table != here.table.digest:
-        here.forms[_HISTORY] = History(Step(here.table.digest, here.tags, first_wishes(data)))
+        _begin_history(here, first_wishes(data))
         here.forms[_LIVE] = False
     return current_wishes()
+
+
+def board_colors() -> dict[str, int]:
+    """The indices of the colours that methods have on the board, by their names: those of their first columns."""
+    found = wishes_of(workspace())
+    columns = () if found is None else found.columns
+    return {column.method: column.color for column in reversed(columns)}
+
+
+def _begin_history(here: Workspace, wishes: Wishes) -> None:
+    """Forget the steps of another table; numbers in the address go on from there, so that none is given twice."""
+    assert here.table is not None, "only of a table something is asked"
+    old: History | None = here.forms.get(_HISTORY)
+    number, made = (0, 0) if old is None else (old.number, old.made)
+    here.forms[_HISTORY] = History(Step(here.table.digest, here.tags, wishes), number, made)
+
+
+def wishes_of(here: Workspace) -> Wishes | None:
+    """What is asked of the board for the loaded table, None where nobody looked at the board with it."""
+    history: History | None = here.forms.get(_HISTORY)
+    if history is None or here.table is None or history.now.table != here.table.digest:
+        return None
+    found: Wishes = history.now.wishes
+    return found
 
 
 def current_wishes() -> Wishes:
@@ -150,7 +210,14 @@ def undo(forward: bool = False) -> None:
         history.redo()
     else:
         history.undo()
-    here.tags = history.now.tags
+    _show_step(here, history)
+
+
+def _show_step(here: Workspace, history: History) -> None:
+    """Read the table as the present step says; an editor that shows tags starts anew from them."""
+    if here.tags is not history.now.tags:
+        here.tags = history.now.tags
+        set_session("editor_turn", session("editor_turn", 0) + 1)
 
 
 def can_undo(forward: bool = False) -> bool:
@@ -212,6 +279,14 @@ def runs() -> tuple[Run, ...]:
     return workspace().runs
 
 
+def is_of_table(run: Run) -> bool:
+    """Whether a run was made from the loaded table, read as it is read now; then the board can set it beside others."""
+    here = workspace()
+    if here.table is None or run.table is None:
+        return False
+    return (run.table.digest, run.tags.digest) == (here.table.digest, here.tags.digest)
+
+
 def current_run() -> Run | None:
     """The run that the result pages show, or None before the first."""
     here = workspace()
@@ -245,8 +320,12 @@ def open_session(content: bytes) -> int:
     saved = session_file.read(content, builtin_table, _microdata.get)
     before = here.runs
     session_file.restore(here, saved)
+    if saved.wishes is not None:
+        _begin_history(here, saved.wishes)
+        here.forms[_LIVE] = any(run.of_board for run in here.runs)
+    kept = {run.id for run in here.runs}
     for gone in before:
-        if gone not in here.runs:
+        if gone.id not in kept:
             compute.forget(gone)
     _workspaces.trim()
     return len(saved.runs)

@@ -99,8 +99,10 @@ class LoadedTable:
 class Run:
     """One release and what it was made of and with.
 
-    `seconds` is what the algorithm took, `owner` the id of the workspace. New runs never push out a `pinned` one.
-    `column` is the id of the column of the board that shows it, empty for a run that no column shows.
+    `seconds` is what the algorithm took, without `compile_seconds`, for which it waited for compiled code. `owner` is
+    the id of the workspace. New runs never push out a `pinned` one.
+    `column` is the id of the column of the board that shows it, empty for a run that no column shows. `of_board`: the
+    board made it for that column, and it goes when the column shows something else.
     """
 
     id: str
@@ -117,6 +119,8 @@ class Run:
     table: LoadedTable | None = None
     pinned: bool = False
     column: str = ""
+    of_board: bool = False
+    compile_seconds: float = 0.0
 
 
 class Workspace:
@@ -165,7 +169,15 @@ class Workspace:
         with self.lock:
             self.table, self.tags = table, tags
 
-    def add_run(self, algorithm: Algorithm, release: Release, seconds: float, tags: Tags, table: LoadedTable) -> Run:
+    def add_run(
+        self,
+        algorithm: Algorithm,
+        release: Release,
+        seconds: float,
+        tags: Tags,
+        table: LoadedTable,
+        compile_seconds: float = 0.0,
+    ) -> Run:
         """Append a run, make it the current one, and forget the oldest beyond the limit."""
         with self.lock:
             self._made += 1
@@ -183,19 +195,31 @@ class Workspace:
                 tags=tags,
                 owner=self.id,
                 table=table,
+                compile_seconds=compile_seconds,
             )
             return self._append(run)
 
     def show_on_board(self, shown: Sequence[Run]) -> None:
         """Let the runs of the board's columns be these, in their order, before those that no column shows.
 
-        The run that the result pages show stays the one of its column, where another release has taken its place.
+        The run that the result pages show stays the one of its column, where another release has taken its place. What
+        the board made goes when no column shows it any more, unless it is pinned.
         """
         with self.lock:
-            others = [run for run in self._runs if not run.column]
+            held = {run.id: run for run in self._runs}
+            shown = [_as_named(run, held.get(run.id, run)) for run in shown]
+            ids = {run.id for run in shown}
+            others = [run for run in self._runs if run.id not in ids and (run.pinned or not run.of_board)]
+            others = [replace(run, column="", of_board=False) if run.column else run for run in others]
+            taken = {run.color_index for run in shown}
+            for place, run in enumerate(others):
+                # A column keeps its colour; a run that no column shows makes room for it.
+                free = next(index for index in range(2 * MAX_RUNS) if index not in taken)
+                others[place] = replace(run, color_index=free) if run.color_index in taken else run
+                taken.add(others[place].color_index)
             before = next((run for run in self._runs if run.id == self.current), None)
             self._runs = (*shown, *others)
-            if before is not None and before not in self._runs:
+            if before is not None and before.id not in {run.id for run in self._runs}:
                 self.current = next((run.id for run in shown if run.column == before.column), None)
             if self.current is None and self._runs:
                 self.current = self._runs[0].id
@@ -239,6 +263,27 @@ class Workspace:
             self._runs = tuple(run for run in self._runs if run.id != run_id)
             if self.current == run_id:
                 self.current = self._runs[-1].id if self._runs else None
+
+
+def _as_named(run: Run, held: Run) -> Run:
+    """The run with the name and the pin that a visitor gave to it meanwhile."""
+    if (run.label, run.pinned) == (held.label, held.pinned):
+        return run
+    return replace(run, label=held.label, pinned=held.pinned)
+
+
+def run_names(runs: Sequence[Run]) -> dict[str, str]:
+    """What lists and tables call each of these runs, by id: its label, and a number where several have the same."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for run in runs:
+        number, name = 1, run.label
+        while name in taken:
+            number += 1
+            name = f"{run.label} ({number})"
+        taken.add(name)
+        found[run.id] = name
+    return found
 
 
 def run_title(algorithm: Algorithm) -> str:

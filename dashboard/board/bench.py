@@ -9,13 +9,14 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 
 from anoncore import CancelledError, Microdata
 from anoncore.algorithms import Algorithm
+from anoncore.base.compile_time import recorded
 from anoncore.search.keeping import possible_instead
 from dashboard import compute, jobs
 from dashboard.board import facts
@@ -63,7 +64,7 @@ class Attempt:
     @property
     def is_adapted(self) -> bool:
         """Whether a parameter of the method had to change for the promise to be kept."""
-        return self.run is not None and self.run.algorithm is not self.algorithm
+        return self.run is not None and self.run.algorithm != self.algorithm
 
     def cancel(self) -> None:
         """Stop everything that is computed for it; what is there stays."""
@@ -111,7 +112,7 @@ class Bench:
 
     def wish(
         self,
-        wanted: Mapping[str, Algorithm],
+        wanted: Mapping[str, Algorithm | Run],
         colors: Mapping[str, int],
         data: Microdata,
         table: LoadedTable,
@@ -121,15 +122,22 @@ class Bench:
     ) -> dict[str, Attempt]:
         """Make and measure these releases, and nothing else; the attempts by the ids of their columns.
 
-        Work for anything that is no longer wished for is cancelled.
+        A run that is wished for is only measured. Work for anything that is no longer wished for is cancelled.
         """
         with self._lock:
             found: dict[str, Attempt] = {}
-            for column, algorithm in wanted.items():
-                key = f"{column} {table.digest} {tags.digest} {algorithm.name} {algorithm.to_dict()!r}"
+            for column, one in wanted.items():
+                algorithm = one.algorithm if isinstance(one, Run) else one
+                what = f"run {one.id}" if isinstance(one, Run) else f"{algorithm.name} {algorithm.to_dict()!r}"
+                key = f"{column} {table.digest} {tags.digest} {what}"
                 attempt = self._attempts.get(key)
                 if attempt is None:
                     attempt = Attempt(column, colors[column], algorithm, data, table, tags)
+                    attempt.run = (
+                        replace(one, column=column, color_index=colors[column])
+                        if isinstance(one, Run)
+                        else self._opened(attempt)
+                    )
                     self._attempts[key] = attempt
                 self._attempts.move_to_end(key)
                 found[column] = attempt
@@ -142,6 +150,17 @@ class Bench:
                 self._begin(attempt)
             self._trim()
             return found
+
+    def _opened(self, attempt: Attempt) -> Run | None:
+        """The release of a column as a saved session brought it, where it is what would be made now."""
+        for run in self.here.runs:
+            if (run.of_board, run.column) != (True, attempt.column) or run.table is None:
+                continue
+            if (run.table.digest, run.tags.digest) != (attempt.table.digest, attempt.tags.digest):
+                continue
+            if run.algorithm in (attempt.algorithm, possible_instead(attempt.algorithm, attempt.data)):
+                return replace(run, color_index=attempt.color)
+        return None
 
     def rest(self) -> None:
         """Stop measuring while nobody looks at the board; it goes on with the next wish."""
@@ -207,14 +226,15 @@ class Bench:
         instead = possible_instead(attempt.algorithm, attempt.data)
         used = attempt.algorithm if instead is None else instead
         begin = perf_counter()
-        release = used.anonymize(attempt.data, report)
+        with recorded() as compiling:
+            release = used.anonymize(attempt.data, report)
         return Run(
             id=secrets.token_hex(8),
             label=run_title(used),
             algorithm=used,
             data=release.data,
             release=release,
-            seconds=perf_counter() - begin,
+            seconds=perf_counter() - begin - compiling.seconds,
             created=datetime.now(UTC),
             color_index=attempt.color,
             table_name=attempt.table.name,
@@ -222,6 +242,8 @@ class Bench:
             owner=self.here.id,
             table=attempt.table,
             column=attempt.column,
+            of_board=True,
+            compile_seconds=compiling.seconds,
         )
 
     def _measure(self, attempt: Attempt) -> None:
@@ -288,7 +310,7 @@ class Bench:
         for key in unwanted[: max(len(self._attempts) - MOST_ATTEMPTS, 0)]:
             gone = self._attempts.pop(key)
             gone.cancel()
-            if gone.run is not None and gone.run not in self.here.runs:
+            if gone.run is not None and gone.run.id not in {run.id for run in self.here.runs}:
                 compute.forget(gone.run)
 
 

@@ -20,7 +20,7 @@ def columns(table: LoadedTable, tags: Tags, wishes: Wishes) -> tuple[Shown, ...]
     held = _held()
     if table.builtin != held["table"] or tags.digest != table.suggested.digest or table.digest != held["digest"]:
         return None
-    if described(wishes) != held["wishes"]:
+    if any(column.run for column in wishes.columns) or described(wishes) != held["wishes"]:
         return None
     return tuple(_shown(column) for column in held["columns"])
 

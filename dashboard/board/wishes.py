@@ -4,14 +4,15 @@ that can be taken back.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 from anoncore import Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm
-from anoncore.requirements import Requirement
+from anoncore.requirements import REQUIREMENTS, Requirement
 
 MOST_COLUMNS = 6
 MOST_STEPS = 100
@@ -20,19 +21,24 @@ METHODS_WITHOUT_SECRET = ("mondrian", "incognito", "local-recoding", "vertical-f
 COLUMN_FIELDS = ("columns", "sensitive_column_size", "attribute_columns")
 """Parameters that a method's own error may offer so that a promise can be kept."""
 FIRST_K, FIRST_L, FIRST_T = 10, 3, 0.3
+MOST_R = 10
+LARGEST_LEVEL = 1_000_000
+COLUMN_ID = re.compile(r"c\d{1,4}", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Column:
     """One release on the board: a method and the parameters that belong to it alone.
 
-    `color` is the index of its colour, the same on every page.
+    `color` is the index of its colour, the same on every page. `run` is the id of a run that was made elsewhere, with
+    promises of its own, and that the column shows as it is; empty where the board makes the release.
     """
 
     id: str
     method: str
     color: int
     fields: Mapping[str, Any] = field(default_factory=dict)
+    run: str = ""
 
     @property
     def title(self) -> str:
@@ -88,20 +94,20 @@ class Wishes:
             self, levels=MappingProxyType({name: levels[name] for name in ("k", "l", "t") if name in levels})
         )
 
-    def with_column(self, method: str, fields: Mapping[str, Any] | None = None) -> Wishes:
+    def with_column(self, method: str, fields: Mapping[str, Any] | None = None, run: str = "") -> Wishes:
         """The wishes with one more column, in the first colour that is free."""
         taken = {column.color for column in self.columns}
         color = next(index for index in range(MOST_COLUMNS + 1) if index not in taken)
         used = [int(column.id[1:]) for column in self.columns]
-        column = Column(f"c{max(used, default=0) + 1}", method, color, dict(fields or {}))
+        column = Column(f"c{max(used, default=0) + 1}", method, color, dict(fields or {}), run)
         return replace(self, columns=(*self.columns, column))
 
     def with_fields(self, column_id: str, method: str, fields: Mapping[str, Any]) -> Wishes:
-        """The wishes with another method or other parameters in one column."""
+        """The wishes with another method or other parameters in one column, whose release the board makes."""
         return replace(
             self,
             columns=tuple(
-                replace(column, method=method, fields=dict(fields)) if column.id == column_id else column
+                replace(column, method=method, fields=dict(fields), run="") if column.id == column_id else column
                 for column in self.columns
             ),
         )
@@ -135,34 +141,108 @@ def first_wishes(data: Microdata) -> Wishes:
     return found
 
 
+def to_plain(wishes: Wishes, runs: Sequence[str]) -> dict[str, Any]:
+    """The wishes as plain values for a file; a column that shows a run names its place among these ids of runs.
+
+    Columns whose run is not among them are left out.
+    """
+    return {
+        "levels": dict(wishes.levels),
+        "more": [one.to_dict() for one in wishes.more],
+        "columns": [
+            {
+                "id": one.id,
+                "color": one.color,
+                "method": ALGORITHMS[one.method](**one.fields).to_dict(),
+                "run": runs.index(one.run) if one.run else None,
+            }
+            for one in wishes.columns
+            if not one.run or one.run in runs
+        ],
+        "r": wishes.r,
+        "secret": wishes.secret,
+        "target": wishes.target,
+        "hidden": list(wishes.hidden),
+    }
+
+
+def from_plain(values: Mapping[str, Any], runs: Sequence[str]) -> Wishes:
+    """The wishes that `to_plain` wrote. Raises ValueError, TypeError or KeyError for values that it never writes, and
+    ParameterError for parameters that a method does not have.
+    """
+    found = Wishes(
+        more=tuple(REQUIREMENTS.build(one) for one in values["more"]),
+        columns=tuple(_column(one, runs) for one in values["columns"]),
+        r=_whole(values["r"], 2, MOST_R),
+        secret=None if values["secret"] is None else str(values["secret"]),
+        target=None if values["target"] is None else str(values["target"]),
+        hidden=tuple(str(name) for name in values["hidden"]),
+    )
+    if len({one.id for one in found.columns}) < len(found.columns) or len(found.columns) > MOST_COLUMNS:
+        raise ValueError
+    for axis, level in values["levels"].items():
+        if axis not in ("k", "l", "t") or isinstance(level, bool) or not 0 <= level <= LARGEST_LEVEL:
+            raise ValueError
+        found = found.with_level(axis, level)
+    return found
+
+
+def _column(values: Mapping[str, Any], runs: Sequence[str]) -> Column:
+    algorithm = ALGORITHMS.build(values["method"])
+    fields = {name: getattr(algorithm, name) for name in values["method"] if name != "name"}
+    if not COLUMN_ID.fullmatch(values["id"]):
+        raise ValueError
+    run = "" if values["run"] is None else runs[_whole(values["run"], 0, len(runs) - 1)]
+    return Column(values["id"], algorithm.name, _whole(values["color"], 0, MOST_COLUMNS), fields, run)
+
+
+def _whole(value: Any, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ValueError
+    return value
+
+
 @dataclass(eq=False)
 class History:
     """What was asked, step by step; `now` is the present step, `past` and `future` are those around it.
 
-    A step holds whatever it was given, so tags of the table can be steps as well.
+    A step holds whatever it was given, so tags of the table can be steps as well. Every step has a `number`, which no
+    other step ever gets, also after it was taken back; `made` is the last number that was given.
     """
 
     now: Any
-    past: list[Any] = field(default_factory=list)
-    future: list[Any] = field(default_factory=list)
+    number: int = 0
+    made: int = 0
+    past: list[tuple[int, Any]] = field(default_factory=list)
+    future: list[tuple[int, Any]] = field(default_factory=list)
 
     def step(self, then: Any) -> None:
         """Take a step; what was undone before is gone."""
         if then == self.now:
             return
-        self.past.append(self.now)
+        self.past.append((self.number, self.now))
         del self.past[:-MOST_STEPS]
-        self.now = then
+        self.made += 1
+        self.number, self.now = self.made, then
         self.future.clear()
 
     def undo(self) -> None:
         """Go a step back, where there is one."""
         if self.past:
-            self.future.append(self.now)
-            self.now = self.past.pop()
+            self.future.append((self.number, self.now))
+            self.number, self.now = self.past.pop()
 
     def redo(self) -> None:
         """Go a step forward again, where one was undone."""
         if self.future:
-            self.past.append(self.now)
-            self.now = self.future.pop()
+            self.past.append((self.number, self.now))
+            self.number, self.now = self.future.pop()
+
+    def go(self, number: int) -> bool:
+        """Go back or forward to the step of that number; whether there is one elsewhere than here."""
+        for steps, move in ((self.past, self.undo), (self.future, self.redo)):
+            if any(held == number for held, _ in steps):
+                while self.number != number:
+                    move()
+                return True
+        return False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,24 @@ import plotly.graph_objects as go
 from anoncore.measures.criteria import Criterion
 from anoncore.search.sweeping import Point, pareto
 from dashboard.charts.layout import figure, marker
-from dashboard.palette import ORIGINAL, STYLES
+from dashboard.palette import ORIGINAL, STYLES, RunStyle, run_style
 
 FADED = 0.3
+NO_COLORS: Mapping[str, int] = MappingProxyType({})
 
 
-def trade_off(points: Sequence[Point], labels: Sequence[str], x: Criterion, y: Criterion) -> go.Figure:
+def trade_off(
+    points: Sequence[Point], labels: Sequence[str], x: Criterion, y: Criterion, colors: Mapping[str, int] = NO_COLORS
+) -> go.Figure:
     """One mark per candidate, one colour and form per method; those that another beats in both are faded.
 
-    The customdata of a mark begins with its place among the points.
+    `colors` are the indices of colours that methods have elsewhere, by name; the others get those that are left. The
+    customdata of a mark begins with its place among the points.
     """
     front = pareto(points, x.name, y.name)
     there = [i for i, point in enumerate(points) if x.name in point.values and y.name in point.values]
-    methods = list(dict.fromkeys(point.algorithm.title for point in points))
+    kinds = {point.algorithm.title: point.algorithm.name for point in points}
+    styles = method_styles(list(kinds.values()), colors)
     traces: list[go.Scatter] = []
     edge = sorted((points[i].values[x.name], points[i].values[y.name]) for i in there if front[i])
     if len(edge) > 1:
@@ -37,11 +43,11 @@ def trade_off(points: Sequence[Point], labels: Sequence[str], x: Criterion, y: C
                 hoverinfo="skip",
             )
         )
-    for number, method in enumerate(methods):
+    for method, name in kinds.items():
         mine = [i for i in there if points[i].algorithm.title == method]
         if not mine:
             continue
-        style = STYLES[number % len(STYLES)]
+        style = styles[name]
         opacity = np.where(front[mine], 1.0, FADED)
         traces.append(
             go.Scatter(
@@ -59,6 +65,13 @@ def trade_off(points: Sequence[Point], labels: Sequence[str], x: Criterion, y: C
     result.update_xaxes(**_scale(x, [points[i].values[x.name] for i in there]))
     result.update_yaxes(**_scale(y, [points[i].values[y.name] for i in there]))
     return result
+
+
+def method_styles(names: Sequence[str], colors: Mapping[str, int]) -> dict[str, RunStyle]:
+    """A style for each method: that of its column on the board, else one that no other of them has."""
+    taken = {colors[name] for name in names if name in colors}
+    free = (index for index in range(len(STYLES) + len(names)) if index not in taken)
+    return {name: run_style(colors[name] if name in colors else next(free)) for name in names}
 
 
 def _scale(criterion: Criterion, values: Sequence[float]) -> dict[str, Any]:

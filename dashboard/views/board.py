@@ -18,6 +18,7 @@ from dashboard.board.grid import Asked, Shown, SlowFacts
 from dashboard.board.wishes import MOST_COLUMNS, Column, Wishes
 from dashboard.charts.trade_off import Tried, trade_off
 from dashboard.palette import run_style
+from dashboard.state import Run
 from dashboard.views import board_dialogs as dialogs
 from dashboard.views import board_table, parts
 
@@ -29,6 +30,12 @@ K_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 
 L_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
 T_STEPS = tuple(round(0.05 * place, 2) for place in range(1, 20))
 R_STEPS = tuple(range(2, 11))
+MADE_BEFORE = "made with its own promises"
+RUN_GONE = "The run that stood here was removed. Remove the column, or choose a method for it."
+OTHER_TABLE = (
+    "This run was made from another table or with other tags, so its numbers are about something else. Undo the "
+    "change of the table or its tags, or remove the column."
+)
 PAGES = {
     "promise": "privacy",
     "hides": "classes",
@@ -130,9 +137,16 @@ def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None
     ready = shipped.columns(table, tags, wishes) if not state.is_live() else None
     if ready is not None:
         return list(ready), None
-    wanted: dict[str, Algorithm] = {}
+    wanted: dict[str, Algorithm | Run] = {}
     problems: dict[str, str] = {}
     for column in wishes.columns:
+        if column.run:
+            run = next((run for run in state.runs() if run.id == column.run), None)
+            if run is not None and state.is_of_table(run):
+                wanted[column.id] = run
+            else:
+                problems[column.id] = RUN_GONE if run is None else OTHER_TABLE
+            continue
         try:
             wanted[column.id] = keeping(column.method, column.fields, wishes.levels, wishes.more, data)
         except AnonymizationError as error:
@@ -155,18 +169,28 @@ def _shown(
     if attempt is not None:
         problem = attempt.problem
     if attempt is None or problem:
-        return Shown(column.id, column.title, column.color, column.own(), "failed", problem)
+        return Shown(column.id, column.title, column.color, _own(column, attempt), "failed", problem)
     secret, target = wishes.secret_of(data), wishes.target_of(data)
     quick = attempt.quick.get(secret)
     if attempt.run is None or quick is None:
-        return Shown(column.id, column.title, column.color, column.own(), "pending")
+        return Shown(column.id, column.title, column.color, _own(column, attempt), "pending")
     slow = {
         str(key[0]): SlowFacts(attempt.slow[key].estimate, attempt.slow[key].exact, attempt.slow[key].problem)
         for key, _, _ in facts.measures(secret, wishes.r, target)
         if key in attempt.slow
     }
-    own = column.own(attempt.run.algorithm if attempt.is_adapted else None)
-    return Shown(column.id, column.title, column.color, own, "ready", "", facts.marks(attempt.run, kept), quick, slow)
+    own, told = _own(column, attempt), facts.marks(attempt.run, kept)
+    return Shown(column.id, column.title, column.color, own, "ready", "", told, quick, slow)
+
+
+def _own(column: Column, attempt: Attempt | None) -> str:
+    """What is special about a column, in a few words: for a run that was made elsewhere, its name."""
+    if attempt is None or attempt.run is None:
+        return MADE_BEFORE if column.run else column.own()
+    if column.run:
+        label = next((run.label for run in state.runs() if run.id == column.run), attempt.run.label)
+        return f"{label}, {MADE_BEFORE}"
+    return column.own(attempt.run.algorithm if attempt.is_adapted else None)
 
 
 def _clicked() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,20 +15,12 @@ from dashboard.board.bench import Bench
 from dashboard.board.grid import ROWS
 from dashboard.board.wishes import Column, Wishes
 from dashboard.markdown import escaped
+from dashboard.method_guide import BEGIN, FAMILIES, RECOMMENDED, by_family
 from dashboard.state import Run
 from dashboard.views import export, takeaway, untagged, verdicts
+from dashboard.workspace import run_names
 
-FAMILIES: Mapping[str, str] = {
-    "generalization": "Coarsen values, group by group",
-    "full-domain generalization": "Coarsen values, alike in the whole table",
-    "bucketization": "Keep values, cut the link to the secret",
-    "slicing": "Keep values, shuffle columns inside buckets",
-    "fragmentation": "Publish several narrow tables",
-    "generalization with distortion": "Coarsen values and distort some",
-}
-"""What the families of methods do, in plain words."""
-RECOMMENDED = ("mondrian", "anatomy", "slicing", "stack-and-deal", "vertical-fragmentation", "incognito")
-"""The method of each family to begin with."""
+A_METHOD, A_RUN = "A method", "A run that was made before"
 _DIALOG = "board_dialog"
 
 
@@ -62,7 +53,7 @@ def _open(column_id: str, page: str, wishes: Wishes, bench: Bench | None) -> Non
     if run is not None:
         _close()
         state.select_run(run.id)
-        st.switch_page(routes.page(page), query_params={state.URL_PARAMETER: state.workspace_id()})
+        st.switch_page(routes.page(page), query_params=state.address())
     if bench is not None and not bench.is_busy:
         _close()
     elif bench is not None:
@@ -71,7 +62,12 @@ def _open(column_id: str, page: str, wishes: Wishes, bench: Bench | None) -> Non
 
 @st.dialog("Add a release", width="large", on_dismiss=_close)
 def _add(data: Microdata, wishes: Wishes) -> None:
-    """Choose a method by what it does."""
+    """Choose a method by what it does, or a run that was made before."""
+    shown = {column.run for column in wishes.columns}
+    before = [run for run in state.runs() if not run.of_board and run.id not in shown and state.is_of_table(run)]
+    if before and _wants_run():
+        _add_run(before)
+        return
     kind = _choose_method("board-add", _first_unused(wishes))
     values: dict[str, Any] = state.forms().setdefault(f"board-new-{kind.name}", {})
     fields, problem = _fields(kind, f"board-new-{kind.name}", values, data, wishes)
@@ -79,6 +75,33 @@ def _add(data: Microdata, wishes: Wishes) -> None:
         st.warning(escaped(problem))
     if st.button("Add to the board", type="primary", key="board-add-it", disabled=fields is None):
         state.wish(state.current_wishes().with_column(kind.name, fields))
+        _close()
+        st.rerun()
+
+
+def _wants_run() -> bool:
+    key = "board-add-what"
+    if state.widget_value(key) not in (A_METHOD, A_RUN):
+        state.set_widget_values({key: A_METHOD})
+    return st.segmented_control("What to add", [A_METHOD, A_RUN], key=key, required=True) == A_RUN
+
+
+def _add_run(before: list[Run]) -> None:
+    """Choose a run of another page, which the board shows as it is."""
+    by_id, names = {run.id: run for run in before}, run_names(before)
+    key = "board-add-run"
+    if state.widget_value(key) not in by_id:
+        state.set_widget_values({key: before[-1].id})
+    chosen = st.radio("Run", list(by_id), key=key, format_func=lambda one: names[one])
+    run = by_id[chosen]
+    promised = "; ".join(one.label() for one in run.algorithm.promises(run.data)) or "nothing"
+    st.caption(
+        f"It stays as it is and keeps its own promises ({escaped(promised)}). The board still says how it fares with "
+        "what everyone is asked for."
+    )
+    if st.button("Add to the board", type="primary", key="board-add-it"):
+        state.wish(state.current_wishes().with_column(run.algorithm.name, run=run.id))
+        state.set_live()
         _close()
         st.rerun()
 
@@ -92,6 +115,8 @@ def _first_unused(wishes: Wishes) -> str:
 @st.dialog("Method of this column", width="large", on_dismiss=_close)
 def _method(data: Microdata, wishes: Wishes, column: Column) -> None:
     """Another method or other parameters of its own for a column."""
+    if column.run:
+        st.caption("This column shows a run as it was made. A method chosen here keeps what everyone is asked for.")
     kind = _choose_method(f"board-method-{column.id}", column.method)
     prefix = f"board-{column.id}-{kind.name}"
     start = dict(column.fields) if kind.name == column.method else {}
@@ -107,12 +132,8 @@ def _method(data: Microdata, wishes: Wishes, column: Column) -> None:
 
 def _choose_method(key: str, first: str) -> type[Algorithm]:
     """A method, by the family that says what it does; the usual one of each family comes first."""
-    families = {name: [] for name in FAMILIES}  # type: dict[str, list[str]]
-    for name, kind in ALGORITHMS.items():
-        families.setdefault(kind.family, []).append(name)
-    for names in families.values():
-        names.sort(key=lambda name: (name not in RECOMMENDED, ALGORITHMS[name].title))
-    shown = [family for family, names in families.items() if names]
+    families = by_family()
+    shown = list(families)
     family_key = f"{key}-family"
     if state.widget_value(family_key) not in shown:
         state.set_widget_values({family_key: ALGORITHMS[first].family})
@@ -127,9 +148,7 @@ def _choose_method(key: str, first: str) -> type[Algorithm]:
         "Method",
         names,
         key=name_key,
-        format_func=lambda one: (
-            f"**{ALGORITHMS[one].title}**" + (" (begin with this one)" if one in RECOMMENDED else "")
-        ),
+        format_func=lambda one: f"**{ALGORITHMS[one].title}**" + (f" ({BEGIN})" if one in RECOMMENDED else ""),
         captions=[ALGORITHMS[one].summary for one in names],
     )
     kind = ALGORITHMS[name]
@@ -175,12 +194,12 @@ def _publish(wishes: Wishes, bench: Bench | None) -> None:
             routes.link("export", "Publish a release that was made before")
         _wait_for_runs()
         return
-    by_id = {run.id: run for run in runs}
+    by_id, names = {run.id: run for run in runs}, run_names(runs)
     current = state.current_run()
     key = "board-publish-run"
     if state.widget_value(key) not in by_id:
         state.set_widget_values({key: current.id if current is not None and current.id in by_id else runs[0].id})
-    chosen = st.radio("Release", list(by_id), key=key, format_func=lambda one: by_id[one].label, horizontal=True)
+    chosen = st.radio("Release", list(by_id), key=key, format_func=lambda one: names[one], horizontal=True)
     run: Run = by_id[chosen]
     st.caption(_published(run))
     verdicts.render(run)

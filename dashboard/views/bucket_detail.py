@@ -78,7 +78,7 @@ def _people(run: Run, group: int, size: int, cut: str) -> None:
     ):
         state.set_session(f"{PERSON}-{run.id}", row - 1)
         state.set_session("attack", TAB)
-        st.switch_page(routes.page("attack"), query_params={state.URL_PARAMETER: state.workspace_id()})
+        st.switch_page(routes.page("attack"), query_params=state.address())
 
 
 def published_bucket(release: Release, group: int) -> pd.DataFrame:

@@ -227,7 +227,7 @@ def _weigh(search: Search, losses: Choice) -> None:
         help="Take this method and this k to the form there.",
     ):
         _use(search.algorithm.replace(k=choice.best))
-        st.switch_page(routes.page("anonymize"), query_params={state.URL_PARAMETER: state.workspace_id()})
+        st.switch_page(routes.page("anonymize"), query_params=state.address())
 
 
 def _use(algorithm: Algorithm) -> None:

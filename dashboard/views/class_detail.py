@@ -136,6 +136,7 @@ def rows_tables(run: Run, fragment: Fragment, group: int) -> None:
     release, word = run.release, run.release.group_word
     size = int(fragment.partition.sizes[group])
     cut = f" The first {MOST_ROWS:,} are shown." if size > MOST_ROWS else ""
+    rows_of = "The only row" if size == 1 else f"The {size:,} rows"
     if bucket_detail.is_sliced(release):
         bucket_detail.render(run, group)
         return
@@ -149,15 +150,14 @@ def rows_tables(run: Run, fragment: Fragment, group: int) -> None:
         names = list(dict.fromkeys(name for part in release.fragments for name in part.attributes))
         st.dataframe(original_rows(release, fragment, group, names), hide_index=True, key="class-original")
         st.caption(
-            f"The {size:,} rows of {word} {group} before. Any row of the first table may belong to any row of the "
-            f"others.{cut}"
+            f"{rows_of} of {word} {group} before. Any row of the first table may belong to any row of the others.{cut}"
         )
         return
     st.markdown("**Rows before and after**")
     table = before_after(release, fragment, group)
     st.dataframe(_tinted(table, run_style(run.color_index)), hide_index=True, key="class-rows")
     st.caption(
-        f"The {size:,} rows of {word} {group}. Tinted cells are published instead of the original on their left; "
+        f"{rows_of} of {word} {group}. Tinted cells are published instead of the original on their left; "
         f"attributes with one column are published as they are. Identifiers are dropped.{cut}"
     )
 

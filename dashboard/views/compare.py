@@ -10,9 +10,12 @@ from dashboard import routes, state
 from dashboard.palette import COLOR_NAMES, run_style
 from dashboard.state import Run
 from dashboard.views import parts, verdicts
-from dashboard.views.comparison import distributions, numbers, person
+from dashboard.views.comparison import distributions, numbers, original, person
+from dashboard.workspace import run_names
 
 MOST_RUNS = 6
+ORIGINAL = "original"
+_FORM = "compare"
 FIRST_RUNS = 3
 VERDICTS_IN_A_LINE = 3
 
@@ -45,8 +48,9 @@ def render() -> None:
 
 
 def _choose(runs: list[Run]) -> tuple[list[Run], Run]:
-    by_id = {run.id: run for run in runs}
-    held = [one for one in state.widget_value("compare-runs", []) if one in by_id]
+    by_id, names = {run.id: run for run in runs}, run_names(runs)
+    kept = state.forms().setdefault(_FORM, {"runs": None, "baseline": None})
+    held = [one for one in state.widget_value("compare-runs", kept["runs"]) or [] if one in by_id]
     if not held:
         held = list(by_id)[-FIRST_RUNS:]
     state.set_widget_values({"compare-runs": held})
@@ -55,21 +59,29 @@ def _choose(runs: list[Run]) -> tuple[list[Run], Run]:
         chosen = st.multiselect(
             "Runs",
             list(by_id),
-            format_func=lambda one: by_id[one].label,
+            format_func=lambda one: names.get(one, ""),
             key="compare-runs",
             max_selections=MOST_RUNS,
             help="Two to six runs; they may be of different methods and of different tables.",
             persist_state="session",
+            wrap=True,
         )
     shown = [by_id[one] for one in chosen]
+    is_one_table = len({(run.table_name, run.tags.digest) for run in shown}) == 1
+    options = [*([ORIGINAL] if is_one_table else []), *(run.id for run in shown)] or [ORIGINAL]
+    held_baseline = state.widget_value("compare-baseline", kept["baseline"])
+    state.set_widget_values({"compare-baseline": held_baseline if held_baseline in options else options[0]})
     with right:
-        baseline = parts.choice(
-            "Baseline",
-            [run.id for run in shown] or list(by_id),
-            "compare-baseline",
-            "Differences are to this run.",
-            names=lambda one: by_id[one].label if one in by_id else "",
+        baseline = st.selectbox(
+            "Differences to",
+            options,
+            key="compare-baseline",
+            format_func=lambda one: "The original table" if one == ORIGINAL else names.get(one, ""),
+            help="Every number is told with its difference to that of the original table, or of one of the runs.",
         )
+    kept |= {"runs": chosen, "baseline": baseline}
+    if baseline == ORIGINAL:
+        return shown, original.of(shown[0] if shown else runs[0])
     return shown, by_id[baseline]
 
 

@@ -170,17 +170,17 @@ def _would(run: Run) -> None:
 
 def _verdict(run: Run, requirement: Requirement, found: WhatIf) -> None:
     """Whether the requirement holds, how far it is from holding, and what would mend it."""
-    word, words = run.release.group_word, parts.plural(run.release.group_word)
+    word = run.release.group_word
+    reached = requirement.reached_text(found.worst, f"{found.worst:.4g}", getattr(requirement, "attribute", None))
     if found.holds:
         st.success(
-            f"It holds in every {word}. The worst has {requirement.level_name} {found.worst:.4g}"
+            f"It holds in every {word}. The worst has {parts.escaped(reached)}"
             + (f"; even {requirement.parameter} = {found.nearest:g} holds." if found.nearest is not None else ".")
         )
         return
     st.error(
-        f"It fails in {found.n_groups:,} {words} with {found.n_rows:,} rows "
-        f"({found.n_rows / run.data.n_rows:.1%}). The worst has {parts.escaped(requirement.level_name)} "
-        f"{found.worst:.4g}."
+        f"It fails in {parts.counted(found.n_groups, word)} with {parts.counted(found.n_rows, 'row')} "
+        f"({found.n_rows / run.data.n_rows:.1%}). The worst has {parts.escaped(reached)}."
     )
     cures = [f"- {parts.escaped(one)}" for one in mending_sentences(found, run.release)]
     st.markdown("\n".join(["What would mend it:", "", *cures]))

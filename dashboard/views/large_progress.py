@@ -59,11 +59,11 @@ def result() -> None:
         return
     found: LargeRun = run.job.value
     st.subheader("The release of all rows")
-    name = Path(str(run.recipe.source.path)).name
-    st.success(escaped(f"Released: {found.n_rows:,} rows of {name} in {found.n_groups:,} equivalence classes."))
+    name, classes = Path(str(run.recipe.source.path)).name, parts.counted(found.n_groups, "equivalence class")
+    st.success(escaped(f"Released: {found.n_rows:,} rows of {name} in {classes}."))
     first = [
-        Tile("Smallest class", f"{found.smallest:,} rows", "The class that hides its people least."),
-        Tile("Largest class", f"{found.largest:,} rows", "The class that lost most detail."),
+        Tile("Smallest class", parts.counted(found.smallest, "row"), "The class that hides its people least."),
+        Tile("Largest class", parts.counted(found.largest, "row"), "The class that lost most detail."),
         Tile(
             INFORMATION_LOSS.title,
             f"{found.information_loss:.1%}",

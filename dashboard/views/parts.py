@@ -23,6 +23,7 @@ __all__ = [
     "attempt",
     "chart",
     "choice",
+    "counted",
     "escaped",
     "fragment_choice",
     "later",
@@ -38,6 +39,8 @@ __all__ = [
 POLL_SECONDS = 0.5
 PATIENCE = 0.4
 IN_A_LINE = 4
+TOLD_SECONDS = 0.1
+"""Compiling that takes less is not told."""
 CHART_CONFIG = {"displayModeBar": False, "doubleClick": False}
 T = TypeVar("T")
 
@@ -52,7 +55,7 @@ def shown_run() -> Run | None:
         )
         with st.container(horizontal=True):
             if st.button("Make the board's releases", type="primary", on_click=state.set_live):
-                st.switch_page(routes.page("board"), query_params={state.URL_PARAMETER: state.workspace_id()})
+                st.switch_page(routes.page("board"), query_params=state.address())
             routes.link("anonymize", "Go to Anonymize")
         return None
     release = run.release
@@ -64,9 +67,17 @@ def shown_run() -> Run | None:
         st.image(swatch(run_style(run.color_index)), width=18, alt=COLOR_NAMES[run_style(run.color_index).color])
         st.markdown(
             f"**{escaped(run.label)}**: {release.table_size} of {escaped(run.table_name)} in {groups}, "
-            f"made in {duration(run.seconds)}"
+            f"made in {made_in(run)}"
         )
     return run
+
+
+def made_in(run: Run) -> str:
+    """What the method took, and beside it what was compiled before, which is not done again."""
+    compiled = (
+        f" (compiled once before: {duration(run.compile_seconds)})" if run.compile_seconds >= TOLD_SECONDS else ""
+    )
+    return duration(run.seconds) + compiled
 
 
 def swatch(style: RunStyle) -> str:
@@ -86,7 +97,14 @@ def plural(word: str, count: int = 2) -> str:
     """The word for so many: bucket, buckets; equivalence class, equivalence classes."""
     if count == 1:
         return word
+    if word == "person":
+        return "people"
     return word + ("es" if word.endswith("s") else "s")
+
+
+def counted(count: int, word: str) -> str:
+    """So many of something: 1 row, 2,000 rows; 1 person, 2 people."""
+    return f"{count:,} {plural(word, count)}"
 
 
 @dataclass(frozen=True)

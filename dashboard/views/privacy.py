@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isinf
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,7 @@ from dashboard.views import parts, verdicts
 from dashboard.views.parts import Tile
 
 MOST_VIOLATIONS = 200
+NO_C = "no c holds"
 LEVELS: dict[type[Requirement], str] = {
     KAnonymity: "k",
     DistinctDiversity: "distinct-l",
@@ -96,9 +98,22 @@ def _asked(run: Run, guarantees: tuple[Guarantee, ...]) -> None:
             "what fails": [one.sentence for one in found[:MOST_VIOLATIONS]],
         }
     )
-    st.dataframe(table, hide_index=True, key="privacy-violations", alt=f"Each {word} that fails a requirement.")
+    st.dataframe(
+        table,
+        hide_index=True,
+        key="privacy-violations",
+        # Rows of three lines, in which sentences wrap.
+        row_height=70,
+        column_config={
+            "number": st.column_config.NumberColumn("Number", width=70, help=f"The number of the {word}."),
+            "rows": st.column_config.NumberColumn("Rows", format="localized", width=60),
+            "what fails": st.column_config.TextColumn("What fails", width="large"),
+        },
+        alt=f"Each {word} that fails a requirement.",
+    )
     cut = f"; the first {MOST_VIOLATIONS:,} are listed" if len(found) > MOST_VIOLATIONS else ""
-    st.caption(f"{len(found):,} times one of the {words} fails a requirement{cut}.")
+    times = "Once" if len(found) == 1 else f"{len(found):,} times"
+    st.caption(f"{times} one of the {words} fails a requirement{cut}.")
 
 
 def _reached(run: Run, profile: Profile, attribute: str, asked: tuple[Guarantee, ...]) -> None:
@@ -113,7 +128,7 @@ def _reached(run: Run, profile: Profile, attribute: str, asked: tuple[Guarantee,
         "recursive-c": ".3g",
     } | {name: ".3f" for name in scores if name.startswith("t-")}
     row = [_tile(profile.k, f"{profile.k:,.0f}", word, asked)]
-    row += [_tile(scores[name], f"{scores[name]:{form}}", word, asked) for name, form in formats.items()]
+    row += [_tile(scores[name], _level_text(scores[name], form), word, asked) for name, form in formats.items()]
     row += [
         Tile("Variance", f"{one.reached:,.4g}", parts.escaped(one.sentence), f"asked at least {one.asked:g}", one.holds)
         for one in asked
@@ -140,7 +155,12 @@ def _tile(score: WorstLevel, value: str, word: str, asked: Sequence[Guarantee]) 
     if score.baseline is None or score.name == "k" or score.name.startswith("t-"):
         return Tile(title, value, meaning)
     form = ".1%" if score.name == "max-share" else ".3g"
-    return Tile(title, value, meaning, f"whole table: {score.baseline:{form}}")
+    return Tile(title, value, meaning, f"whole table: {_level_text(score.baseline, form)}")
+
+
+def _level_text(level: float, form: str) -> str:
+    """A level as a text; only the c of recursive diversity can be infinite, where values are too few for any c."""
+    return NO_C if isinf(level) else f"{level:{form}}"
 
 
 def _measured_by(guarantee: Guarantee) -> str:

@@ -109,7 +109,7 @@ def _lessons(key: str) -> None:
                 args=(chosen,),
                 help=lesson.promise,
             ):
-                st.switch_page(routes.page("learn"), query_params={state.URL_PARAMETER: state.workspace_id()})
+                st.switch_page(routes.page("learn"), query_params=state.address())
 
 
 def _others(entry: Entry) -> None:

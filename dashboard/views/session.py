@@ -33,7 +33,8 @@ def render() -> None:
                 mime="application/octet-stream",
                 key="save-session",
                 on_click="ignore",
-                help="One file with the table, its tags and every run, to go on later or on another machine.",
+                help="One file with the table, its tags, every run and what is asked on the board, to go on later or "
+                "on another machine.",
             )
             st.caption("The file holds the original table and the seeds of the runs. Keep it as safe as the table.")
         with right:
@@ -41,7 +42,7 @@ def render() -> None:
                 "Open a saved session",
                 type=["anoncore"],
                 key=f"session-upload-{state.session(_TURN, 0)}",
-                help="Its table and tags replace those of now; its runs join those that are here.",
+                help="Its table, its tags and its board replace those of now; its runs join those that are here.",
             )
             if file is not None:
                 with st.spinner("Opening the session …"):
@@ -50,7 +51,7 @@ def render() -> None:
 
 def _content(here: Workspace) -> bytes:
     try:
-        return session_file.save(here)
+        return session_file.save(here, state.wishes_of(here))
     except AnonymizationError as error:
         # The browser is waiting for a file: it gets the sentence in one.
         return str(error).encode()

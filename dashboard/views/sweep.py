@@ -16,6 +16,7 @@ from anoncore.search.sweeping import FIRST_CRITERIA, Point, pareto
 from dashboard import about, routes, runner, state, trials
 from dashboard.charts.trials import trade_off
 from dashboard.markdown import escaped
+from dashboard.method_guide import in_order
 from dashboard.trials import Trial
 from dashboard.views import parts
 from dashboard.workspace import run_title
@@ -23,6 +24,7 @@ from dashboard.workspace import run_title
 NAME = "sweep"
 POLL = 2.0
 MOST_CANDIDATES = 400
+VALUES_WIDTH = 165
 FIRST_METHODS = ("mondrian", "anatomy", "slicing", "stack-and-deal")
 FIRST_VALUES = {
     "k": "2, 5, 10, 20, 50",
@@ -60,7 +62,7 @@ def render() -> None:
 
 def _form(data: Microdata) -> None:
     """Which methods, which values, which criteria."""
-    names = list(ALGORITHMS)
+    names = in_order()
     start = [name for name in FIRST_METHODS if name in names and (data.sensitive or name == "mondrian")]
     chosen = _multi("Methods", names, "sweep-methods", start, lambda name: ALGORITHMS[name].title, "What is tried.")
     ranges: dict[str, dict[str, list[float]]] = {}
@@ -71,19 +73,10 @@ def _form(data: Microdata) -> None:
         if not known:
             continue
         st.caption(ALGORITHMS[name].title)
-        for column, axis in zip(st.columns(max(len(known), 2)), known, strict=False):
-            key = f"sweep-{name}-{axis}"
-            if state.widget_value(key) is None:
-                first = FIRST_VALUES.get(axis, "") if axis in _started(name) else ""
-                state.set_widget_values({key: first})
-            with column:
-                text = st.text_input(
-                    axis,
-                    key=key,
-                    persist_state="session",
-                    placeholder="default",
-                    help="Values, such as 2, 5, 10 or 2-20 step 3; empty: not varied.",
-                )
+        # Inputs as wide as a list of values; what has no room in a line goes below.
+        with st.container(horizontal=True):
+            texts = {axis: _values_of(name, axis) for axis in known}
+        for axis, text in texts.items():
             try:
                 ranges[name][axis] = numbers_from_text(text)
             except ParameterError as error:
@@ -104,6 +97,21 @@ def _form(data: Microdata) -> None:
     _start(data, ranges, criteria, attribute, problem)
 
 
+def _values_of(name: str, axis: str) -> str:
+    """The values of one parameter, as they are entered."""
+    key = f"sweep-{name}-{axis}"
+    if state.widget_value(key) is None:
+        state.set_widget_values({key: FIRST_VALUES.get(axis, "") if axis in _started(name) else ""})
+    return st.text_input(
+        axis,
+        key=key,
+        persist_state="session",
+        placeholder="default",
+        width=VALUES_WIDTH,
+        help="Values, such as 2, 5, 10 or 2-20 step 3; empty: not varied.",
+    )
+
+
 def _started(name: str) -> tuple[str, ...]:
     """The axes that are varied before anything is entered: one level of protection each."""
     known = axes(ALGORITHMS[name])
@@ -116,7 +124,7 @@ def _multi(
     held = state.widget_value(key)
     if held is None or any(one not in options for one in held):
         state.set_widget_values({key: start})
-    return st.multiselect(label, options, key=key, format_func=names, help=help, persist_state="session")
+    return st.multiselect(label, options, key=key, format_func=names, help=help, persist_state="session", wrap=True)
 
 
 def _start(data: Microdata, ranges: Ranges, criteria: list[str], attribute: str | None, problem: str) -> None:
@@ -178,7 +186,7 @@ def _draw(trial: Trial) -> None:
     labels = [run_title(point.algorithm) for point in points]
     front = pareto(points, x, y)
     parts.chart(
-        trade_off(points, labels, CRITERIA[x], CRITERIA[y]),
+        trade_off(points, labels, CRITERIA[x], CRITERIA[y], state.board_colors()),
         key=f"sweep-chart-{state.session('sweep-round', 0)}",
         caption="Each mark is one release. Faded ones are beaten: another release is at least as good in both and "
         "better in one. Click a mark to open its release as a run.",
@@ -233,4 +241,4 @@ def _chosen(trial: Trial, points: tuple[Point, ...], labels: list[str]) -> None:
         )
         if st.button("Open as a run", key="sweep-open", help="Make this release again and show it on all pages."):
             runner.start(point.algorithm, trial.data)
-            st.switch_page(routes.page("anonymize"), query_params={state.URL_PARAMETER: state.workspace_id()})
+            st.switch_page(routes.page("anonymize"), query_params=state.address())

@@ -173,7 +173,7 @@ def _draw(trial: Trial, targets: list[Target], spare: str) -> None:
         labels = [run_title(point.algorithm) for point in points]
         x = asked[0].of
         parts.chart(
-            trade_off(points, labels, x, CRITERIA[spared]),
+            trade_off(points, labels, x, CRITERIA[spared], state.board_colors()),
             key="targets-chart",
             caption=f"All {len(points):,} releases that were tried, over the first target and what is spared.",
             alt=f"{len(points):,} releases over {x.title} and {CRITERIA[spared].title}.",
@@ -197,7 +197,7 @@ def _card(title: str, found: Search, point: Point, trial: Trial) -> None:
         key = f"targets-open-{'best' if point is found.best else 'nearest'}"
         if st.button("Open as a run", key=key, help="Make this release again and show it on all pages."):
             runner.start(point.algorithm, trial.data)
-            st.switch_page(routes.page("anonymize"), query_params={state.URL_PARAMETER: state.workspace_id()})
+            st.switch_page(routes.page("anonymize"), query_params=state.address())
 
 
 def _costs(found: Search) -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from dashboard import state
+from dashboard import session_file, state
 from dashboard.board import facts, grid, shipped
 from dashboard.views import board
+from dashboard.views import board_dialogs as dialogs
+from tests.dashboard.conftest import APP
 
 WAIT = 120
 
@@ -120,6 +124,156 @@ def test_a_promise_is_said_once_for_every_column_and_can_be_taken_back(visitor, 
     visitor.press("Redo")
     finish(visitor, drawn)
     assert workspace(visitor).runs[0] is after["c1"]
+
+
+def go_back(visitor, step):
+    """What the browser does when its visitor goes back or forward: it asks for the page of another address."""
+    visitor.at.query_params["step"] = step
+    return visitor.run()
+
+
+def step(visitor):
+    return visitor.at.query_params["step"]
+
+
+def test_going_back_in_the_browser_undoes_and_forward_makes_again(visitor, drawn):
+    tagged(visitor)
+    first = step(visitor)
+    slide(visitor, "k", 20)
+    second = step(visitor)
+    slide(visitor, "k", 30)
+    third = step(visitor)
+    assert len({first, second, third}) == 3
+    go_back(visitor, second)
+    assert dict(asked(visitor).levels)["k"] == 20
+    go_back(visitor, first)
+    assert dict(asked(visitor).levels)["k"] == 10
+    go_back(visitor, third)
+    assert dict(asked(visitor).levels)["k"] == 30
+    # The button and the browser walk the same steps.
+    visitor.press("Undo")
+    assert step(visitor) == second
+    # After another change the third step is gone; its address shows what is there now.
+    slide(visitor, "k", 50)
+    go_back(visitor, third)
+    assert dict(asked(visitor).levels)["k"] == 50
+    assert step(visitor) not in (first, second, third)
+    # A page that is opened by an address of before shows what is there now, and undoes nothing.
+    other = AppTest.from_file(APP, default_timeout=WAIT)
+    other.query_params["workspace"], other.query_params["step"] = visitor.workspace, first
+    other.run()
+    assert dict(asked(visitor).levels)["k"] == 50
+    assert other.query_params["step"] == step(visitor)
+
+
+def test_going_back_never_puts_tags_of_another_table_on_this_one(visitor, drawn):
+    tagged(visitor)
+    first = step(visitor)
+    slide(visitor, "k", 20)
+    visitor.open("data")
+    run_in_session(visitor, lambda: state.load_builtin("t-closeness-table-2.8"))
+    tags = workspace(visitor).tags
+    go_back(visitor, first)
+    assert workspace(visitor).tags is tags
+    visitor.open("board")
+    go_back(visitor, first)
+    assert workspace(visitor).tags is tags
+
+
+def asked(visitor):
+    return workspace(visitor).forms["board"].now.wishes
+
+
+def test_a_run_of_another_page_stands_on_the_board_with_its_own_promises(visitor, drawn, monkeypatch):
+    tagged(visitor)
+    finish(visitor, drawn)
+    visitor.open("anonymize")
+    visitor.anonymize()
+    made = workspace(visitor).runs[-1]
+    assert not made.of_board
+    visitor.open("board")
+    run_in_session(visitor, lambda: state.wish(state.current_wishes().with_column("mondrian", run=made.id)))
+    found = finish(visitor, drawn)
+    assert found["columns"][4]["own"] == f"{made.label}, made with its own promises"
+    assert found["rows"][0]["cells"][4]["state"] == "exact"
+    shown = workspace(visitor).runs[4]
+    assert (shown.id, shown.column, shown.release is made.release) == (made.id, "c5", True)
+    assert len({run.color_index for run in workspace(visitor).runs}) == 5
+    # It stays when its column goes, and its column says so when it goes.
+    visitor.press("Undo")
+    finish(visitor, drawn)
+    assert [(run.id, run.column) for run in workspace(visitor).runs][4:] == [(made.id, "")]
+    visitor.press("Redo")
+    finish(visitor, drawn)
+    # It has no place beside releases of a table that is read otherwise.
+    tags = workspace(visitor).tags
+    run_in_session(visitor, lambda: state.set_tags(tags.changed("roles", "postcode", "insensitive")))
+    assert finish(visitor, drawn)["rows"][0]["cells"][4]["why"] == board.OTHER_TABLE
+    visitor.press("Undo")
+    run_in_session(visitor, lambda: state.remove_run(made.id))
+    assert finish(visitor, drawn)["rows"][0]["cells"][4]["why"] == board.RUN_GONE
+
+
+def test_the_dialog_offers_runs_that_were_made_before(visitor, drawn, monkeypatch):
+    tagged(visitor)
+    finish(visitor, drawn)
+    visitor.open("anonymize")
+    visitor.anonymize()
+    visitor.open("board")
+    finish(visitor, drawn)
+    visitor.at.session_state["_board_dialog"] = ("add", "")
+    visitor.run()
+    next(one for one in visitor.at.button_group if one.key == "board-add-what").set_value(dialogs.A_RUN)
+    visitor.run()
+    assert "keeps its own promises" in visitor.texts()
+    visitor.press("Add to the board")
+    assert asked(visitor).columns[-1].run == workspace(visitor).runs[-1].id
+    assert len(finish(visitor, drawn)["columns"]) == 5
+
+
+def test_a_saved_session_brings_the_board_back_with_the_releases_that_stood_on_it(visitor, drawn, visit):
+    tagged(visitor)
+    slide(visitor, "k", 20)
+    finish(visitor, drawn)
+    visitor.open("anonymize")
+    visitor.anonymize()
+    made = workspace(visitor).runs[-1]
+    visitor.open("board")
+    wanted = replace(asked(visitor).with_column("mondrian", run=made.id), hidden=("lost",), r=3)
+    run_in_session(visitor, lambda: state.wish(wanted))
+    finish(visitor, drawn)
+    here = workspace(visitor)
+    content = session_file.save(here, state.wishes_of(here))
+
+    other = visit()
+    there = workspace(other)
+    run_in_session(other, lambda: state.open_session(content))
+    found = finish(other, drawn)
+    asked_there = asked(other)
+    assert replace(asked_there, columns=()) == replace(wanted, columns=())
+    assert [one.method for one in asked_there.columns] == [one.method for one in wanted.columns]
+    assert [column["title"] for column in found["columns"]][:4] == ["Mondrian", "Anatomy", "Slicing", "Stack & Deal"]
+    assert found["columns"][4]["own"].startswith(made.label)
+    assert [run.column for run in there.runs] == ["c1", "c2", "c3", "c4", "c5"]
+    # Nothing was made anew: every release is the one that was saved, to the row.
+    for mine, yours in zip(here.runs, there.runs, strict=True):
+        assert (mine.label, mine.created) == (yours.label, yours.created)
+        for one, two in zip(mine.release.fragments, yours.release.fragments, strict=True):
+            assert np.array_equal(one.partition.group, two.partition.group)
+
+
+def test_a_pinned_release_of_the_board_stays_when_its_column_shows_another(visitor, drawn):
+    tagged(visitor)
+    finish(visitor, drawn)
+    first = workspace(visitor).runs[0]
+    workspace(visitor).change_run(first.id, label="the first", pinned=True)
+    slide(visitor, "k", 20)
+    finish(visitor, drawn)
+    assert [(run.id, run.label) for run in workspace(visitor).runs if not run.column] == [(first.id, "the first")]
+    visitor.press("Undo")
+    finish(visitor, drawn)
+    assert workspace(visitor).runs[0].label == "the first"
+    assert len(workspace(visitor).runs) == 4
 
 
 def test_tags_are_steps_as_well(visitor, drawn, monkeypatch):

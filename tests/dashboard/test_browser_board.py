@@ -137,6 +137,51 @@ def test_columns_are_added_changed_and_removed(browse: Any) -> None:
     wait_for_numbers(visitor, 5)
 
 
+def wait_for_k(visitor: Visitor, k: int) -> None:
+    from playwright.sync_api import expect
+
+    expect(visitor.page.locator(".st-key-board-k")).to_contain_text(f"k {k}", timeout=20_000)
+    visitor.settle()
+
+
+def test_back_and_forward_of_the_browser_are_undo_and_redo_and_still_lead_between_pages(browse: Any) -> None:
+    visitor = browse()
+    uploaded(visitor)
+    first = visitor.page.evaluate("history.length")
+    slider = visitor.page.locator(".st-key-board-k").get_by_role("slider")
+    for k in (12, 15):
+        slider.focus()
+        visitor.page.keyboard.press("ArrowRight")
+        wait_for_k(visitor, k)
+    # Every change is one entry, and so is every page.
+    assert visitor.page.evaluate("history.length") == first + 2
+    wait_for_numbers(visitor, 4)
+    visitor.page.locator("[data-key='hides-c1']").click()
+    visitor.see_heading("Classes")
+    visitor.settle()
+    assert visitor.page.evaluate("history.length") == first + 3
+
+    visitor.page.go_back(wait_until="commit")
+    wait_for_k(visitor, 15)
+    for k in (12, 10):
+        visitor.page.go_back(wait_until="commit")
+        wait_for_k(visitor, k)
+    wait_for_numbers(visitor, 4)
+    for k in (12, 15):
+        visitor.page.go_forward(wait_until="commit")
+        wait_for_k(visitor, k)
+    visitor.page.go_forward(wait_until="commit")
+    visitor.see_heading("Classes")
+
+    # Tags are steps on every page.
+    visitor.go("Attributes")
+    visitor.page.get_by_role("button", name="Reset", exact=True).click()
+    visitor.see("No attribute is tagged yet")
+    visitor.page.go_back(wait_until="commit")
+    visitor.see("Go to Anonymize")
+    assert "No attribute is tagged yet" not in visitor.text()
+
+
 def test_publishing_says_what_does_not_hold_in_equal_size(browse: Any) -> None:
     visitor = browse()
     uploaded(visitor)

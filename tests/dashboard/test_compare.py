@@ -6,12 +6,15 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+import pandas as pd
 import pytest
 
 from anoncore import attacks
 from anoncore.algorithms import Anatomy, Mondrian, Sabre
 from anoncore.measures.criteria import CRITERIA, evaluate
 from anoncore.requirements import KAnonymity
+from dashboard import state
+from dashboard.views.comparison import original
 from dashboard.views.comparison.numbers import cell
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, figure, table_of
@@ -46,17 +49,49 @@ def test_every_number_is_that_of_the_run_with_its_difference(visitor: Visitor) -
     first = add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)]))
     second = add_run(visitor, Anatomy(l=2, seed=1))
     visitor.open("compare")
-    table = _when_there(visitor, lambda: table_of(visitor, "what", first.label, second.label))
     numbers, others = evaluate(first.release), evaluate(second.release)
-    line = table.set_index("what").loc["Smallest group"]
-    assert line[first.label] == f"{numbers['k']:,.0f}"
-    assert line[second.label].startswith(f"{others['k']:,.0f} (")
-    assert line[second.label].endswith("worse)")
+    line = _when_there(visitor, lambda: _line(visitor, "Smallest group"))
+    # At first against the table as it is.
+    plain = {"k": first.data.frame.groupby(list(first.data.quasi_identifiers)).size().min()}
+    assert line.tolist()[1:3] == [cell(CRITERIA["k"], one["k"], plain) for one in (numbers, others)]
+    visitor.at.selectbox(key="compare-baseline").set_value(first.id)
+    visitor.run()
+    line = _when_there(visitor, lambda: _line(visitor, "Smallest group"))
+    assert line.iloc[1] == f"{numbers['k']:,.0f}"
+    assert line.iloc[2].startswith(f"{others['k']:,.0f} (")
+    assert line.iloc[2].endswith("worse)")
+    # What is compared, and with what, outlives a reload.
+    again = type(visitor)(visitor.workspace).open("compare")
+    assert again.at.selectbox(key="compare-baseline").value == first.id
+    assert again.at.multiselect(key="compare-runs").value == [first.id, second.id]
     shares = {
         trace["name"]: dict(zip(trace["y"], trace["x"], strict=True)) for trace in figure(visitor, "compare-shares")
     }
     assert shares[second.label]["Largest belief"] == pytest.approx(others["largest-belief"])
     assert shares[first.label]["Information loss"] == pytest.approx(numbers["information-loss"])
+
+
+def _line(visitor: Visitor, number: str) -> pd.Series:
+    found = [table.value for table in visitor.at.table if "number" in table.value.columns]
+    return next(table.set_index("number", drop=False).loc[number] for table in found if number in list(table["number"]))
+
+
+def test_runs_of_one_name_are_told_apart(visitor: Visitor) -> None:
+    runs = [add_run(visitor, Anatomy(l=2, seed=seed)) for seed in (1, 2)]
+    here = state._workspaces.get(visitor.workspace)
+    for run in runs:
+        here.change_run(run.id, label="Anatomy")
+    visitor.open("compare")
+    line = _when_there(visitor, lambda: _line(visitor, "Smallest group"))
+    assert [name.replace("\\", "") for name in line.index] == ["number", "Anatomy", "Anatomy (2)", "meaning"]
+    assert visitor.at.multiselect(key="compare-runs").options == ["Anatomy", "Anatomy (2)"]
+
+
+def test_the_original_table_is_a_release_that_changes_nothing(visitor: Visitor) -> None:
+    run = add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)]))
+    found = evaluate(original.of(run).release)
+    assert found["largest-belief"] == 1.0
+    assert found["information-loss"] == found["two-way-error"] == 0.0
 
 
 def test_distributions_are_drawn_for_every_run(visitor: Visitor) -> None:

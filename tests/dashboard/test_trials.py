@@ -14,7 +14,8 @@ from anoncore.search.candidates import candidates
 from anoncore.search.sweeping import sweep
 from anoncore.search.targets import Search, Target
 from dashboard import state
-from dashboard.charts.trials import trade_off
+from dashboard.charts.trials import method_styles, trade_off
+from dashboard.palette import STYLES
 from dashboard.trials import Trial
 from dashboard.views.targets import costs_table
 from dashboard.workspace import LoadedTable, run_title
@@ -140,6 +141,11 @@ def test_a_search_shows_the_cheapest_release_and_what_each_target_costs(visitor:
     )
     table = table_of(visitor, "without the target")
     assert table["Two-way error"].tolist() == costs_table(found)["Two-way error"].tolist()
+
+
+def test_methods_keep_the_colours_of_their_columns_and_others_get_those_that_are_left() -> None:
+    found = method_styles(["sabre", "anatomy", "mask"], {"anatomy": 0, "slicing": 1})
+    assert found == {"sabre": STYLES[1], "anatomy": STYLES[0], "mask": STYLES[2]}
 
 
 def test_faded_marks_are_those_that_another_beats() -> None:

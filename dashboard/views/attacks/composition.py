@@ -154,10 +154,11 @@ def _by(run: Run, other: Run) -> tuple[str, ...] | None:
 def _figures(run: Run, other: Run, found: Composition, l: float) -> None:
     n, of = len(found.people), run.data.n_rows
     few = round(float(found.few) * n)
+    both = f"{parts.counted(n, 'person')} {'is' if n == 1 else 'are'} in both tables"
     st.markdown(
-        f"Second release: {parts.escaped(_name(other))}. **{n:,} people are in both tables**, {n / of:.0%} of this "
-        f"one. In one release alone {_share(found.few.baseline)} of them have fewer than {l:g} possible values of "
-        f"{parts.escaped(found.attribute)}; with both, **{float(found.few):.1%} do: {few:,} people.**"
+        f"Second release: {parts.escaped(_name(other))}. **{both}**, {n / of:.0%} of this one. In one release alone "
+        f"{_share(found.few.baseline)} of them have fewer than {l:g} possible values of "
+        f"{parts.escaped(found.attribute)}; with both, **{float(found.few):.1%} do: {parts.counted(few, 'person')}.**"
     )
     parts.tiles(
         [

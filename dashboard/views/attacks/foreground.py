@@ -218,7 +218,8 @@ def _learned(run: Run, found: ForegroundKnowledge) -> None:
     one = found.sets[place]
     domains = [run.data.domain[name] for name in one.attributes]
     texts = [
-        ", ".join(domain.text(int(code)) for domain, code in zip(domains, codes, strict=True)) + f" ({rows:,} rows)"
+        ", ".join(domain.text(int(code)) for domain, code in zip(domains, codes, strict=True))
+        + f" ({parts.counted(int(rows), 'row')})"
         for codes, rows in zip(one.signatures, one.rows, strict=True)
     ]
     parts.chart(

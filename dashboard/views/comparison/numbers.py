@@ -16,6 +16,7 @@ from dashboard.charts.compare import share_bars
 from dashboard.palette import run_style
 from dashboard.state import Run
 from dashboard.views import parts
+from dashboard.workspace import run_names
 
 Numbers = dict[str, float | AnonymizationError]
 NOT_THERE = "–"
@@ -50,8 +51,8 @@ def _named(work: Callable[..., Numbers]) -> Callable[..., Numbers]:
 
 def render(runs: list[Run], baseline: Run, attribute: str | None) -> None:
     """Draw the tab."""
-    found = {run.id: measured(run, attribute) for run in runs}
-    there = {run.id: numbers for run in runs if (numbers := found[run.id]) is not None}
+    found = {run.id: measured(run, attribute) for run in {one.id: one for one in (*runs, baseline)}.values()}
+    there = {id: numbers for id, numbers in found.items() if numbers is not None}
     shown = [run for run in runs if run.id in there]
     if not shown:
         return
@@ -59,14 +60,10 @@ def render(runs: list[Run], baseline: Run, attribute: str | None) -> None:
     base = there.get(baseline.id)
     for family, title in FAMILIES.items():
         st.markdown(f"**{title}**")
-        st.dataframe(
+        # A table of the page wraps its texts; cells of a data grid cut them off.
+        st.table(
             table(shown, there, base, baseline, [one for one in CRITERIA.values() if one.family == family]),
             hide_index=True,
-            key=f"compare-{family}",
-            column_config={
-                "what": st.column_config.TextColumn("", width=170),
-                "meaning": st.column_config.TextColumn("Meaning", width="large"),
-            },
             alt=f"{title}, for {', '.join(run.label for run in shown)}.",
         )
     st.caption(
@@ -80,11 +77,12 @@ def table(
     runs: list[Run], found: dict[str, Numbers], base: Numbers | None, baseline: Run, criteria: list[Criterion]
 ) -> pd.DataFrame:
     """One line per criterion, one column per run."""
-    columns: dict[str, list[str]] = {"what": [one.title for one in criteria]}
+    names = run_names(runs)
+    columns: dict[str, list[str]] = {"number": [one.title for one in criteria]}
     for run in runs:
         reference = None if run.id == baseline.id else base
-        columns[run.label] = [cell(one, found[run.id][one.name], reference) for one in criteria]
-    columns["meaning"] = [one.meaning for one in criteria]
+        columns[parts.escaped(names[run.id])] = [cell(one, found[run.id][one.name], reference) for one in criteria]
+    columns["meaning"] = [parts.escaped(one.meaning) for one in criteria]
     return pd.DataFrame(columns)
 
 

@@ -14,6 +14,7 @@ from dashboard.charts.compare import belief_bars
 from dashboard.palette import run_style
 from dashboard.state import Run
 from dashboard.views import parts
+from dashboard.workspace import run_names
 
 _ROW = "compare-row"
 
@@ -54,8 +55,9 @@ def _another(n_rows: int) -> None:
 def _published(runs: list[Run], views: list[PersonView], row: int) -> None:
     original = original_values(runs[0].data, row)
     frame = pd.DataFrame({"attribute": [*original, "rows that look alike"], "original": [*original.values(), ""]})
+    names = run_names(runs)
     for run, view in zip(runs, views, strict=True):
-        frame[run.label] = [*(view.published.get(name, "") for name in original), f"{view.group_size:,}"]
+        frame[names[run.id]] = [*(view.published.get(name, "") for name in original), f"{view.group_size:,}"]
     st.dataframe(frame, hide_index=True, key="compare-person", alt="What each release publishes of this person.")
     st.caption("What an adversary may look for, and how each release publishes it of this person.")
 

@@ -122,12 +122,12 @@ def _details(run: Run, lattice: LatticeMap, node: Node) -> None:
     facts = compute.cached("incognito.node", run, node_facts, node)
     word = "Published" if node == lattice.chosen else "Anonymous" if facts.anonymous else "Not anonymous"
     n_rows = run.data.n_rows
-    failing = "no row" if not facts.failing else f"{facts.failing:,} rows ({facts.failing / n_rows:.1%})"
+    failing = "no row" if not facts.failing else f"{parts.counted(facts.failing, 'row')} ({facts.failing / n_rows:.1%})"
     st.markdown(
-        f"**{word}.** At these levels the table has {facts.n_groups:,} groups, the smallest of {facts.smallest:,} "
-        f"{parts.plural('row', facts.smallest)}. In groups that break a requirement: {failing}. "
+        f"**{word}.** At these levels the table has {parts.counted(facts.n_groups, 'group')}, the smallest of "
+        f"{parts.counted(facts.smallest, 'row')}. In groups that break a requirement: {failing}. "
         + (
-            f"{facts.suppressed:,} rows are suppressed. The information loss is {facts.loss:.1%}."
+            f"Suppressed: {parts.counted(facts.suppressed, 'row')}. The information loss is {facts.loss:.1%}."
             if facts.anonymous
             else f"The information loss would be {facts.loss:.1%}."
         )

@@ -118,7 +118,7 @@ def _map(run: Run, found: CutSteps, step: int, across: str, up: str) -> None:
     plane = plane_of(run.release, found, number, there, (across, up))
     n_regions = f"{len(there):,} {parts.plural('region', len(there))}"
     what = (
-        f"The region of {len(region.rows):,} rows stays whole."
+        f"The region of {parts.counted(len(region.rows), 'row')} stays whole."
         if region.is_final
         else f"Filled: the {len(region.sides)} sides of the cut that was just made."
     )
@@ -138,9 +138,10 @@ def plane_of(release: Release, found: CutSteps, number: int, there: list[int], n
     cell = y.bin_of[data.codes[names[1]]] * x.n_bins + x.bin_of[data.codes[names[0]]]
     counts = np.bincount(cell, minlength=x.n_bins * y.n_bins).reshape(y.n_bins, x.n_bins)
     sides = region.sides or (number,)
-    labels = [f"side {place}: {len(found.regions[side].rows):,} rows" for place, side in enumerate(sides, start=1)]
+    sizes = [parts.counted(len(found.regions[side].rows), "row") for side in sides]
+    labels = [f"side {place}: {size}" for place, size in enumerate(sizes, start=1)]
     if region.is_final:
-        labels = [f"stays whole: {len(region.rows):,} rows"]
+        labels = [f"stays whole: {parts.counted(len(region.rows), 'row')}"]
     edges = [_rectangles(found, one, (x, y), names) for one in (there, list(sides))]
     different = np.unique(np.column_stack(edges[0]), axis=0)
     return CutPlane(x, y, counts, tuple(different.T), edges[1], labels)
@@ -167,7 +168,7 @@ def _middles(axis: Axis) -> np.ndarray:
 def _why(run: Run, found: CutSteps, region: Region, tried: list[Attempt], shown: tuple[str, str]) -> None:
     """Why the cut was made or why there is none."""
     if region.attribute is None:
-        st.markdown(f"**This region of {len(region.rows):,} rows stays whole.**")
+        st.markdown(f"**This region of {parts.counted(len(region.rows), 'row')} stays whole.**")
         st.markdown(parts.escaped(whole_sentence(run.release, region.rows, tried)))
     else:
         name = found.names[region.attribute]

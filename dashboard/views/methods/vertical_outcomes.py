@@ -107,7 +107,7 @@ def membership(run: Run) -> None:
                 found.unmatched.label,
                 f"{float(found.unmatched):.1%}",
                 parts.escaped(found.unmatched.meaning),
-                f"{round(float(found.unmatched) * n):,} people",
+                parts.counted(round(float(found.unmatched) * n), "person"),
             ),
         ]
     )

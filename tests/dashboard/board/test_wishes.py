@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anoncore import Microdata
-from dashboard.board.wishes import MOST_STEPS, Column, History, Wishes, first_wishes
+from anoncore import Microdata, ParameterError
+from anoncore.requirements import EntropyDiversity
+from dashboard.board.wishes import MOST_STEPS, Column, History, Wishes, first_wishes, from_plain, to_plain
 
 PEOPLE = pd.DataFrame({"age": [21, 22], "town": ["A", "B"], "illness": ["flu", "cold"]})
 ROLES = {"age": "quasi-identifier", "illness": "sensitive"}
@@ -66,6 +71,68 @@ def test_undo_and_redo_walk_the_same_steps_as_a_list_would(moves):
         assert history.now == steps[at]
         assert bool(history.past) == (at > 0)
         assert bool(history.future) == (at < len(steps) - 1)
+
+
+def test_a_step_is_found_by_its_number_and_no_number_is_given_twice():
+    history = History("a")
+    for then in ("b", "c", "d"):
+        history.step(then)
+    assert history.number == 3
+    assert history.go(1)
+    assert (history.now, history.number) == ("b", 1)
+    assert history.go(3)
+    assert history.now == "d"
+    assert not history.go(3)
+    history.go(0)
+    history.step("e")
+    assert (history.now, history.number) == ("e", 4)
+    # What was undone before another step is gone, and so is its number.
+    assert not history.go(2)
+    assert history.now == "e"
+    assert history.go(0)
+    assert history.now == "a"
+
+
+WISHES = replace(
+    Wishes(r=4, secret="illness", target="age", hidden=("lost", "distance"))
+    .with_level("k", 12)
+    .with_level("t", 0.25)
+    .with_column("slicing", {"columns": 3, "l": 2})
+    .with_column("mondrian", {"strict": True})
+    .without_column("c1")
+    .with_column("vertical-fragmentation", {"attribute_fragments": (("age",), ("illness",))}),
+    more=(EntropyDiversity(l=2.5, attribute="illness"),),
+)
+
+
+def test_wishes_come_back_from_plain_values_as_they_were():
+    wishes = WISHES.with_column("mondrian", run="second")
+    values = json.loads(json.dumps(to_plain(wishes, ["first", "second"])))
+    assert from_plain(values, ["first", "second"]) == wishes
+    # A run that is not in the file takes its column with it.
+    assert from_plain(to_plain(wishes, ["first"]), ["first"]) == WISHES
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"r": 1},
+        {"r": True},
+        {"levels": {"m": 3}},
+        {"levels": {"k": "many"}},
+        {"levels": {"t": float("nan")}},
+        {"columns": [{"id": "x1", "color": 0, "method": {"name": "mondrian"}, "run": None}]},
+        {"columns": [{"id": "c1", "color": 99, "method": {"name": "mondrian"}, "run": None}]},
+        {"columns": [{"id": "c1", "color": 0, "method": {"name": "mondrian"}, "run": 3}]},
+        {"columns": [{"id": "c1", "color": 0, "method": {"name": "nothing"}, "run": None}]},
+        {"columns": [{"id": "c1", "color": 0, "method": {"name": "mondrian"}, "run": None}] * 2},
+        {"columns": None},
+        {"more": [{"name": "k-anonymity", "k": -1}]},
+    ],
+)
+def test_values_that_were_never_written_are_refused(change):
+    with pytest.raises((ValueError, TypeError, KeyError, ParameterError)):
+        from_plain({**to_plain(WISHES, []), **change}, [])
 
 
 def test_only_so_many_steps_are_kept():
