@@ -181,9 +181,9 @@ def test_titles_name_what_tells_runs_apart() -> None:
 def test_the_address_holds_the_choices_of_a_view_and_nothing_of_the_table() -> None:
     visitor = Visitor()
     run = add_run(visitor, Anatomy(l=2, seed=1))
-    add_run(visitor, Mondrian(requirements=(KAnonymity(k=5),)))
+    second = add_run(visitor, Mondrian(requirements=(KAnonymity(k=5),)))
     visitor.open("compare")
-    visitor.at.selectbox(key="compare-baseline").set_value(state._workspaces.get(visitor.workspace).runs[1].id)
+    visitor.at.selectbox(key="compare-baseline").set_value(second.id)
     visitor.at.session_state["_compare"] = visitor.at.session_state["tabs-compare"] = "Distributions"
     visitor.run()
     visitor.at.selectbox(key="compare-spread").set_value("Group size")
@@ -200,7 +200,7 @@ def test_the_address_holds_the_choices_of_a_view_and_nothing_of_the_table() -> N
         other.at.query_params[name] = value[0]
     other.open("compare")
     assert other.at.selectbox(key="compare-spread").value == "Group size"
-    assert other.at.selectbox(key="compare-baseline").value == state._workspaces.get(visitor.workspace).runs[1].id
+    assert other.at.selectbox(key="compare-baseline").value == second.id
 
 
 @pytest.mark.slow
