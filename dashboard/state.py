@@ -392,6 +392,14 @@ def forms() -> dict[str, Any]:
     return workspace().forms
 
 
+def forget_form(prefix: str) -> None:
+    """Forget what was entered into forms whose name begins so; their widgets start anew."""
+    here = workspace()
+    for name in [name for name in here.forms if name.startswith(prefix)]:
+        del here.forms[name]
+    drop_widgets(prefix)
+
+
 def forms_of(run: Run) -> dict[str, Any]:
     """Values of forms of the workspace that a run belongs to, also for files that are made after the page was drawn."""
     owner = _workspaces.get(run.owner)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
+from itertools import count
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -181,7 +182,6 @@ class Workspace:
         """Append a run, make it the current one, and forget the oldest beyond the limit."""
         with self.lock:
             self._made += 1
-            taken = [run.color_index for run in self._runs]
             run = Run(
                 id=secrets.token_hex(8),
                 label=f"{self._made} · {run_title(algorithm)}",
@@ -190,7 +190,7 @@ class Workspace:
                 release=release,
                 seconds=seconds,
                 created=datetime.now(UTC),
-                color_index=next(index for index in range(MAX_RUNS + 1) if index not in taken),
+                color_index=_free({run.color_index for run in self._runs}),
                 table_name=table.name,
                 tags=tags,
                 owner=self.id,
@@ -214,8 +214,8 @@ class Workspace:
             taken = {run.color_index for run in shown}
             for place, run in enumerate(others):
                 # A column keeps its colour; a run that no column shows makes room for it.
-                free = next(index for index in range(2 * MAX_RUNS) if index not in taken)
-                others[place] = replace(run, color_index=free) if run.color_index in taken else run
+                if run.color_index in taken:
+                    others[place] = replace(run, color_index=_free(taken))
                 taken.add(others[place].color_index)
             before = next((run for run in self._runs if run.id == self.current), None)
             self._runs = (*shown, *others)
@@ -229,8 +229,7 @@ class Workspace:
         with self.lock:
             self._made += 1
             taken = {one.color_index for one in self._runs}
-            free = next(index for index in range(MAX_RUNS + 1) if index not in taken)
-            color = free if run.color_index in taken else run.color_index
+            color = _free(taken) if run.color_index in taken else run.color_index
             return self._append(replace(run, owner=self.id, color_index=color))
 
     def change_run(self, run_id: str, label: str | None = None, pinned: bool | None = None) -> None:
@@ -263,6 +262,11 @@ class Workspace:
             self._runs = tuple(run for run in self._runs if run.id != run_id)
             if self.current == run_id:
                 self.current = self._runs[-1].id if self._runs else None
+
+
+def _free(taken: set[int]) -> int:
+    """The first colour that is not taken."""
+    return next(index for index in count() if index not in taken)
 
 
 def _as_named(run: Run, held: Run) -> Run:

@@ -201,6 +201,9 @@ def _clicked() -> None:
     if kind == "remove":
         state.wish(wishes.without_column(column))
     elif kind == "edit":
+        # What was entered there before may have been undone since.
+        state.forget_form(f"board-{column}-")
+        state.forget_form(f"board-method-{column}-")
         state.set_session("board_dialog", ("method", column))
     elif kind == "add":
         state.set_session("board_dialog", ("add", ""))

@@ -289,6 +289,26 @@ def test_tags_are_steps_as_well(visitor, drawn, monkeypatch):
     assert workspace(visitor).runs[0].data.quasi_identifiers == ("age", "sex", "postcode")
 
 
+def test_the_dialog_of_a_column_shows_what_the_column_has_also_after_a_step_back(visitor, drawn, monkeypatch):
+    tagged(visitor)
+    finish(visitor, drawn)
+    clicks = []
+    monkeypatch.setattr(grid, "event", lambda: {"type": "edit", "column": "c1"})
+    monkeypatch.setattr(grid, "draw", lambda model, on_event: clicks.pop()(on_event) if clicks else None)
+
+    def split():
+        clicks.append(lambda on_event: on_event())
+        visitor.run()
+        return next(one for one in visitor.at.selectbox if str(one.key).endswith("mondrian.split"))
+
+    assert split().value == "median"
+    split().set_value("loss")
+    visitor.press("Use in this column")
+    assert asked(visitor).columns[0].fields["split"] == "loss"
+    visitor.press("Undo")
+    assert split().value == "median"
+
+
 def test_what_is_not_promised_is_said_in_words(visitor, drawn):
     tagged(visitor)
     found = finish(visitor, drawn)

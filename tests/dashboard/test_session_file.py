@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,19 @@ def test_pinned_runs_stay_and_the_oldest_other_goes() -> None:
     assert second.id not in {run.id for run in here.runs}
     assert isinstance(data, Microdata)
     assert len({run.color_index for run in here.runs}) == MAX_RUNS
+
+
+def test_however_many_runs_there_are_the_next_one_finds_a_colour_of_its_own() -> None:
+    here = _workspace()
+    first, table = here.runs[0], here.table
+    assert table is not None
+    for number in range(MAX_RUNS):
+        here.change_run(here.add_run(first.algorithm, first.release, 0.1, here.tags, table).id, pinned=True)
+        shown = [replace(first, id=f"shown {place}", column=f"c{place}", of_board=True) for place in range(number % 7)]
+        here.show_on_board([replace(one, color_index=place) for place, one in enumerate(shown)])
+        colors = [run.color_index for run in here.runs]
+        assert len(set(colors)) == len(colors)
+        assert colors[: len(shown)] == list(range(len(shown)))
 
 
 @pytest.mark.parametrize("content", [b"", b"age,sex\n1,f\n", b"PK\x03\x04broken", b"PK\x05\x06" + b"\0" * 18])
