@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from math import isinf
 from typing import TextIO
 
 from anoncore.base.progress import Progress
@@ -12,6 +13,7 @@ from anoncore.measures import verdict
 from anoncore.recipes.recipe import RecipeRun
 
 WIDTH = 100
+SINGULAR = {"rows": "row", "people": "person", "values": "value", "tuples": "tuple"}
 
 
 def add_unit_option(parser: argparse.ArgumentParser) -> None:
@@ -82,16 +84,25 @@ def result_lines(name: str, result: object) -> Iterator[str]:
         of = f" of '{attribute}'" if isinstance(attribute, str) else ""
         baseline = f", baseline {_figure(score, score.baseline)}" if score.baseline is not None else ""
         direction = {True: ", higher is better", False: ", lower is better", None: ""}[score.higher_is_better]
-        unit = score.unit.removeprefix("share").removeprefix("probability") if _is_share(score) else f" {score.unit}"
-        yield f"{name}: {score.title}{of} {_figure(score, float(score))}{unit.rstrip()}{baseline}{direction}"
+        yield f"{name}: {score.title}{of} {_figure(score, float(score))}{_unit(score)}{baseline}{direction}"
 
 
 def _is_share(score: Score) -> bool:
     return score.entry.form == "share"
 
 
+def _unit(score: Score) -> str:
+    """What is counted, behind the figure; of a share in percent only what it is a share of."""
+    if _is_share(score):
+        return score.unit.removeprefix("share").removeprefix("probability")
+    unit = SINGULAR.get(score.unit, score.unit) if score == 1 else score.unit
+    return f" {unit}" if unit else ""
+
+
 def _figure(score: Score, value: float) -> str:
     """A value of a score in four digits; shares are told in percent, as everywhere else."""
+    if isinf(value):
+        return "infinite"
     return f"{100 * value:.4g}%" if _is_share(score) else f"{value:.4g}"
 
 
