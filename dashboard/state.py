@@ -30,7 +30,6 @@ STEP_PARAMETER = "step"
 MOST_BUILTIN = 6
 _ID = "_workspace"
 _LOST = "_workspace_lost"
-_STEP = "_workspace_step"
 _HISTORY, _LIVE, _BENCH = "board", "board_live", "board"
 
 
@@ -78,7 +77,6 @@ def _put_address(here: Workspace) -> None:
     wanted = _address(here)
     if any(st.query_params.get(name) != value for name, value in wanted.items()):
         st.query_params.update(wanted)
-    st.session_state[_STEP] = wanted[STEP_PARAMETER]
 
 
 def address() -> dict[str, str]:
@@ -91,16 +89,24 @@ def _address(here: Workspace) -> dict[str, str]:
     return {URL_PARAMETER: here.id, STEP_PARAMETER: str(0 if history is None else history.number)}
 
 
+def is_history_navigation() -> bool:
+    """Whether the page is drawn because the visitor went back or forward in the browser.
+
+    A change may be on its way while the address still names the step before it, so the address alone does not tell.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and context.is_history_navigation
+
+
 def follow_address() -> None:
     """Undo or redo where the visitor went back or forward in the browser, then let the address name the present step.
 
-    Every step of the board is an entry in the browser's history. An address of this session that names another step
-    than the last one written was gone back or forward to; a step that is kept no more leaves all as it is.
+    Every step of the board is an entry in the browser's history. A step that is kept no more leaves all as it is.
     """
     here = workspace()
-    asked, written = st.query_params.get(STEP_PARAMETER), st.session_state.get(_STEP)
+    asked = st.query_params.get(STEP_PARAMETER, "")
     history: History | None = here.forms.get(_HISTORY)
-    if asked is not None and written not in (None, asked) and history is not None and asked.isdecimal():
+    if is_history_navigation() and history is not None and asked.isdecimal():
         is_of_table = here.table is not None and history.now.table == here.table.digest
         if is_of_table and history.go(int(asked[:18])):
             _show_step(here, history)
@@ -431,6 +437,14 @@ def linked_place(key: str) -> int | None:
     """The place among its options that the address asks for a choice, or None."""
     text = st.query_params.get(_link_name(key), "")
     return int(text) if text.isdecimal() and len(text) < 6 else None
+
+
+def returned_place(key: str, usual: int) -> int | None:
+    """The place of a choice to which the visitor went back or forward in the browser, None where they did not."""
+    if not is_history_navigation():
+        return None
+    place = linked_place(key)
+    return usual if place is None else place
 
 
 def link_place(key: str, place: int, usual: int) -> None:

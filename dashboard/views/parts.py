@@ -160,8 +160,10 @@ def choice(
     """A choice that is kept over page switches and in the address; a single option is taken without asking."""
     if len(options) == 1:
         return options[0]
-    held = state.widget_value(key)
-    if held not in options:
+    held, returned = state.widget_value(key), state.returned_place(key, index)
+    if returned is not None and returned < len(options):
+        state.set_widget_values({key: options[returned]})
+    elif held not in options:
         asked = state.linked_place(key) if held is None else None
         state.set_widget_values({key: options[index if asked is None or asked >= len(options) else asked]})
     chosen = st.selectbox(label, options, format_func=names, key=key, help=help, persist_state="session", width=320)
@@ -244,6 +246,11 @@ def tabs(name: str, pages: Mapping[str, Callable[[], None]]) -> None:
         state.set_session(name, state.widget_value(key))
 
     titles = list(pages)
+    returned = state.returned_place(key, 0)
+    if returned is not None and returned < len(titles):
+        chosen = titles[returned]
+        state.set_session(name, chosen)
+        state.set_widget_values({key: chosen})
     asked = state.linked_place(key)
     default = chosen if chosen in pages else titles[0 if asked is None or asked >= len(titles) else asked]
     for place, (tab, draw) in enumerate(

@@ -128,8 +128,12 @@ def test_a_promise_is_said_once_for_every_column_and_can_be_taken_back(visitor, 
 
 def go_back(visitor, step):
     """What the browser does when its visitor goes back or forward: it asks for the page of another address."""
-    visitor.at.query_params["step"] = step
-    return visitor.run()
+    usual, state.is_history_navigation = state.is_history_navigation, lambda: True
+    try:
+        visitor.at.query_params["step"] = step
+        return visitor.run()
+    finally:
+        state.is_history_navigation = usual
 
 
 def step(visitor):
@@ -158,6 +162,10 @@ def test_going_back_in_the_browser_undoes_and_forward_makes_again(visitor, drawn
     go_back(visitor, third)
     assert dict(asked(visitor).levels)["k"] == 50
     assert step(visitor) not in (first, second, third)
+    # Clicks may come before the browser has the address of the change before: nothing is undone by that.
+    visitor.at.query_params["step"] = first
+    visitor.run()
+    assert dict(asked(visitor).levels)["k"] == 50
     # A page that is opened by an address of before shows what is there now, and undoes nothing.
     other = AppTest.from_file(APP, default_timeout=WAIT)
     other.query_params["workspace"], other.query_params["step"] = visitor.workspace, first

@@ -173,6 +173,16 @@ def test_back_and_forward_of_the_browser_are_undo_and_redo_and_still_lead_betwee
     visitor.page.go_forward(wait_until="commit")
     visitor.see_heading("Classes")
 
+    # Changes that follow each other faster than their addresses are all kept.
+    visitor.go("Board")
+    wait_for_k(visitor, 15)
+    slider.focus()
+    for _ in range(3):
+        visitor.page.keyboard.press("ArrowRight")
+    wait_for_k(visitor, 30)
+    wait_for_numbers(visitor, 4)
+    wait_for_k(visitor, 30)
+
     # Tags are steps on every page.
     visitor.go("Attributes")
     visitor.page.get_by_role("button", name="Reset", exact=True).click()

@@ -203,6 +203,31 @@ def test_the_address_holds_the_choices_of_a_view_and_nothing_of_the_table() -> N
     assert other.at.selectbox(key="compare-baseline").value == second.id
 
 
+def test_going_back_in_the_browser_takes_a_choice_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    visitor = Visitor()
+    for algorithm in (Anatomy(l=2, seed=1), Mondrian(requirements=(KAnonymity(k=5),))):
+        add_run(visitor, algorithm)
+    visitor.at.session_state["_compare"] = visitor.at.session_state["tabs-compare"] = "Distributions"
+    visitor.open("compare")
+    spread = visitor.at.selectbox(key="compare-spread")
+    first = spread.value
+    spread.set_value("Group size")
+    visitor.run()
+    name = state._link_name("compare-spread")
+    second = visitor.at.query_params[name]
+    # An address that is behind does not take a choice back by itself.
+    del visitor.at.query_params[name]
+    visitor.run()
+    assert visitor.at.selectbox(key="compare-spread").value == "Group size"
+    monkeypatch.setattr(state, "is_history_navigation", lambda: True)
+    del visitor.at.query_params[name]
+    visitor.run()
+    assert visitor.at.selectbox(key="compare-spread").value == first
+    visitor.at.query_params[name] = second
+    visitor.run()
+    assert visitor.at.selectbox(key="compare-spread").value == "Group size"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["99", "-1", "abc", "9" * 40, ""])
 def test_an_address_that_asks_for_nonsense_gives_the_usual_view(place: str) -> None:
