@@ -12,6 +12,9 @@ from dashboard import state
 def choose(name: str, titles: Sequence[str]) -> int:
     """Draw Back, Next and where the reader is; returns the step, which the address keeps. Call it in a fragment."""
     key = f"step-{name}"
+    returned = state.returned_place(key, 0)
+    if returned is not None:
+        state.set_session(key, returned)
     held = state.session(key)
     step = min((state.linked_place(key) or 0) if held is None else held, len(titles) - 1)
     state.link_place(key, step, 0)
