@@ -17,6 +17,7 @@ from anoncore.algorithms.rothko.rothko_sampling import RothkoSampling
 from anoncore.algorithms.rothko.rothko_tree import RothkoTree
 from anoncore.algorithms.slicing.random_buckets import RandomBuckets
 from anoncore.algorithms.slicing.slicing import Slicing
+from anoncore.algorithms.suppression import Suppression
 from anoncore.algorithms.vertical.vertical_fragmentation import VerticalFragmentation
 from anoncore.base.model import Registry
 from anoncore.base.progress import Progress
@@ -44,5 +45,6 @@ __all__ = [
     "SensitiveSpaceFragmentation",
     "Slicing",
     "StackAndDeal",
+    "Suppression",
     "VerticalFragmentation",
 ]

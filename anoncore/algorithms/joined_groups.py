@@ -56,7 +56,8 @@ def with_joined_groups(release: Release, requirements: Sequence[Requirement]) ->
         f"{n_before:,} groups were joined to {partition.n_groups:,}, so that each keeps the requirements where people "
         "are counted instead of rows."
     )
-    return Release(release.data, fragments, release.algorithm, (*release.notes, note))
+    suppressed = None if release.suppressed_group is None else int(into[release.suppressed_group])
+    return Release(release.data, fragments, release.algorithm, (*release.notes, note), suppressed)
 
 
 def _published_checks(release: Release, requirements: Sequence[Requirement]) -> list[Check]:

@@ -116,6 +116,7 @@ def packed(release: Release) -> tuple[dict[str, Any], list[bytes]]:
         "fragments": fragments,
         "partitions": [array(partition.group) for partition in partitions],
         "notes": list(release.notes),
+        "suppressed_group": release.suppressed_group,
     }, arrays
 
 
@@ -183,7 +184,12 @@ class _Reader:
             recodings = {name: self._recoding(name, one, partition) for name, one in part["recodings"].items()}
             fragments.append(Fragment(str(part["name"]), partition, recodings))
         _require(bool(fragments))
-        return Release(self.data, tuple(fragments), algorithm, tuple(str(note) for note in description["notes"]))
+        suppressed = description.get("suppressed_group")
+        if suppressed is not None:
+            shared = all(fragment.partition is fragments[0].partition for fragment in fragments)
+            _require(type(suppressed) is int and shared and 0 <= suppressed < fragments[0].partition.n_groups)
+        notes = tuple(str(note) for note in description["notes"])
+        return Release(self.data, tuple(fragments), algorithm, notes, suppressed)
 
     def _recoding(self, name: str, part: Mapping[str, Any], expected: Partition | None) -> Recoding:
         kind: Any = KINDS[part["kind"]]

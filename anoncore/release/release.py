@@ -15,7 +15,7 @@ import pandas as pd
 from anoncore.base.errors import ReleaseError
 from anoncore.base.model import Model
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.arrays import Bools, Codes, Int64
 from anoncore.kernels.people import people_and_pairs
 from anoncore.release.openness import Minimality
 from anoncore.release.overlap import Link, links
@@ -119,6 +119,9 @@ class Release:
         The algorithm that made the release, with its parameters; None where it is not known.
     notes : tuple of str
         Sentences that a reader should know.
+    suppressed_group : int or None
+        The group of the rows that are left out: a region of all values in every quasi-identifier. None where there is
+        none; otherwise all fragments share their groups.
 
     Examples
     --------
@@ -143,6 +146,7 @@ class Release:
     fragments: tuple[Fragment, ...]
     algorithm: ReleaseMethod | None = None
     notes: tuple[str, ...] = ()
+    suppressed_group: int | None = None
 
     @property
     def group_word(self) -> str:
@@ -166,6 +170,14 @@ class Release:
                 "The fragments of this release have partitions of their own; ask a fragment for its own."
             )
         return self.fragments[0].partition
+
+    @property
+    def suppressed_rows(self) -> Bools:
+        """Whether each row is left out, so that its quasi-identifiers may have any value, bool (n_rows,)."""
+        if self.suppressed_group is None:
+            return np.zeros(self.data.n_rows, dtype=np.bool_)
+        left_out: Bools = self.partition.group == self.suppressed_group
+        return left_out
 
     @property
     def counted_word(self) -> str:

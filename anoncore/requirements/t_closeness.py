@@ -141,4 +141,5 @@ class TCloseness(Requirement):
 
     def reference(self, data: Microdata, values: SensitiveValues) -> Floats:
         """The table's rows per value and the edges of the ground distance."""
-        return ground_reference(data, values, self.ground)
+        whole = values if data.whole is None else data.whole.sensitive_view(values.attribute)
+        return ground_reference(data, whole, self.ground)

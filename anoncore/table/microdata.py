@@ -146,6 +146,8 @@ class Microdata:
         The column that says whose row it is; None where every row is another person.
     people : ndarray of int32, shape (n_rows,), or None
         Number of each row's person; None where every row is another person, with or without a unit.
+    whole : Microdata or None
+        The table together with which these rows are published, where they are only some of its rows; else None.
 
     Raises
     ------
@@ -219,6 +221,7 @@ class Microdata:
             people = people_of(self.frame, self.unit)
             # Where nobody has a second row, counting rows counts people.
             self.people = people if int(people.max()) + 1 < len(people) else None
+        self.whole: Microdata | None = None
 
     @property
     def n_rows(self) -> int:

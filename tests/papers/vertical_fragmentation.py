@@ -25,7 +25,7 @@ import plotly.graph_objects as go
 from anoncore import Fragment, Microdata, Release
 from anoncore.algorithms import Algorithm, Mondrian, VerticalFragmentation
 from anoncore.algorithms.vertical.changes import class_changes
-from anoncore.algorithms.vertical.fragment_data import rows_of
+from anoncore.table.part import rows_of
 from anoncore.attacks import join_likelihood
 from anoncore.datasets import table
 from anoncore.requirements import DistinctDiversity, KAnonymity

@@ -208,7 +208,8 @@ class Incognito(Algorithm):
                 f"{result.suppressed:,} of {data.n_rows:,} rows ({share:.2%}) are suppressed: all their "
                 "quasi-identifiers are *, and they are one class."
             )
-        return Release(data, (Fragment("release", partition, recodings),), self, tuple(notes))
+        suppressed = partition.n_groups - 1 if result.suppressed else None
+        return Release(data, (Fragment("release", partition, recodings),), self, tuple(notes), suppressed)
 
 
 class Search:

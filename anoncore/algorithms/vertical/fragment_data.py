@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from copy import copy
 
 import numpy as np
 import numpy.typing as npt
 
 from anoncore.table.microdata import Microdata, Role
+from anoncore.table.part import rows_of
 
 
 def part_of(
@@ -25,13 +25,3 @@ def part_of(
         for name, role in view.roles.items()
     } | dict.fromkeys(protected, Role.SENSITIVE)
     return view if rows is None else rows_of(view, rows)
-
-
-def rows_of(data: Microdata, rows: npt.NDArray[np.int64]) -> Microdata:
-    """Some rows of a coded table, with the codes and domains of the whole."""
-    view = copy(data)
-    for cached in ("canonical_order", "content_words"):
-        view.__dict__.pop(cached, None)
-    view.frame = data.frame.iloc[rows]
-    view.codes = {name: codes[rows] for name, codes in data.codes.items()}
-    return view
