@@ -275,7 +275,7 @@ def _remove(list_name: str, values: Values, number: int) -> None:
 
 def text_value(value: Any) -> str:
     """A value as JSON; empty for none."""
-    return "" if value is None else json.dumps(value)
+    return "" if value is None else json.dumps(value.to_dict() if isinstance(value, Model) else value)
 
 
 def json_value(field: FieldForm, text: str) -> Any:

@@ -25,10 +25,10 @@ import plotly.graph_objects as go
 from anoncore import Fragment, Microdata, Release
 from anoncore.algorithms import Algorithm, Mondrian, VerticalFragmentation
 from anoncore.algorithms.vertical.changes import class_changes
-from anoncore.table.part import rows_of
 from anoncore.attacks import join_likelihood
 from anoncore.datasets import table
 from anoncore.requirements import DistinctDiversity, KAnonymity
+from anoncore.table.part import rows_of
 from anoncore.utility import information_loss
 from anoncore.utility.classifiers import CLASSIFIERS, Bounds
 from anoncore.utility.outcome import judge

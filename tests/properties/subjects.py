@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from anoncore import AnonymizationError
-from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.algorithms import ALGORITHMS, Algorithm, LocalRecoding, Mondrian, StackAndDeal
 from anoncore.requirements import DistinctDiversity, KAnonymity
 
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
@@ -34,6 +34,15 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"l": 1.2, "columns": 3, "sensitive_column_size": 1, "retry_splits": False},
         {"diversity": "distinct", "sensitive_column_size": 1},
         {"l": 1.2, "sensitive_column_size": 1, "column_requirements": (KAnonymity(k=3),)},
+    ],
+    "suppression": [
+        {"method": Mondrian(requirements=(KAnonymity(k=2),)), "max_suppression": 0.3},
+        {
+            "method": Mondrian(requirements=(KAnonymity(k=3), DistinctDiversity(l=2)), split="loss"),
+            "max_suppression": 0.5,
+        },
+        {"method": LocalRecoding(requirements=(KAnonymity(k=3),)), "max_suppression": 0.4, "rounds": 3},
+        {"method": StackAndDeal(k=3, seed=7), "max_suppression": 0.4},
     ],
     "vertical-fragmentation": [
         {"k": 3, "enforce": "naive"},
