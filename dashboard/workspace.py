@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import pandas as pd
 
 from anoncore import AnonymizationError, Hierarchy, Microdata, Release, Role
-from anoncore.algorithms import Algorithm
+from anoncore.algorithms import Algorithm, Suppression
 from anoncore.table.microdata import guess_kind
 
 MAX_WORKSPACES = 24
@@ -292,6 +292,8 @@ def run_names(runs: Sequence[Run]) -> dict[str, str]:
 
 def run_title(algorithm: Algorithm) -> str:
     """The algorithm with its requirements or first number, and what else differs from the defaults."""
+    if isinstance(algorithm, Suppression):
+        return f"{run_title(algorithm.method)}, at most {100 * algorithm.max_suppression:.6g} % left out"
     parts: list[str] = []
     for name, info in type(algorithm).model_fields.items():
         value = getattr(algorithm, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
 from anoncore.base.errors import AnonymizationError, InfeasibleError, ParameterError
 from anoncore.requirements import (
     DistinctDiversity,
@@ -33,13 +33,28 @@ def asked(levels: Levels, more: Sequence[Requirement], data: Microdata) -> tuple
 
 
 def keeping(
-    name: str, fields: Mapping[str, Any], levels: Levels, more: Sequence[Requirement], data: Microdata
+    name: str,
+    fields: Mapping[str, Any],
+    levels: Levels,
+    more: Sequence[Requirement],
+    data: Microdata,
+    left_out: float = 0.0,
 ) -> Algorithm:
     """The method of that name with these fields of its own, and as much of what is asked as it can take over.
 
     A method that takes requirements takes all of them. Any other one takes the levels that are parameters of its own.
+    `left_out` is the share of the rows that may be left out by a method where that makes sense (`can_leave_out`).
     Raises ParameterError where nothing is asked of a method that needs requirements, or a value is out of range.
     """
+    if name == Suppression.name:
+        wrapper = Suppression(**fields)
+        inner = {field: getattr(wrapper.method, field) for field in type(wrapper.method).model_fields}
+        return wrapper.replace(method=keeping(wrapper.method.name, inner, levels, more, data))
+    if left_out and can_leave_out(name):
+        if "max_suppression" in ALGORITHMS[name].model_fields:
+            fields = {**fields, "max_suppression": left_out}
+        else:
+            return Suppression(method=keeping(name, fields, levels, more, data), max_suppression=left_out)
     kind = ALGORITHMS[name]
     if "requirements" in kind.model_fields:
         wanted = asked(levels, more, data)
@@ -51,6 +66,12 @@ def keeping(
         if axis in axes(kind) and (axis == "k" or data.sensitive):
             algorithm = with_level(algorithm, axis, value, data)
     return algorithm
+
+
+def can_leave_out(name: str) -> bool:
+    """Whether rows can be left out of the releases of the method of that name, so that the others lose less."""
+    kind = ALGORITHMS[name]
+    return kind.family == Suppression.family or "max_suppression" in kind.model_fields
 
 
 def possible_instead(algorithm: Algorithm, data: Microdata) -> Algorithm | None:

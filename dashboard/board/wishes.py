@@ -70,7 +70,7 @@ def _short(value: Any) -> str:
 @dataclass(frozen=True)
 class Wishes:
     """All that is asked: levels of k, l and t (those that are left out are not asked for), further requirements, the
-    columns, and the adversary.
+    share of the people that may be left out, the columns, and the adversary.
 
     A belief above 1/`r` gives somebody away. `secret` is the sensitive attribute that rows about one attribute are
     about, `target` the attribute that is predicted; None: the first sensitive one. `hidden` names rows that are folded
@@ -79,6 +79,7 @@ class Wishes:
 
     levels: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     more: tuple[Requirement, ...] = ()
+    left_out: float = 0.0
     columns: tuple[Column, ...] = ()
     r: int = 2
     secret: str | None = None

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from anoncore.kernels.arrays import Floats
 from anoncore.release.cell_changes import CHANGES, Change
-from dashboard.charts.layout import Axis, distinct_labels, faint, figure, shortened
+from dashboard.charts.layout import Axis, distinct_labels, faint, figure, left_margin, shortened
 from dashboard.charts.utility import LOST_TO_GAINED
 from dashboard.palette import BLUE, COLOR_NAMES, ORIGINAL, PURPLE, SKY, VERMILLION, RunStyle
 
@@ -147,3 +147,19 @@ def share_of_changes(changes: npt.NDArray[np.uint8]) -> Floats:
     """Share of the rows with each of `CHANGES`."""
     counts: Floats = np.bincount(changes, minlength=len(CHANGES)) / len(changes)
     return counts
+
+
+def left_out_shares(axis: Axis, everybody: Floats, left_out: Floats) -> go.Figure:
+    """Shares of an attribute's values (or bins) among all rows and among those that are left out."""
+    used = np.flatnonzero(everybody + left_out > 0)
+    labels = distinct_labels([axis.bin_texts[place] or "(none)" for place in used])
+    hover = "%{x}: %{y:.1%}<extra>%{fullData.name}</extra>"
+    before = go.Bar(x=labels, y=everybody[used], name="all rows", marker={"color": ORIGINAL}, hovertemplate=hover)
+    gone = go.Bar(x=labels, y=left_out[used], name="left out", marker={"color": BLUE}, hovertemplate=hover)
+    result = figure(before, gone, y="share of the rows", height=320)
+    slanted = sum(len(label) for label in labels) > 90
+    result.update_layout(margin_b=round(24 + 0.65 * left_margin(labels, False)) if slanted else 36)
+    result.update_layout(barmode="group", bargap=0.2)
+    result.update_xaxes(type="category", tickangle=-40 if slanted else 0)
+    result.update_yaxes(tickformat=".0%", rangemode="tozero")
+    return result

@@ -23,7 +23,7 @@ from dashboard.charts.layout import Axis
 from dashboard.charts.utility import distribution, published_shares
 from dashboard.palette import run_style
 from dashboard.state import Run
-from dashboard.views import parts
+from dashboard.views import left_out, parts
 from dashboard.views.class_list import region_texts
 
 Changes = Mapping[str, npt.NDArray[np.uint8]]
@@ -53,6 +53,7 @@ def render() -> None:
 def draw(run: Run) -> None:
     """Draw what became of the rows, of the cells, of one attribute and of two attributes of a run."""
     _rows(run)
+    left_out.draw(run)
     left, right = st.columns(2, gap="medium")
     with left:
         _cells(run)

@@ -10,7 +10,7 @@ import streamlit as st
 from anoncore import AnonymizationError, Microdata
 from anoncore.algorithms import Algorithm
 from anoncore.search.keeping import asked as requirements_of
-from anoncore.search.keeping import keeping
+from anoncore.search.keeping import can_leave_out, keeping
 from dashboard import state
 from dashboard.board import facts, grid, shipped
 from dashboard.board.bench import Attempt, Bench
@@ -20,7 +20,7 @@ from dashboard.charts.trade_off import Tried, trade_off
 from dashboard.palette import run_style
 from dashboard.state import Run
 from dashboard.views import board_dialogs as dialogs
-from dashboard.views import board_table, parts
+from dashboard.views import board_table, left_out, parts
 
 PATIENCE = 0.45
 """Seconds that a change waits for its releases before the page is drawn without them."""
@@ -148,7 +148,7 @@ def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None
                 problems[column.id] = RUN_GONE if run is None else OTHER_TABLE
             continue
         try:
-            wanted[column.id] = keeping(column.method, column.fields, wishes.levels, wishes.more, data)
+            wanted[column.id] = keeping(column.method, column.fields, wishes.levels, wishes.more, data, wishes.left_out)
         except AnonymizationError as error:
             problems[column.id] = str(error)
     bench = state.bench()
@@ -180,6 +180,7 @@ def _shown(
         if key in attempt.slow
     }
     own, told = _own(column, attempt), facts.marks(attempt.run, kept)
+    own += left_out.told(attempt.run.release) if wishes.left_out and can_leave_out(column.method) else ""
     return Shown(column.id, column.title, column.color, own, "ready", "", told, quick, slow)
 
 

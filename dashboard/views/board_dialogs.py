@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from anoncore import AnonymizationError, Microdata
-from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
 from anoncore.search.keeping import Levels, keeping
 from dashboard import about, forms, reference, routes, state
 from dashboard.board.bench import Bench
@@ -21,6 +21,8 @@ from dashboard.views import export, takeaway, untagged, verdicts
 from dashboard.workspace import run_names
 
 A_METHOD, A_RUN = "A method", "A run that was made before"
+LEFT_OUT_STEPS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)
+"""Percentages of the people that may be left out, to choose from."""
 _DIALOG = "board_dialog"
 
 
@@ -132,7 +134,8 @@ def _method(data: Microdata, wishes: Wishes, column: Column) -> None:
 
 def _choose_method(key: str, first: str) -> type[Algorithm]:
     """A method, by the family that says what it does; the usual one of each family comes first."""
-    families = by_family()
+    # Leaving people out is asked of all methods at once, beside the promises.
+    families = {family: [one for one in names if one != Suppression.name] for family, names in by_family().items()}
     shown = list(families)
     family_key = f"{key}-family"
     if state.widget_value(family_key) not in shown:
@@ -169,7 +172,7 @@ def _fields(
             entered = forms.draw(kind, prefix, values, forms.Names.of(data), without=without)
             if len(without) == len(kind.model_fields):
                 st.caption("This method has no parameters of its own.")
-        keeping(kind.name, entered, wishes.levels, wishes.more, data)
+        keeping(kind.name, entered, wishes.levels, wishes.more, data, wishes.left_out)
     except AnonymizationError as error:
         return None, str(error)
     return entered, ""
@@ -227,9 +230,11 @@ def _published(run: Run) -> str:
 
 
 def more_promises(wishes: Wishes, data: Microdata) -> None:
-    """Requirements beyond k, l and t, and which rows of the board are shown."""
-    label = f"+ requirement ({len(wishes.more)})" if wishes.more else "+ requirement"
+    """Requirements beyond k, l and t, and how many people may be left out."""
+    asked = len(wishes.more) + (wishes.left_out > 0)
+    label = f"+ more ({asked})" if asked else "+ more"
     with st.popover(label, key="board-more"):
+        _left_out(wishes)
         values = state.forms().setdefault("board-requirements", {"more": []})
         if tuple(values.get("seen", ())) != wishes.more:
             values.clear()
@@ -246,6 +251,27 @@ def more_promises(wishes: Wishes, data: Microdata) -> None:
             values["seen"] = found
             state.wish(replace(state.current_wishes(), more=found))
             st.rerun()
+
+
+def _left_out(wishes: Wishes) -> None:
+    """The share of the people that may be left out, asked of every method where that makes sense."""
+    key = "board-left-out"
+    percent = round(100 * wishes.left_out, 2)
+    state.set_widget_values({key: percent})
+
+    def change() -> None:
+        state.wish(replace(state.current_wishes(), left_out=state.widget_value(key) / 100))
+
+    st.select_slider(
+        "At most so many % of the people may be left out",
+        sorted({*LEFT_OUT_STEPS, percent}),
+        key=key,
+        on_change=change,
+        format_func=lambda one: f"{one:g} %",
+        help="Methods that coarsen values leave out those who are like nobody else, where all others are then told so "
+        "much more finely that the release loses less, each person left out counted as lost. It takes several runs. "
+        "Bucketization, slicing and fragmentation leave nobody out.",
+    )
 
 
 def adversary(wishes: Wishes, data: Microdata) -> None:

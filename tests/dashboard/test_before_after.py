@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 
 from anoncore import Microdata, Release
-from anoncore.algorithms import Anatomy, Mask, Mondrian
+from anoncore.algorithms import Anatomy, Mask, Mondrian, Suppression
 from anoncore.release.cell_changes import CHANGES, Change, cell_changes
 from anoncore.requirements import KAnonymity
 from dashboard.views.before_after import beside, changes_of, sampled_order
+from dashboard.views.left_out import differences_of
 from tests.contracts.test_registry import ROLES as MANY_ROLES
 from tests.contracts.test_registry import people as many_people
 from tests.dashboard.conftest import Visitor
@@ -141,3 +142,25 @@ def test_fragments_with_groups_of_their_own_are_drawn(visitor: Visitor) -> None:
     table = shown_table(visitor)
     assert ("town", "published") in table.columns
     assert "which no reader can tell" in visitor.texts()
+
+
+def test_who_is_left_out_is_told_beside_all_rows(visitor: Visitor) -> None:
+    run = add_run(visitor, Suppression(method=Mondrian(requirements=(KAnonymity(k=40),)), max_suppression=0.4))
+    left_out = run.release.suppressed_rows
+    assert left_out.any(), "the table has to leave somebody out for this test"
+    visitor.open("before and after")
+    assert f"{left_out.sum()} of 240 rows" in visitor.texts()
+    first = differences_of(run.release)[0]
+    codes = run.data.codes[first.axis.name]
+    counted = np.bincount(first.axis.bin_of[codes[left_out]], minlength=first.axis.n_bins) / left_out.sum()
+    assert first.left_out == pytest.approx(counted)
+    assert first.distance == pytest.approx(np.abs(counted - first.axis.counts(codes) / 240).sum() / 2)
+    assert f"{counted[first.bin]:.0%} have '{first.axis.name}'" in visitor.texts()
+    assert figure(visitor, "left-out-distribution")
+
+
+def test_nobody_left_out_is_nothing_to_tell(visitor: Visitor) -> None:
+    run = add_run(visitor, GENERALIZED)
+    visitor.open("before and after")
+    assert differences_of(run.release) == ()
+    assert "left out" not in visitor.texts()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncore import AnonymizationError, Microdata, ParameterError, privacy
-from anoncore.algorithms import ALGORITHMS, Mondrian, Slicing
+from anoncore.algorithms import ALGORITHMS, Mondrian, Slicing, Suppression
 from anoncore.requirements import (
     DistinctDiversity,
     EntropyDiversity,
@@ -20,7 +20,7 @@ from anoncore.requirements import (
     RecursiveDiversity,
     TCloseness,
 )
-from anoncore.search.keeping import asked, is_promised, keeping, possible_instead
+from anoncore.search.keeping import asked, can_leave_out, is_promised, keeping, possible_instead
 
 LEVELS = {"k": 4, "l": 2, "t": 0.6}
 
@@ -54,6 +54,24 @@ def test_what_a_method_is_said_to_promise_holds_in_its_release(name, data):
             judged = [one for one in privacy.guarantees(release, [wanted]) if one.requirement == wanted]
             assert judged
             assert all(one.holds for one in judged)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_people_may_be_left_out_by_every_method_where_that_makes_sense(name, data):
+    plain = keeping(name, {}, LEVELS, (), data)
+    found = keeping(name, {}, LEVELS, (), data, 0.05)
+    if name == "incognito":
+        assert found == plain.replace(max_suppression=0.05)
+    elif name == "suppression":
+        assert found == plain
+        assert found.promises(data) == asked(LEVELS, (), data)
+    elif can_leave_out(name):
+        assert plain.family == "generalization"
+        assert found == Suppression(method=plain, max_suppression=0.05)
+        assert found.promises(data) == plain.promises(data)
+    else:
+        assert plain.family in ("bucketization", "slicing", "fragmentation", "generalization with distortion")
+        assert found == plain
 
 
 def test_methods_with_requirements_take_all_of_them_and_others_their_own_levels(data):
