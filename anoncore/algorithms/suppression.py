@@ -132,10 +132,10 @@ class Suppression(Algorithm):
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
         limit = _Limit.of(data, self.max_suppression)
-        best = self._made(data, lambda share, text: progress(share / (self.rounds + 1), text))
+        best = self._made(data, _within(progress, 0, self.rounds + 1))
         published = np.ones(data.n_rows, dtype=np.bool_)
         least, release = float(information_loss(best)), best
-        for number in range(1, self.rounds + 1 if limit.rows else 1):
+        for number in range(1, self.rounds + 1):
             first = limit.first(relief(release), published, limit.rows * number // self.rounds)
             if not len(first):
                 continue
@@ -202,7 +202,8 @@ class _Limit:
 
 def _within(progress: Progress, number: int, steps: int) -> Progress:
     """Progress of one step among equal ones."""
-    return lambda share, text: progress(0.95 * (number + share) / steps, f"Without outlying rows, {number}: {text}")
+    before = f"Without outlying rows, round {number} of {steps - 1}: " if number else ""
+    return lambda share, text: progress(0.95 * (number + share) / steps, before + text)
 
 
 def _note(release: Release) -> str:

@@ -83,8 +83,8 @@ def draw(run: Run) -> None:
     st.subheader("Who is left out")
     named = "; ".join(one.words for one in found[:MOST_NAMED])
     st.markdown(
-        f"{n_rows:,} of {run.data.n_rows:,} rows ({n_rows / run.data.n_rows:.1%}) are left out: all that is known of them "
-        f"may have any value. They differ from all rows most in this: {named}."
+        f"{n_rows:,} of {run.data.n_rows:,} rows ({n_rows / run.data.n_rows:.1%}) are left out: whatever others may "
+        f"know of them is published as any value. They differ from all rows most in this: {named}."
     )
     names = [one.axis.name for one in found]
     name = parts.choice("Attribute of those left out", names, "left-out-attribute", "The largest difference is first.")
@@ -92,7 +92,7 @@ def draw(run: Run) -> None:
     parts.chart(
         left_out_shares(shown.axis, shown.everybody, shown.left_out),
         key="left-out-distribution",
-        caption=f"'{parts.escaped(name)}' among all rows and among those left out. {shown.distance:.0%} of those left out "
-        "would have to have another value for both to be alike.",
+        caption=f"'{parts.escaped(name)}' among all rows and among those left out. {shown.distance:.0%} of those left "
+        "out would need another value for both to be alike.",
         alt=f"Bar chart of the shares of {name} among all rows and among those left out.",
     )

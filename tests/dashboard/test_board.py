@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from anoncore.algorithms import Suppression
 from dashboard import session_file, state
 from dashboard.board import facts, grid, shipped
 from dashboard.views import board
@@ -282,6 +283,21 @@ def test_a_pinned_release_of_the_board_stays_when_its_column_shows_another(visit
     finish(visitor, drawn)
     assert workspace(visitor).runs[0].label == "the first"
     assert len(workspace(visitor).runs) == 4
+def test_every_method_that_coarsens_may_leave_people_out_when_asked_once(visitor, drawn):
+    tagged(visitor)
+    finish(visitor, drawn)
+    before = {run.column: run for run in workspace(visitor).runs}
+    slide(visitor, "left-out", 5.0)
+    found = finish(visitor, drawn)
+    after = {run.column: run for run in workspace(visitor).runs}
+    assert after["c1"].algorithm == Suppression(method=before["c1"].algorithm, max_suppression=0.05)
+    assert after["c1"].label == f"{before['c1'].label}, at most 5 % left out"
+    assert [after[column] is before[column] for column in ("c2", "c3", "c4")] == [True, True, False]
+    told = ["left out" in column["own"] for column in found["columns"]]
+    assert told == [True, False, False, True]
+    visitor.press("Undo")
+    finish(visitor, drawn)
+    assert {run.column: run for run in workspace(visitor).runs} == before
 
 
 def test_tags_are_steps_as_well(visitor, drawn, monkeypatch):
