@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from anoncore import Microdata, Partition, Release, privacy, utility
-from anoncore.algorithms import ALGORITHMS, Anatomy
+from anoncore.algorithms import ALGORITHMS, Anatomy, Suppression
 from anoncore.algorithms.base import generalized_release
 from anoncore.base.progress import Progress
 from dashboard import runner, state
+from dashboard.workspace import run_title
 from tests.dashboard.conftest import Visitor
 
 K = "parameter.mondrian.requirements.1.k"
@@ -73,7 +74,11 @@ def test_every_method_runs_with_its_defaults_or_says_why_not(visitor: Visitor, n
     if visitor.errors:
         assert "inside the program" not in visitor.errors[0]
         return
-    assert f"Run 1 · {ALGORITHMS[name].title}" in visitor.texts()
+    (run,) = state._workspaces.get(visitor.workspace).runs
+    assert type(run.algorithm) is ALGORITHMS[name]
+    assert f"Run 1 · {run_title(run.algorithm)}" in visitor.texts()
+    method = run.algorithm.method if isinstance(run.algorithm, Suppression) else run.algorithm
+    assert run_title(run.algorithm).startswith(method.title)
 
 
 def test_two_sensitive_attributes_are_explained_to_a_method_that_takes_one(visitor: Visitor) -> None:
