@@ -101,7 +101,7 @@ class Suppression(Algorithm):
         "that leaving out fewer or more rows would have lost more. Rows are chosen by their quasi-identifiers in "
         "classes of that method, so with k-anonymity alone this depends on sizes and quasi-identifiers; with "
         "l-diversity, t-closeness or variance diversity the classes, and so the choice, depend on who has which "
-        "sensitive value.",
+        "sensitive value, and so does whether the class of those left out keeps the requirements.",
     )
 
     method: Method = Mondrian()
