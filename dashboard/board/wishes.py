@@ -150,6 +150,7 @@ def to_plain(wishes: Wishes, runs: Sequence[str]) -> dict[str, Any]:
     return {
         "levels": dict(wishes.levels),
         "more": [one.to_dict() for one in wishes.more],
+        "left_out": wishes.left_out,
         "columns": [
             {
                 "id": one.id,
@@ -173,6 +174,7 @@ def from_plain(values: Mapping[str, Any], runs: Sequence[str]) -> Wishes:
     """
     found = Wishes(
         more=tuple(REQUIREMENTS.build(one) for one in values["more"]),
+        left_out=_share(values["left_out"]),
         columns=tuple(_column(one, runs) for one in values["columns"]),
         r=_whole(values["r"], 2, MOST_R),
         secret=None if values["secret"] is None else str(values["secret"]),
@@ -195,6 +197,12 @@ def _column(values: Mapping[str, Any], runs: Sequence[str]) -> Column:
         raise ValueError
     run = "" if values["run"] is None else runs[_whole(values["run"], 0, len(runs) - 1)]
     return Column(values["id"], algorithm.name, _whole(values["color"], 0, MOST_COLUMNS), fields, run)
+
+
+def _share(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+        raise ValueError
+    return float(value)
 
 
 def _whole(value: Any, least: int, most: int) -> int:

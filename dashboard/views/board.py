@@ -10,7 +10,7 @@ import streamlit as st
 from anoncore import AnonymizationError, Microdata
 from anoncore.algorithms import Algorithm
 from anoncore.search.keeping import asked as requirements_of
-from anoncore.search.keeping import can_leave_out, keeping
+from anoncore.search.keeping import keeping
 from dashboard import state
 from dashboard.board import facts, grid, shipped
 from dashboard.board.bench import Attempt, Bench
@@ -180,7 +180,7 @@ def _shown(
         if key in attempt.slow
     }
     own, told = _own(column, attempt), facts.marks(attempt.run, kept)
-    own += left_out.told(attempt.run.release) if wishes.left_out and can_leave_out(column.method) else ""
+    own += left_out.told(attempt.run.release)
     return Shown(column.id, column.title, column.color, own, "ready", "", told, quick, slow)
 
 

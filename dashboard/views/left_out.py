@@ -69,7 +69,7 @@ def told(release: Release) -> str:
     n_rows = int(release.suppressed_rows.sum())
     if n_rows:
         return f", {n_rows:,} rows left out ({n_rows / release.data.n_rows:.1%})"
-    return ", nobody left out"
+    return ", nobody left out" if isinstance(release.algorithm, Suppression) else ""
 
 
 def draw(run: Run) -> None:

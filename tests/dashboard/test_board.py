@@ -283,6 +283,8 @@ def test_a_pinned_release_of_the_board_stays_when_its_column_shows_another(visit
     finish(visitor, drawn)
     assert workspace(visitor).runs[0].label == "the first"
     assert len(workspace(visitor).runs) == 4
+
+
 def test_every_method_that_coarsens_may_leave_people_out_when_asked_once(visitor, drawn):
     tagged(visitor)
     finish(visitor, drawn)

@@ -94,7 +94,7 @@ def test_a_step_is_found_by_its_number_and_no_number_is_given_twice():
 
 
 WISHES = replace(
-    Wishes(r=4, secret="illness", target="age", hidden=("lost", "distance"))
+    Wishes(r=4, secret="illness", target="age", hidden=("lost", "distance"), left_out=0.02)
     .with_level("k", 12)
     .with_level("t", 0.25)
     .with_column("slicing", {"columns": 3, "l": 2})
@@ -128,6 +128,10 @@ def test_wishes_come_back_from_plain_values_as_they_were():
         {"columns": [{"id": "c1", "color": 0, "method": {"name": "mondrian"}, "run": None}] * 2},
         {"columns": None},
         {"more": [{"name": "k-anonymity", "k": -1}]},
+        {"left_out": 1},
+        {"left_out": -0.01},
+        {"left_out": float("nan")},
+        {"left_out": "few"},
     ],
 )
 def test_values_that_were_never_written_are_refused(change):
