@@ -145,12 +145,17 @@ def test_fragments_with_groups_of_their_own_are_drawn(visitor: Visitor) -> None:
 
 
 def test_who_is_left_out_is_told_beside_all_rows(visitor: Visitor) -> None:
-    run = add_run(visitor, Suppression(method=Mondrian(requirements=(KAnonymity(k=40),)), max_suppression=0.4))
+    frame = people()
+    frame.loc[:14, "age"] = np.arange(15) * 1_000
+    method = Suppression(method=Mondrian(requirements=(KAnonymity(k=10),)), max_suppression=0.1)
+    run = add_run(visitor, method, frame)
     left_out = run.release.suppressed_rows
-    assert left_out.any(), "the table has to leave somebody out for this test"
+    # Of the fifteen who are far from all others, ages 0, 1,000 and 3,000 are closest to them.
+    assert np.flatnonzero(left_out).tolist() == [2, *range(4, 15)]
     visitor.open("before and after")
     assert f"{left_out.sum()} of 240 rows" in visitor.texts()
     first = differences_of(run.release)[0]
+    assert first.axis.name == "age"
     codes = run.data.codes[first.axis.name]
     counted = np.bincount(first.axis.bin_of[codes[left_out]], minlength=first.axis.n_bins) / left_out.sum()
     assert first.left_out == pytest.approx(counted)
