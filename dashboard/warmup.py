@@ -1,71 +1,228 @@
-"""Get ready in the background, so that the first run and the first measure do not wait for compilers and imports."""
+"""Compiling in processes of their own, so that it never holds up a page, in the order in which newcomers need it.
+
+The compiler holds Python's lock for seconds, during which no page is answered. So the server itself compiles nothing:
+what it needs that is not compiled on this machine is compiled next by a process beside it, whose code it then loads.
+Where no such process runs, the server compiles after all.
+"""
 
 from __future__ import annotations
 
 import importlib
+import json
 import logging
+import os
+import subprocess
+import sys
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
+import anoncore
+from anoncore.kernels import compiled_code
+from anoncore.kernels.compiled_code import Wanted
+from anoncore.warmup import marks
+from anoncore.warmup.worker import key_of, order_of
 from dashboard import garbage
 
 MODULES = ("plotly.graph_objects", "anoncore.privacy", "anoncore.attacks", "anoncore.utility", "sklearn.tree")
+WORKERS = 2
+"""Processes that compile. One of them does nothing but what somebody waits for."""
+NICENESS = 15
+"""How far they stand back behind the server (Unix: 0 not at all, 19 most)."""
+IDLE_SECONDS = 120.0
+"""How long a process is kept that has nothing to do."""
+TEXT = "Compiling for this machine, which happens once"
 
 _logger = logging.getLogger(__name__)
-_lock = threading.Lock()
-_thread: threading.Thread | None = None
-_ready = threading.Event()
 
 
-def start() -> threading.Thread:
-    """Begin once per process; further calls return the same thread."""
-    global _thread
-    with _lock:
-        if _thread is None:
-            _thread = threading.Thread(target=_warm_up, name="warm-up", daemon=True)
-            _thread.start()
-        return _thread
+class Worker:
+    """One process that compiles, what it compiles now, and whether it may take tasks that nobody waits for."""
+
+    def __init__(self, process: subprocess.Popen[str], takes_tasks: bool) -> None:
+        self.process = process
+        self.takes_tasks = takes_tasks
+        self.compiles = ""
+
+    def tell(self, order: dict[str, str]) -> None:
+        """Send an order."""
+        assert self.process.stdin is not None, "it was started with a pipe"
+        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.flush()
+
+    def close(self) -> None:
+        """End the process, which ends when it has no more input."""
+        with suppress(OSError):
+            assert self.process.stdin is not None, "it was started with a pipe"
+            self.process.stdin.close()
 
 
-def is_ready() -> bool:
-    """Whether the first method runs without waiting for the compiler."""
-    return _ready.is_set()
+class Workshop:
+    """The processes that compile and what they have to do: first what somebody waits for, then the tasks."""
 
+    def __init__(self, command: Sequence[str] = (), n_workers: int = WORKERS) -> None:
+        self._command = list(command) or [sys.executable, "-m", "anoncore.warmup.worker", str(NICENESS)]
+        self._n_workers = n_workers
+        self._changed = threading.Condition()
+        self._orders: deque[dict[str, str]] = deque()
+        self._asked: dict[str, dict[str, str]] = {}
+        self._workers: list[Worker] = []
+        self._waiting: set[int] = set()
+        self._is_broken = False
+        self._is_closed = False
+        self.done: list[str] = []
 
-def _run(names: list[str]) -> None:
-    """Compile or load the kernels by anonymizing a small made-up table with what the forms start with."""
-    from anoncore import AnonymizationError, Microdata, datasets
-    from anoncore.algorithms import ALGORITHMS
-    from dashboard.fields import field_forms
+    def do_tasks(self) -> None:
+        """Begin with the tasks that are not done on this machine."""
+        with self._changed:
+            self._orders.append({"list": "tasks"})
+            self._start()
 
-    entry = datasets.table("census")
-    data = Microdata(entry.load(n_rows=300), entry.roles, entry.kinds, entry.orders)
-    for name in names:
+    def ask(self, wanted: Wanted) -> None:
+        """Let something be compiled next, and wait until it is, or until it is clear that nobody will."""
+        key = key_of(wanted)
         try:
-            kind = ALGORITHMS[name]
-            kind(**{field.name: field.default for field in field_forms(kind)}).anonymize(data)
-        except AnonymizationError as error:
-            _logger.debug("%s was not warmed up: %s", name, error)
+            order = order_of(wanted)
         except Exception:
-            # One method that fails must not leave the others cold.
-            _logger.exception("%s was not warmed up", name)
+            _logger.exception("%s has types that no other process can be told", wanted.name)
+            return
+        with self._changed:
+            self._start()
+            if not self._is_in_work(key):
+                self._asked[key] = order
+                self._changed.notify_all()
+            self._waiting.add(threading.get_ident())
+            try:
+                self._changed.wait_for(lambda: not self._workers or not (key in self._asked or self._is_in_work(key)))
+            finally:
+                self._waiting.discard(threading.get_ident())
+                self._asked.pop(key, None)
+
+    def is_waited_for(self, thread: int | None = None) -> bool:
+        """Whether a thread, or any, waits for something to be compiled."""
+        return bool(self._waiting) if thread is None else thread in self._waiting
+
+    def close(self) -> None:
+        """End all processes; what is asked for from now on is compiled by whoever asks."""
+        with self._changed:
+            self._is_closed = True
+            workers = list(self._workers)
+            self._changed.notify_all()
+        for worker in workers:
+            worker.close()
+
+    def _is_in_work(self, key: str) -> bool:
+        return any(worker.compiles == key for worker in self._workers)
+
+    def _start(self) -> None:
+        """Start the processes, unless they run or could not."""
+        if self._workers or self._is_broken or self._is_closed:
+            return
+        package = str(Path(anoncore.__file__).parents[1])
+        path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
+        try:
+            for place in range(self._n_workers):
+                process = subprocess.Popen(
+                    self._command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    text=True,
+                    encoding="utf-8",
+                    env={**os.environ, "PYTHONPATH": path},
+                    creationflags=getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0),
+                )
+                worker = Worker(process, takes_tasks=place == 0)
+                self._workers.append(worker)
+                threading.Thread(target=self._serve, args=(worker,), name="workshop", daemon=True).start()
+        except OSError:
+            _logger.exception("No process that compiles could be started")
+            self._is_broken = True
+
+    def _serve(self, worker: Worker) -> None:
+        """Answer one process until it ends."""
+        assert worker.process.stdout is not None, "it was started with a pipe"
+        with suppress(OSError, ValueError):
+            for text in worker.process.stdout:
+                order = self._next(worker, json.loads(text))
+                if order is None:
+                    break
+                worker.tell(order)
+        worker.close()
+        with self._changed:
+            if worker in self._workers:
+                self._workers.remove(worker)
+            worker.compiles = ""
+            if worker.process.wait() != 0 and not self._is_closed:
+                _logger.error("A process that compiles ended with code %d", worker.process.returncode)
+                self._is_broken = True
+            self._changed.notify_all()
+
+    def _next(self, worker: Worker, answer: dict[str, Any]) -> dict[str, str] | None:
+        """What a process does next; None: it is needed no longer."""
+        begins = answer.get("begins", "")
+        with self._changed:
+            worker.compiles = ""
+            if answer.get("problem"):
+                _logger.warning("Something was not compiled beforehand: %s", answer["problem"])
+            if "task" in answer:
+                self.done.append(answer["task"])
+            self._orders.extend({"task": name} for name in answer.get("tasks", ()))
+            self._changed.notify_all()
+            while not self._is_closed:
+                if begins and not self._is_in_work(begins):
+                    self._asked.pop(begins, None)
+                    worker.compiles = begins
+                    return {}
+                if self._asked:
+                    key = next(iter(self._asked))
+                    worker.compiles = key
+                    return self._asked.pop(key)
+                if not begins and worker.takes_tasks and self._orders:
+                    return self._orders.popleft()
+                if not self._changed.wait(IDLE_SECONDS) and not begins and not self._orders:
+                    self._workers.remove(worker)
+                    return None
+            return None
 
 
-def _warm_up(run: Callable[[list[str]], None] = _run) -> None:
-    """What is needed first comes first: the method that newcomers start with, the measures, the other methods."""
+_lock = threading.Lock()
+_workshop: Workshop | None = None
+
+
+def start() -> Workshop:
+    """Begin once per process; further calls return the same workshop."""
+    global _workshop
+    with _lock:
+        if _workshop is None:
+            _workshop = Workshop()
+            compiled_code.compile_elsewhere(_workshop.ask)
+            if not marks.is_done(marks.EVERYTHING):
+                _workshop.do_tasks()
+            threading.Thread(target=load_modules, name="warm-up", daemon=True).start()
+        return _workshop
+
+
+def stop() -> None:
+    """End the processes that compile."""
+    if _workshop is not None:
+        _workshop.close()
+
+
+def is_waited_for(thread: int | None = None) -> bool:
+    """Whether a thread of this process, or any, waits for something to be compiled."""
+    return _workshop is not None and _workshop.is_waited_for(thread)
+
+
+def load_modules() -> None:
+    """Import what pages need later, so that no visitor waits for it."""
     try:
-        from anoncore.algorithms import ALGORITHMS
-        from dashboard.first_method import first_method
-
-        first = first_method()
-        run([first])
-        _ready.set()
         for module in MODULES:
             importlib.import_module(module)
-        garbage.set_aside()
-        run([name for name in ALGORITHMS if name != first])
     except Exception:
-        _logger.exception("The warm-up failed; the first run will take longer")
+        _logger.exception("Not everything could be imported beforehand")
     finally:
-        _ready.set()
         garbage.set_aside()

@@ -4,26 +4,32 @@ numba keeps compiled code beside the source and compares it with the function's 
 from another file would stay as it was after that file changed, and every clone, container or upgrade would compile
 anew. Here the name of the folder is a digest of all kernel sources instead. A change of any kernel leads to another
 folder, so that stale code is never found; two clones of the same sources share one folder, wherever they lie.
+
+The compiler holds Python's lock for seconds, so that a process that answers people must not compile. It says so by
+`compile_elsewhere`, and whatever it needs that no folder has yet is asked of whom it named.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
+import threading
 import time
 from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
 
 import numba
-from numba.core.caching import _CacheLocator
+from numba.core.caching import FunctionCache, _CacheLocator
+from numba.core.ccallback import CFunc
 from platformdirs import user_cache_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 FORGOTTEN_AFTER_DAYS = 30
 """Compiled code that nobody has loaded for so long is removed when other code is compiled for the first time."""
@@ -69,13 +75,15 @@ def folder_of_this_process() -> Path:
     """The folder that this process reads compiled code from and writes it to.
 
     Where the user's cache cannot be written, it is a new temporary folder that only this user can read: compiled code
-    is loaded without further checks, so it must never come from a place that others can write to.
+    is loaded without further checks, so it must never come from a place that others can write to. The processes that
+    this one starts share it.
     """
     digest = digest_of(Path(__file__).parent)
     try:
         return prepared(root(), digest)
     except OSError:
-        return Path(tempfile.mkdtemp(prefix="anoncore-compiled-"))
+        os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="anoncore-compiled-")
+        return prepared(root(), digest)
 
 
 class CompiledCode(_CacheLocator):  # type: ignore[misc]
@@ -107,6 +115,79 @@ class CompiledCode(_CacheLocator):  # type: ignore[misc]
         return str(self._line)
 
 
+class Wanted(NamedTuple):
+    """What is to be compiled: a function by its module and name, for arguments of these types.
+
+    `arguments` is None for the level of a requirement, whose types are always the same.
+    """
+
+    module: str
+    name: str
+    arguments: tuple[Any, ...] | None
+
+
+class KeptCode(FunctionCache):  # type: ignore[misc]
+    """The compiled code of one function on disk, which several processes may write at a time."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        # Two processes that compile one function for different types choose the same number for their files, so that
+        # one would find the code of the other under its own types. A name that nobody else chooses prevents that.
+        pattern = self._cache_file._data_name_pattern
+        self._cache_file._data_name_pattern = pattern.replace("{number:d}", f"{{number:d}}-{uuid4().hex[:12]}")
+
+    def has(self, signature: Any, target: Any) -> bool:
+        """Whether the code for a signature is there to be loaded."""
+        with self._guard_against_spurious_io_errors():
+            key = self._index_key(signature, target.codegen())
+            name = self._cache_file._load_index().get(key)
+            return name is not None and os.path.exists(self._cache_file._data_path(name))
+        return False
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        """Write the code for a signature; whoever ends this process waits until it is written."""
+        with _writing:
+            super().save_overload(signature, data)
+
+
+_writing = threading.RLock()
+_here = threading.local()
+_elsewhere: Callable[[Wanted], None] | None = None
+
+
+def compile_elsewhere(ask: Callable[[Wanted], None] | None) -> None:
+    """From now on call `ask` before this process compiles anything for a caller from Python; None: never again.
+
+    `ask` may let the code be compiled by another process and return when it is there to be loaded. If it is not there
+    then, this process compiles it.
+    """
+    global _elsewhere
+    _elsewhere = ask
+
+
+@contextmanager
+def nothing_half_written() -> Iterator[None]:
+    """Inside this block no code is being written, so that the process may end."""
+    with _writing:
+        yield
+
+
+@contextmanager
+def asking_nobody() -> Iterator[None]:
+    """Inside this block this thread compiles whatever it needs itself."""
+    before, _here.compiles = getattr(_here, "compiles", False), True
+    try:
+        yield
+    finally:
+        _here.compiles = before
+
+
+def ask_first(wanted: Wanted, is_there: Callable[[], bool]) -> None:
+    """Before loading or compiling: where the code is not there, let it be compiled elsewhere."""
+    if _elsewhere is not None and not getattr(_here, "compiles", False) and not is_there():
+        _elsewhere(wanted)
+
+
 @contextmanager
 def kept_here() -> Iterator[None]:
     """Functions that numba wraps inside this block keep their compiled code in the shared folder."""
@@ -116,3 +197,33 @@ def kept_here() -> Iterator[None]:
         yield
     finally:
         numba.config.CACHE_LOCATOR_CLASSES = before
+
+
+def keep(function: Any, dispatcher: Any) -> None:
+    """Let a function that numba has wrapped keep its compiled code in the shared folder, and ask before it compiles."""
+    with kept_here():
+        kept = dispatcher._cache = KeptCode(function)
+    compile_or_load = dispatcher.compile
+
+    def compile(signature: Any) -> Any:
+        arguments = tuple(getattr(signature, "args", signature))
+        wanted = Wanted(function.__module__, function.__qualname__, arguments)
+        is_there = lambda: arguments in dispatcher.overloads or kept.has(signature, dispatcher.targetctx)  # noqa: E731
+        ask_first(wanted, is_there)
+        # What the function itself calls belongs to it.
+        with asking_nobody():
+            return compile_or_load(signature)
+
+    dispatcher.compile = compile
+
+
+def kept_level(function: Any, signature: Any) -> CFunc:
+    """A function compiled for callers from C, its code kept in the shared folder and asked for before it compiles."""
+    compiled = CFunc(function, (signature.args, signature.return_type), {}, {})
+    with kept_here():
+        kept = compiled._cache = KeptCode(function)
+    wanted = Wanted(function.__module__, function.__qualname__, None)
+    ask_first(wanted, lambda: kept.has(compiled._sig, compiled._targetdescr.target_context))
+    with asking_nobody():
+        compiled.compile()
+    return compiled

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
 from llvmlite import ir
 from numba.core import cgutils
+from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from anoncore.kernels.compiled_code import kept_here
+from anoncore.kernels.compiled_code import keep, kept_level
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,27 +28,48 @@ LEVEL_SIGNATURE = numba.types.float64(
 
 def kernel(function: F) -> F:
     """Compile `function` with numba: no Python objects, no GIL, cached on disk; division by zero gives inf or nan."""
-    with kept_here():
-        compiled: F = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    compiled: F = numba.njit(nogil=True, error_model="numpy")(function)
+    keep(function, compiled)
     return compiled
 
 
 def inner_kernel(function: F) -> F:
     """Compile a function that only kernels call: leaves out the entry points from Python and C, which cost seconds."""
-    with kept_here():
-        compiled: F = numba.njit(
-            nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
-        )(function)
+    compiled: F = numba.njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    keep(function, compiled)
     return compiled
 
 
-def level_function(function: Callable[..., float]) -> Any:
-    """Compile the level of a requirement to a C function that every kernel can call by its address.
+class LevelFunction:
+    """The level of a requirement as a C function that every kernel can call by its address.
+
+    It is compiled when its address is first asked for, so that importing a requirement compiles nothing.
+    """
+
+    def __init__(self, function: Callable[..., float]) -> None:
+        self.__wrapped__ = function
+        self._lock = threading.Lock()
+        self._compiled: CFunc | None = None
+
+    def __call__(self, *arguments: Any) -> float:
+        """The level, by the function as it is written."""
+        return self.__wrapped__(*arguments)
+
+    @property
+    def address(self) -> int:
+        """Where the compiled function stands in memory."""
+        with self._lock:
+            if self._compiled is None:
+                self._compiled = kept_level(self.__wrapped__, LEVEL_SIGNATURE)
+            return int(self._compiled.address)
+
+
+def level_function(function: Callable[..., float]) -> LevelFunction:
+    """Make the level of a requirement a C function that every kernel can call by its address.
 
     A fixed signature keeps requirements open-ended: a new one brings its own function, and no kernel is recompiled.
     """
-    with kept_here():
-        return numba.cfunc(LEVEL_SIGNATURE, cache=True)(function)
+    return LevelFunction(function)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -1,0 +1,1 @@
+"""Compile everything beforehand, and tell what is compiled already."""

@@ -1,0 +1,154 @@
+"""What there is to compile, in the order in which newcomers need it: each task does the real work on a small table."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from anoncore.base.errors import AnonymizationError
+from anoncore.warmup import marks
+
+if TYPE_CHECKING:
+    from anoncore.release.release import Release
+    from anoncore.table.microdata import Microdata
+
+FIRST_METHODS = ("mondrian", "anatomy", "slicing", "stack-and-deal")
+"""The methods that a newcomer sees first; they come before all others, in this order."""
+LEVELS: Mapping[str, float] = {"k": 10, "l": 3, "t": 0.3}
+"""What these methods are asked to keep."""
+QUICK_MEASURES = (
+    "privacy.guarantees",
+    "privacy.personal_guarantees",
+    "privacy.profile",
+    "privacy.emd",
+    "utility.two_way_error",
+    "utility.information_loss",
+    "attacks.attribute_disclosure",
+    "attacks.reidentification",
+)
+"""The numbers that stand beside every release."""
+SLOW_MEASURES = ("attacks.foreground_knowledge", "utility.classification")
+"""The numbers of the first methods that take longer."""
+N_ROWS = 300
+
+
+class Task(NamedTuple):
+    """One piece of the work. Its name, without spaces, is that of the file that says that it is done."""
+
+    name: str
+    title: str
+    run: Callable[[], None]
+
+
+def tasks() -> tuple[Task, ...]:
+    """All tasks, the most urgent first."""
+    from anoncore.algorithms import ALGORITHMS
+    from anoncore.measures.evaluation import MEASURES
+
+    first = [name for name in FIRST_METHODS if name in ALGORITHMS]
+    later = [name for name in ALGORITHMS if name not in first]
+    found: list[Task] = []
+    for name in first:
+        title = ALGORITHMS[name].title
+        found.append(Task(f"make-{name}", title, partial(_make, name)))
+        found.append(Task(f"judge-{name}", f"{title}: its numbers", partial(_measure, name, QUICK_MEASURES)))
+    for measure in SLOW_MEASURES:
+        for name in first:
+            title = f"{ALGORITHMS[name].title}: {_spoken(measure)}"
+            found.append(Task(f"{_slug(measure)}-{name}", title, partial(_measure, name, (measure,))))
+    for name in later:
+        found.append(Task(f"make-{name}", ALGORITHMS[name].title, partial(_make, name)))
+    for measure in MEASURES:
+        found.append(Task(_slug(measure), _spoken(measure), partial(_measure_all, measure)))
+    return tuple(found)
+
+
+def run_task(task: Task) -> str:
+    """Do a task and remember that it is done; what went wrong, or nothing.
+
+    A task that fails is not tried again: what it would have compiled is compiled when somebody needs it.
+    """
+    problem = ""
+    try:
+        task.run()
+    except AnonymizationError:
+        # A method that cannot do it on so small a table has nothing more to compile.
+        pass
+    except Exception as error:
+        problem = f"{type(error).__name__}: {error}"
+    marks.set_done(task.name)
+    if all(marks.is_done(one.name) for one in tasks()):
+        marks.set_done(marks.EVERYTHING)
+    return problem
+
+
+def _slug(measure: str) -> str:
+    return measure.replace(".", "-").replace("_", "-")
+
+
+def _spoken(measure: str) -> str:
+    return measure.rpartition(".")[2].replace("_", " ")
+
+
+@cache
+def _table() -> Microdata:
+    """A small table with numbers, categories with and without a hierarchy, and secrets."""
+    from anoncore import datasets
+    from anoncore.table.hierarchy import Hierarchy
+    from anoncore.table.microdata import Microdata
+
+    entry = datasets.table("census")
+    hierarchies = {name: Hierarchy.from_nested(nested) for name, nested in entry.taxonomies.items()}
+    return Microdata(entry.load(n_rows=N_ROWS), entry.roles, entry.kinds, entry.orders, hierarchies)
+
+
+@cache
+def _release(name: str) -> Release:
+    """The release of a method that is asked for what newcomers ask for, as far as it takes that."""
+    from anoncore.search.keeping import keeping, possible_instead
+
+    data = _table()
+    wanted = keeping(name, {}, LEVELS, (), data)
+    return (possible_instead(wanted, data) or wanted).anonymize(data)
+
+
+def _make(name: str) -> None:
+    from anoncore.algorithms import ALGORITHMS
+
+    try:
+        _release(name)
+    finally:
+        kind = ALGORITHMS[name]
+        if all(not info.is_required() for info in kind.model_fields.values()):
+            kind().anonymize(_table())
+
+
+def _measure(name: str, measures: tuple[str, ...]) -> None:
+    release = _release(name)
+    for measure in measures:
+        _evaluate(measure, release)
+
+
+def _measure_all(measure: str) -> None:
+    """One measure of the first methods, which differ in the form of what they publish."""
+    for name in FIRST_METHODS:
+        _evaluate(measure, _release(name))
+
+
+def _evaluate(measure: str, release: Release) -> None:
+    """Measure a release; where its form has no such number, nothing is to be compiled for it."""
+    from anoncore.measures.evaluation import MEASURES
+    from anoncore.requirements import KAnonymity
+
+    function = MEASURES[measure]
+    secret = release.data.sensitive[0]
+    usual: dict[str, Any] = {"attribute": secret, "target": secret, "group": 0, "row": 0}
+    usual["requirements"] = release.algorithm.promises(release.data) or (KAnonymity(k=2),)
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    given = {one.name: usual[one.name] for one in parameters if one.default is one.empty or one.name == "requirements"}
+    try:
+        function(release, **given)
+    except AnonymizationError:
+        return
