@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import Any, Literal
 
 from anoncore import AnonymizationError, CancelledError
+from dashboard import warmup
 from dashboard.job_queue import JobQueue, Ticket
 from dashboard.quiet_log import failure_text
 
@@ -37,6 +38,8 @@ URGENT_NICENESS = 2
 _logger = logging.getLogger(__name__)
 _queue = JobQueue(MAX_WORKERS, SLICE_SECONDS)
 _urgent = JobQueue(MAX_WORKERS, SLICE_SECONDS)
+_threads: set[int] = set()
+_threads_lock = threading.Lock()
 
 
 class Job:
@@ -51,6 +54,7 @@ class Job:
         self.fraction = 0.0
         self.ticket: Ticket | None = None
         self.queue = _queue
+        self.thread: int | None = None
         self.can_pause = False
         self._said = ""
         self._held = 0.0
@@ -67,7 +71,9 @@ class Job:
 
     @property
     def text(self) -> str:
-        """What the work does, or its place in the queue."""
+        """What the work does or waits for, or its place in the queue."""
+        if self.running and _waits_for_compiler(self.thread):
+            return warmup.TEXT
         place = self.queue.place(self.ticket) if self.ticket is not None else 0
         if place == 0:
             return self._said
@@ -100,6 +106,9 @@ class Job:
     def run(self, work: Callable[[Report], Any]) -> None:
         """Do the work in this thread; every error becomes a sentence."""
         start = time.perf_counter()
+        self.thread = threading.get_ident()
+        with _threads_lock:
+            _threads.add(self.thread)
         try:
             self.report(0.0, "Starting")
             self.value = work(self.report)
@@ -109,6 +118,9 @@ class Job:
             self._end("cancelled")
         except Exception as error:
             self._end("failed", sentence_of(error))
+        finally:
+            with _threads_lock:
+                _threads.discard(self.thread)
 
     def _end(self, status: Status, error: str = "") -> None:
         with self._lock:
@@ -117,6 +129,17 @@ class Job:
             if self.status == "cancelled":
                 self.value = None
         self._ended.set()
+
+
+def _waits_for_compiler(thread: int | None) -> bool:
+    """Whether the job of this thread waits for something to be compiled: the thread itself, or one that some job
+    started.
+    """
+    if thread is None:
+        return False
+    waiting = warmup.waiting()
+    with _threads_lock:
+        return thread in waiting or bool(waiting - _threads)
 
 
 def sentence_of(error: Exception) -> str:

@@ -9,7 +9,7 @@ import streamlit as st
 from anoncore import Microdata, Release
 from anoncore.algorithms import Algorithm
 from anoncore.base.compile_time import recorded
-from dashboard import compute, jobs, state, warmup
+from dashboard import compute, jobs, state
 from dashboard.markdown import escaped
 from dashboard.state import LoadedTable, Tags
 
@@ -102,6 +102,4 @@ def progress() -> None:
         st.rerun()
     job = found.job
     st.progress(job.fraction, text=f"{found.algorithm.title}: {job.text}")
-    if not warmup.is_ready():
-        st.caption("The method is being compiled for this machine, which takes a while and happens only once.")
     st.button("Cancel", key="cancel-run", on_click=job.cancel, help="Stop this run; nothing is kept of it.")

@@ -17,7 +17,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from anoncore import AnonymizationError, Hierarchy, Microdata, datasets
 from anoncore.base.memory import CELL_BYTES, require_memory
-from dashboard import compute, session_file
+from dashboard import compute
 from dashboard.board.bench import Bench
 from dashboard.board.wishes import History, Wishes, first_wishes
 from dashboard.workspace import LoadedTable, MicrodataStore, Run, Tags, Workspace, Workspaces, untagged
@@ -322,6 +322,8 @@ def change_run(run_id: str, label: str | None = None, pinned: bool | None = None
 
 def open_session(content: bytes) -> int:
     """Put a saved session into this workspace; returns how many runs came. Raises DataError and changes nothing."""
+    from dashboard import session_file
+
     here = workspace()
     saved = session_file.read(content, builtin_table, _microdata.get)
     before = here.runs
@@ -339,6 +341,9 @@ def open_session(content: bytes) -> int:
 
 def read_session(content: bytes) -> tuple[Run, ...]:
     """The runs of a saved session, which stay outside this workspace. Raises DataError for a file that is none."""
+    # What is published with is not needed by the first page, and takes half a second to import.
+    from dashboard import session_file
+
     return session_file.read(content, builtin_table, _microdata.get).runs
 
 

@@ -101,9 +101,10 @@ class Workshop:
                 self._waiting.discard(threading.get_ident())
                 self._asked.pop(key, None)
 
-    def is_waited_for(self, thread: int | None = None) -> bool:
-        """Whether a thread, or any, waits for something to be compiled."""
-        return bool(self._waiting) if thread is None else thread in self._waiting
+    def waiting(self) -> frozenset[int]:
+        """The threads that wait for something to be compiled."""
+        with self._changed:
+            return frozenset(self._waiting)
 
     def close(self) -> None:
         """End all processes; what is asked for from now on is compiled by whoever asks."""
@@ -152,6 +153,7 @@ class Workshop:
                     break
                 worker.tell(order)
         worker.close()
+        worker.process.stdout.close()
         with self._changed:
             if worker in self._workers:
                 self._workers.remove(worker)
@@ -212,9 +214,9 @@ def stop() -> None:
         _workshop.close()
 
 
-def is_waited_for(thread: int | None = None) -> bool:
-    """Whether a thread of this process, or any, waits for something to be compiled."""
-    return _workshop is not None and _workshop.is_waited_for(thread)
+def waiting() -> frozenset[int]:
+    """The threads of this process that wait for something to be compiled."""
+    return _workshop.waiting() if _workshop is not None else frozenset()
 
 
 def load_modules() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import poisson
 
 from anoncore.attacks.lift import interval_of_mean, right_guesses
 from anoncore.base.errors import ReleaseError
@@ -337,6 +336,9 @@ def expected_shares(shares: Floats, size: int, known: CellKnowledge) -> Floats:
     """
     if size > LARGEST_CLASS or (shares > 0).sum() < 2:
         return shares
+    # It takes longer to import than most programs that import this file run.
+    from scipy.stats import poisson
+
     terms = np.asarray(poisson.pmf(np.arange(size + 1)[:, None], size * shares))
     every = np.arange(size + 1)
     if known.all_below:

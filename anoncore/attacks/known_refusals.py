@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 from math import lgamma, log
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Floats, Int32, Int64
@@ -17,6 +16,9 @@ from anoncore.privacy.refusals import Refusals
 from anoncore.release.release import Release
 from anoncore.requirements import CheckSet
 from anoncore.table.microdata import SensitiveValues
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 MOST_COUNTED = 20_000
 """Worlds of linked classes up to which all are counted."""
@@ -101,6 +103,8 @@ class _Readers:
 
     def _links(self) -> csr_array:
         """Which refusals have rows in which classes, (n_refusals, n_classes)."""
+        from scipy.sparse import csr_array
+
         refusals = self.refusals
         of_group = np.repeat(np.arange(len(refusals)), np.diff(refusals.refusal_start))
         of_entry = np.repeat(of_group, np.diff(refusals.group_start))
@@ -126,6 +130,9 @@ class _Readers:
         """Classes that these refusals link, directly or through others, with the refusals that link them."""
         if not len(chosen):
             return []
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
         links = self.classes_of[chosen]
         n = len(chosen)
         touched = np.unique(links.indices)

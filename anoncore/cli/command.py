@@ -53,6 +53,11 @@ COMMANDS = {
     ),
     "algorithms": Command("lists", "add_algorithms_options", "List the algorithms with their fields."),
     "requirements": Command("lists", "add_requirements_options", "List the requirements with their fields."),
+    "warm-up": Command(
+        "warming",
+        "add_options",
+        "Compile all methods and measures now, once on this machine, so that nobody waits for it later.",
+    ),
 }
 
 

@@ -86,6 +86,18 @@ def folder_of_this_process() -> Path:
         return prepared(root(), digest)
 
 
+@cache
+def made(folder: str) -> None:
+    """Make a folder, once in each process."""
+    os.makedirs(folder, exist_ok=True)
+
+
+@cache
+def stamp_of(source: Path) -> str:
+    """A digest of one file, read once in each process."""
+    return sha256(source.read_bytes()).hexdigest()
+
+
 class CompiledCode(_CacheLocator):  # type: ignore[misc]
     """Tells numba where the compiled code of one function lies and which state of its source it belongs to."""
 
@@ -99,7 +111,7 @@ class CompiledCode(_CacheLocator):  # type: ignore[misc]
     def from_function(cls, function: Any, source: str) -> CompiledCode:
         """The place of a function's compiled code; numba calls this once for each function."""
         locator = cls(function, source)
-        locator.ensure_cache_path()
+        made(locator.get_cache_path())
         return locator
 
     def get_cache_path(self) -> str:
@@ -108,7 +120,7 @@ class CompiledCode(_CacheLocator):  # type: ignore[misc]
 
     def get_source_stamp(self) -> str:
         """A digest of the function's own file, for functions that are defined outside the folder of the kernels."""
-        return sha256(self._source.read_bytes()).hexdigest()
+        return stamp_of(self._source)
 
     def get_disambiguator(self) -> str:
         """What tells functions of one name in one file apart: their line."""
@@ -215,6 +227,15 @@ def keep(function: Any, dispatcher: Any) -> None:
             return compile_or_load(signature)
 
     dispatcher.compile = compile
+
+
+def compile_for(function: Any, arguments: tuple[Any, ...] | None) -> None:
+    """Compile a kernel for arguments of these types, or the level of a requirement (None), without asking anybody."""
+    with asking_nobody():
+        if arguments is None:
+            _ = function.address
+        else:
+            function.compile(arguments)
 
 
 def kept_level(function: Any, signature: Any) -> CFunc:

@@ -7,17 +7,21 @@ spreads a region evenly over its values, so what a bin gets of a region is the s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from anoncore.kernels.arrays import Codes, Floats
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.utility.reconstruction import Column, Reader, pairs_of
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 Bins = npt.NDArray[np.int64]
+Shape = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,14 +75,21 @@ def _expected(reader: Reader, first: str, second: str, bins: tuple[Bins, Bins]) 
         )
         return np.asarray(mine.T @ (theirs / partition.sizes[:, None]))
     cells, others, rows = pairs_of(one.of_row, other.of_row, one.n_regions, other.n_regions)
-    linked = csr_array((rows.astype(np.float64), (cells, others)), shape=(one.n_regions, other.n_regions))
+    linked = _sparse(rows, cells, others, (one.n_regions, other.n_regions))
     return np.asarray(shares[0].T @ (linked @ shares[1]))
 
 
 def _indicator(bin_of: Bins) -> csr_array:
     """1 where a code lies in a bin, (n_bins, n_codes)."""
     n_codes = len(bin_of)
-    return csr_array((np.ones(n_codes), (bin_of, np.arange(n_codes))), shape=(int(bin_of.max()) + 1, n_codes))
+    return _sparse(np.ones(n_codes), bin_of, np.arange(n_codes), (int(bin_of.max()) + 1, n_codes))
+
+
+def _sparse(values: npt.NDArray[Any], rows: npt.NDArray[Any], columns: npt.NDArray[Any], shape: Shape) -> csr_array:
+    """The matrix of a shape with these values in these rows and columns, and 0 elsewhere."""
+    from scipy.sparse import csr_array
+
+    return csr_array((values.astype(np.float64), (rows, columns)), shape=shape)
 
 
 def _shares_of_bins(column: Column, bin_of: Bins) -> Floats:
@@ -97,5 +108,5 @@ def _shares_of_bins(column: Column, bin_of: Bins) -> Floats:
 def _rows_of_groups(column: Column, shares: Floats, partition: Partition) -> Floats:
     """Expected rows of each group in each bin, float (n_groups, n_bins)."""
     groups, cells, rows = pairs_of(partition.group, column.of_row, partition.n_groups, column.n_regions)
-    counts = csr_array((rows.astype(np.float64), (groups, cells)), shape=(partition.n_groups, column.n_regions))
+    counts = _sparse(rows, groups, cells, (partition.n_groups, column.n_regions))
     return np.asarray(counts @ shares)

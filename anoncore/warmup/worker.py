@@ -95,11 +95,7 @@ def compile_ordered(order: dict[str, str]) -> str:
             function = getattr(function, name)
         # The types come from the process that started this one, through a pipe that nobody else can write to.
         arguments = pickle.loads(b64decode(order["arguments"]))
-        with compiled_code.asking_nobody():
-            if arguments is None:
-                _ = function.address
-            else:
-                function.compile(arguments)
+        compiled_code.compile_for(function, arguments)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return ""

@@ -1,0 +1,32 @@
+"""The command `anoncore warm-up`: compile beforehand whatever the first runs would have to wait for."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from anoncore.kernels.compiled_code import folder_of_this_process
+from anoncore.warmup import marks
+from anoncore.warmup.tasks import run_task, tasks
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Give the parser of the command its options."""
+    command.add_argument("--again", action="store_true", help="also do what was done before on this machine")
+    command.set_defaults(command=_warm_up)
+
+
+def _warm_up(arguments: argparse.Namespace) -> int:
+    every = tasks()
+    wanted = [task for task in every if arguments.again or not marks.is_done(task.name)]
+    n_failed = 0
+    for place, task in enumerate(wanted, 1):
+        begin = time.perf_counter()
+        problem = run_task(task)
+        told = f"failed: {problem}" if problem else f"{time.perf_counter() - begin:.1f} s"
+        print(f"[{place}/{len(wanted)}] {task.title} ({told})", flush=True)
+        n_failed += bool(problem)
+    if len(wanted) < len(every):
+        print(f"{len(every) - len(wanted)} of {len(every)} were compiled before.")
+    print(f"The compiled code lies in {folder_of_this_process()}.")
+    return int(n_failed > 0)
