@@ -12,13 +12,14 @@ if str(HERE.parent) not in sys.path:
 
 import streamlit as st  # noqa: E402
 
-from dashboard import quiet_log, retention, routes, runner, sidebar, state, warmup  # noqa: E402
+from dashboard import ending, quiet_log, retention, routes, runner, sidebar, state, warmup  # noqa: E402
 
 
 def main() -> None:
     """Draw the frame around every page, then the page."""
     quiet_log.install()
     retention.start()
+    ending.start()
     warmup.start()
     state.follow_address()
     runner.take_finished()
@@ -48,6 +49,7 @@ def main() -> None:
         st.title(route.title)
     chosen.run()
     runner.announce()
+    warmup.set_drawn()
 
 
 main()

@@ -38,8 +38,8 @@ URGENT_NICENESS = 2
 _logger = logging.getLogger(__name__)
 _queue = JobQueue(MAX_WORKERS, SLICE_SECONDS)
 _urgent = JobQueue(MAX_WORKERS, SLICE_SECONDS)
-_threads: set[int] = set()
-_threads_lock = threading.Lock()
+_running: dict[Job, threading.Thread] = {}
+_running_lock = threading.Lock()
 
 
 class Job:
@@ -54,7 +54,6 @@ class Job:
         self.fraction = 0.0
         self.ticket: Ticket | None = None
         self.queue = _queue
-        self.thread: int | None = None
         self.can_pause = False
         self._said = ""
         self._held = 0.0
@@ -72,7 +71,7 @@ class Job:
     @property
     def text(self) -> str:
         """What the work does or waits for, or its place in the queue."""
-        if self.running and _waits_for_compiler(self.thread):
+        if self.running and _waits_for_compiler(self):
             return warmup.TEXT
         place = self.queue.place(self.ticket) if self.ticket is not None else 0
         if place == 0:
@@ -98,6 +97,8 @@ class Job:
         self._end("cancelled")
         if self.ticket is not None and not (self.ticket.has_begun and self.ticket.has_turn):
             self.queue.leave(self.ticket)
+            if not self.ticket.has_begun:
+                _forget(self)
 
     def wait(self, seconds: float) -> bool:
         """Wait until the work ended, at most so long; returns whether it ended."""
@@ -106,9 +107,6 @@ class Job:
     def run(self, work: Callable[[Report], Any]) -> None:
         """Do the work in this thread; every error becomes a sentence."""
         start = time.perf_counter()
-        self.thread = threading.get_ident()
-        with _threads_lock:
-            _threads.add(self.thread)
         try:
             self.report(0.0, "Starting")
             self.value = work(self.report)
@@ -118,9 +116,6 @@ class Job:
             self._end("cancelled")
         except Exception as error:
             self._end("failed", sentence_of(error))
-        finally:
-            with _threads_lock:
-                _threads.discard(self.thread)
 
     def _end(self, status: Status, error: str = "") -> None:
         with self._lock:
@@ -131,15 +126,29 @@ class Job:
         self._ended.set()
 
 
-def _waits_for_compiler(thread: int | None) -> bool:
-    """Whether the job of this thread waits for something to be compiled: the thread itself, or one that some job
-    started.
-    """
-    if thread is None:
-        return False
+def _waits_for_compiler(job: Job) -> bool:
+    """Whether the thread of a job that has begun waits for something to be compiled, or one that some job started."""
     waiting = warmup.waiting()
-    with _threads_lock:
-        return thread in waiting or bool(waiting - _threads)
+    with _running_lock:
+        if job not in _running or not waiting:
+            return False
+        return _running[job].ident in waiting or bool(waiting - {thread.ident for thread in _running.values()})
+
+
+def cancel_all(seconds: float) -> bool:
+    """Cancel every job and wait until their threads have cleared up behind themselves, at most so long.
+
+    Returns whether all have ended.
+    """
+    with _running_lock:
+        left = dict(_running)
+    for job in left:
+        job.cancel()
+    end = time.monotonic() + seconds
+    for thread in left.values():
+        if thread.ident is not None:
+            thread.join(max(end - time.monotonic(), 0.0))
+    return not any(thread.is_alive() for thread in left.values())
 
 
 def sentence_of(error: Exception) -> str:
@@ -170,6 +179,8 @@ def start(
     niceness = URGENT_NICENESS if urgent else NICENESS
     thread = threading.Thread(target=_work, args=(job, work, niceness), name=f"job {title}", daemon=True)
     job.ticket = Ticket(owner, thread.start)
+    with _running_lock:
+        _running[job] = thread
     job.queue.enter(job.ticket)
     return job
 
@@ -179,8 +190,14 @@ def _work(job: Job, work: Callable[[Report], Any], niceness: int) -> None:
         _stand_back(niceness)
         job.run(work)
     finally:
+        _forget(job)
         if job.ticket is not None:
             job.queue.leave(job.ticket)
+
+
+def _forget(job: Job) -> None:
+    with _running_lock:
+        _running.pop(job, None)
 
 
 def _stand_back(niceness: int) -> None:

@@ -9,11 +9,11 @@ import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from anoncore import DataError, Hierarchy
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.base.memory import resident_memory
+from anoncore.base.temporary import temporary_directory
 from anoncore.engines.large_run import check_output
 from anoncore.engines.table_sample import TableSample, sample_table
 from anoncore.recipes.engine_choice import run_on_disk
@@ -96,8 +96,8 @@ def draw_sample(source: LargeSource, size: int) -> Sampling:
 
     def work(report: jobs.Report) -> TableSample:
         report(0.0, "Opening the table; text files and SQLite are converted first, which takes a while")
-        with TemporaryDirectory(prefix="anoncore-") as folder:
-            table = LargeTable(source.path, Path(folder), source.table)
+        with temporary_directory() as folder:
+            table = LargeTable(source.path, folder, source.table)
             try:
                 return sample_table(table, size, seed=0, progress=report)
             finally:

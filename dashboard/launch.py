@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 APP = HERE / "app.py"
+
+
+def _get_ready() -> None:
+    """Begin to compile and to import what the first page needs while the server is starting."""
+    if str(HERE.parent) not in sys.path:
+        sys.path.insert(0, str(HERE.parent))
+    try:
+        from dashboard import warmup
+
+        warmup.start()
+    except Exception:
+        # The page says what is wrong when it is asked for.
+        logging.getLogger(__name__).debug("Getting ready failed", exc_info=True)
 
 
 def launch(argv: Sequence[str] = ()) -> int:
@@ -17,6 +33,7 @@ def launch(argv: Sequence[str] = ()) -> int:
     more than the settings that come with the program. Those lie beside app.py in an installed package, where Streamlit
     finds them, and one folder up in the source tree, which becomes the working directory for that.
     """
+    threading.Thread(target=_get_ready, name="launch", daemon=True).start()
     from streamlit.web import cli
 
     if not (HERE / ".streamlit" / "config.toml").is_file():

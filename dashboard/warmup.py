@@ -27,13 +27,18 @@ from anoncore.warmup import marks
 from anoncore.warmup.worker import key_of, order_of
 from dashboard import garbage
 
-MODULES = ("plotly.graph_objects", "anoncore.privacy", "anoncore.attacks", "anoncore.utility", "sklearn.tree")
+FIRST_MODULES = ("anoncore.algorithms", "anoncore.search.keeping", "anoncore.measures.criteria")
+"""What the first page needs."""
+LATER_MODULES = ("plotly.graph_objects", "anoncore.publishing", "scipy.stats", "sklearn.tree")
+"""What other pages need."""
 WORKERS = 2
 """Processes that compile. One of them does nothing but what somebody waits for."""
 NICENESS = 15
 """How far they stand back behind the server (Unix: 0 not at all, 19 most)."""
 IDLE_SECONDS = 120.0
 """How long a process is kept that has nothing to do."""
+EVERY_SECONDS = 0.3
+"""How often a page that waits says so."""
 TEXT = "Compiling for this machine, which happens once"
 
 _logger = logging.getLogger(__name__)
@@ -95,11 +100,23 @@ class Workshop:
                 self._asked[key] = order
                 self._changed.notify_all()
             self._waiting.add(threading.get_ident())
-            try:
-                self._changed.wait_for(lambda: not self._workers or not (key in self._asked or self._is_in_work(key)))
-            finally:
+        try:
+            self._wait(key)
+        finally:
+            with self._changed:
                 self._waiting.discard(threading.get_ident())
-                self._asked.pop(key, None)
+
+    def _wait(self, key: str) -> None:
+        # Streamlit takes a second to import, and the processes are started before it is there.
+        from dashboard import waiting
+
+        with waiting.told(TEXT) as tell:
+            while True:
+                with self._changed:
+                    if not self._workers or not (key in self._asked or self._is_in_work(key)):
+                        return
+                    self._changed.wait(EVERY_SECONDS)
+                tell()
 
     def waiting(self) -> frozenset[int]:
         """The threads that wait for something to be compiled."""
@@ -193,6 +210,7 @@ class Workshop:
 
 _lock = threading.Lock()
 _workshop: Workshop | None = None
+_drawn = threading.Event()
 
 
 def start() -> Workshop:
@@ -202,10 +220,20 @@ def start() -> Workshop:
         if _workshop is None:
             _workshop = Workshop()
             compiled_code.compile_elsewhere(_workshop.ask)
-            if not marks.is_done(marks.EVERYTHING):
+            if not is_complete():
                 _workshop.do_tasks()
             threading.Thread(target=load_modules, name="warm-up", daemon=True).start()
         return _workshop
+
+
+def is_complete() -> bool:
+    """Whether all tasks were done on this machine, so that hardly anything is left to be compiled."""
+    return marks.is_done(marks.EVERYTHING)
+
+
+def set_drawn() -> None:
+    """Say that the first page has been drawn, so that there is time for what other pages need."""
+    _drawn.set()
 
 
 def stop() -> None:
@@ -220,9 +248,13 @@ def waiting() -> frozenset[int]:
 
 
 def load_modules() -> None:
-    """Import what pages need later, so that no visitor waits for it."""
+    """Import what the first page needs, and once it is drawn, what others need, so that no visitor waits for it."""
     try:
-        for module in MODULES:
+        for module in FIRST_MODULES:
+            importlib.import_module(module)
+        _drawn.wait()
+        compiled_code.load_compiler()
+        for module in LATER_MODULES:
             importlib.import_module(module)
     except Exception:
         _logger.exception("Not everything could be imported beforehand")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from anoncore.base.errors import DataError
 from anoncore.base.faults import writing
+from anoncore.base.temporary import nothing_removed, removed_at_end
 
 try:
     import fcntl
@@ -38,14 +39,15 @@ def folder_when_complete(target: Path, replace: bool = False) -> Iterator[Path]:
             parts.mkdir()
             yield parts
             old = hidden / "old"
-            if target.exists():
-                os.replace(target, old)
-            try:
-                os.replace(parts, target)
-            except BaseException:
-                if old.exists():
-                    os.replace(old, target)
-                raise
+            with nothing_removed():
+                if target.exists():
+                    os.replace(target, old)
+                try:
+                    os.replace(parts, target)
+                except BaseException:
+                    if old.exists():
+                        os.replace(old, target)
+                    raise
 
 
 def _put_back(target: Path) -> None:
@@ -65,13 +67,13 @@ def temporary_folder(parent: Path, name: str) -> Iterator[Path]:
     folder = parent / f".{name}.{secrets.token_hex(4)}.part"
     folder.mkdir(mode=0o700)  # it holds rows as they were
     lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR)
-    try:
-        if fcntl is not None:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield folder
-    finally:
-        os.close(lock)
-        shutil.rmtree(folder, ignore_errors=True)
+    with removed_at_end(folder):
+        try:
+            if fcntl is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            yield folder
+        finally:
+            os.close(lock)
 
 
 def _is_abandoned(folder: Path) -> bool:

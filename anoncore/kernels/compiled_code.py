@@ -26,6 +26,7 @@ from uuid import uuid4
 import numba
 from numba.core.caching import FunctionCache, _CacheLocator
 from numba.core.ccallback import CFunc
+from numba.core.registry import cpu_target
 from platformdirs import user_cache_path
 
 if TYPE_CHECKING:
@@ -227,6 +228,12 @@ def keep(function: Any, dispatcher: Any) -> None:
             return compile_or_load(signature)
 
     dispatcher.compile = compile
+
+
+def load_compiler() -> None:
+    """Import what loading compiled code needs, which numba does at the first call otherwise."""
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
 
 
 def compile_for(function: Any, arguments: tuple[Any, ...] | None) -> None:

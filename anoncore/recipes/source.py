@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import pandas as pd
@@ -15,6 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from anoncore.base.errors import DataError, RecipeError
 from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.base.model import Model
+from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing, quoted
 from anoncore.base.toml import plain
 from anoncore.sources import read_table, table_sheets
@@ -115,8 +115,8 @@ def _folder_or_database(path: Path, source: Source) -> pd.DataFrame:
     # DuckDB is loaded only for what the readers of single files do not know.
     from anoncore.sources.large_table import LargeTable
 
-    with TemporaryDirectory() as workspace:
-        large_table = LargeTable(path, Path(workspace), source.table, source.encoding, source.missing)
+    with temporary_directory() as workspace:
+        large_table = LargeTable(path, workspace, source.table, source.encoding, source.missing)
         try:
             require_memory(large_table.n_rows * len(large_table.names) * CELL_BYTES, f"'{path.name}'", ON_DISK)
             return large_table.frame()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 import weakref
 from collections.abc import Iterator
 
@@ -50,8 +51,13 @@ def test_what_became_garbage_after_it_was_set_aside_is_collected(collect: object
 
 
 @pytest.mark.slow
-def test_everything_is_set_aside_once_all_is_warm() -> None:
+def test_everything_is_set_aside_once_all_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[Knot] = []
-    warmup._warm_up(lambda names: loaded.append(Knot()))
-    assert len(loaded) == 2
+    monkeypatch.setattr(warmup, "_drawn", threading.Event())
+    monkeypatch.setattr(warmup.compiled_code, "load_compiler", lambda: loaded.append(Knot()))
+    for modules in ("FIRST_MODULES", "LATER_MODULES"):
+        monkeypatch.setattr(warmup, modules, ())
+    warmup.set_drawn()
+    warmup.load_modules()
+    assert len(loaded) == 1
     assert not any(isinstance(one, Knot) for one in gc.get_objects())

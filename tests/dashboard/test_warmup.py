@@ -298,7 +298,11 @@ print(stable_order(np.array([3, 1, 2], kind), 4, np.arange(3)).tolist(), flush=T
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
     both = [
         subprocess.Popen(
-            [sys.executable, "-c", script, kind], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", script, kind],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         for kind in ("int64", "int32")
     ]
