@@ -32,8 +32,8 @@ FIRST_MODULES = ("anoncore.algorithms", "anoncore.search.keeping", "anoncore.mea
 LATER_MODULES = ("plotly.graph_objects", "anoncore.publishing", "scipy.stats", "sklearn.tree")
 """What other pages need."""
 WORKERS = 2
-"""Processes that compile. One of them does nothing but what somebody waits for."""
-NICENESS = 15
+"""Processes that compile."""
+NICENESS = 10
 """How far they stand back behind the server (Unix: 0 not at all, 19 most)."""
 IDLE_SECONDS = 120.0
 """How long a process is kept that has nothing to do."""
@@ -45,11 +45,10 @@ _logger = logging.getLogger(__name__)
 
 
 class Worker:
-    """One process that compiles, what it compiles now, and whether it may take tasks that nobody waits for."""
+    """One process that compiles, and what it compiles now."""
 
-    def __init__(self, process: subprocess.Popen[str], takes_tasks: bool) -> None:
+    def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
-        self.takes_tasks = takes_tasks
         self.compiles = ""
 
     def tell(self, order: dict[str, str]) -> None:
@@ -142,7 +141,7 @@ class Workshop:
         package = str(Path(anoncore.__file__).parents[1])
         path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
         try:
-            for place in range(self._n_workers):
+            for _ in range(self._n_workers):
                 process = subprocess.Popen(
                     self._command,
                     stdin=subprocess.PIPE,
@@ -153,7 +152,7 @@ class Workshop:
                     env={**os.environ, "PYTHONPATH": path},
                     creationflags=getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0),
                 )
-                worker = Worker(process, takes_tasks=place == 0)
+                worker = Worker(process)
                 self._workers.append(worker)
                 threading.Thread(target=self._serve, args=(worker,), name="workshop", daemon=True).start()
         except OSError:
@@ -171,12 +170,13 @@ class Workshop:
                 worker.tell(order)
         worker.close()
         worker.process.stdout.close()
+        code = worker.process.wait()
         with self._changed:
             if worker in self._workers:
                 self._workers.remove(worker)
             worker.compiles = ""
-            if worker.process.wait() != 0 and not self._is_closed:
-                _logger.error("A process that compiles ended with code %d", worker.process.returncode)
+            if code != 0 and not self._is_closed:
+                _logger.error("A process that compiles ended with code %d", code)
                 self._is_broken = True
             self._changed.notify_all()
 
@@ -200,7 +200,7 @@ class Workshop:
                     key = next(iter(self._asked))
                     worker.compiles = key
                     return self._asked.pop(key)
-                if not begins and worker.takes_tasks and self._orders:
+                if not begins and self._orders:
                     return self._orders.popleft()
                 if not self._changed.wait(IDLE_SECONDS) and not begins and not self._orders:
                     self._workers.remove(worker)

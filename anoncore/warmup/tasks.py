@@ -51,9 +51,11 @@ def tasks() -> tuple[Task, ...]:
     later = [name for name in ALGORITHMS if name not in first]
     found: list[Task] = []
     for name in first:
-        title = ALGORITHMS[name].title
-        found.append(Task(f"make-{name}", title, partial(_make, name)))
-        found.append(Task(f"judge-{name}", f"{title}: its numbers", partial(_judge, name)))
+        found.append(Task(f"make-{name}", ALGORITHMS[name].title, partial(_make, name)))
+    for name in first:
+        found.append(Task(f"judge-{name}", f"{ALGORITHMS[name].title}: its numbers", partial(_judge, name)))
+    # What the first release needs comes right after the second method, which another process can make meanwhile.
+    found.insert(2, found.pop(len(first)))
     for measure in SLOW_MEASURES:
         for name in first:
             title = f"{ALGORITHMS[name].title}: {_spoken(measure)}"

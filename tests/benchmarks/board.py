@@ -47,12 +47,12 @@ def opened(visitor: Visitor) -> None:
     )
     visitor.see("What do others know, and what must they not learn?", 60)
     for label, wanted in (("Known to others", KNOWN), ("Secret", [SECRET]), ("Names the person", [])):
-        _choose(visitor, label, wanted)
+        choose(visitor, label, wanted)
     visitor.page.get_by_role("button", name="Compare four methods").click()
     visitor.page.wait_for_function(NO_ESTIMATE, timeout=300_000)
 
 
-def _choose(visitor: Visitor, label: str, wanted: list[str]) -> None:
+def choose(visitor: Visitor, label: str, wanted: list[str]) -> None:
     """Let a list of columns be exactly these."""
     box = visitor.page.get_by_test_id("stMultiSelect").filter(has_text=label).first
     field = box.locator("input").first

@@ -116,7 +116,7 @@ def test_what_somebody_waits_for_comes_before_tasks_and_within_them(open_worksho
 
 def test_nothing_is_compiled_by_two_processes_at_a_time() -> None:
     workshop = Workshop([sys.executable, "-c", "input()"], 0)
-    first, second = (warmup.Worker(None, takes_tasks=True) for _ in range(2))
+    first, second = (warmup.Worker(None) for _ in range(2))
     workshop._workers += [first, second]
     key = key_of(wanted("shared"))
     assert workshop._next(first, {"begins": key}) == {}
