@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import sys
@@ -24,13 +25,16 @@ _started = threading.Lock()
 
 
 def start() -> None:
-    """End this process as soon as the server has stopped; only the first call in a process that serves pages counts."""
-    if runtime.exists() and _started.acquire(blocking=False):
-        threading.Thread(target=_watch, args=(runtime.get_instance(),), name="ending", daemon=True).start()
+    """End this process as soon as its server has stopped; further calls do nothing, nor does one without a server."""
+    if _server() is not None and not _started.locked():
+        threading.Thread(target=watch, name="ending", daemon=True).start()
 
 
-def _watch(served: runtime.Runtime) -> None:
-    while not served.stopped.done():
+def watch() -> None:
+    """Wait until the server of this process, which may be yet to come, has stopped; then end the process."""
+    if not _started.acquire(blocking=False):
+        return
+    while not _has_stopped():
         time.sleep(EVERY_SECONDS)
     clear_up()
     # Python would wait for threads that compute. The server's own work is over.
@@ -38,6 +42,20 @@ def _watch(served: runtime.Runtime) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(0)
+
+
+def _server() -> runtime.Runtime | None:
+    """The server of this process; tests of pages put something else in its place."""
+    found = runtime.get_instance() if runtime.exists() else None
+    return found if isinstance(found, runtime.Runtime) else None
+
+
+def _has_stopped() -> bool:
+    server = _server()
+    # A server that has not started yet cannot tell.
+    with suppress(RuntimeError):
+        return server is not None and asyncio.isfuture(server.stopped) and server.stopped.done()
+    return False
 
 
 def clear_up(grace_seconds: float = GRACE_SECONDS) -> None:

@@ -14,13 +14,16 @@ APP = HERE / "app.py"
 
 
 def _get_ready() -> None:
-    """Begin to compile and to import what the first page needs while the server is starting."""
+    """Begin to compile and to import what the first page needs while the server starts, and watch for its end."""
     if str(HERE.parent) not in sys.path:
         sys.path.insert(0, str(HERE.parent))
     try:
         from dashboard import warmup
 
         warmup.start()
+        from dashboard import ending
+
+        ending.watch()
     except Exception:
         # The page says what is wrong when it is asked for.
         logging.getLogger(__name__).debug("Getting ready failed", exc_info=True)
@@ -33,11 +36,11 @@ def launch(argv: Sequence[str] = ()) -> int:
     more than the settings that come with the program. Those lie beside app.py in an installed package, where Streamlit
     finds them, and one folder up in the source tree, which becomes the working directory for that.
     """
-    threading.Thread(target=_get_ready, name="launch", daemon=True).start()
     from streamlit.web import cli
 
     if not (HERE / ".streamlit" / "config.toml").is_file():
         os.chdir(HERE.parent)
+    threading.Thread(target=_get_ready, name="launch", daemon=True).start()
     try:
         cli.main(["run", str(APP), *argv], prog_name="anoncore dashboard", standalone_mode=False)
     except SystemExit as stop:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import psutil
 import pytest
+from streamlit.runtime import Runtime
 
 from anoncore.base import temporary
 from anoncore.engines.output_folder import folder_when_complete
@@ -75,6 +79,22 @@ def test_what_is_half_written_is_removed_and_what_was_there_stays(tmp_path: Path
     ending.clear_up(0.0)
     assert [path.name for path in tmp_path.iterdir()] == ["release"]
     assert (target / "old.csv").read_text() == "as before"
+
+
+def test_only_a_server_that_has_stopped_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not ending._has_stopped()
+    monkeypatch.setattr(Runtime, "_instance", MagicMock())
+    assert not ending._has_stopped(), "tests of pages have something in the place of a server"
+    server = Runtime.__new__(Runtime)
+    monkeypatch.setattr(Runtime, "_instance", server)
+    server._async_objs = None
+    assert not ending._has_stopped(), "it has not started"
+    stopped: asyncio.Future[None] = asyncio.Future(loop=asyncio.new_event_loop())
+    server._async_objs = SimpleNamespace(stopped=stopped)
+    assert not ending._has_stopped()
+    stopped.set_result(None)
+    assert ending._has_stopped()
+    stopped.get_loop().close()
 
 
 def test_nothing_is_removed_between_two_steps_that_belong_together(tmp_path: Path) -> None:

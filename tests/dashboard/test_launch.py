@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import tomllib
 from pathlib import Path
 
@@ -11,6 +12,14 @@ import pytest
 from dashboard import launch
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def ready(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Nothing is compiled beside these tests; whether it would have begun."""
+    begun = threading.Event()
+    monkeypatch.setattr(launch, "_get_ready", begun.set)
+    return begun
 
 
 @pytest.fixture
@@ -22,8 +31,11 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[list[
     return seen
 
 
-def test_it_runs_the_app_where_its_settings_are_found(started: list[tuple[list[str], Path]]) -> None:
+def test_it_runs_the_app_where_its_settings_are_found(
+    started: list[tuple[list[str], Path]], ready: threading.Event
+) -> None:
     assert launch.launch(["--server.port", "8600"]) == 0
+    assert ready.wait(10), "compiling begins with the server"
     arguments, folder = started[0]
     assert arguments == ["run", str(ROOT / "dashboard" / "app.py"), "--server.port", "8600"]
     assert (folder / ".streamlit" / "config.toml").is_file()
