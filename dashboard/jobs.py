@@ -69,9 +69,18 @@ class Job:
         return self.status == "running"
 
     @property
+    def waits_for_compiler(self) -> bool:
+        """Whether its thread waits for something to be compiled, or a thread that some job started."""
+        waiting = warmup.waiting()
+        with _running_lock:
+            if self not in _running or not waiting or not self.running:
+                return False
+            return _running[self].ident in waiting or bool(waiting - {thread.ident for thread in _running.values()})
+
+    @property
     def text(self) -> str:
         """What the work does or waits for, or its place in the queue."""
-        if self.running and _waits_for_compiler(self):
+        if self.waits_for_compiler:
             return warmup.TEXT
         place = self.queue.place(self.ticket) if self.ticket is not None else 0
         if place == 0:
@@ -124,15 +133,6 @@ class Job:
             if self.status == "cancelled":
                 self.value = None
         self._ended.set()
-
-
-def _waits_for_compiler(job: Job) -> bool:
-    """Whether the thread of a job that has begun waits for something to be compiled, or one that some job started."""
-    waiting = warmup.waiting()
-    with _running_lock:
-        if job not in _running or not waiting:
-            return False
-        return _running[job].ident in waiting or bool(waiting - {thread.ident for thread in _running.values()})
 
 
 def cancel_all(seconds: float) -> bool:

@@ -9,6 +9,11 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
+def is_page() -> bool:
+    """Whether this thread draws a page."""
+    return get_script_run_ctx(suppress_warning=True) is not None
+
+
 @contextmanager
 def told(text: str) -> Iterator[Callable[[], None]]:
     """Inside this block, call what it gives again and again: it writes the text where the page is being drawn.
@@ -16,7 +21,7 @@ def told(text: str) -> Iterator[Callable[[], None]]:
     Drawing anything ends the run of a page whose visitor has gone elsewhere. In a thread that draws no page it does
     nothing.
     """
-    if get_script_run_ctx(suppress_warning=True) is None:
+    if not is_page():
         yield lambda: None
         return
     places: list[st.delta_generator.DeltaGenerator] = []

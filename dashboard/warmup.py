@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -93,32 +93,34 @@ class Workshop:
         except Exception:
             _logger.exception("%s has types that no other process can be told", wanted.name)
             return
+        # Streamlit takes a second to import, and the processes are started before it is there.
+        from dashboard import waiting
+
         with self._changed:
             self._start()
             if not self._is_in_work(key):
                 self._asked[key] = order
                 self._changed.notify_all()
-            self._waiting.add(threading.get_ident())
+            if not waiting.is_page():
+                self._waiting.add(threading.get_ident())
         try:
-            self._wait(key)
+            with waiting.told(TEXT) as tell:
+                self._wait(key, tell)
         finally:
             with self._changed:
                 self._waiting.discard(threading.get_ident())
 
-    def _wait(self, key: str) -> None:
-        # Streamlit takes a second to import, and the processes are started before it is there.
-        from dashboard import waiting
-
-        with waiting.told(TEXT) as tell:
-            while True:
-                with self._changed:
-                    if not self._workers or not (key in self._asked or self._is_in_work(key)):
-                        return
-                    self._changed.wait(EVERY_SECONDS)
-                tell()
+    def _wait(self, key: str, tell: Callable[[], None]) -> None:
+        """Wait until something is compiled, or until nobody is left who could, and say so again and again."""
+        while True:
+            with self._changed:
+                if not self._workers or not (key in self._asked or self._is_in_work(key)):
+                    return
+                self._changed.wait(EVERY_SECONDS)
+            tell()
 
     def waiting(self) -> frozenset[int]:
-        """The threads that wait for something to be compiled."""
+        """The threads that wait for something to be compiled, but for those that draw pages."""
         with self._changed:
             return frozenset(self._waiting)
 

@@ -26,6 +26,7 @@ from uuid import uuid4
 import numba
 from numba.core.caching import FunctionCache, _CacheLocator
 from numba.core.ccallback import CFunc
+from numba.core.event import trigger_event
 from numba.core.registry import cpu_target
 from platformdirs import user_cache_path
 
@@ -198,7 +199,9 @@ def asking_nobody() -> Iterator[None]:
 def ask_first(wanted: Wanted, is_there: Callable[[], bool]) -> None:
     """Before loading or compiling: where the code is not there, let it be compiled elsewhere."""
     if _elsewhere is not None and not getattr(_here, "compiles", False) and not is_there():
-        _elsewhere(wanted)
+        # Whoever counts the time that the compiler takes counts this as well.
+        with trigger_event("numba:compiler_lock"):
+            _elsewhere(wanted)
 
 
 @contextmanager

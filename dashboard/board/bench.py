@@ -100,6 +100,14 @@ class Bench:
         with self._lock:
             return any(_is_busy(attempt, self._measures) for attempt in self._wanted.values())
 
+    @property
+    def waits_for_compiler(self) -> bool:
+        """Whether something that is wished for waits until it is compiled on this machine."""
+        with self._lock:
+            wanted = list(self._wanted.values())
+        found = [job for one in wanted for job in (one.job, *(slow.job for slow in one.slow.values()))]
+        return any(job is not None and job.waits_for_compiler for job in found)
+
     def cancel(self) -> None:
         """Stop everything; called when the workspace closes."""
         for attempt in self.attempts:

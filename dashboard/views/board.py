@@ -11,7 +11,7 @@ from anoncore import AnonymizationError, Microdata
 from anoncore.algorithms import Algorithm
 from anoncore.search.keeping import asked as requirements_of
 from anoncore.search.keeping import keeping
-from dashboard import state
+from dashboard import state, warmup
 from dashboard.board import facts, grid, shipped
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.grid import Asked, Shown, SlowFacts
@@ -227,6 +227,8 @@ def _watch(bench: Bench, version: int) -> None:
     """Draw the page anew when something new is known."""
     if bench.version != version or not bench.is_busy:
         st.rerun()
+    if bench.waits_for_compiler:
+        st.caption(f"{warmup.TEXT}. The next releases need none of it.")
 
 
 def _map(shown: Sequence[Shown], bench: Bench | None, wishes: Wishes, data: Microdata) -> None:
