@@ -267,7 +267,7 @@ def test_a_server_compiles_nothing_itself_and_loads_what_was_compiled(tmp_path: 
 def test_a_server_that_can_ask_nobody_compiles_itself(tmp_path: Path) -> None:
     alone = started(tmp_path, "['/there/is/no/such/program']")
     told = alone.communicate(timeout=PATIENCE)[0].splitlines()
-    assert told == ["compiled here", "[1, 2, 0] True"]
+    assert (told[0], told[-1]) == ("compiled here", "[1, 2, 0] True")
 
 
 @pytest.mark.slow
