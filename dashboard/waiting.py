@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
@@ -24,7 +25,7 @@ def told(text: str) -> Iterator[Callable[[], None]]:
     if not is_page():
         yield lambda: None
         return
-    places: list[st.delta_generator.DeltaGenerator] = []
+    places: list[DeltaGenerator] = []
 
     def tell() -> None:
         if not places:

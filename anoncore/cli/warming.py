@@ -6,8 +6,7 @@ import argparse
 import time
 
 from anoncore.kernels.compiled_code import folder_of_this_process
-from anoncore.warmup import marks
-from anoncore.warmup.tasks import run_task, tasks
+from anoncore.warmup.tasks import left_tasks, run_task, tasks
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -18,7 +17,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def _warm_up(arguments: argparse.Namespace) -> int:
     every = tasks()
-    wanted = [task for task in every if arguments.again or not marks.is_done(task.name)]
+    wanted = every if arguments.again else left_tasks()
     n_failed = 0
     for place, task in enumerate(wanted, 1):
         begin = time.perf_counter()

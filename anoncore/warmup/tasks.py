@@ -81,9 +81,16 @@ def run_task(task: Task) -> str:
     except Exception as error:
         problem = f"{type(error).__name__}: {error}"
     marks.set_done(task.name)
-    if all(marks.is_done(one.name) for one in tasks()):
-        marks.set_done(marks.EVERYTHING)
+    left_tasks()
     return problem
+
+
+def left_tasks() -> tuple[Task, ...]:
+    """The tasks that were not done on this machine; where none is left, that is remembered."""
+    left = tuple(task for task in tasks() if not marks.is_done(task.name))
+    if not left:
+        marks.set_done(marks.EVERYTHING)
+    return left
 
 
 def _slug(measure: str) -> str:

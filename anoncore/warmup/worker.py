@@ -22,8 +22,7 @@ from typing import IO, Any
 
 from anoncore.kernels import compiled_code
 from anoncore.kernels.compiled_code import Wanted
-from anoncore.warmup import marks
-from anoncore.warmup.tasks import run_task, tasks
+from anoncore.warmup.tasks import left_tasks, run_task, tasks
 
 
 def order_of(wanted: Wanted) -> dict[str, str]:
@@ -73,7 +72,7 @@ def work(line: Line) -> None:
         if "task" in order:
             done = {"task": order["task"], "problem": do_task(order["task"], line)}
         elif "list" in order:
-            done = {"tasks": [task.name for task in tasks() if not marks.is_done(task.name)]}
+            done = {"tasks": [task.name for task in left_tasks()]}
         else:
             done = {"problem": compile_ordered(order)}
 
