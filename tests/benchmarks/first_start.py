@@ -71,6 +71,11 @@ class Probe(threading.Thread):
         return max(self.times, default=0.0)
 
 
+def told(text: str) -> None:
+    """Print what was measured as soon as it is known."""
+    print(f"  {text}", flush=True)
+
+
 def environment(cache: Path) -> dict[str, str]:
     """That of a fresh installation whose compiled code lies in `cache`."""
     found = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -98,7 +103,7 @@ def started(cache: Path) -> Iterator[tuple[str, float, float]]:
         end = time.perf_counter()
         process.send_signal(signal.SIGTERM)
         process.wait(60)
-        print(f"{'':>8}the server ended {time.perf_counter() - end:.2f} s after it was told to")
+        told(f"the server ended {time.perf_counter() - end:.2f} s after it was told to")
 
 
 def switches(chrome: Any, cache: Path, n: int) -> None:
@@ -108,16 +113,18 @@ def switches(chrome: Any, cache: Path, n: int) -> None:
         visitor.page.goto(f"{address}/")
         visitor.page.wait_for_function(BOARD, timeout=120_000)
         stands = time.perf_counter() - begin
+        told(f"the server answers after {answered:.2f} s, the board stands {stands - answered:.2f} s later")
         visitor.settle(120)
         probe = Probe(address)
         probe.start()
         times = []
         for place in range(n):
+            # The help of a link that was clicked would cover the next one.
+            visitor.page.mouse.move(5, 600)
             visitor.go(PAGES[place % len(PAGES)])
             times.append(visitor.seconds)
-        print(f"{'':>8}the server answers after {answered:.2f} s, the board stands {stands - answered:.2f} s later")
-        print(
-            f"{'':>8}{n} switches of pages: median {np.median(times):.2f} s, p95 {np.quantile(times, 0.95):.2f} s, "
+        told(
+            f"{n} switches of pages: median {np.median(times):.2f} s, p95 {np.quantile(times, 0.95):.2f} s, "
             f"worst {max(times):.2f} s; slowest sign of life {probe.worst():.2f} s"
         )
         visitor.page.context.close()
@@ -143,8 +150,8 @@ def first_release(chrome: Any, cache: Path) -> None:
         asked = time.perf_counter() - begin
         visitor.page.wait_for_function(JUDGED, timeout=600_000)
         judged = time.perf_counter() - begin
-        print(
-            f"{'':>8}uploaded after {uploaded:.1f} s, four methods asked for after {asked:.1f} s, first release judged "
+        told(
+            f"uploaded after {uploaded:.1f} s, four methods asked for after {asked:.1f} s, first release judged "
             f"after {judged:.1f} s; slowest sign of life {probe.worst():.2f} s"
         )
         visitor.page.context.close()
@@ -163,15 +170,15 @@ def main() -> None:
         subprocess.run(
             [sys.executable, "-c", "import dashboard.routes"], cwd=ROOT, env=environment(Path(folder) / "other")
         )
-        print("   empty")
+        print("empty", flush=True)
         switches(chrome, Path(folder) / "first", arguments.switches)
         first_release(chrome, Path(folder) / "second")
         if not arguments.empty_only:
             full = Path(folder) / "second"
             begin = time.perf_counter()
             subprocess.run([*COMMAND, "warm-up"], cwd=ROOT, env=environment(full), stdout=subprocess.DEVNULL)
-            print(f"{'':>8}anoncore warm-up took {time.perf_counter() - begin:.0f} s for the rest")
-            print("    full")
+            told(f"anoncore warm-up took {time.perf_counter() - begin:.0f} s for the rest")
+            print("full", flush=True)
             switches(chrome, full, arguments.switches)
             first_release(chrome, full)
 
