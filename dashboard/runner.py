@@ -54,7 +54,7 @@ def _made(algorithm: Algorithm, data: Microdata, report: jobs.Report) -> tuple[R
     with recorded() as compiling:
         release = algorithm.anonymize(data, report)
     seconds = compiling.seconds
-    if not warmup.is_complete():
+    if warmup.is_cold():
         begin = perf_counter()
         judge(release)
         seconds += perf_counter() - begin

@@ -233,6 +233,11 @@ def is_complete() -> bool:
     return marks.is_done(marks.EVERYTHING)
 
 
+def is_cold() -> bool:
+    """Whether processes beside this one still have much to compile, so that a page had better not ask for it itself."""
+    return _workshop is not None and not is_complete()
+
+
 def set_drawn() -> None:
     """Say that the first page has been drawn, so that there is time for what other pages need."""
     _drawn.set()

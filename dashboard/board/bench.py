@@ -212,7 +212,7 @@ class Bench:
         try:
             run = attempt.run or self._run(attempt, report)
             quick = facts.quick(run, secret)
-            if not warmup.is_complete():
+            if warmup.is_cold():
                 # The page itself asks what is promised, and must not wait for the compiler.
                 privacy.guarantees(run.release)
         except CancelledError:
