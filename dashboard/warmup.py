@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import json
 import logging
-import os
 import subprocess
 import sys
 import threading
@@ -44,6 +43,15 @@ TEXT = "Compiling for this machine, which happens once"
 _logger = logging.getLogger(__name__)
 
 
+def worker_command() -> list[str]:
+    """The command that starts a process that compiles.
+
+    It imports nothing from the folder in which somebody happens to be, and finds anoncore where this process did.
+    """
+    script = "import sys; sys.path.append(sys.argv[2]); from anoncore.warmup.worker import main; main()"
+    return [sys.executable, "-P", "-c", script, str(NICENESS), str(Path(anoncore.__file__).parents[1])]
+
+
 class Worker:
     """One process that compiles, and what it compiles now."""
 
@@ -68,7 +76,7 @@ class Workshop:
     """The processes that compile and what they have to do: first what somebody waits for, then the tasks."""
 
     def __init__(self, command: Sequence[str] = (), n_workers: int = WORKERS) -> None:
-        self._command = list(command) or [sys.executable, "-m", "anoncore.warmup.worker", str(NICENESS)]
+        self._command = list(command) or worker_command()
         self._n_workers = n_workers
         self._changed = threading.Condition()
         self._orders: deque[dict[str, str]] = deque()
@@ -140,8 +148,6 @@ class Workshop:
         """Start the processes, unless they run or could not."""
         if self._workers or self._is_broken or self._is_closed:
             return
-        package = str(Path(anoncore.__file__).parents[1])
-        path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
         try:
             for _ in range(self._n_workers):
                 process = subprocess.Popen(
@@ -151,7 +157,6 @@ class Workshop:
                     stderr=subprocess.DEVNULL,
                     text=True,
                     encoding="utf-8",
-                    env={**os.environ, "PYTHONPATH": path},
                     creationflags=getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0),
                 )
                 worker = Worker(process)

@@ -1,4 +1,4 @@
-"""A process that compiles for another one: python -m anoncore.warmup.worker, with orders on its standard input.
+"""A process that compiles for another one, which gives its orders on the standard input.
 
 Orders and answers are lines of JSON. It does one order at a time: a task by its name, or one function for arguments of
 given types. Before it compiles anything within a task it asks whether it may, so that no two processes compile the
@@ -112,7 +112,3 @@ def main() -> None:
     line = Line(sys.stdin, answers)
     threading.Thread(target=line.listen, name="orders", daemon=True).start()
     work(line)
-
-
-if __name__ == "__main__":
-    main()
