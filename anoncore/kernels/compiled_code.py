@@ -248,9 +248,9 @@ def compile_for(function: Any, arguments: tuple[Any, ...] | None) -> None:
             function.compile(arguments)
 
 
-def kept_level(function: Any, signature: Any) -> CFunc:
+def kept_level(function: Any, signature: Any) -> Any:
     """A function compiled for callers from C, its code kept in the shared folder and asked for before it compiles."""
-    compiled = CFunc(function, (signature.args, signature.return_type), {}, {})
+    compiled: Any = CFunc(function, (signature.args, signature.return_type), {}, {})
     with kept_here():
         kept = compiled._cache = KeptCode(function)
     wanted = Wanted(function.__module__, function.__qualname__, None)

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import numba
 from llvmlite import ir
 from numba.core import cgutils
-from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
@@ -49,7 +48,7 @@ class LevelFunction:
     def __init__(self, function: Callable[..., float]) -> None:
         self.__wrapped__ = function
         self._lock = threading.Lock()
-        self._compiled: CFunc | None = None
+        self._compiled: Any = None
 
     def __call__(self, *arguments: Any) -> float:
         """The level, by the function as it is written."""
