@@ -32,8 +32,8 @@ LATER_MODULES = ("plotly.graph_objects", "anoncore.publishing", "scipy.stats", "
 """What other pages need."""
 WORKERS = 2
 """Processes that compile."""
-NICENESS = 10
-"""How far they stand back behind the server (Unix: 0 not at all, 19 most)."""
+NICENESS = 5
+"""How far they stand back behind the server (Unix: 0 not at all, 19 most); visitors wait for what they do."""
 IDLE_SECONDS = 120.0
 """How long a process is kept that has nothing to do."""
 EVERY_SECONDS = 0.3
