@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
 from numbers import Complex, Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ import pandas as pd
 from anoncore.base.texts import is_missing
 
 Key = tuple[int, str, Any]
+Entry = TypeVar("Entry")
 MISSING, TRUTH, NUMBER, MOMENT, SPAN, TEXT, OTHER = range(7)
 NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 LONGEST_EXPONENT = 400
@@ -86,3 +87,36 @@ def preferred(values: Iterable[Any]) -> Any:
         return place, type(value).__qualname__, repr(value).lstrip("-")
 
     return min(values, key=lambda value: (*rank(value), repr(value).startswith("-0")))
+
+
+class ValueMapping(Mapping[Any, Entry]):
+    """Entries by value, where two values are the same one as `value_key` says: True and 1 have entries of their own.
+
+    It keeps the order of its entries and is never changed. Raises ValueError with the value where one comes twice, and
+    TypeError for a value that cannot be compared.
+    """
+
+    def __init__(self, entries: Iterable[tuple[Any, Entry]]) -> None:
+        self._entries: dict[Key, tuple[Any, Entry]] = {}
+        for value, entry in entries:
+            key = value_key(value)
+            if key in self._entries:
+                raise ValueError(value)
+            self._entries[key] = value, entry
+
+    def __getitem__(self, value: Any) -> Entry:
+        return self._entries[value_key(value)][1]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (value for value, _ in self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return len(self) == len(other) and all(value in self and self[value] == entry for value, entry in other.items())
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(f"{value!r}: {entry!r}" for value, entry in self._entries.values()) + "}"

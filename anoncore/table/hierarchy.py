@@ -11,14 +11,14 @@ import pandas as pd
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import MISSING_TEXT, is_missing, listing, quoted, value_text
-from anoncore.base.typed_values import Key, sorted_values, value_key
+from anoncore.base.typed_values import ValueMapping, sorted_values
 from anoncore.table.domain import Domain
 from anoncore.table.intervals import bins_by_quantile, bins_by_width, nested_intervals
 from anoncore.table.tree import Tree
 
 ROOT = "*"
 Taxonomy = Mapping[str, "Taxonomy"] | Sequence[Any]
-Paths = dict[Any, tuple[str, ...]]
+Path = tuple[str, ...]
 
 
 class Hierarchy:
@@ -30,14 +30,21 @@ class Hierarchy:
 
     Parameters
     ----------
-    paths : mapping of value to sequence of str
+    paths : mapping of value to sequence of str, or iterable of pairs of them
         The labels of each value at level 1, 2 and so on up to the top. All paths have the same length. A top level with
-        the label `*` is added where the last labels differ.
+        the label `*` is added where the last labels differ. Pairs may list values that a dictionary takes for one, such
+        as True and 1.
 
     Raises
     ------
     DataError
-        Where there is no value, paths have different lengths, a label is missing, or one group lies in two.
+        Where there is no value or one stands twice, paths have different lengths, a label is missing, or one group lies
+        in two.
+
+    Attributes
+    ----------
+    paths : mapping of value to tuple of str
+        The labels of each value, with the top level. It finds a value whatever its type: 1.0 by 1, but not True by 1.
 
     Examples
     --------
@@ -49,21 +56,23 @@ class Hierarchy:
     ('west', '*')
     """
 
-    def __init__(self, paths: Mapping[Any, Sequence[Any]]) -> None:
-        if not paths:
+    def __init__(self, paths: Mapping[Any, Sequence[Any]] | Iterable[tuple[Any, Sequence[Any]]]) -> None:
+        listed = paths.items() if isinstance(paths, Mapping) else paths
+        lines = [(value, _labels(value, path)) for value, path in listed]
+        if not lines:
             raise DataError("A hierarchy needs at least one value.")
-        lengths = {len(path) for path in paths.values()}
+        lengths = {len(path) for _, path in lines}
         if len(lengths) > 1:
             raise DataError(f"Every value of a hierarchy needs the same number of levels; found {sorted(lengths)}.")
-        listed: set[Key] = set()
-        for value in paths:
-            if value_key(value) in listed:
-                raise DataError(f"The hierarchy lists the value {quoted(value_text(value))} twice.")
-            listed.add(value_key(value))
-        self.paths: Paths = {value: _labels(value, path) for value, path in paths.items()}
-        tops = {path[-1] for path in self.paths.values()} if lengths != {0} else set()
-        if len(tops) != 1:
-            self.paths = {value: (*path, ROOT) for value, path in self.paths.items()}
+        tops = {path[-1] for _, path in lines if path}
+        top = () if len(tops) == 1 else (ROOT,)
+        try:
+            self.paths = ValueMapping((value, (*path, *top)) for value, path in lines)
+        except ValueError as error:
+            twice = quoted(value_text(error.args[0]))
+            raise DataError(f"The hierarchy lists the value {twice} twice; keep one line for it.") from None
+        except TypeError as error:
+            raise DataError(f"The values of the hierarchy cannot be compared ({error}); turn them into text.") from None
         self._check_nesting()
 
     @classmethod
@@ -86,16 +95,7 @@ class Hierarchy:
             Where a value has two lines, or the lines make no hierarchy.
         """
         lines = table.itertuples(index=False, name=None) if isinstance(table, pd.DataFrame) else table
-        paths: dict[Any, Sequence[Any]] = {}
-        for line in lines:
-            value, *labels = line if len(line) else (None,)
-            if is_missing(value):
-                continue
-            if value in paths:
-                raise DataError(
-                    f"The hierarchy lists the value {quoted(value_text(value))} twice; keep one line for it."
-                )
-            paths[value] = labels
+        paths = ((line[0], line[1:]) for line in lines if len(line) and not is_missing(line[0]))
         return cls(paths)
 
     @classmethod
@@ -119,14 +119,12 @@ class Hierarchy:
         """
         branches: list[tuple[Any, list[tuple[str, int]]]] = []
         height = _walk(taxonomy, ROOT, branches)
-        paths: Paths = {}
+        paths = []
         for value, ancestors in branches:
-            if value in paths:
-                raise DataError(f"The hierarchy lists the value {quoted(value_text(value))} twice.")
             labels = [ROOT] * height
             for label, level in ancestors:
                 labels[level - 1 : -1] = [label] * (height - level)
-            paths[value] = tuple(labels)
+            paths.append((value, labels))
         return cls(paths)
 
     @classmethod
@@ -193,13 +191,11 @@ class Hierarchy:
         for path in self.paths.values():
             for level, label in enumerate(path):
                 rank.setdefault((level, label), len(rank))
-        values = list(self.paths)
-        keys = {
-            value: [rank[level, self.paths[value][level]] for level in reversed(range(self.height))] for value in values
-        }
-        return tuple(sorted(values, key=lambda value: keys[value]))
+        levels = range(self.height - 1, -1, -1)
+        lines = sorted(self.paths.items(), key=lambda line: [rank[level, line[1][level]] for level in levels])
+        return tuple(value for value, _ in lines)
 
-    def path_of(self, value: Any) -> tuple[str, ...] | None:
+    def path_of(self, value: Any) -> Path | None:
         """The labels of a value from level 1 to the top.
 
         Parameters
@@ -212,15 +208,11 @@ class Hierarchy:
         tuple of str or None
             One label per level, or None where the hierarchy does not list the value.
         """
-        path = self._by_key.get(value_key(value))
+        path = self.paths.get(value)
         return path if path is not None else self._by_text.get(value_text(value))
 
     @cached_property
-    def _by_key(self) -> dict[Key, tuple[str, ...]]:
-        return {value_key(value): path for value, path in self.paths.items()}
-
-    @cached_property
-    def _by_text(self) -> dict[str, tuple[str, ...]]:
+    def _by_text(self) -> dict[str, Path]:
         return {value_text(value): path for value, path in self.paths.items()}
 
     def order(self, values: Sequence[Any]) -> list[Any]:
@@ -242,9 +234,9 @@ class Hierarchy:
             For values that the hierarchy does not list.
         """
         by_text = {value_text(value): position for position, value in enumerate(self.leaves)}
-        by_key = {value_key(value): position for position, value in enumerate(self.leaves)}
+        by_value = ValueMapping((value, position) for position, value in enumerate(self.leaves))
         ordered = sorted_values(values)
-        rank = [by_key.get(value_key(value), by_text.get(value_text(value))) for value in ordered]
+        rank = [by_value.get(value, by_text.get(value_text(value))) for value in ordered]
         unknown = [value for value, position in zip(ordered, rank, strict=True) if position is None]
         if unknown:
             raise DataError(f"The hierarchy lacks {listing(unknown)}; add a line for each, or remove the hierarchy.")
@@ -269,15 +261,36 @@ class Hierarchy:
         DataError
             Where the hierarchy lacks a value, or the order of the domain tears a group apart.
         """
-        unknown = [value for value in domain.values if self.path_of(value) is None]
-        if unknown:
-            raise DataError(
-                f"The hierarchy of '{domain.name}' lacks {listing(unknown)}; add a line for each, or remove it."
-            )
-        paths = [self.path_of(value) or () for value in domain.values]
+        paths = self.paths_of(domain)
         if domain.has_missing:
             paths.append((*[MISSING_TEXT] * (self.height - 1), paths[0][-1] if paths else ROOT))
         return _build_tree(domain, paths, self.height)
+
+    def paths_of(self, domain: Domain) -> list[Path]:
+        """The paths of a domain's values, without the missing one.
+
+        Parameters
+        ----------
+        domain : Domain
+            Values with their codes.
+
+        Returns
+        -------
+        list of tuple of str
+            The labels of each value from level 1 to the top, by code.
+
+        Raises
+        ------
+        DataError
+            Where the hierarchy lacks a value.
+        """
+        paths = [self.path_of(value) for value in domain.values]
+        lacking = [value for value, path in zip(domain.values, paths, strict=True) if path is None]
+        if lacking:
+            raise DataError(
+                f"The hierarchy of '{domain.name}' lacks {listing(lacking)}; add a line for each, or remove it."
+            )
+        return [path for path in paths if path is not None]
 
     def _check_nesting(self) -> None:
         above: dict[tuple[int, str], str] = {}
@@ -292,7 +305,7 @@ class Hierarchy:
                     )
 
 
-def _labels(value: Any, path: Sequence[Any]) -> tuple[str, ...]:
+def _labels(value: Any, path: Sequence[Any]) -> Path:
     if isinstance(path, str):
         raise DataError(
             f"The groups of {quoted(value_text(value))} must be a list of labels, not the text {quoted(path)}."
@@ -326,7 +339,7 @@ def _walk(taxonomy: Taxonomy, group: str, branches: list[tuple[Any, list[tuple[s
     return height
 
 
-def _build_tree(domain: Domain, paths: list[tuple[str, ...]], height: int) -> Tree:
+def _build_tree(domain: Domain, paths: list[Path], height: int) -> Tree:
     """The nodes of the paths, level by level from the top.
 
     A level at which a node's values are the same as at the level above adds no node: the node moves down to that level.

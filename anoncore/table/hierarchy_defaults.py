@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Sequence, Sized
 from datetime import date, datetime
 from fractions import Fraction
 from itertools import pairwise
-from math import isfinite
-from numbers import Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.texts import is_missing, listing, quoted, value_text
 from anoncore.base.typed_values import Key, preferred, sorted_values, value_key
 from anoncore.table.hierarchy import ROOT, Hierarchy
-from anoncore.table.intervals import bins_by_width
+from anoncore.table.intervals import bins_by_width, is_finite_number
 
 CALENDAR: dict[str, Callable[[date], str]] = {
     "day": lambda moment: f"{moment.year:04}-{moment.month:02}-{moment.day:02}",
@@ -113,13 +112,14 @@ def prefix_hierarchy(values: Iterable[Any], kept: Iterable[int] | None = None) -
     different = _different(values)
     texts = _codes(different)
     longest = max(map(len, texts))
-    lengths = range(longest - 1, 0, -1) if kept is None else sorted(set(kept), reverse=True)
-    wrong = [length for length in lengths if isinstance(length, bool) or not isinstance(length, int) or length < 1]
-    if wrong or (kept is not None and not lengths):
-        raise DataError(f"A level keeps 1 character or more of a code, not {quoted(wrong[0]) if wrong else 'none'}.")
+    lengths = (
+        range(1, longest)
+        if kept is None
+        else _ascending(kept, _is_length, "A level keeps 1 character or more of a code")
+    )
     levels = [
         [text[:length] + "*" * (longest - length) if len(text) >= length else text for text in texts]
-        for length in lengths
+        for length in reversed(lengths)
         if length < longest
     ]
     return _joining(different, levels)
@@ -199,10 +199,7 @@ def frequency_hierarchy(values: Iterable[Any], shares: Iterable[float] = SHARES)
     >>> towns.path_of("Trier"), towns.path_of("Ulm")
     (('other', '*'), ('Ulm', '*'))
     """
-    limits = sorted(set(shares))
-    wrong = [share for share in limits if not (isinstance(share, Real) and 0 < share < 1)]
-    if wrong or not limits:
-        raise DataError(f"A share of the rows lies between 0 and 1; {quoted(wrong[0]) if wrong else 'none'} does not.")
+    limits = _ascending(shares, _is_share, "A share of the rows lies above 0 and below 1")
     rows_of: dict[Key, int] = {}
     forms = _counted(values)
     for value, count in forms:
@@ -288,6 +285,29 @@ def neighbour_hierarchy(values: Sequence[Any], fanout: int = 2) -> Hierarchy:
     return _joining(ordered, levels)
 
 
+def _ascending(levels: Iterable[Any], fits: Callable[[Any], bool], rule: str) -> list[Any]:
+    """The numbers that make the levels, ascending; raises DataError with the rule where one does not fit."""
+    given = list(levels)
+    if not given:
+        raise DataError(f"{rule}; name at least one.")
+    for number in given:
+        if not fits(number):
+            raise DataError(f"{rule}, not {quoted(number)}.")
+    return sorted(set(given))
+
+
+def _is_length(number: Any) -> bool:
+    return isinstance(number, Integral) and is_finite_number(number) and number >= 1
+
+
+def _is_share(number: Any) -> bool:
+    return is_finite_number(number) and 0 < number < 1
+
+
+def _is_width(number: Any) -> bool:
+    return is_finite_number(number) and number > 0
+
+
 def _joining(values: Sequence[Any], levels: Iterable[Sequence[str]]) -> Hierarchy:
     """The hierarchy of the levels that join something, with `*` on top."""
     groups = len(values)
@@ -296,7 +316,7 @@ def _joining(values: Sequence[Any], levels: Iterable[Sequence[str]]) -> Hierarch
         if len(set(labels)) < groups:
             groups = len(set(labels))
             kept.append(labels)
-    return Hierarchy({value: (*(labels[place] for labels in kept), ROOT) for place, value in enumerate(values)})
+    return Hierarchy((value, (*(labels[place] for labels in kept), ROOT)) for place, value in enumerate(values))
 
 
 def _different(values: Iterable[Any]) -> list[Any]:
@@ -355,7 +375,7 @@ def _codes(values: Sequence[Any]) -> list[str]:
 def _code(value: Any) -> str:
     if isinstance(value, str):
         return value
-    if isinstance(value, Real) and not isinstance(value, bool) and isfinite(value):
+    if is_finite_number(value):
         number = Fraction(str(value))
         if number.denominator == 1 and number >= 0:
             return str(number.numerator)
@@ -365,15 +385,12 @@ def _code(value: Any) -> str:
 
 
 def _grid_steps(widths: Iterable[float]) -> list[float]:
-    steps = sorted(set(widths))
-    wrong = [step for step in steps if isinstance(step, bool) or not isinstance(step, Real) or not isfinite(step)]
-    if wrong or not steps or steps[0] <= 0:
-        raise DataError(f"The cells of a grid need widths above 0, not {quoted([*wrong, *steps, 'none'][0])}.")
+    steps = _ascending(widths, _is_width, "The cells of a grid have widths above 0")
     for finer, coarser in pairwise(steps):
         if Fraction(str(coarser)) % Fraction(str(finer)):
             raise DataError(
-                f"The cells of width {coarser:g} cut through those of width {finer:g}; choose widths of which each is "
-                "a multiple of the next smaller one."
+                f"The cells of width {quoted(coarser)} cut through those of width {quoted(finer)}; choose widths of "
+                "which each is a multiple of the next smaller one."
             )
     return steps
 

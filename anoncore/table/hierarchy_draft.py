@@ -121,10 +121,7 @@ class HierarchyDraft:
         is_new = all(line[level - 1] != name for place, line in enumerate(self.cells) if place not in places)
         above = {self.cells[place][level:] for place in places}
         kept = next(iter(above)) if is_new and len(above) == 1 else ("",) * (self.n_levels - level)
-        lines = list(self.cells)
-        for place in places:
-            lines[place] = (*lines[place][: level - 1], name, *kept)
-        return replace(self, cells=tuple(lines))
+        return self._from_level(level, places, (name, *kept))
 
     def parted(self, places: Collection[int], level: int = 1) -> HierarchyDraft:
         """The draft with some lines taken out of their groups on a level and on those above it.
@@ -141,10 +138,7 @@ class HierarchyDraft:
         HierarchyDraft
             The changed draft.
         """
-        lines = list(self.cells)
-        for place in places:
-            lines[place] = (*lines[place][: level - 1], *[""] * (self.n_levels - level + 1))
-        return replace(self, cells=tuple(lines))
+        return self._from_level(level, places, ("",) * (self.n_levels - level + 1))
 
     def raised(self) -> HierarchyDraft:
         """The draft with one more empty level on top."""
@@ -204,7 +198,14 @@ class HierarchyDraft:
                 levels.append(labels)
         if not levels or set(levels[-1]) != {ROOT}:
             levels.append([ROOT] * len(self.values))
-        return Hierarchy({value: [labels[place] for labels in levels] for place, value in enumerate(self.values)})
+        return Hierarchy((value, [labels[place] for labels in levels]) for place, value in enumerate(self.values))
+
+    def _from_level(self, level: int, places: Collection[int], cells: tuple[str, ...]) -> HierarchyDraft:
+        """The draft in which some lines have these cells from a level on."""
+        lines = list(self.cells)
+        for place in places:
+            lines[place] = (*lines[place][: level - 1], *cells)
+        return replace(self, cells=tuple(lines))
 
     def _labels(self, level: int) -> list[str]:
         """The group of every line on a level, with the empty cells filled."""

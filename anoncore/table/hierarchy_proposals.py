@@ -6,8 +6,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from anoncore.base.errors import DataError
-from anoncore.base.texts import value_text
+from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.texts import listing, quoted, value_text
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.hierarchy_defaults import (
@@ -144,7 +144,9 @@ def default_hierarchy(data: Microdata, attribute: str, form: HierarchyForm | str
     Raises
     ------
     DataError
-        Where the values do not fit the form, such as texts a calendar.
+        Where the table lacks the attribute, or its values do not fit the form, such as texts a calendar.
+    ParameterError
+        Where there is no such form.
 
     Examples
     --------
@@ -155,7 +157,7 @@ def default_hierarchy(data: Microdata, attribute: str, form: HierarchyForm | str
     >>> default_hierarchy(data, "age", "width").path_of(25)
     ('20-29', '10-29', '10-49', '10-89', '*')
     """
-    form, domain = HierarchyForm(form), data.domain[attribute]
+    form, domain = _form(form), data.require_domain(attribute)
     if form is HierarchyForm.CALENDAR:
         return calendar_hierarchy(domain.values)
     if form is HierarchyForm.PREFIX:
@@ -209,6 +211,14 @@ def usual_width(domain: Domain) -> float:
     return max(float(width), 1.0) if bool((known == np.floor(known)).all()) else float(width)
 
 
+def _form(form: HierarchyForm | str) -> HierarchyForm:
+    try:
+        return HierarchyForm(form)
+    except ValueError:
+        known = listing([one.value for one in HierarchyForm])
+        raise ParameterError(f"There is no ready-made hierarchy {quoted(form)}; there is {known}.") from None
+
+
 def _are_dates(domain: Domain) -> bool:
     try:
         calendar_hierarchy(domain.values)
@@ -219,7 +229,8 @@ def _are_dates(domain: Domain) -> bool:
 
 
 def _are_pairs(domain: Domain) -> bool:
-    return all(isinstance(value, str) and COORDINATES.fullmatch(value) for value in domain.values)
+    pairs = [COORDINATES.fullmatch(value) if isinstance(value, str) else None for value in domain.values]
+    return all(pair and max(abs(float(degrees)) for degrees in pair.groups()) <= MOST_DEGREES for pair in pairs)
 
 
 def _are_codes(domain: Domain, longest: int) -> bool:

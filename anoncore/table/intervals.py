@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import groupby
 from math import isfinite
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -26,17 +26,18 @@ def bins_by_width(values: Iterable[Any], width: float, start: float | None) -> B
 
     Without `start` the first one begins at the multiple of the width at or below the smallest value.
     """
-    if not (isinstance(width, Real) and isfinite(width) and width > 0):
+    if not (is_finite_number(width) and width > 0):
         raise DataError(f"The width of the intervals must be a positive number, not {width}.")
-    if start is not None and not (isinstance(start, Real) and isfinite(start)):
+    if start is not None and not is_finite_number(start):
         raise DataError(f"The intervals must start at a number, not at {quoted(start)}.")
-    numbers = _distinct(values)
-    for number in numbers:
-        if isinstance(number, bool) or not isinstance(number, Real) or not isfinite(number):
+    known = _known(values)
+    for number in known:
+        if not is_finite_number(number):
             raise DataError(f"Intervals of equal width need finite numbers, not {quoted(value_text(number))}.")
-    if (numbers[-1] - numbers[0]) / width > MOST_INTERVALS:
-        raise DataError(f"Intervals of width {width:g} would be more than {MOST_INTERVALS:,}; choose a larger width.")
+    numbers = sorted(set(known))
     exact, step = [_exact(number) for number in numbers], _exact(width)
+    if (exact[-1] - exact[0]) / step > MOST_INTERVALS:
+        raise DataError(f"Intervals of width {width:g} would be more than {MOST_INTERVALS:,}; choose a larger width.")
     origin = _exact(start) if start is not None else exact[0] // step * step
     if origin > exact[0]:
         raise DataError(f"The intervals start at {start}, above the smallest value {value_text(numbers[0])}.")
@@ -55,8 +56,14 @@ def bins_by_quantile(values: Iterable[Any], groups: int) -> Bins:
     """At most `groups` intervals that hold about equally many of the given values; equal values share an interval."""
     if groups < 1:
         raise DataError(f"The number of intervals must be at least 1, not {groups}.")
-    rows = sorted(_known(values))
-    numbers = _distinct(rows)
+    try:
+        rows = sorted(_known(values))
+        numbers = sorted(set(rows))
+    except TypeError as error:
+        raise DataError(
+            f"Intervals need values of one kind that have an order, such as numbers or dates ({error}); correct the "
+            "values, or choose another hierarchy."
+        ) from None
     groups = min(groups, len(rows))
     cuts = sorted({rows[(len(rows) - 1) * cut // groups] for cut in range(1, groups)})
     bins = [bisect_left(cuts, number) for number in numbers]
@@ -84,15 +91,16 @@ def nested_intervals(bins: Bins, fanout: int, top: str) -> dict[Any, tuple[str, 
     return dict(zip(numbers, zip(*levels, strict=True), strict=True))
 
 
+def is_finite_number(value: Any) -> bool:
+    """Whether a value is a number of some size; True is none. Whole numbers may be larger than any double."""
+    return isinstance(value, Real) and not isinstance(value, bool) and (isinstance(value, Integral) or isfinite(value))
+
+
 def _known(values: Iterable[Any]) -> list[Any]:
-    return [value.item() if isinstance(value, np.generic) else value for value in values if not is_missing(value)]
-
-
-def _distinct(values: Iterable[Any]) -> list[Any]:
-    numbers = sorted(set(_known(values)))
-    if not numbers:
+    known = [value.item() if isinstance(value, np.generic) else value for value in values if not is_missing(value)]
+    if not known:
         raise DataError("Intervals need at least one value that is not missing.")
-    return numbers
+    return known
 
 
 def _exact(number: Any) -> Fraction:

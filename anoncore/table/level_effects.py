@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
 from anoncore.base.errors import DataError
-from anoncore.base.texts import listing
+from anoncore.base.texts import quoted
 from anoncore.kernels.arrays import Codes, Int64
+from anoncore.table.domain import Domain
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata
@@ -83,34 +85,29 @@ def level_effects(
     1 2 1 2
     2 1 1 1
     """
-    if attribute not in data.domain:
-        raise DataError(f"There is no attribute '{attribute}'; the table has {listing(data.attributes, 30)}.")
-    if k < 1:
-        raise DataError(f"A class has at least 1 row, so k must be 1 or more, not {k}.")
+    domain = data.require_domain(attribute)
+    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
+        raise DataError(f"A class has at least 1 row, so k must be a whole number, 1 or more, not {quoted(k)}.")
     tree = hierarchy if hierarchy is not None else data.hierarchies.get(attribute)
     codes = data.codes[attribute]
     others = dense_key((data.codes[name] for name in data.quasi_identifiers if name != attribute), data.n_rows)
     effects = []
-    for level, group_of in enumerate(level_groups(data, attribute, tree)):
+    for level, group_of in enumerate(level_groups(domain, tree)):
         size = int(group_of.max(initial=-1)) + 1
         rows_below, smallest = _below(others * size + group_of[codes], data.people, k)
         effects.append(LevelEffect(level, size, smallest, rows_below, rows_below / data.n_rows))
     return tuple(effects)
 
 
-def level_groups(data: Microdata, attribute: str, hierarchy: Hierarchy | None) -> list[Codes]:
+def level_groups(domain: Domain, hierarchy: Hierarchy | None) -> list[Codes]:
     """The number of the group that each code of an attribute lies in, int32 (size,), per level from 0 to the top."""
-    domain = data.domain[attribute]
     levels = [np.arange(len(domain), dtype=np.int32)]
     if hierarchy is None:
         return levels
-    paths = [hierarchy.path_of(value) for value in domain.values]
-    lacking = [value for value, path in zip(domain.values, paths, strict=True) if path is None]
-    if lacking:
-        raise DataError(f"The hierarchy of '{attribute}' lacks {listing(lacking)}; add a line for each, or remove it.")
+    paths = hierarchy.paths_of(domain)
     for level in range(hierarchy.height):
         numbers: dict[str, int] = {}
-        groups = [numbers.setdefault(path[level], len(numbers)) for path in paths if path is not None]
+        groups = [numbers.setdefault(path[level], len(numbers)) for path in paths]
         if domain.has_missing:
             # Missing joins the others at the top, and is a group of its own below it.
             groups.append(0 if level == hierarchy.height - 1 else len(numbers))

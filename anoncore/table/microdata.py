@@ -300,6 +300,28 @@ class Microdata:
             )
         return self.quasi_identifiers
 
+    def require_domain(self, attribute: str) -> Domain:
+        """The values of an attribute with their codes.
+
+        Parameters
+        ----------
+        attribute : str
+            Name of the attribute.
+
+        Returns
+        -------
+        Domain
+            The entry of `domain`.
+
+        Raises
+        ------
+        DataError
+            Where the table lacks the attribute, or it is an identifier.
+        """
+        if attribute not in self.domain:
+            raise DataError(f"There is no attribute {quoted(attribute)}; the table has {listing(self.attributes, 30)}.")
+        return self.domain[attribute]
+
     def require_sensitive(self, attribute: str | None = None) -> tuple[str, ...]:
         """The sensitive attributes, for callers that cannot do without.
 

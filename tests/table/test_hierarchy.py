@@ -190,12 +190,39 @@ def test_unordered_categories_follow_the_hierarchy_and_ordered_ones_their_own_or
         (lambda: Hierarchy.by_width([0, 1e12], 1), "choose a larger width"),
         (lambda: Hierarchy.by_width([0, float("inf")], 1), "finite numbers, not 'inf'"),
         (lambda: Hierarchy.by_width(pd.to_datetime(["2020-01-01"]), 1), "finite numbers, not '2020-01-01'"),
+        (lambda: Hierarchy.by_width([0, 10**400], 1), "choose a larger width"),
+        (lambda: Hierarchy.by_width([0, "a"], 1), "finite numbers, not 'a'"),
         (lambda: Hierarchy.by_quantile([1, 2], 0), "at least 1, not 0"),
+        (lambda: Hierarchy.by_quantile([1, "a"], 2), "values of one kind that have an order"),
+        (lambda: Hierarchy([([1], ["A"])]), "cannot be compared"),
+        (lambda: Hierarchy([(1, ["A"]), (1.0, ["A"])]), "'1' twice"),
     ],
 )
 def test_bad_hierarchies_get_one_sentence(make, message):
     with pytest.raises(DataError, match=message):
         make()
+
+
+def test_a_truth_and_the_number_that_python_takes_for_it_are_two_values():
+    lines = [(True, "truth"), (1, "number"), ("1", "text"), (False, "truth"), (0, "number")]
+    values = [value for value, _ in lines]
+    nested: dict[str, list[object]] = {}
+    for value, group in lines:
+        nested.setdefault(group, []).append(value)
+    for hierarchy in (Hierarchy.from_table(lines), Hierarchy.from_nested(nested)):
+        assert [hierarchy.path_of(value) for value in values] == [(group, "*") for _, group in lines]
+        assert list(map(repr, hierarchy.order(values))) == ["True", "False", "1", "0", "'1'"]
+        assert sorted(map(repr, hierarchy.leaves)) == sorted(map(repr, values))
+        data = Microdata(pd.DataFrame({"x": pd.Series(values, dtype=object)}), hierarchies={"x": hierarchy})
+        assert {label for label, *_ in nodes(data.domain["x"].tree)} == {
+            "*",
+            "truth",
+            "number",
+            "True",
+            "False",
+            "1",
+            "0",
+        }
 
 
 def test_values_that_the_hierarchy_lacks_are_named():

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore import DataError, Microdata
+from anoncore import DataError, Microdata, ParameterError
 from anoncore.table.hierarchy_defaults import (
     calendar_hierarchy,
     frequency_hierarchy,
@@ -203,13 +203,19 @@ def test_every_value_has_a_path_whatever_the_order_of_rows_and_missing_ones_join
         (lambda: prefix_hierarchy([-1]), "not of '-1'"),
         (lambda: prefix_hierarchy([True]), "not of 'True'"),
         (lambda: prefix_hierarchy(["1"], [0]), "1 character or more of a code, not 0"),
-        (lambda: prefix_hierarchy(["1"], []), "not none"),
+        (lambda: prefix_hierarchy(["1"], []), "name at least one"),
+        (lambda: prefix_hierarchy(["1"], [1, "x"]), "not 'x'"),
         (lambda: grid_hierarchy(["Bonn"]), "two numbers such as '52.52, 13.40', not 'Bonn'"),
         (lambda: grid_hierarchy([1.0], [0]), "widths above 0, not 0"),
         (lambda: grid_hierarchy([1.0], [0.1, 0.25]), "cells of width 0.25 cut through those of width 0.1"),
         (lambda: grid_hierarchy([1.0], [float("nan")]), "widths above 0, not nan"),
-        (lambda: frequency_hierarchy(["a"], [1]), "between 0 and 1; 1 does not"),
-        (lambda: frequency_hierarchy(["a"], []), "between 0 and 1; none does not"),
+        (lambda: grid_hierarchy([1.0], [0.1, "x"]), "widths above 0, not 'x'"),
+        (lambda: grid_hierarchy([1j, 2.0], [0.1]), "finite numbers, not '1j'"),
+        (lambda: grid_hierarchy([pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-01", tz="UTC")]), "not '2020-01-01"),
+        (lambda: frequency_hierarchy(["a"], [1]), "above 0 and below 1, not 1"),
+        (lambda: frequency_hierarchy(["a"], []), "above 0 and below 1; name at least one"),
+        (lambda: frequency_hierarchy(["a"], [0.5, "x"]), "not 'x'"),
+        (lambda: neighbour_hierarchy([[1], [2]]), "cannot be compared"),
         (lambda: neighbour_hierarchy(["a"], 1), "at least 2 groups of the level below, not 1"),
         (lambda: neighbour_hierarchy([]), "at least one value"),
     ],
@@ -272,6 +278,24 @@ def test_every_form_that_fits_makes_a_hierarchy_that_the_table_takes():
     shuffled = Microdata(PEOPLE.sample(frac=1, random_state=3))
     for name, form in (("age", "quantiles"), ("town", "frequency"), ("zip", "prefix")):
         assert default_hierarchy(shuffled, name, form).paths == default_hierarchy(Microdata(PEOPLE), name, form).paths
+
+
+def test_what_a_table_has_no_ready_made_hierarchy_for_gets_one_sentence():
+    mixed = pd.Series([1, "a", pd.Timestamp("2020-01-01"), 10**400], dtype=object)
+    data = Microdata(pd.DataFrame({"x": mixed, "town": ["a", "b", "c", "d"]}))
+    with pytest.raises(DataError, match="no attribute 'shoe'; the table has 'x', 'town'"):
+        default_hierarchy(data, "shoe", "letter")
+    with pytest.raises(ParameterError, match="no ready-made hierarchy 'bogus'; there is 'calendar', 'prefix'"):
+        default_hierarchy(data, "x", "bogus")
+    with pytest.raises(DataError, match="Intervals need values of one kind that have an order"):
+        default_hierarchy(data, "x", "quantiles")
+
+
+def test_places_outside_of_the_globe_are_no_coordinates():
+    far = Microdata(pd.DataFrame({"x": ["52.5, 13.4", "1,99999999999"]}))
+    assert fitting_forms(far.domain["x"]) == ()
+    on_the_edge = Microdata(pd.DataFrame({"x": ["-90, 360", "90,-180"]}))
+    assert fitting_forms(on_the_edge.domain["x"]) == ("grid",)
 
 
 def test_usual_widths_are_round():

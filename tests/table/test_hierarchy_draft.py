@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import DataError, Hierarchy
+from anoncore.recipes.source import HierarchySpec
 from anoncore.table.hierarchy_draft import HierarchyDraft
 
 TOWNS = ("Bonn", "Köln", "Lyon", "Paris", "Ulm")
@@ -131,3 +135,11 @@ def test_grouping_a_whole_hierarchy_never_breaks_its_nesting(lines, data):
     assert grouped.members(1)["new"] == sorted(places)
     assert set(grouped.hierarchy().paths) == set(draft.values)
     assert whole.parted(places).hierarchy() is not None
+
+
+def test_a_draft_and_a_recipe_keep_apart_what_python_takes_for_one_value():
+    drawn = HierarchyDraft.of([True, 1, "1"]).grouped([0], "truth").grouped([1, 2], "number").hierarchy()
+    assert [drawn.path_of(value)[0] for value in (True, 1, "1")] == ["truth", "number", "number"]
+    again = HierarchySpec.of(drawn).build(pd.Series(dtype=object), Path())
+    assert again.paths == drawn.paths
+    assert again.paths != Hierarchy([(True, ["number"]), (1, ["truth"]), ("1", ["number"])]).paths

@@ -43,7 +43,7 @@ def test_what_does_not_fit_is_said():
     data = Microdata(PEOPLE, KNOWN)
     with pytest.raises(DataError, match="no attribute 'shoe'; the table has 'age'"):
         level_effects(data, "shoe", 2)
-    with pytest.raises(DataError, match="k must be 1 or more, not 0"):
+    with pytest.raises(DataError, match="k must be a whole number, 1 or more, not 0"):
         level_effects(data, "age", 0)
     with pytest.raises(DataError, match="'age' lacks '24', '35', '38'"):
         level_effects(data, "age", 2, Hierarchy({21: ["x"]}))
@@ -80,7 +80,7 @@ def test_against_pandas(rows, groups, k, by_people, role):
         assert effect.smallest == sizes.min()
         assert effect.n_below == (sizes < k).sum()
         assert effect.share_below == (sizes < k).mean()
-    groups_of = level_groups(data, "v", hierarchy)
+    groups_of = level_groups(data.domain["v"], hierarchy)
     for lower, higher in pairwise(groups_of):
         assert len({*zip(lower.tolist(), higher.tolist(), strict=True)}) == len({*lower.tolist()}), "levels nest"
 
