@@ -11,16 +11,13 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 from anoncore.kernels.arrays import Floats, Int64
-from dashboard.charts.layout import PIXELS_PER_CHARACTER, Axis, distinct_labels, faint, figure, marker
+from dashboard.charts.layout import Axis, distinct_labels, faint, figure, marker
+from dashboard.charts.planes import Rectangles, outlines, plane_figure, row_cells
 from dashboard.palette import ORIGINAL, RunStyle
-
-Rectangles = tuple[Floats, Floats, Floats, Floats]
 
 MOST_BARS = 40
 MOST_VALUES = 14
 MOST_OTHERS = 60
-MOST_CHARACTERS = 48
-"""Of all labels below a map, up to which they stand beside each other without being turned."""
 
 
 def size_bins(sizes: Int64) -> Int64:
@@ -145,18 +142,8 @@ class RegionMap:
 
 def region_map(plane: RegionMap, style: RunStyle, name: str) -> go.Figure:
     """Where a group lies: all rows as grey cells, other groups as thin outlines, its own region and rows in colour."""
-    cells = go.Heatmap(
-        x=plane.x.edges,
-        y=plane.y.edges,
-        z=np.log1p(plane.counts),
-        customdata=plane.counts,
-        colorscale=[[0, faint(ORIGINAL, 0)], [1, faint(ORIGINAL, 0.75)]],
-        showscale=False,
-        hovertemplate="%{customdata:,} rows of the table here<extra></extra>",
-        name="",
-    )
     others = go.Scatter(
-        **_outlines(plane.others),
+        **outlines(plane.others),
         mode="lines",
         line={"color": ORIGINAL, "width": 1},
         hoverinfo="skip",
@@ -164,7 +151,7 @@ def region_map(plane: RegionMap, style: RunStyle, name: str) -> go.Figure:
         visible=bool(len(plane.others[0])),
     )
     region = go.Scatter(
-        **_outlines(plane.region),
+        **outlines(plane.region),
         mode="lines",
         fill="toself",
         fillcolor=faint(style.color, 0.25),
@@ -188,25 +175,8 @@ def region_map(plane: RegionMap, style: RunStyle, name: str) -> go.Figure:
         hovertemplate=f"%{{customdata:,}} rows of {name}<extra></extra>",
         name="its rows",
     )
-    result = figure(cells, others, region, rows, x=" ", y=" ", height=430, labels=plane.y.tick_texts)
-    result.update_xaxes(**plane.x.layout())
-    result.update_yaxes(**plane.y.layout())
-    longest = max(map(len, plane.x.tick_texts), default=0)
-    if longest * len(plane.x.tick_texts) > MOST_CHARACTERS:
-        below = round(PIXELS_PER_CHARACTER * longest)
-        result.update_xaxes(tickangle=-90)
-        result.update_layout(margin_b=42 + below, height=430 + below)
-    return result
-
-
-def _outlines(rectangles: Rectangles) -> dict[str, Floats]:
-    """Rectangles as one line that is broken after each."""
-    left, right, bottom, top = rectangles
-    gap = np.full(len(left), np.nan)
-    return {
-        "x": np.column_stack([left, right, right, left, left, gap]).ravel(),
-        "y": np.column_stack([bottom, bottom, top, top, bottom, gap]).ravel(),
-    }
+    traces = [row_cells(plane.x, plane.y, plane.counts), others, region, rows]
+    return plane_figure(plane.x, plane.y, traces, height=430)
 
 
 def runs_of(codes: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:

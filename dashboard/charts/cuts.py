@@ -9,13 +9,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from anoncore.kernels.arrays import Int64
-from dashboard.charts.classes import Rectangles
-from dashboard.charts.layout import PIXELS_PER_CHARACTER, Axis, faint, figure
+from dashboard.charts.layout import Axis, faint
+from dashboard.charts.planes import Rectangles, outlines, plane_figure, row_cells
 from dashboard.palette import BLUE, GREEN, ORANGE, ORIGINAL, PURPLE, SKY, VERMILLION
 
 SIDES = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 """The colours of the sides of a cut; more sides begin anew."""
-MOST_CHARACTERS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,18 +34,8 @@ class CutPlane:
 
 def cut_map(plane: CutPlane) -> go.Figure:
     """All rows as grey cells, darker where there are more; regions as outlines, and the sides of the cut filled."""
-    cells = go.Heatmap(
-        x=plane.x.edges,
-        y=plane.y.edges,
-        z=np.log1p(plane.counts),
-        customdata=plane.counts,
-        colorscale=[[0, faint(ORIGINAL, 0)], [1, faint(ORIGINAL, 0.8)]],
-        showscale=False,
-        hovertemplate="%{customdata:,} rows of the table here<extra></extra>",
-        name="",
-    )
-    outlines = go.Scatter(
-        **_outlines(plane.regions),
+    regions = go.Scatter(
+        **outlines(plane.regions),
         mode="lines",
         line={"color": ORIGINAL, "width": 1},
         hoverinfo="skip",
@@ -55,7 +44,7 @@ def cut_map(plane: CutPlane) -> go.Figure:
     left, right, bottom, top = (np.split(edge, len(edge)) for edge in plane.sides)
     sides = [
         go.Scatter(
-            **_outlines((left[number], right[number], bottom[number], top[number])),
+            **outlines((left[number], right[number], bottom[number], top[number])),
             mode="lines",
             fill="toself",
             fillcolor=faint(SIDES[number % len(SIDES)], 0.28),
@@ -65,22 +54,5 @@ def cut_map(plane: CutPlane) -> go.Figure:
         )
         for number, name in enumerate(plane.names)
     ]
-    result = figure(cells, outlines, *sides, x=" ", y=" ", height=460, labels=plane.y.tick_texts, legend=True)
-    result.update_xaxes(**plane.x.layout())
-    result.update_yaxes(**plane.y.layout())
-    longest = max(map(len, plane.x.tick_texts), default=0)
-    if longest * len(plane.x.tick_texts) > MOST_CHARACTERS:
-        below = round(PIXELS_PER_CHARACTER * longest)
-        result.update_xaxes(tickangle=-90)
-        result.update_layout(margin_b=42 + below, height=460 + below)
-    return result
-
-
-def _outlines(rectangles: Rectangles) -> dict[str, object]:
-    """Rectangles as one line that is broken after each."""
-    left, right, bottom, top = rectangles
-    gap = np.full(len(left), np.nan)
-    return {
-        "x": np.column_stack([left, right, right, left, left, gap]).ravel(),
-        "y": np.column_stack([bottom, bottom, top, top, bottom, gap]).ravel(),
-    }
+    traces = [row_cells(plane.x, plane.y, plane.counts), regions, *sides]
+    return plane_figure(plane.x, plane.y, traces, height=460, legend=True)

@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 from anoncore.algorithms.closeness.sensitive_fragmentation import SensitiveFragmentation
 from anoncore.kernels.arrays import Floats, Int64
 from dashboard.charts.layout import distinct_labels, faint, figure, marker, shortened
+from dashboard.charts.planes import outlines
 from dashboard.palette import ORIGINAL, RunStyle
 
 MOST_BINS = 120
@@ -76,8 +77,8 @@ def box_map(plane: Plane, style: RunStyle, chosen: int | None = None) -> go.Figu
     boxes = plane.boxes.astype(np.float64)
     left, right = boxes[:, 0, 0] - 0.5, boxes[:, 0, 1] + 0.5
     bottom, top = boxes[:, 1, 0] - 0.5, boxes[:, 1, 1] + 0.5
-    outlines = go.Scatter(
-        **_outlines(left, right, bottom, top),
+    every = go.Scatter(
+        **outlines((left, right, bottom, top)),
         mode="lines",
         line={"color": style.color, "width": 1.6 if len(left) < 150 else 1},
         hoverinfo="skip",
@@ -85,7 +86,7 @@ def box_map(plane: Plane, style: RunStyle, chosen: int | None = None) -> go.Figu
     )
     one = slice(chosen, chosen + 1) if chosen is not None else slice(0, 0)
     filled = go.Scatter(
-        **_outlines(left[one], right[one], bottom[one], top[one]),
+        **outlines((left[one], right[one], bottom[one], top[one])),
         mode="lines",
         line={"color": style.color, "width": 4},
         fill="toself",
@@ -104,7 +105,7 @@ def box_map(plane: Plane, style: RunStyle, chosen: int | None = None) -> go.Figu
         name="rows",
     )
     result = figure(
-        cells, outlines, filled, texts, x=" ", y=" ", height=480, legend=False, labels=_ticks(plane.labels[1])[1]
+        cells, every, filled, texts, x=" ", y=" ", height=480, legend=False, labels=_ticks(plane.labels[1])[1]
     )
     for update, labels, name in (
         (result.update_xaxes, plane.labels[0], plane.names[0]),
@@ -207,11 +208,3 @@ def _range(labels: Sequence[str], first: int, last: int) -> str:
 def _ticks(labels: Sequence[str]) -> tuple[Int64, list[str]]:
     places = np.arange(0, len(labels), -(-len(labels) // MOST_TICKS))
     return places, distinct_labels([shortened(labels[int(place)], 14) for place in places])
-
-
-def _outlines(left: Floats, right: Floats, bottom: Floats, top: Floats) -> dict[str, Floats]:
-    gap = np.full(len(left), np.nan)
-    return {
-        "x": np.column_stack([left, right, right, left, left, gap]).ravel(),
-        "y": np.column_stack([bottom, bottom, top, top, bottom, gap]).ravel(),
-    }

@@ -20,16 +20,15 @@ from anoncore.utility.joint_table import JointTable, joint_table
 from dashboard import compute
 from dashboard.charts.before_after import change_bars, color_name, difference_map, joint_map, share_of_changes, tint
 from dashboard.charts.layout import Axis
-from dashboard.charts.utility import distribution, published_shares
 from dashboard.palette import run_style
 from dashboard.state import Run
-from dashboard.views import left_out, parts
+from dashboard.views import attribute_distribution, left_out, parts
 from dashboard.views.class_list import region_texts
 
 Changes = Mapping[str, npt.NDArray[np.uint8]]
 
 ROWS_OF_PAGE = 50
-MOST_BINS, MOST_PAIR_BINS = 40, 18
+MOST_PAIR_BINS = 18
 MOST_LISTED = 4
 """Values of a group that are named in a cell; of more values only their number is said."""
 ROW, BEFORE, AFTER = "row", "original", "published"
@@ -219,26 +218,7 @@ def _cells(run: Run) -> None:
 def _one_attribute(run: Run) -> None:
     """The values of an attribute before and after."""
     st.subheader("One attribute")
-    names = list(run.release.attributes)
-    usual = next((name for name in run.data.quasi_identifiers if name in names), names[0])
-    name = parts.choice(
-        "Attribute", names, "before-after-attribute", "Whose values are compared.", index=names.index(usual)
-    )
-    axis = Axis.of(run.data.domain[name], MOST_BINS)
-    original = axis.counts(run.data.codes[name]) / run.data.n_rows
-    released = compute.cached("before-after.shares", run, _released_shares, name)
-    moved = float(np.abs(original - released).sum()) / 2
-    parts.chart(
-        distribution(axis, original, released, run_style(run.color_index)),
-        key="before-after-distribution",
-        caption=f"'{parts.escaped(name)}' before, and after as a reader of the release would estimate it, who takes "
-        f"every value of a region for equally likely. {moved:.1%} of the rows land on another bar.",
-        alt=f"Bar chart of the shares of {name} before and after; {moved:.1%} of the rows move.",
-    )
-
-
-def _released_shares(release: Release, name: str) -> Any:
-    return published_shares(release.recoding(name), Axis.of(release.data.domain[name], MOST_BINS))
+    attribute_distribution.draw(run, "before-after")
 
 
 @st.fragment

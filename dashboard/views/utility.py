@@ -9,21 +9,17 @@ from anoncore import utility
 from anoncore.measures.criteria import N_QUERIES
 from anoncore.utility import InformationLoss
 from dashboard import about, compute
-from dashboard.charts.layout import Axis
 from dashboard.charts.utility import (
     association_map,
-    distribution,
     error_curve,
     loss_bars,
     loss_histogram,
-    published_shares,
 )
 from dashboard.palette import run_style
 from dashboard.state import Run
-from dashboard.views import parts, prediction
+from dashboard.views import attribute_distribution, parts, prediction
 from dashboard.views.parts import Tile
 
-MOST_BINS = 30
 EXPLAINED = (
     "measure:information_loss",
     "measure:average_group_size",
@@ -128,22 +124,7 @@ def _loss(run: Run, loss: InformationLoss | None) -> None:
 @st.fragment
 def _distribution(run: Run) -> None:
     """An attribute's values before and after."""
-    names = list(run.release.attributes)
-    usual = next((name for name in run.data.quasi_identifiers if name in names), names[0])
-    name = parts.choice("Attribute", names, "utility-attribute", "Whose values are compared.", index=names.index(usual))
-    axis = Axis.of(run.data.domain[name], MOST_BINS)
-    original = axis.counts(run.data.codes[name]) / run.data.n_rows
-    released = compute.cached(
-        "dashboard.published_shares", run, lambda release, one: published_shares(release.recoding(one), axis), name
-    )
-    moved = float(np.abs(original - released).sum()) / 2
-    parts.chart(
-        distribution(axis, original, released, run_style(run.color_index)),
-        key="utility-distribution",
-        caption=f"'{parts.escaped(name)}' in the original table and as a reader of the release would estimate it, who "
-        f"takes every value of a range or set for equally likely. {moved:.1%} of the rows land on another bar.",
-        alt=f"Bar chart of the shares of {name} before and after; {moved:.1%} of the mass moves.",
-    )
+    attribute_distribution.draw(run, "utility")
 
 
 @st.fragment

@@ -11,9 +11,9 @@ from anoncore.algorithms.mondrian_cuts import Attempt, CutSteps, Region, attempt
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Int64
 from dashboard import compute, state
-from dashboard.charts.classes import Rectangles
 from dashboard.charts.cuts import CutPlane, cut_map
 from dashboard.charts.layout import Axis
+from dashboard.charts.planes import Rectangles
 from dashboard.state import Run
 from dashboard.views import parts
 
