@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from anoncore import CancelledError
+from anoncore.measures.kept_results import Cache
 from dashboard import jobs
 from dashboard.workspace import Run
 
@@ -113,6 +114,11 @@ def cached(name: str, run: Run, function: Callable[..., T], *arguments: Hashable
     """`function(run.release, *arguments)`, computed once per run, name and arguments. Errors are kept as well."""
     once = _values.get_or_put((run.id, name, *arguments), _Once)
     return once.get(lambda: function(run.release, *arguments))
+
+
+def cache_of(run: Run) -> Cache:
+    """What `cached` holds of a run, as the library asks for it."""
+    return lambda name, function, *arguments: cached(name, run, function, *arguments)
 
 
 def known(name: str, run: Run, *arguments: Hashable) -> Any:

@@ -12,10 +12,11 @@ from typing import Any
 
 from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
 from anoncore.base.progress import Progress, part_of
-from anoncore.cli.text import ProgressLine, add_unit_option, result_lines, scores_of
+from anoncore.cli.text import ProgressLine, add_unit_option, result_lines, scores_of, tell_reading
 from anoncore.measures import criteria
 from anoncore.measures.criteria import CRITERIA
 from anoncore.measures.evaluation import MEASURES, Measure
+from anoncore.measures.kept_results import KeptResults
 from anoncore.recipes.recipe import Recipe
 from anoncore.release.release import Release
 
@@ -50,6 +51,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
             recipe = Recipe.load(file).with_unit(arguments.unit)
             with ProgressLine(sys.stderr) as report:
                 numbers, note = _measured(recipe, asked, arguments.attribute, report)
+            tell_reading(recipe)
             if note:
                 print(f"anoncore: {note}", file=sys.stderr)
         except AnonymizationError as error:
@@ -108,12 +110,13 @@ def _measured(
         or [criterion.name for criterion in CRITERIA.values() if not criterion.is_slow]
     )
     numbers: dict[str, object] = {}
+    results = KeptResults(release)
     for number, measure in enumerate(wanted):
         report(0.7 + 0.3 * number / len(wanted), f"Measuring {measure if isinstance(measure, str) else measure.label}")
         if isinstance(measure, Measure):
             numbers[measure.label] = _attempt(measure, release)
         else:
-            numbers |= criteria.evaluate(release, [measure], attribute)
+            numbers |= criteria.evaluate(release, [measure], attribute, results)
     report(1.0, "Done")
     return numbers, data.unit_note
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from anoncore.base.errors import ParameterError
 from anoncore.base.progress import part_of
-from anoncore.cli.text import ProgressLine, add_unit_option
+from anoncore.cli.text import ProgressLine, add_unit_option, tell_reading
 from anoncore.publishing.export import replace_file
 from anoncore.publishing.report import MOST, Subject, report
 from anoncore.recipes.recipe import Recipe
@@ -48,6 +48,8 @@ def _report(arguments: argparse.Namespace) -> None:
             table = recipe.source.builtin or recipe.source.path or ""
             subjects.append(Subject(path.stem, release, table, publish_untagged=recipe.publish_untagged))
         text = report(subjects, arguments.attribute, part_of(progress, 0.6, 1.0))
+    for recipe in recipes:
+        tell_reading(recipe)
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     replace_file(arguments.output, text.encode())
     print(f"Written: {arguments.output} (not for publication: measured with the original table at hand)")

@@ -5,21 +5,20 @@ from __future__ import annotations
 import argparse
 import io
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from anoncore.base.errors import ParameterError
 from anoncore.base.texts import listing
 from anoncore.cli.after import add_after_options, earlier_certificates, earlier_entries
 from anoncore.cli.disk import add_engine_options, run_where_it_fits
-from anoncore.cli.text import ProgressLine, add_unit_option, summary
+from anoncore.cli.text import ProgressLine, add_unit_option, summary, tell_reading
 from anoncore.cli.untagged import add_untagged_option, decided_columns
+from anoncore.measures.kept_results import KeptResults
 from anoncore.publishing.certification.certificate import new_key
-from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.export import ENDINGS, FileFormat, replace_files, write_tables
 from anoncore.publishing.publication import ARCHIVE, CERTIFICATE, release_file, release_files
 from anoncore.publishing.report import Subject, report
-from anoncore.recipes.recipe import Recipe, RecipeRun
+from anoncore.recipes.recipe import Recipe
 from anoncore.release.mapping import value_mapping
 
 REPORT, MAPPING = "-report.html", "-mapping-not-for-publication.csv"
@@ -64,24 +63,34 @@ def _run(arguments: argparse.Namespace) -> None:
     key, told, kept = _key(arguments.key_file) if certified else ("", "", {})
     with ProgressLine(sys.stderr) as progress:
         run = recipe.run(progress)
-        published = decided_columns(run.release, recipe, arguments.publish_untagged)
+        results = KeptResults(run.release)
+        published = decided_columns(run.release, recipe, arguments.publish_untagged, results)
         earlier = earlier_entries(arguments, run.release, certificates)
         tables = run.release.tables()
-    if recipe.source_note():
-        print(f"anoncore: {recipe.source_note()}", file=sys.stderr)
+    tell_reading(recipe)
     if certified:
         files = release_files(
-            run.release, target.name, key, file_format, tables=tables, after=earlier, publish_untagged=published
+            run.release,
+            target.name,
+            key,
+            file_format,
+            tables=tables,
+            after=earlier,
+            publish_untagged=published,
+            cache=results,
         )
     else:
         content = io.BytesIO()
         write_tables(tables, content, file_format)
         files = {release_file(target.name, len(tables), file_format): content.getvalue()}
     public = {target.with_name(name): one for name, one in files.items()}
-    private = _private_files(arguments, run, target, earlier, published)
+    subject = Subject(
+        arguments.recipe.stem, run.release, cache=results, earlier=tuple(earlier), publish_untagged=published
+    )
+    private = _private_files(arguments, subject, target)
     # The tables come last: whatever stops the program in between, there are none without their certificate.
     replace_files({**kept, **{path: one for path, (one, _) in private.items()}, **public}, private=kept)
-    for line in summary(run, published):
+    for line in summary(run, published, results):
         print(line)
     for entry in earlier:
         if entry.figures:
@@ -102,18 +111,15 @@ def _run(arguments: argparse.Namespace) -> None:
         )
 
 
-def _private_files(
-    arguments: argparse.Namespace, run: RecipeRun, target: Path, earlier: Sequence[Earlier], published: tuple[str, ...]
-) -> dict[Path, tuple[bytes, str]]:
+def _private_files(arguments: argparse.Namespace, subject: Subject, target: Path) -> dict[Path, tuple[bytes, str]]:
     """The report and the mapping where they are wanted, for those who made the release, with what is said of them."""
     files = {}
     if arguments.report:
-        subject = Subject(arguments.recipe.stem, run.release, earlier=tuple(earlier), publish_untagged=published)
         with ProgressLine(sys.stderr) as progress:
             text = report([subject], progress=progress)
         files[target.with_name(target.name + REPORT)] = text.encode(), "not for publication"
     if arguments.mapping:
-        mapping, content = value_mapping(run.release), io.BytesIO()
+        mapping, content = value_mapping(subject.release), io.BytesIO()
         write_tables({"mapping": mapping.frame}, content, "csv")
         files[target.with_name(target.name + MAPPING)] = content.getvalue(), mapping.sentence.rstrip(".")
     return files

@@ -13,7 +13,7 @@ from pathlib import Path
 from anoncore.algorithms import ALGORITHMS
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.number_lists import numbers_from_text
-from anoncore.cli.text import ProgressLine, add_unit_option
+from anoncore.cli.text import ProgressLine, add_unit_option, tell_reading
 from anoncore.measures.criteria import CRITERIA, chosen
 from anoncore.recipes.recipe import Recipe
 from anoncore.search.candidates import axes, candidates
@@ -75,6 +75,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
             report(done[0] / len(tried), f"{done[0]:,} of {len(tried):,}: {point.algorithm.title}")
 
         points = [point for point in sweep(data, tried, names, arguments.attribute, take) if point is not None]
+    tell_reading(recipe)
     if data.unit_note:
         print(f"anoncore: {data.unit_note}", file=sys.stderr)
     front = pareto(points, names[0], names[1]) if len(names) > 1 else [False] * len(points)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from math import isinf
 from typing import TextIO
@@ -10,7 +11,8 @@ from typing import TextIO
 from anoncore.base.progress import Progress
 from anoncore.base.score import Score
 from anoncore.measures import verdict
-from anoncore.recipes.recipe import RecipeRun
+from anoncore.measures.kept_results import Cache
+from anoncore.recipes.recipe import Recipe, RecipeRun
 
 WIDTH = 100
 SINGULAR = {"rows": "row", "people": "person", "values": "value", "tuples": "tuple"}
@@ -24,6 +26,13 @@ def add_unit_option(parser: argparse.ArgumentParser) -> None:
         help="the column that says whose row it is, where one person may have several rows: k, l and t then count "
         "different people; the column is not published (default: that of the recipe, else every row is a person)",
     )
+
+
+def tell_reading(recipe: Recipe) -> None:
+    """Say on the error stream what should be known of how the table of a recipe is read."""
+    note = recipe.source_note()
+    if note:
+        print(f"anoncore: {note}", file=sys.stderr)
 
 
 class ProgressLine:
@@ -48,10 +57,11 @@ class ProgressLine:
             self.stream.flush()
 
 
-def summary(run: RecipeRun, publish_untagged: Sequence[str] = ()) -> Iterator[str]:
+def summary(run: RecipeRun, publish_untagged: Sequence[str] = (), cache: Cache | None = None) -> Iterator[str]:
     """Groups, guarantees, notes and measures of a run, a line each.
 
-    `publish_untagged` are columns that undo a tag and that somebody decided to publish all the same.
+    `publish_untagged` are columns that undo a tag and that somebody decided to publish all the same; `cache` keeps what
+    was measured before.
     """
     release, algorithm = run.release, run.release.algorithm
     title = algorithm.title if algorithm is not None else "Release"
@@ -61,7 +71,7 @@ def summary(run: RecipeRun, publish_untagged: Sequence[str] = ()) -> Iterator[st
             f"{title}: {release.table_size} in {len(sizes):,} groups ({release.group_word}) of {sizes.min():,} to "
             f"{sizes.max():,} {release.counted_word}"
         )
-    found = verdict(release, publish_untagged=publish_untagged)
+    found = verdict(release, cache=cache, publish_untagged=publish_untagged)
     for sentence in (*found.failed, *found.held):
         yield f"  {sentence}"
     for failing in found.not_asked:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from anoncore.base.errors import ReleaseError
 from anoncore.base.texts import listing
+from anoncore.measures.kept_results import Cache
 from anoncore.privacy import tag_leaks
 from anoncore.privacy.tag_leaks import undecided
 from anoncore.publishing.certification.untagged_columns import decided_leaks
@@ -29,7 +30,7 @@ def add_untagged_option(run: argparse.ArgumentParser) -> None:
     )
 
 
-def decided_columns(release: Release, recipe: Recipe, given: Sequence[str]) -> tuple[str, ...]:
+def decided_columns(release: Release, recipe: Recipe, given: Sequence[str], cache: Cache) -> tuple[str, ...]:
     """The columns that the option and the recipe name.
 
     Raises ReleaseError where nobody decided on some of the columns that undo a tag, before anything is written; what
@@ -37,8 +38,7 @@ def decided_columns(release: Release, recipe: Recipe, given: Sequence[str]) -> t
     none of such a column.
     """
     chosen = (*recipe.publish_untagged, *given)
-    leaks = tag_leaks(release)
-    left = undecided(leaks, chosen)
+    left = undecided(cache("privacy.tag_leaks", tag_leaks), chosen)
     if left:
         for leak in left:
             print(f"anoncore: {leak.sentence}", file=sys.stderr)
@@ -47,7 +47,7 @@ def decided_columns(release: Release, recipe: Recipe, given: Sequence[str]) -> t
             f"Nothing was written, because nobody decided on {listing(columns, 30)}. Tag them in the recipe, or "
             f"publish them as they are with {' '.join(f'{OPTION} {_argument(name)}' for name in columns)}."
         )
-    decided_leaks(release, chosen, leaks=leaks)
+    decided_leaks(release, chosen, cache=cache)
     return chosen
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from anoncore.base.number import BUCKETS, Family, Number
 from anoncore.base.score import Score
 from anoncore.base.texts import listing
 from anoncore.measures.evaluation import MEASURES
+from anoncore.measures.kept_results import Cache, KeptResults
 from anoncore.privacy import Profile
 from anoncore.privacy.levels import DISTINCT_VALUES, LARGEST_SHARE, SMALLEST_GROUP
 from anoncore.release.form import form_of
@@ -30,8 +30,6 @@ from anoncore.utility.loss import INFORMATION_LOSS
 from anoncore.utility.queries import MEDIAN_QUERY_ERROR, QUERY_ERROR
 from anoncore.utility.two_way import TWO_WAY_ERROR
 
-Cache = Callable[..., Any]
-"""`cache(name, function, *arguments)` gives `function(release, *arguments)`, so that one result serves many numbers."""
 Reading = Callable[[Release, str | None, Cache], float]
 """`reading(release, attribute, cache)` gives the number of a release."""
 FAMILIES: Mapping[Family, str] = MappingProxyType(
@@ -87,11 +85,8 @@ class Criterion(Number):
         if self.of_attribute and attribute is None:
             attribute = release.data.require_sensitive()[0]
 
-        def direct(_name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:
-            return function(release, *arguments)
-
         read = self._score if self.read is None else self.read
-        value = float(read(release, attribute, direct if cache is None else cache))
+        value = float(read(release, attribute, KeptResults(release) if cache is None else cache))
         if np.isnan(value):
             raise DataError(f"{self.title} is not defined for this release.")
         return value
@@ -116,7 +111,10 @@ def scores_in(result: object) -> Iterator[Score]:
 
 
 def evaluate(
-    release: Release, names: Sequence[str] | None = None, attribute: str | None = None
+    release: Release,
+    names: Sequence[str] | None = None,
+    attribute: str | None = None,
+    cache: Cache | None = None,
 ) -> dict[str, float | AnonymizationError]:
     """Measure a release by the numbers on which any releases can be compared.
 
@@ -128,6 +126,8 @@ def evaluate(
         Names of `CRITERIA`; by default all of them.
     attribute : str, optional
         The sensitive attribute of the numbers that are about one; by default the first.
+    cache : callable, optional
+        What keeps results of the release, as `Criterion.evaluate` takes it.
 
     Returns
     -------
@@ -152,18 +152,11 @@ def evaluate(
     >>> evaluate(release, ["k", "distinct-l", "largest-belief"])
     {'k': 2.0, 'distinct-l': 2.0, 'largest-belief': 0.5}
     """
-    kept: dict[tuple[Hashable, ...], Any] = {}
-
-    def cache(name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:
-        key = (name, *arguments)
-        if key not in kept:
-            kept[key] = function(release, *arguments)
-        return kept[key]
-
+    results = KeptResults(release) if cache is None else cache
     found: dict[str, float | AnonymizationError] = {}
     for one in chosen(names):
         try:
-            found[one.name] = one.evaluate(release, attribute, cache)
+            found[one.name] = one.evaluate(release, attribute, results)
         except AnonymizationError as error:
             found[one.name] = error
     return found

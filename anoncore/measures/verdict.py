@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,8 @@ from anoncore.attacks.foreground.attack import FOREGROUND_BREACH
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.texts import listing
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
-from anoncore.measures.criteria import Cache, usual_distance
+from anoncore.measures.criteria import usual_distance
+from anoncore.measures.kept_results import Cache, KeptResults
 from anoncore.privacy.joins import JOINS_SOURCE
 from anoncore.privacy.tag_leaks import UNIQUE, TagLeak, undecided
 from anoncore.release.release import Release
@@ -233,14 +233,8 @@ def verdict(
     >>> print(found.not_asked[0].sentence.partition(", and")[0])
     An adversary is at least 90% sure of 'disease' in 6 of 6 rows (100%)
     """
-
-    def direct(_name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:
-        return function(release, *arguments)
-
-    measure = direct if cache is None else cache
-    asked: tuple[privacy.Guarantee, ...] = (
-        privacy.guarantees(release, requirements) if requirements else measure("privacy.guarantees", privacy.guarantees)
-    )
+    measure = KeptResults(release) if cache is None else cache
+    asked = guarantees_of(requirements, measure)
     statements = [Promise(bool(one.holds), one.sentence, one.requirement.source) for one in asked]
     source = "" if release.algorithm is None else release.algorithm.source
     personal = measure("privacy.personal_guarantees", privacy.personal_guarantees)
@@ -256,6 +250,13 @@ def verdict(
     not_asked += [*_taught(foreground), *_untagged(left)]
     decided = [f"{leak.finding} Somebody decided to publish it all the same." for leak in leaks if leak not in left]
     return Verdict(tuple(statements), tuple(not_asked), tuple(decided))
+
+
+def guarantees_of(requirements: Sequence[Requirement], measure: Cache) -> tuple[privacy.Guarantee, ...]:
+    """What the algorithm of a release promises and what else is asked of it."""
+    more = (tuple(requirements),) if requirements else ()
+    found: tuple[privacy.Guarantee, ...] = measure("privacy.guarantees", privacy.guarantees, *more)
+    return found
 
 
 def _believed(release: Release, measure: Cache) -> Iterator[Failing]:

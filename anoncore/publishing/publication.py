@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from anoncore.measures.kept_results import Cache
 from anoncore.publishing.certification import Certificate, certify
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.export import ENDINGS, FileFormat, archive_bytes, member_names, replace_files, write_tables
@@ -31,6 +32,7 @@ def release_files(
     tables: Mapping[str, pd.DataFrame] | None = None,
     after: Sequence[Certificate | Earlier] = (),
     publish_untagged: Sequence[str] = (),
+    cache: Cache | None = None,
 ) -> dict[str, bytes]:
     """Make the files of a release: its tables, and the certificate that names and describes them.
 
@@ -52,6 +54,8 @@ def release_files(
         Certificates of earlier releases of the same people or some of them, which the new one names.
     publish_untagged : sequence of str
         Insensitive columns that are published as they are although they undo a tag, see `certify`.
+    cache : callable, optional
+        What keeps results of the release, see `certify`.
 
     Returns
     -------
@@ -83,12 +87,17 @@ def release_files(
     write_tables(tables, content, format)
     file = release_file(name, len(tables), format)
     written = {file: content.getvalue()}
-    certificate = certify(release, key, written, requirements, tables, after, publish_untagged)
+    certificate = certify(release, key, written, requirements, tables, after, publish_untagged, cache)
     return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), file: content.getvalue()}
 
 
 def release_archive(
-    release: Release, name: str, key: str, format: FileFormat = "csv", publish_untagged: Sequence[str] = ()
+    release: Release,
+    name: str,
+    key: str,
+    format: FileFormat = "csv",
+    publish_untagged: Sequence[str] = (),
+    cache: Cache | None = None,
 ) -> bytes:
     """One zip to hand out: every table as a file of its own (a workbook has all of them), and their certificate.
 
@@ -104,6 +113,8 @@ def release_archive(
         The format of the tables.
     publish_untagged : sequence of str
         Insensitive columns that are published as they are although they undo a tag, see `certify`.
+    cache : callable, optional
+        What keeps results of the release, see `certify`.
 
     Returns
     -------
@@ -133,15 +144,14 @@ def release_archive(
     """
     tables = release.tables()
     if len(tables) == 1 or format == "excel":
-        return archive_bytes(
-            release_files(release, name, key, format, tables=tables, publish_untagged=publish_untagged).items()
-        )
+        named = release_files(release, name, key, format, tables=tables, publish_untagged=publish_untagged, cache=cache)
+        return archive_bytes(named.items())
     files = {}
     for member, (table, frame) in zip(member_names(tables), tables.items(), strict=True):
         content = io.BytesIO()
         write_tables({table: frame}, content, format)
         files[f"{name}-{member}{ENDINGS[format]}"] = content.getvalue()
-    certificate = certify(release, key, files, tables=tables, publish_untagged=publish_untagged)
+    certificate = certify(release, key, files, tables=tables, publish_untagged=publish_untagged, cache=cache)
     return archive_bytes([(f"{name}{CERTIFICATE}", certificate.dumps().encode()), *files.items()])
 
 

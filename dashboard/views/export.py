@@ -97,7 +97,12 @@ def _help(format: FileFormat, too_long: bool) -> str:
 def _archive(run: Run, format: FileFormat) -> Callable[[], bytes]:
     def make() -> bytes:
         return release_archive(
-            run.release, takeaway.file_stem(run), takeaway.input_key(run), format, untagged.published(run)
+            run.release,
+            takeaway.file_stem(run),
+            takeaway.input_key(run),
+            format,
+            untagged.published(run),
+            compute.cache_of(run),
         )
 
     return make

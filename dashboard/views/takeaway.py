@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,19 +116,22 @@ def _certificate(run: Run) -> Paper:
         "application/json",
         "For publication: what holds and by whose definition. `anoncore verify` re-checks it from the published files "
         "alone, in any of the formats.",
-        lambda: certify(run.release, input_key(run), publish_untagged=untagged.published(run)).dumps(),
+        lambda: certify(
+            run.release, input_key(run), publish_untagged=untagged.published(run), cache=compute.cache_of(run)
+        ).dumps(),
         uncertified(run),
     )
 
 
 def subject(run: Run) -> Subject:
     """The run as a report sees it; what was measured before is not measured again."""
-
-    def cache(name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:
-        return compute.cached(name, run, function, *arguments)
-
     return Subject(
-        run.label, run.release, run.table_name, cache, run.color_index, publish_untagged=untagged.published(run)
+        run.label,
+        run.release,
+        run.table_name,
+        compute.cache_of(run),
+        run.color_index,
+        publish_untagged=untagged.published(run),
     )
 
 

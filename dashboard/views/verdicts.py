@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -22,14 +21,13 @@ NOTHING_BAD = (
 
 def verdict_of(run: Run) -> Verdict:
     """The verdict on a run, from measures that are computed once."""
-
-    def cache(name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:
-        return compute.cached(name, run, function, *arguments)
-
     attacked = [compute.known("attacks.foreground_knowledge", run, name, BREACH_R) for name in run.data.sensitive]
     shares = [float(one.recall) for one in attacked if one is not None]
     return verdict(
-        run.release, cache=cache, foreground=max(shares, default=None), publish_untagged=untagged.published(run)
+        run.release,
+        cache=compute.cache_of(run),
+        foreground=max(shares, default=None),
+        publish_untagged=untagged.published(run),
     )
 
 

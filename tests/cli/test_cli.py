@@ -62,12 +62,22 @@ def test_a_workbook_of_several_sheets_is_told_unless_one_is_named(
         for title in ("old", "new"):
             rows.to_excel(book, sheet_name=title, index=False)
     source, tags = 'path = "people.xlsx"', '\n[roles]\nage = "quasi-identifier"'
-    assert main(["run", write_recipe(tmp_path, source=source + tags), "--output", str(tmp_path / "one.csv")]) == 0
-    assert "'people.xlsx' has 2 sheets, of which the first, 'old', is read." in (told := capsys.readouterr().err)
-    assert "name it as sheet in [source]: 'new'" in told
-    named = write_recipe(tmp_path, source=f'{source}\nsheet = "new"{tags}')
-    assert main(["run", named, "--output", str(tmp_path / "two.csv")]) == 0
-    assert capsys.readouterr().err == ""
+    recipe = write_recipe(tmp_path, source=source + tags)
+    commands = {
+        "run": ["--output", str(tmp_path / "one.csv"), "--force"],
+        "report": ["--output", str(tmp_path / "one.html"), "--force"],
+        "evaluate": ["--measure", "k"],
+        "sweep": ["--try", "mondrian k=2", "--criteria", "k"],
+    }
+    for command, options in commands.items():
+        assert main([command, recipe, *options]) == 0
+        told = capsys.readouterr().err
+        assert told.count("'people.xlsx' has 2 sheets, of which the first, 'old', is read.") == 1, command
+        assert "name it as sheet in [source]: 'new'" in told
+    write_recipe(tmp_path, source=f'{source}\nsheet = "new"{tags}')
+    for command, options in commands.items():
+        assert main([command, recipe, *options]) == 0
+        assert capsys.readouterr().err == "", command
 
 
 def test_several_tables_go_into_one_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from anoncore import Recipe
+from anoncore import Recipe, privacy
 from anoncore.cli import main
 from anoncore.publishing.certification import Certificate
 
@@ -78,3 +80,23 @@ def test_columns_that_were_left_out_stay_left_out_in_a_recipe(tmp_path: Path) ->
     again = Recipe.of(recipe.source, recipe.microdata(), recipe.algorithm, publish_untagged=["years at school"])
     assert json.loads(json.dumps(again.to_dict()["roles"])) == {"age": "quasi-identifier", "degree": "quasi-identifier"}
     assert again.publish_untagged == ("years at school",)
+
+
+def test_what_a_run_needs_several_times_is_worked_out_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: Counter[str] = Counter()
+
+    def count(holder: object, name: str) -> None:
+        original = getattr(holder, name)
+
+        def counted(*given: object) -> object:
+            counts[name] += 1
+            return original(*given)
+
+        monkeypatch.setattr(holder, name, counted)
+
+    count(sys.modules["anoncore.privacy.tag_leaks"], "_relations")
+    count(privacy, "guarantees")
+    count(privacy, "profile")
+    arguments = ["run", write(tmp_path), "--output", str(tmp_path / "out"), "--report"]
+    assert main([*arguments, "--publish-untagged", "years at school"]) == 0
+    assert counts == {"_relations": 1, "guarantees": 1, "profile": 1}

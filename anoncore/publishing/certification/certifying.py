@@ -17,6 +17,8 @@ from anoncore import privacy
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.texts import is_missing, listing, value_text
 from anoncore.measures import verdict
+from anoncore.measures.kept_results import Cache, KeptResults
+from anoncore.measures.verdict import guarantees_of
 from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.privacy.joins import JOINS_SOURCE
 from anoncore.publishing.certification.attribute_entries import attribute_entries
@@ -73,6 +75,7 @@ def certify(
     tables: Mapping[str, pd.DataFrame] | None = None,
     after: Sequence[Certificate | Earlier] = (),
     publish_untagged: Sequence[str] = (),
+    cache: Cache | None = None,
 ) -> Certificate:
     """State what holds of a release, what its algorithm promises and what else is asked for, with hashes of its files.
 
@@ -94,6 +97,9 @@ def certify(
         Insensitive columns that are published as they are although they undo a tag (see `privacy.tag_leaks`). The
         certificate records this decision. The role `insensitive`, where it was given rather than left out, decides on
         columns that only single people out.
+    cache : callable, optional
+        `cache(name, function, *arguments)` gives `function(release, *arguments)` and may keep it, so that what was
+        measured before is not measured again.
 
     Returns
     -------
@@ -131,22 +137,24 @@ def certify(
     require_clear_names(release)
     require_clear_values(release)
     tables = tables or release.tables()
-    leaks = decided_leaks(release, publish_untagged)
+    measure = KeptResults(release) if cache is None else cache
+    leaks = decided_leaks(release, publish_untagged, cache=measure)
     by_table = {name: PublishedTable.of(name, frame) for name, frame in tables.items()}
     shown = tuple(by_table.values())
     attributes = attribute_entries(release, shown)
     group = _group_column(release, shown)
     published = PublishedRelease(shown, by_name(attributes), group)
     unit = None if release.data.people is None else release.data.unit
-    asked = [_asked(published, one, unit) for one in privacy.guarantees(release, requirements)]
+    asked = [_asked(published, one, unit) for one in guarantees_of(requirements, measure)]
     method = None if release.algorithm is None else _method(release.algorithm)
-    people = [_personal(published, method, one) for one in privacy.personal_guarantees(release)]
-    joins = _joins(release, published)
+    personal = measure("privacy.personal_guarantees", privacy.personal_guarantees)
+    people = [_personal(published, method, one) for one in personal]
+    joins = _joins(release, published, measure)
     written = _written(tables)
     earlier = [
         one if isinstance(one, Earlier) else Earlier.named(one.sha256, one.made, one.requirements) for one in after
     ]
-    found = verdict(release, requirements, publish_untagged=publish_untagged)
+    found = verdict(release, requirements, measure, publish_untagged=publish_untagged)
     certificate = Certificate(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         software={
@@ -313,11 +321,11 @@ def _personal(published: PublishedRelease, method: Method | None, guarantee: pri
     )
 
 
-def _joins(release: Release, published: PublishedRelease) -> Joins | None:
+def _joins(release: Release, published: PublishedRelease, measure: Cache) -> Joins | None:
     if release.is_shared:
         return None
     try:
-        check = privacy.joins(release)
+        check = measure("privacy.joins", privacy.joins)
     except ReleaseError:  # the fragments share nothing to be joined on
         return None
     if not check.holds:

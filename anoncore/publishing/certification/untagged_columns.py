@@ -9,6 +9,7 @@ import numpy as np
 
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.texts import listing
+from anoncore.measures.kept_results import Cache, KeptResults
 from anoncore.privacy.tag_leaks import TagLeak, tag_leaks, undecided
 from anoncore.publishing.certification.entries import UntaggedClasses, UntaggedColumn
 from anoncore.publishing.certification.finding import Finding
@@ -21,13 +22,13 @@ NAMED = "name it in publish_untagged"
 
 
 def decided_leaks(
-    release: Release, publish_untagged: Sequence[str] = (), named: str = NAMED, leaks: Sequence[TagLeak] | None = None
+    release: Release, publish_untagged: Sequence[str] = (), named: str = NAMED, cache: Cache | None = None
 ) -> tuple[TagLeak, ...]:
     """The columns that undo a tag, after a decision on each of them.
 
-    `publish_untagged` are the columns that shall be published all the same; `named` says how to name one there. Raises
-    ParameterError for a name that is no insensitive column of the release, and ReleaseError, with what each column
-    gives away, where nobody decided on some of them.
+    `publish_untagged` are the columns that shall be published all the same; `named` says how to name one there, and
+    `cache` keeps what was measured before. Raises ParameterError for a name that is no insensitive column of the
+    release, and ReleaseError, with what each column gives away, where nobody decided on some of them.
     """
     data = release.data
     wrong = [name for name in publish_untagged if name not in data.insensitive or name not in release.attributes]
@@ -35,7 +36,8 @@ def decided_leaks(
         free = [name for name in data.insensitive if name in release.attributes]
         there = f"it has {listing(free, 30)}" if free else "it has none"
         raise ParameterError(f"The release publishes no insensitive column {listing(wrong)} to decide on; {there}.")
-    found = tag_leaks(release) if leaks is None else tuple(leaks)
+    measure = KeptResults(release) if cache is None else cache
+    found: tuple[TagLeak, ...] = measure("privacy.tag_leaks", tag_leaks)
     left = undecided(found, publish_untagged)
     if left:
         sentences = " ".join(f"{one.finding} {one.advice[0].upper()}{one.advice[1:]};" for one in left)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from anoncore.base.errors import AnonymizationError
-from anoncore.measures.criteria import CRITERIA, Cache
+from anoncore.measures.criteria import CRITERIA
+from anoncore.measures.kept_results import Cache, KeptResults
 from anoncore.measures.verdict import Verdict, verdict
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.release.release import Release
@@ -57,7 +58,6 @@ class Subject:
     style: int | None = None
     earlier: tuple[Earlier, ...] = ()
     publish_untagged: tuple[str, ...] = ()
-    _kept: dict[tuple[Hashable, ...], Any] = field(default_factory=dict, repr=False)
 
     def measure(self, name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:
         """What a measure gives for the release, computed once.
@@ -76,12 +76,11 @@ class Subject:
         object
             The result of the measure.
         """
-        if self.cache is not None:
-            return self.cache(name, function, *arguments)
-        key = (name, *arguments)
-        if key not in self._kept:
-            self._kept[key] = function(self.release, *arguments)
-        return self._kept[key]
+        return self._results(name, function, *arguments)
+
+    @cached_property
+    def _results(self) -> Cache:
+        return KeptResults(self.release) if self.cache is None else self.cache
 
     @cached_property
     def attribute(self) -> str | None:
