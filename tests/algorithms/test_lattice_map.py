@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import product
 
 import numpy as np
@@ -10,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore import InfeasibleError, Microdata, ReleaseError
+from anoncore import Hierarchy, InfeasibleError, Microdata, ReleaseError
 from anoncore.algorithms import Anatomy, Incognito
+from anoncore.algorithms.full_domain.incognito import Search
 from anoncore.algorithms.full_domain.lattice_map import LatticeMap, lattice_map, node_facts
 from anoncore.requirements import KAnonymity
 from tests.algorithms.test_incognito import REQUIREMENTS, labels, loss, satisfying, tables
@@ -87,3 +89,28 @@ def test_other_methods_have_no_lattice():
     with pytest.raises(ReleaseError, match="Only a release that Incognito made"):
         lattice_map(Anatomy(l=2, seed=1).anonymize(data))
     assert node_facts(Incognito(requirements=(KAnonymity(k=2),)).anonymize(data), (1,)).n_groups == 1
+
+
+def test_the_map_by_hand_needs_no_second_search(monkeypatch):
+    people = pd.DataFrame({"age": [21, 22, 33, 34, 44, 58], "sex": list("ffffmm")})
+    data = Microdata(
+        people,
+        roles={"age": "quasi-identifier", "sex": "quasi-identifier"},
+        hierarchies={"age": Hierarchy.by_width(people["age"], width=10)},
+    )
+    model = Incognito(requirements=(KAnonymity(k=2),))
+    release = model.anonymize(data)
+    again = pickle.loads(pickle.dumps(release))
+    searched = [lattice_map(again)]
+    monkeypatch.setattr(Search, "run", lambda *_: pytest.fail("the search was made before"))
+    searched.append(lattice_map(release))
+    for found in searched:
+        # Levels of age: values, tens, twenties, *; of sex: values, *. 44 and 58 are both men, together from 40 to 59.
+        assert found.minimal == ((2, 0),)
+        assert found.chosen == (2, 0)
+        assert found.is_certain
+        assert found.anonymous.tolist() == [[False, False], [False, False], [True, True], [True, True]]
+    facts = node_facts(release, (1, 0))
+    assert (facts.n_groups, facts.smallest, facts.failing, facts.suppressed, facts.anonymous) == (4, 1, 2, 2, False)
+    kept = node_facts(release, (2, 0))
+    assert (kept.n_groups, kept.smallest, kept.failing, kept.suppressed, kept.anonymous) == (2, 2, 0, 0, True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from math import floor
 from typing import Annotated, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +55,9 @@ class LatticeSearch:
         Number of nodes that were looked at.
     n_checked_parts : int
         Number of nodes of subsets of the quasi-identifiers that were looked at to rule out others.
+    monotone : bool
+        Whether every node above one that satisfies the requirements does so itself, as it does where all requirements
+        are monotone and no row may be suppressed.
     """
 
     attributes: tuple[str, ...]
@@ -65,6 +69,7 @@ class LatticeSearch:
     n_nodes: int
     n_checked: int
     n_checked_parts: int
+    monotone: bool
 
 
 class Incognito(Algorithm):
@@ -185,6 +190,7 @@ class Incognito(Algorithm):
         groups = lattice.at(everything, result.levels)
         kept = search.kept(groups)
         partition = Partition(_groups_of_rows(data, lattice, result.levels, groups, kept))
+        _SEARCHES[partition] = result
         recodings = dict(generalized_release(self, data, partition).fragments[0].recodings)
         for column, (name, level) in enumerate(zip(lattice.names, result.levels, strict=True)):
             levels = lattice.levels[column]
@@ -210,6 +216,27 @@ class Incognito(Algorithm):
             )
         suppressed = partition.n_groups - 1 if result.suppressed else None
         return Release(data, (Fragment("release", partition, recodings),), self, tuple(notes), suppressed)
+
+
+_SEARCHES: WeakKeyDictionary[Partition, LatticeSearch] = WeakKeyDictionary()
+"""The search that a partition came from, for as long as somebody holds the partition."""
+
+
+def search_behind(release: Release, progress: Progress = silent) -> LatticeSearch:
+    """The search that found the levels of a release, made again where it is not known any more.
+
+    Raises ReleaseError where the release was not made by Incognito.
+    """
+    model = incognito_of(release)
+    known = _SEARCHES.get(release.fragments[0].partition)
+    return known if known is not None else model.search(release.data, progress)
+
+
+def incognito_of(release: Release) -> Incognito:
+    """The method of a release. Raises ReleaseError where it is not Incognito."""
+    if not isinstance(release.algorithm, Incognito):
+        raise ReleaseError("Only a release that Incognito made has a lattice of levels that can be shown.")
+    return release.algorithm
 
 
 class Search:
@@ -244,6 +271,7 @@ class Search:
             n_nodes=self.lattice.n_nodes,
             n_checked=self.n_checked,
             n_checked_parts=self.n_checked_parts,
+            monotone=self.monotone,
         )
 
     def _candidates(self, report: Progress) -> Grid:

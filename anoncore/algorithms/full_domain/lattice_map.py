@@ -14,9 +14,8 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.algorithms.full_domain.incognito import Incognito, Search
+from anoncore.algorithms.full_domain.incognito import Search, incognito_of, search_behind
 from anoncore.algorithms.full_domain.lattice import Levels, Node
-from anoncore.base.errors import ReleaseError
 from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.release.release import Release
@@ -128,14 +127,12 @@ class NodeFacts:
 
 
 def lattice_map(release: Release, progress: Progress | None = None) -> LatticeMap:
-    """The lattice that Incognito searched for a release, from a second search.
+    """The lattice that Incognito searched for a release.
 
     Raises ReleaseError where the release was not made by Incognito.
     """
-    model = _incognito_of(release)
-    search = Search(model, release.data)
-    found = search.run(progress if progress is not None else silent)
-    return map_of(release.data, found.minimal, found.levels, search.monotone)
+    found = search_behind(release, progress if progress is not None else silent)
+    return map_of(release.data, found.minimal, found.levels, found.monotone)
 
 
 def map_of(data: Microdata, minimal: tuple[Node, ...], chosen: Node, is_certain: bool) -> LatticeMap:
@@ -157,7 +154,7 @@ def node_facts(release: Release, node: Node) -> NodeFacts:
 
     Raises ReleaseError where the release was not made by Incognito.
     """
-    search = Search(_incognito_of(release), release.data)
+    search = Search(incognito_of(release), release.data)
     lattice = search.lattice
     groups = lattice.at(range(len(lattice.names)), node)
     kept, sizes = search.kept(groups), groups.sizes
@@ -173,9 +170,3 @@ def node_facts(release: Release, node: Node) -> NodeFacts:
         anonymous,
         search.loss(node, groups, published),
     )
-
-
-def _incognito_of(release: Release) -> Incognito:
-    if not isinstance(release.algorithm, Incognito):
-        raise ReleaseError("Only a release that Incognito made has a lattice of levels that can be shown.")
-    return release.algorithm

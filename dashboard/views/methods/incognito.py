@@ -24,7 +24,7 @@ KEY = "lattice-node"
 
 def render(run: Run) -> None:
     """Draw the lattice and the chosen combination of levels."""
-    lattice = parts.later("Searching the lattice again", "incognito.lattice", run, _lattice)
+    lattice = parts.later("Drawing up the lattice", "incognito.lattice", run, _lattice)
     if lattice is not None:
         _story(run, lattice)
 
