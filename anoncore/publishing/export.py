@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, datetime, time
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -38,6 +39,8 @@ ZIP_TIME: ZipTime = (1980, 1, 1, 0, 0, 0)
 ZIP_RIGHTS = 0o644 << 16
 ENDINGS: Mapping[FileFormat, str] = {"csv": ".csv", "parquet": ".parquet", "excel": ".xlsx"}
 """How the name of a file with one table ends; several tables are a zip of such files, or the sheets of a workbook."""
+MOST_DIGITS = 80
+"""No decimal of a Parquet file has more; one with a larger exponent is not written out."""
 PROPERTIES = "docProps/core.xml"
 WRITTEN_AT = re.compile(rb"(?<=>)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ(?=<)")
 FIXED_TIME = b"1980-01-01T00:00:00Z"
@@ -201,8 +204,24 @@ def packed(members: Iterable[tuple[str, bytes, ZipTime, int]]) -> bytes:
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """The CSV file of a table."""
+    safe = safe_cells(frame)
+    for position in range(safe.shape[1]):
+        column = safe.iloc[:, position]
+        if column.dtype == object and any(isinstance(value, Decimal) for value in column):
+            written: Any = pd.Series([written_out(value) for value in column], index=column.index, dtype=object)
+            safe.isetitem(position, written)
     # With \n as line end, Python's writer would leave a text with \r without quotes.
-    return safe_cells(frame).to_csv(index=False, lineterminator="\r\n").encode("utf-8")
+    return safe.to_csv(index=False, lineterminator="\r\n").encode("utf-8")
+
+
+def written_out(value: Any) -> Any:
+    """A decimal with all digits before its point, as a Parquet file gives it: 1E+16 has an exponent; all else as it is.
+
+    A program that reads 1E+16 takes it for a floating-point number.
+    """
+    if not isinstance(value, Decimal) or not value.is_finite() or "E+" not in str(value):
+        return value
+    return format(value, "f") if value.adjusted() < MOST_DIGITS else value
 
 
 def _parquet(name: str, frame: pd.DataFrame) -> bytes:
@@ -323,7 +342,7 @@ def _sheet_value(value: Any) -> Any:
         # Excel counts a 29 February 1900 that never was, and knows no time zones.
         zoned = isinstance(value, datetime) and value.tzinfo is not None
         return value.isoformat() if zoned or (value.year, value.month) < (1900, 3) else value
-    return value if isinstance(value, time) else guarded(str(value))
+    return value if isinstance(value, time) else guarded(str(written_out(value)))
 
 
 def escaped_text(text: str, table: str, column: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,20 @@ def test_a_release_is_published_with_its_certificate_or_not_at_all(tmp_path: Pat
             publish(RELEASE, tmp_path / folder, "people", KEY, format, requirements=[KAnonymity(k=99)])
     assert everything(tmp_path) == before
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "excel"])
+@pytest.mark.parametrize("role", ["sensitive", "insensitive"])
+def test_decimals_with_an_exponent_have_a_certificate(format: Any, role: str) -> None:
+    amounts = [Decimal("1E+16"), Decimal("-3E+20"), Decimal("1E+2"), Decimal("5E-7"), None] * 2
+    people = pd.DataFrame({"age": range(10), "amount": pd.Series(amounts, dtype=object)})
+    data = Microdata(people, roles={"age": "quasi-identifier", "amount": role})
+    release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    decided = ["amount"] if role == "insensitive" else []
+    (_, proof), (name, table) = release_files(release, "people", KEY, format, publish_untagged=decided).items()
+    assert verify(Certificate.loads(proof), {name: table}).holds
+    if format == "csv":
+        assert {b"10000000000000000", b"-300000000000000000000", b"100"} <= set(re.split(rb"[,\r\n]+", table))
 
 
 def test_files_that_say_more_than_the_release_have_no_certificate() -> None:

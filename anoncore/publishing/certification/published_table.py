@@ -16,13 +16,11 @@ import pandas as pd
 
 from anoncore.base.texts import is_missing, value_text
 from anoncore.kernels.arrays import Codes, Int64
-from anoncore.publishing.export import FORMULA
+from anoncore.publishing.export import FORMULA, MOST_DIGITS
 
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
 EXACT_WHOLE = 1e16
-MOST_DIGITS = 80
-"""No decimal of a Parquet file has more; one with a larger exponent is not written out as a whole number."""
 
 
 def cell_text(value: Any) -> str:

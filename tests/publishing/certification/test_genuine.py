@@ -39,6 +39,7 @@ EXTRAS: tuple[tuple[Any, ...], ...] = (
     (10**20, 5, float("inf"), None),
     (Decimal("1.10"), Decimal("-2.250"), Decimal("3"), Decimal("0.10"), None),
     (Decimal("1.1234567890123456789"), Decimal("1.1234567890123456788"), Decimal("12345678901234567890"), Decimal("0")),
+    (Decimal("1E+16"), Decimal("-2E+20"), Decimal("1E+2"), Decimal("7E+30"), None),
     (None,),
 )
 
