@@ -9,8 +9,8 @@ from pathlib import Path
 from anoncore.base.errors import ParameterError
 from anoncore.base.progress import part_of
 from anoncore.cli.text import ProgressLine, add_unit_option, tell_reading
-from anoncore.publishing.export import replace_file
 from anoncore.publishing.report import MOST, Subject, report
+from anoncore.publishing.whole_files import replace_file
 from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.script import python_script
 

@@ -15,9 +15,10 @@ from anoncore.cli.text import ProgressLine, add_unit_option, summary, tell_readi
 from anoncore.cli.untagged import add_untagged_option, decided_columns
 from anoncore.measures.kept_results import KeptResults
 from anoncore.publishing.certification.certificate import new_key
-from anoncore.publishing.export import ENDINGS, FileFormat, replace_files, write_tables
+from anoncore.publishing.export import ENDINGS, FileFormat, write_tables
 from anoncore.publishing.publication import ARCHIVE, CERTIFICATE, release_file, release_files
 from anoncore.publishing.report import Subject, report
+from anoncore.publishing.whole_files import replace_files
 from anoncore.recipes.recipe import Recipe
 from anoncore.release.mapping import value_mapping
 

@@ -11,7 +11,8 @@ import pandas as pd
 from anoncore.measures.kept_results import Cache
 from anoncore.publishing.certification import Certificate, certify
 from anoncore.publishing.certification.earlier import Earlier
-from anoncore.publishing.export import ENDINGS, FileFormat, archive_bytes, member_names, replace_files, write_tables
+from anoncore.publishing.export import ENDINGS, FileFormat, archive_bytes, member_names, write_tables
+from anoncore.publishing.whole_files import replace_files
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
 

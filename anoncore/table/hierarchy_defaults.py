@@ -297,7 +297,7 @@ def _ascending(levels: Iterable[Any], fits: Callable[[Any], bool], rule: str) ->
 
 
 def _is_length(number: Any) -> bool:
-    return isinstance(number, Integral) and is_finite_number(number) and number >= 1
+    return isinstance(number, Integral) and is_finite_number(number) and int(number) >= 1
 
 
 def _is_share(number: Any) -> bool:

@@ -47,7 +47,8 @@ def lattice_chart(lattice: LatticeMap, drawing: Drawing, style: RunStyle, shown:
     """The nodes by state: failing, anonymous, anonymous with none below, and the chosen one; `shown` has a ring."""
     nodes = np.array(drawing.nodes)
     anonymous = lattice.anonymous[tuple(nodes.T)]
-    border = np.array([node in set(lattice.minimal) for node in drawing.nodes])
+    minimal = set(lattice.minimal)
+    border = np.array([node in minimal for node in drawing.nodes])
     chosen = np.array([node == lattice.chosen for node in drawing.nodes])
     traces = [
         _edges(lattice, drawing),

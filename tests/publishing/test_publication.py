@@ -80,7 +80,9 @@ def test_a_run_that_fails_leaves_nothing_new_and_what_was_there(
 
     module = "anoncore.publishing.publication" if failing == "certify" else "anoncore.cli.run"
     if failing == "replace":
-        monkeypatch.setattr("anoncore.publishing.export.os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "x")))
+        monkeypatch.setattr(
+            "anoncore.publishing.whole_files.os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "x"))
+        )
     else:
         monkeypatch.setattr(f"{module}.{failing}", fails)
     assert main([*words, "--key-file", str(tmp_path / "other" / "key")]) == 1
