@@ -10,6 +10,7 @@ import pandas as pd
 
 from anoncore import DataError, Domain, Hierarchy, Kind, Microdata, Role
 from anoncore.base.texts import listing
+from anoncore.table.hierarchy_proposals import values_of_rows
 from anoncore.table.suggestions import Suggestion
 from anoncore.table.summary import ColumnSummary
 from dashboard.workspace import Tags
@@ -126,9 +127,3 @@ def intervals_by_width(domain: Domain, width: float, fanout: int) -> Hierarchy:
 def intervals_by_quantile(data: Microdata, name: str, groups: int, fanout: int) -> Hierarchy:
     """Intervals that hold about the same number of rows each."""
     return Hierarchy.by_quantile(values_of_rows(data, name), groups, fanout)
-
-
-def values_of_rows(data: Microdata, name: str) -> list[Any]:
-    """The value of every row that has one."""
-    domain = data.domain[name]
-    return [domain.values[code] for code in data.codes[name].tolist() if code != domain.missing_code]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
@@ -170,8 +171,14 @@ def default_hierarchy(data: Microdata, attribute: str, form: HierarchyForm | str
         return letter_hierarchy(domain.values)
     if form is HierarchyForm.WIDTH:
         return Hierarchy.by_width(domain.values, usual_width(domain))
-    rows = [domain.values[code] for code in data.codes[attribute].tolist() if code != domain.missing_code]
+    rows = values_of_rows(data, attribute)
     return Hierarchy.by_quantile(rows, USUAL_GROUPS) if form is HierarchyForm.QUANTILES else frequency_hierarchy(rows)
+
+
+def values_of_rows(data: Microdata, attribute: str) -> list[Any]:
+    """The value of every row that has one."""
+    domain = data.require_domain(attribute)
+    return [domain.values[code] for code in data.codes[attribute].tolist() if code != domain.missing_code]
 
 
 def usual_width(domain: Domain) -> float:

@@ -30,6 +30,7 @@ from anoncore.table.hierarchy_proposals import (
     default_hierarchy,
     fitting_forms,
     usual_width,
+    values_of_rows,
 )
 from anoncore.table.level_effects import level_effects
 from dashboard import compute, state, tagging
@@ -361,7 +362,7 @@ def _set_form(form: HierarchyForm, keys: dict[str, str], name: str, data: Microd
         HierarchyForm.CALENDAR: lambda: calendar_hierarchy(domain.values, levels),
         HierarchyForm.PREFIX: lambda: prefix_hierarchy(domain.values, levels),
         HierarchyForm.GRID: lambda: grid_hierarchy(domain.values, levels),
-        HierarchyForm.FREQUENCY: lambda: frequency_hierarchy(tagging.values_of_rows(data, name), levels),
+        HierarchyForm.FREQUENCY: lambda: frequency_hierarchy(values_of_rows(data, name), levels),
         HierarchyForm.NEIGHBOURS: lambda: neighbour_hierarchy(domain.values, fanout),
         HierarchyForm.WIDTH: lambda: tagging.intervals_by_width(domain, float(size or usual_width(domain)), fanout),
         HierarchyForm.QUANTILES: lambda: tagging.intervals_by_quantile(data, name, int(size or USUAL_GROUPS), fanout),

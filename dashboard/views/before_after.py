@@ -231,11 +231,11 @@ def _two_attributes(run: Run) -> None:
     first = next((name for name in run.data.quasi_identifiers if name in names), names[0])
     with st.container(horizontal=True):
         across = parts.choice(
-            "Across", names, "before-after-across", "Attribute to the right.", index=names.index(first)
+            "Across", names, "before-after-across", "Attribute on the horizontal axis.", index=names.index(first)
         )
         rest = [name for name in names if name != across]
         secret = next((name for name in run.data.sensitive if name in rest), rest[0])
-        up = parts.choice("Up", rest, "before-after-up", "Attribute upwards.", index=rest.index(secret))
+        up = parts.choice("Up", rest, "before-after-up", "Attribute on the vertical axis.", index=rest.index(secret))
     x, y = _axes(run.release, across, up)
     table: JointTable = compute.cached("before-after.joint", run, _joint, across, up)
     n, style = run.data.n_rows, run_style(run.color_index)

@@ -50,12 +50,12 @@ def _story(run: Run, lattice: LatticeMap) -> None:
             Tile(
                 "None below",
                 f"{len(lattice.minimal):,}",
-                "Anonymous combinations such that none with lower levels is: the search ends at them.",
+                "Anonymous combinations with no anonymous one below them. The search ends at them.",
             ),
             Tile(
                 "Published",
                 levels_text(lattice.chosen),
-                f"Of those the one with least loss. Levels of: {parts.escaped(', '.join(lattice.names))}.",
+                f"Of those, the one with the least loss: its levels of {parts.escaped(', '.join(lattice.names))}.",
             ),
         ]
     )

@@ -247,6 +247,6 @@ def whole_sentence(release: Release, rows: Int64, tried: list[Attempt]) -> str:
     if not broken:
         return "A side of every cut would have too few rows or break a requirement."
     return (
-        f"Every cut would leave a side that breaks a requirement ({', '.join(broken)}). The list says what the cut at "
-        f"the median of each of the {len(tried)} attributes would break in which the {len(rows):,} rows differ."
+        f"Every cut would leave a side that breaks a requirement ({', '.join(broken)}). For each attribute in which "
+        f"the {len(rows):,} rows differ, the list says what the cut at the median would break."
     )
