@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,53 +11,23 @@ import numpy as np
 import streamlit as st
 
 from anoncore import AnonymizationError, DataError, Domain, Hierarchy, Microdata, Role
-from anoncore.base.typed_values import Key, value_key
-from anoncore.table.hierarchy_defaults import (
-    CALENDAR,
-    GRID,
-    SHARES,
-    calendar_hierarchy,
-    frequency_hierarchy,
-    grid_hierarchy,
-    neighbour_hierarchy,
-    prefix_hierarchy,
-)
+from anoncore.base.typed_values import Key, ValueMapping, value_key
 from anoncore.table.hierarchy_draft import HierarchyDraft
 from anoncore.table.hierarchy_files import hierarchy_text, read_hierarchy
-from anoncore.table.hierarchy_proposals import (
-    USUAL_GROUPS,
-    HierarchyForm,
-    default_hierarchy,
-    fitting_forms,
-    usual_width,
-    values_of_rows,
-)
+from anoncore.table.hierarchy_proposals import fitting_forms
 from anoncore.table.level_effects import level_effects
-from dashboard import compute, state, tagging
+from dashboard import compute, state
 from dashboard.charts.tables import hierarchy_levels
 from dashboard.editors import hierarchy as editor
 from dashboard.markdown import escaped
 from dashboard.state import LoadedTable
-from dashboard.views import attribute_changes
+from dashboard.views import attribute_changes, ready_made_hierarchies
+from dashboard.views.ready_made_hierarchies import FORM_OF, TITLES
 from dashboard.workspace import hierarchy_digest
 
 NONE, BUILTIN, HAND, FILE = "none", "came with the table", "by hand", "from a file"
-TITLES = {
-    HierarchyForm.CALENDAR: "calendar",
-    HierarchyForm.PREFIX: "first characters",
-    HierarchyForm.GRID: "grid",
-    HierarchyForm.WIDTH: "equal width",
-    HierarchyForm.QUANTILES: "equal number of rows",
-    HierarchyForm.NEIGHBOURS: "neighbours",
-    HierarchyForm.FREQUENCY: "rare values together",
-    HierarchyForm.LETTER: "first letter",
-}
-FORM_OF = {title: form for form, title in TITLES.items()}
 MOST_EDITED = 1_000
-MOST_LENGTHS = 12
 MOST_FILE_BYTES = 20 << 20
-SHARE_OPTIONS = (0.01, 0.02, 0.05, 0.1, 0.2)
-GRID_OPTIONS = (0.001, *GRID)
 USUAL_K = 5
 
 
@@ -92,7 +62,7 @@ def choose(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
     )
     source = state.widget_value(widget)
     if source in FORM_OF:
-        _form(FORM_OF[source], key, name, data)
+        ready_made_hierarchies.draw(FORM_OF[source], key, name, data)
     elif source == FILE:
         _file(key, table, name)
     elif source == NONE:
@@ -139,8 +109,8 @@ def _held(table: LoadedTable, name: str, domain: Domain, current: Hierarchy | No
     if held.draft.values == domain.values:
         return held
     # The groups put the values into another order.
-    cells = {value_key(value): line for value, line in zip(held.draft.values, held.draft.cells, strict=True)}
-    draft = HierarchyDraft(domain.values, tuple(cells[value_key(value)] for value in domain.values))
+    cells = ValueMapping(zip(held.draft.values, held.draft.cells, strict=True))
+    draft = HierarchyDraft(domain.values, tuple(cells[value] for value in domain.values))
     return Held(draft, held.digest, held.problem)
 
 
@@ -264,110 +234,7 @@ def _choose_source(widget: str, table: LoadedTable, name: str, data: Microdata, 
         current = state.tags().hierarchies.get(name)
         state.forms()[_place("draft", table, name)] = _held(table, name, data.domain[name], current)
     elif source in FORM_OF:
-        _set(name, lambda: default_hierarchy(data, name, FORM_OF[source]))
-
-
-def _set(name: str, make: Callable[[], Hierarchy]) -> None:
-    try:
-        hierarchy = make()
-    except AnonymizationError as error:
-        attribute_changes.refuse(name, error)
-        return
-    attribute_changes.apply(name, "hierarchies", hierarchy)
-
-
-def _form(form: HierarchyForm, key: str, name: str, data: Microdata) -> None:
-    """The parameters of a form; a change makes the hierarchy anew."""
-    domain = data.domain[name]
-    keys = {part: f"{form.value}-{part}-{key}" for part in ("levels", "size", "fanout")}
-    change: dict[str, Any] = {"on_change": _set_form, "args": (form, keys, name, data)}
-    if form is HierarchyForm.CALENDAR:
-        _pills("Levels", list(CALENDAR), list(CALENDAR), keys["levels"], str, change)
-    elif form is HierarchyForm.PREFIX:
-        lengths = _lengths(domain)
-        _pills("Characters that the levels keep", lengths, lengths, keys["levels"], str, change)
-    elif form is HierarchyForm.GRID:
-        _pills("Width of the cells in degrees", list(GRID_OPTIONS), list(GRID), keys["levels"], "{:g}".format, change)
-    elif form is HierarchyForm.FREQUENCY:
-        shares = list(SHARE_OPTIONS)
-        _pills("Rare: below this share of the rows", shares, list(SHARES), keys["levels"], "{:.0%}".format, change)
-    elif form is not HierarchyForm.LETTER:
-        left, right = st.columns(2)
-        with left:
-            _size(form, domain, keys["size"], change)
-        right.number_input(
-            "Joined per level",
-            min_value=2,
-            max_value=20,
-            value=2,
-            key=keys["fanout"],
-            persist_state="session",
-            help="How many neighbours each level above joins.",
-            **change,
-        )
-
-
-def _pills(
-    label: str, options: list[Any], usual: list[Any], key: str, text: Callable[[Any], str], change: dict[str, Any]
-) -> None:
-    st.pills(
-        label,
-        options,
-        selection_mode="multi",
-        wrap=True,
-        default=usual,
-        key=key,
-        format_func=text,
-        persist_state="session",
-        help="One level each. A level at which nothing is joined is left out.",
-        **change,
-    )
-
-
-def _lengths(domain: Domain) -> list[int]:
-    longest = max(len(domain.text(code)) for code in range(len(domain.values)))
-    return list(range(min(longest - 1, MOST_LENGTHS), 0, -1))
-
-
-def _size(form: HierarchyForm, domain: Domain, key: str, change: dict[str, Any]) -> None:
-    if form is HierarchyForm.WIDTH:
-        st.number_input(
-            "Width",
-            min_value=tagging.smallest_width(domain),
-            value=usual_width(domain),
-            key=key,
-            persist_state="session",
-            help="How wide the intervals of level 1 are, in the unit of the attribute.",
-            **change,
-        )
-    elif form is HierarchyForm.QUANTILES:
-        st.number_input(
-            "Intervals",
-            min_value=2,
-            max_value=1_000,
-            value=USUAL_GROUPS,
-            key=key,
-            persist_state="session",
-            help="How many intervals level 1 has; each holds about the same number of rows.",
-            **change,
-        )
-
-
-def _set_form(form: HierarchyForm, keys: dict[str, str], name: str, data: Microdata) -> None:
-    domain = data.domain[name]
-    levels = list(state.widget_value(keys["levels"]) or [])
-    fanout = int(state.widget_value(keys["fanout"], 2) or 2)
-    size = state.widget_value(keys["size"])
-    makers: dict[HierarchyForm, Callable[[], Hierarchy]] = {
-        HierarchyForm.CALENDAR: lambda: calendar_hierarchy(domain.values, levels),
-        HierarchyForm.PREFIX: lambda: prefix_hierarchy(domain.values, levels),
-        HierarchyForm.GRID: lambda: grid_hierarchy(domain.values, levels),
-        HierarchyForm.FREQUENCY: lambda: frequency_hierarchy(values_of_rows(data, name), levels),
-        HierarchyForm.NEIGHBOURS: lambda: neighbour_hierarchy(domain.values, fanout),
-        HierarchyForm.WIDTH: lambda: tagging.intervals_by_width(domain, float(size or usual_width(domain)), fanout),
-        HierarchyForm.QUANTILES: lambda: tagging.intervals_by_quantile(data, name, int(size or USUAL_GROUPS), fanout),
-    }
-    _set(name, makers[form])
+        ready_made_hierarchies.take_default(FORM_OF[source], name, data)
 
 
 def _file(key: str, table: LoadedTable, name: str) -> None:

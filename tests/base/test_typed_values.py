@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore.base.typed_values import preferred, sorted_values, value_key
+from anoncore.base.typed_values import ValueMapping, preferred, sorted_values, value_key
 
 MIDNIGHT = datetime(2020, 2, 1)
 ONE_VALUE = [
@@ -83,3 +83,22 @@ def test_the_order_does_not_depend_on_that_of_the_values(values, data):
     values = [value for value in values if value is not None]
     again = data.draw(st.permutations(values))
     assert list(map(repr, sorted_values(values))) == list(map(repr, sorted_values(again)))
+
+
+def test_a_mapping_by_value_tells_apart_what_a_dictionary_mixes_up():
+    mapping = ValueMapping([(True, "truth"), (1, "number"), ("1", "text"), (None, "missing")])
+    assert [mapping[value] for value in (True, 1, 1.0, Decimal(1), "1", float("nan"))] == [
+        *("truth", "number", "number", "number", "text", "missing")
+    ]
+    assert list(map(repr, mapping)) == ["True", "1", "'1'", "None"]
+    assert repr(mapping) == "{True: 'truth', 1: 'number', '1': 'text', None: 'missing'}"
+    assert False not in mapping
+    assert mapping == ValueMapping(reversed(list(mapping.items())))
+    assert mapping != ValueMapping([(True, "number"), (1, "truth"), ("1", "text"), (None, "missing")])
+    assert ValueMapping([("a", 1), (2, 2)]) == {"a": 1, 2.0: 2}
+    assert ValueMapping([("a", 1)]) != {"a": 1, "b": 2}
+    assert ValueMapping([("a", 1)]) != [("a", 1)]
+    with pytest.raises(ValueError, match=r"1\.0"):
+        ValueMapping([(1, "one"), (1.0, "again")])
+    with pytest.raises(TypeError, match="unhashable"):
+        ValueMapping([([], "list")])
