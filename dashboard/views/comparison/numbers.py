@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any
+from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
@@ -25,15 +24,12 @@ NOT_THERE = "–"
 def measured(run: Run, attribute: str | None) -> Numbers | None:
     """All criteria of a run, computed in the background; None, with progress on the page, until they are there."""
 
-    def cache(name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:
-        return compute.cached(name, run, function, *arguments)
-
     def work(release: Release, progress: Callable[[float, str], None]) -> Numbers:
         found: Numbers = {}
         for place, one in enumerate(chosen()):
             progress(place / len(CRITERIA), one.title)
             try:
-                found[one.name] = one.evaluate(release, attribute, cache)
+                found[one.name] = one.evaluate(release, attribute, compute.cache_of(run))
             except AnonymizationError as error:
                 found[one.name] = error
         return found
