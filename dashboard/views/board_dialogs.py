@@ -17,7 +17,7 @@ from dashboard.board.wishes import Column, Wishes
 from dashboard.markdown import escaped
 from dashboard.method_guide import BEGIN, FAMILIES, RECOMMENDED, by_family
 from dashboard.state import Run
-from dashboard.views import export, takeaway, untagged, verdicts
+from dashboard.views import untagged, verdicts
 from dashboard.workspace import run_names
 
 A_METHOD, A_RUN = "A method", "A run that was made before"
@@ -190,6 +190,9 @@ def decided(kind: type[Algorithm], levels: Levels) -> frozenset[str]:
 @st.dialog("Publish a release", width="large", on_dismiss=_close)
 def _publish(wishes: Wishes, bench: Bench | None) -> None:
     """One dialog: what is published, what holds, what does not, and the files."""
+    # Files and reports take half a second to import, for which the first page must not wait.
+    from dashboard.views import export, takeaway
+
     runs = [run for run in state.runs() if run.column]
     if not runs:
         st.info("The releases are being made; this takes a moment.")

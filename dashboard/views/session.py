@@ -7,7 +7,7 @@ import logging
 import streamlit as st
 
 from anoncore import AnonymizationError
-from dashboard import session_file, state
+from dashboard import state
 from dashboard.markdown import escaped
 from dashboard.state import Workspace
 
@@ -51,6 +51,9 @@ def render() -> None:
 
 def _content(here: Workspace) -> bytes:
     try:
+        # It takes half a second to import, for which no page must wait that only might save.
+        from dashboard import session_file
+
         return session_file.save(here, state.wishes_of(here))
     except AnonymizationError as error:
         # The browser is waiting for a file: it gets the sentence in one.

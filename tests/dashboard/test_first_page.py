@@ -1,0 +1,46 @@
+"""The first page imports what it needs, and nothing that takes long and only others need."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.dashboard import browser
+
+LATER = ("scipy.stats", "scipy.sparse", "sklearn", "openpyxl", "duckdb", "anoncore.publishing")
+"""What takes a good part of a second each to import."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "modules", ["anoncore.algorithms", "dashboard.routes, dashboard.sidebar, dashboard.views.board"]
+)
+def test_what_takes_long_is_imported_where_it_is_used(modules: str) -> None:
+    script = f"import {modules}\nimport sys\nprint(*[name for name in {LATER!r} if name in sys.modules])"
+    environment = {**os.environ, "PYTHONPATH": str(browser.ROOT)}
+    told = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert told.stdout.split() == []
+
+
+@pytest.mark.slow
+def test_nothing_is_compiled_before_it_is_needed(tmp_path) -> None:
+    script = f"""
+from numba.core import event
+class Here(event.Listener):
+    def on_start(self, event):
+        print("compiled")
+    def on_end(self, event):
+        pass
+event.register("numba:compile", Here())
+from streamlit.testing.v1 import AppTest
+from dashboard import warmup
+warmup.start = lambda: None
+at = AppTest.from_file({str(browser.APP)!r}, default_timeout=120).run()
+print("errors", len(at.exception), "titles", len(at.title))
+"""
+    environment = {**os.environ, "PYTHONPATH": str(browser.ROOT), "NUMBA_CACHE_DIR": str(tmp_path)}
+    told = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert told.stdout.split("\n")[:-1] == ["errors 0 titles 1"]
