@@ -15,6 +15,15 @@ FAMILIES: Mapping[str, str] = {
     "generalization with distortion": "Coarsen values and distort some",
 }
 """What the families of methods do, in plain words."""
+SHORTLY: Mapping[str, str] = {
+    "generalization": "coarsens by group",
+    "full-domain generalization": "coarsens alike everywhere",
+    "bucketization": "cuts the link",
+    "slicing": "shuffles columns",
+    "fragmentation": "several tables",
+    "generalization with distortion": "coarsens and distorts",
+}
+"""The same in two or three words, for lists of all methods."""
 RECOMMENDED = ("mondrian", "anatomy", "slicing", "stack-and-deal", "vertical-fragmentation", "incognito")
 """Methods to begin with: at least one of each family that has several."""
 BEGIN = "begin with this one"
@@ -36,7 +45,7 @@ def in_order() -> list[str]:
 
 
 def option(name: str) -> str:
-    """A method as a list of all methods names it: its title, what it does, and whether to begin with it."""
+    """A method as a list of all methods names it: its title, what it does, and whether it is the one to begin with."""
     kind = ALGORITHMS[name]
-    hint = f" ({BEGIN})" if name in RECOMMENDED else ""
-    return f"{kind.title}{hint} · {FAMILIES.get(kind.family, kind.family).lower()}"
+    hint = " (usual)" if name in RECOMMENDED else ""
+    return f"{kind.title}{hint} · {SHORTLY.get(kind.family, kind.family)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 MISSING_TEXT = "(missing)"
@@ -40,6 +41,13 @@ def quoted(value: Any) -> str:
     except ValueError:  # a whole number of more digits than Python writes
         return "a very long number"
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+
+
+def share_text(share: float) -> str:
+    """A share in percent; rounding makes neither all nor nothing of it."""
+    if 0 < share < 0.0005 or 0.9995 <= share < 1:
+        return "less than 0.1%" if share < 0.5 else "more than 99.9%"
+    return f"{np.round(100 * share, 1):g}%"
 
 
 def listing(values: Sequence[Any], limit: int = 8) -> str:

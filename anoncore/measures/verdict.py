@@ -6,12 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-import numpy as np
-
 from anoncore import attacks, privacy
 from anoncore.attacks.foreground.attack import FOREGROUND_BREACH
 from anoncore.base.errors import AnonymizationError
-from anoncore.base.texts import listing
+from anoncore.base.texts import listing, share_text
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
 from anoncore.measures.criteria import usual_distance
 from anoncore.measures.kept_results import Cache, KeptResults
@@ -273,10 +271,10 @@ def _believed(release: Release, measure: Cache) -> Iterator[Failing]:
         sure = int(reaches(disclosure.belief, NEAR_CERTAIN, ACCUMULATED).sum())
         yield Failing(
             "largest-belief",
-            f"largest belief {_share(largest)}",
+            f"largest belief {share_text(largest)}",
             f"An adversary is at least {NEAR_CERTAIN:.0%} sure of '{name}' in {sure:,} of {release.data.n_rows:,} rows "
-            f"({_share(sure / release.data.n_rows)}), and {_share(largest)} sure in the worst of them; guessing is "
-            f"{_share(guess)} sure.",
+            f"({share_text(sure / release.data.n_rows)}), and {share_text(largest)} sure in the worst of them; "
+            f"guessing is {share_text(guess)} sure.",
             largest,
             NEAR_CERTAIN,
             guess,
@@ -297,10 +295,10 @@ def _found(wanted: Sequence[Requirement], measure: Cache) -> Iterator[Failing]:
     above, chance = float(lies_above(risk.risk, FOUND, ACCUMULATED).mean()), float(risk.prosecutor.mean.baseline or 0.0)
     yield Failing(
         "reidentified-largest",
-        f"found with {_share(largest)}",
+        f"found with {share_text(largest)}",
         f"An adversary who knows the quasi-identifiers of a person finds their row with more than one chance in three "
-        f"for {_share(above)} of the people, and with {_share(largest)} for the worst protected; picking a row at "
-        f"random finds it with {_share(chance)}.",
+        f"for {share_text(above)} of the people, and with {share_text(largest)} for the worst protected; picking a row "
+        f"at random finds it with {share_text(chance)}.",
         largest,
         FOUND,
         chance,
@@ -334,8 +332,8 @@ def _taught(foreground: float | None) -> Iterator[Failing]:
     if foreground is not None and foreground > GIVEN_AWAY:
         yield Failing(
             FOREGROUND_BREACH.name,
-            f"foreground breach {_share(foreground)}",
-            f"What the release itself teaches gives away {_share(foreground)} of the people: an adversary comes to "
+            f"foreground breach {share_text(foreground)}",
+            f"What the release itself teaches gives away {share_text(foreground)} of the people: an adversary comes to "
             "believe their sensitive value with more than one half.",
             foreground,
             GIVEN_AWAY,
@@ -386,10 +384,3 @@ def _counted(failing: Sequence[Failing]) -> str:
     if len(failing) == 1:
         return "1 thing that nobody asked for fails"
     return f"{len(failing)} things that nobody asked for fail"
-
-
-def _share(value: float) -> str:
-    """A share in percent; rounding makes neither all nor nothing of it."""
-    if 0 < value < 0.0005 or 0.9995 <= value < 1:
-        return "less than 0.1%" if value < 0.5 else "more than 99.9%"
-    return f"{np.round(100 * value, 1):g}%"

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.errors import ParameterError
+from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.kernels.rounding import ROUNDING
 from anoncore.privacy.check import COMPARISON_WORDS, Violation, check, published_levels
@@ -270,16 +271,15 @@ def mending_sentences(answer: WhatIf, release: Release) -> tuple[str, ...]:
             f"Ask for less: {requirement.parameter} = {answer.nearest:g} holds as the release is "
             f"({COMPARISON_WORDS[requirement.comparison]} was asked {requirement.threshold:g})."
         )
-    share = answer.n_rows / release.data.n_rows
+    part = share_text(answer.n_rows / release.data.n_rows)
+    groups = "the one failing group" if answer.n_groups == 1 else f"the {answer.n_groups:,} failing groups"
     if answer.suppressing:
         sentences.append(
-            f"Withhold the {answer.n_groups:,} failing groups ({word}): {answer.n_rows:,} rows, "
-            f"{share:.1%} of the table."
+            f"Withhold {groups} ({word}): {answer.n_rows:,} {'row' if answer.n_rows == 1 else 'rows'}, "
+            f"{part} of the table."
         )
     if answer.merging:
-        sentences.append(
-            f"Merge the {answer.n_groups:,} failing groups into one of {answer.n_rows:,} rows: together they keep it."
-        )
+        sentences.append(f"Merge {groups} into one of {answer.n_rows:,} rows: together they keep it.")
     if not sentences:
         sentences.append(
             "Neither another parameter nor leaving out or merging these groups helps; make the release again."

@@ -38,7 +38,7 @@ def share_bars(
     height = 90 + len(titles) * (18 * len(labels) + 14)
     result = figure(*traces, x="lower is better", height=height, labels=titles, legend=True)
     result.update_layout(barmode="group", bargap=0.25)
-    result.update_xaxes(tickformat=".0%", range=[0, 1.12], tickvals=np.linspace(0, 1, 5))
+    result.update_xaxes(tickformat=".0%", range=[0, 1.18], tickvals=np.linspace(0, 1, 5))
     result.update_yaxes(type="category", autorange="reversed", ticksuffix=" ")
     return result
 

@@ -12,7 +12,7 @@ from dashboard import about, forms, reference, routes, runner, state
 from dashboard.fields import feasible_instead
 from dashboard.first_method import first_method
 from dashboard.markdown import escaped
-from dashboard.method_guide import in_order, option
+from dashboard.method_guide import FAMILIES, in_order, option
 from dashboard.views import headline
 
 MOST_CARDS = 3
@@ -47,7 +47,7 @@ def _choose_method() -> type[Algorithm]:
     if state.widget_value(_METHOD) not in names:
         state.set_widget_values({_METHOD: kept if kept in names else first_method()})
     label = "Method"
-    help = "The list goes by what methods do to a table; in each group those to begin with come first."
+    help = "The list goes by what methods do to a table. The usual ones of each kind come first: begin with them."
     if len(names) <= MOST_CARDS:
         name = st.radio(
             label,
@@ -65,7 +65,7 @@ def _choose_method() -> type[Algorithm]:
             format_func=option,
             help=help,
         )
-        st.caption(ALGORITHMS[name].summary)
+        st.caption(f"**{FAMILIES.get(ALGORITHMS[name].family, '')}.** {ALGORITHMS[name].summary}")
     state.forms()[_METHOD] = name
     return ALGORITHMS[name]
 

@@ -30,7 +30,7 @@ K_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 
 L_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
 T_STEPS = tuple(round(0.05 * place, 2) for place in range(1, 20))
 R_STEPS = tuple(range(2, 11))
-MADE_BEFORE = "made with its own promises"
+MADE_BEFORE = "own promises"
 RUN_GONE = "The run that stood here was removed. Remove the column, or choose a method for it."
 OTHER_TABLE = (
     "This run was made from another table or with other tags, so its numbers are about something else. Undo the "
@@ -190,7 +190,7 @@ def _own(column: Column, attempt: Attempt | None) -> str:
         return MADE_BEFORE if column.run else column.own()
     if column.run:
         label = next((run.label for run in state.runs() if run.id == column.run), attempt.run.label)
-        return f"{label}, {MADE_BEFORE}"
+        return f"{MADE_BEFORE}: {label}"
     return column.own(attempt.run.algorithm if attempt.is_adapted else None)
 
 

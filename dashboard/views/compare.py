@@ -34,7 +34,7 @@ def render() -> None:
     if len(shown) < 2:
         st.info("Choose at least two runs.")
         return
-    _legend(shown)
+    _warn_of_tables(shown)
     _verdicts(shown)
     attribute = _attribute(shown)
     parts.tabs(
@@ -54,7 +54,7 @@ def _choose(runs: list[Run]) -> tuple[list[Run], Run]:
     if not held:
         held = list(by_id)[-FIRST_RUNS:]
     state.set_widget_values({"compare-runs": held})
-    left, right = st.columns([3, 1])
+    left, right = st.columns([2, 1])
     with left:
         chosen = st.multiselect(
             "Runs",
@@ -85,13 +85,8 @@ def _choose(runs: list[Run]) -> tuple[list[Run], Run]:
     return shown, by_id[baseline]
 
 
-def _legend(runs: list[Run]) -> None:
-    """The colour of each run, and a word where they are not of one table."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        for run in runs:
-            style = run_style(run.color_index)
-            st.image(parts.swatch(style), width=18, alt=COLOR_NAMES[style.color])
-            st.markdown(parts.escaped(run.label), width="content", help=f"In charts {COLOR_NAMES[style.color]}.")
+def _warn_of_tables(runs: list[Run]) -> None:
+    """A word where the runs are not of one table."""
     if len({run.table_name for run in runs}) > 1 or len({run.tags.digest for run in runs}) > 1:
         st.warning(
             "These runs are not of the same table with the same tags, so their numbers are about different things."
@@ -99,11 +94,15 @@ def _legend(runs: list[Run]) -> None:
 
 
 def _verdicts(runs: list[Run]) -> None:
-    """The verdict on each run in one sentence, in equal size."""
+    """Each run with its colour, and the verdict on it in one sentence, in equal size."""
+    names = run_names(runs)
     for start in range(0, len(runs), VERDICTS_IN_A_LINE):
         for column, run in zip(st.columns(VERDICTS_IN_A_LINE), runs[start : start + VERDICTS_IN_A_LINE], strict=False):
+            style = run_style(run.color_index)
             with column:
-                st.markdown(f"**{parts.escaped(run.label)}**")
+                with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
+                    st.image(parts.swatch(style), width=18, alt=COLOR_NAMES[style.color])
+                    st.markdown(f"**{parts.escaped(names[run.id])}**")
                 verdicts.line(run)
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import AnonymizationError, Fragment, Release
+from anoncore.base.texts import share_text
 from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.privacy.explain import Binding, Explanation, WhatIf, explain, mending_sentences, what_if
 from anoncore.requirements import REQUIREMENTS, Requirement
@@ -180,7 +181,7 @@ def _verdict(run: Run, requirement: Requirement, found: WhatIf) -> None:
         return
     st.error(
         f"It fails in {parts.counted(found.n_groups, word)} with {parts.counted(found.n_rows, 'row')} "
-        f"({found.n_rows / run.data.n_rows:.1%}). The worst has {parts.escaped(reached)}."
+        f"({share_text(found.n_rows / run.data.n_rows)}). The worst has {parts.escaped(reached)}."
     )
     cures = [f"- {parts.escaped(one)}" for one in mending_sentences(found, run.release)]
     st.markdown("\n".join(["What would mend it:", "", *cures]))
@@ -201,7 +202,14 @@ def _failing(run: Run, requirement: Requirement, found: WhatIf) -> None:
         ),
         hide_index=True,
         key="what-if-violations",
-        column_config={"what fails": st.column_config.TextColumn(width="large")},
+        # Rows of three lines, in which sentences wrap.
+        row_height=70,
+        column_config={
+            "number": st.column_config.NumberColumn("Number", width=70),
+            "rows": st.column_config.NumberColumn("Rows", format="localized", width=60),
+            "misses by": st.column_config.NumberColumn("Misses by", width=85),
+            "what fails": st.column_config.TextColumn("What fails", width="large"),
+        },
         alt=f"The {words} that fail, those that miss by most first.",
     )
     cut = f" The first {MOST_VIOLATIONS} are listed." if len(found.violations) > MOST_VIOLATIONS else ""

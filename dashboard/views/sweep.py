@@ -45,7 +45,7 @@ def render() -> None:
         st.error(escaped(str(error)))
         routes.button("attributes" if state.table() is not None else "data", "Go there")
         return
-    left, right = st.columns([2, 4], gap="large")
+    left, right = st.columns([2, 3], gap="medium")
     with left:
         _form(data)
         about.several("What these numbers are", [f"criterion:{name}" for name in CRITERIA], "sweep")

@@ -37,7 +37,7 @@ def _enter(visitor: Visitor, label: str, value: str) -> None:
 def _sliced(visitor: Visitor) -> None:
     """Choose slicing with the sensitive attribute in a column of its own, and put another attribute into a third."""
     visitor.go("Anonymize")
-    visitor.choose("Method", "Slicing (begin with this one)", exact=False)
+    visitor.choose("Method", "Slicing (usual)", exact=False)
     _enter(visitor, "l", "1.1")
     visitor.page.get_by_text("More options").first.click()
     _enter(visitor, "Sensitive column", "1")
