@@ -105,7 +105,7 @@ def _unit(score: Score) -> str:
     """What is counted, behind the figure; of a share in percent only what it is a share of."""
     if _is_share(score):
         return score.unit.removeprefix("share").removeprefix("probability")
-    unit = SINGULAR.get(score.unit, score.unit) if score == 1 else score.unit
+    unit = SINGULAR.get(score.unit, score.unit) if float(score) == 1 else score.unit
     return f" {unit}" if unit else ""
 
 

@@ -29,6 +29,7 @@ def of(run: Run) -> Run:
 def _release(data: Microdata) -> Release:
     """Every attribute exact; people with the same quasi-identifiers are a group."""
     codes = pd.DataFrame({name: data.codes[name] for name in data.quasi_identifiers})
-    partition = Partition(codes.groupby(list(codes.columns), sort=False).ngroup().to_numpy(np.int32))
+    groups = codes.groupby(list(codes.columns), sort=False).ngroup()
+    partition = Partition(np.asarray(groups, dtype=np.int32))
     recodings = {name: Exact(data.domain[name], partition, data.codes[name]) for name in data.attributes}
     return Release(data, (Fragment("release", partition, recodings),), METHOD)
