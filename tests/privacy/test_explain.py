@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -120,6 +122,14 @@ def test_merging_is_tried_on_the_groups_themselves() -> None:
         found = what_if(release, requirement)
         rows = np.concatenate([release.partition.rows(one.group) for one in found.violations])
         assert found.merging == (len(found.violations) > 1 and _keeps(data, rows, requirement))
+
+
+def test_one_failing_group_is_told_as_one() -> None:
+    release = Mondrian(requirements=[KAnonymity(k=5)]).anonymize(_data(300))
+    found = replace(what_if(release, KAnonymity(k=8)), n_groups=1, n_rows=1, suppressing=True, merging=False)
+    assert mending_sentences(found, release)[-1] == (
+        "Withhold the one failing group (equivalence class): 1 row, 0.3% of the table."
+    )
 
 
 def test_what_holds_needs_no_mending() -> None:

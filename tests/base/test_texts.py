@@ -1,0 +1,23 @@
+"""How shares are written for people."""
+
+from __future__ import annotations
+
+import pytest
+
+from anoncore.base.texts import share_text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.0, "0%"),
+        (0.0001, "less than 0.1%"),
+        (0.0005, "0.1%"),
+        (0.051, "5.1%"),
+        (0.5, "50%"),
+        (0.9999, "more than 99.9%"),
+        (1.0, "100%"),
+    ],
+)
+def test_rounding_makes_neither_all_nor_nothing_of_a_share(share: float, text: str) -> None:
+    assert share_text(share) == text
