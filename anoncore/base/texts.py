@@ -45,9 +45,12 @@ def quoted(value: Any) -> str:
 
 def share_text(share: float) -> str:
     """A share in percent; rounding makes neither all nor nothing of it."""
-    if 0 < share < 0.0005 or 0.9995 <= share < 1:
-        return "less than 0.1%" if share < 0.5 else "more than 99.9%"
-    return f"{np.round(100 * share, 1):g}%"
+    percent = np.round(100 * share, 1)
+    if percent == 0 and share > 0:
+        return "less than 0.1%"
+    if percent == 100 and share < 1:
+        return "more than 99.9%"
+    return f"{percent:g}%"
 
 
 def listing(values: Sequence[Any], limit: int = 8) -> str:
