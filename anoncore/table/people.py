@@ -52,7 +52,7 @@ def _measures(column: pd.Series) -> bool:
     if not pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype):
         return False
     values = np.unique(column.dropna().to_numpy(dtype=np.float64))
-    if (values % 1 != 0).any():
+    if np.isinf(values).any() or (values % 1 != 0).any():
         return True
     follows_closely = values[-1] - values[0] < MOST_NUMBERS_SKIPPED * len(values)
     return not follows_closely and len({len(f"{number:.0f}") for number in values}) > 1

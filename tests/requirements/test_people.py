@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -205,3 +206,10 @@ def test_categories_and_measurements_name_nobody():
     )
     assert repeated_identifiers(frame, list(frame)) == {"visitor": (6, 120), "number": (6, 120)}
     assert repeated_identifiers(frame[:12], ["with gaps"]) == {"with gaps": (2, 9)}
+
+
+def test_a_column_with_infinite_numbers_names_nobody():
+    frame = pd.DataFrame({"rate": [float("inf"), 1.0, 1.0, 2.0]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert repeated_identifiers(frame, ["rate"]) == {}
