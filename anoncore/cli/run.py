@@ -104,7 +104,7 @@ def _run(arguments: argparse.Namespace) -> None:
         print(f"Written: {path} ({about})")
     if certified:
         print(told)
-    if getattr(recipe.algorithm, "seed", None) is not None:
+    if any(seed is not None for seed in recipe.algorithm.seeds):
         print(
             "anoncore: the recipe holds a seed, with which a reader could undo the random choices; "
             "leave it out for a release that is published.",

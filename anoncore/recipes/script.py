@@ -134,7 +134,7 @@ def _hierarchy(name: str, spec: HierarchySpec, imports: _Imports) -> _Code:
 
 
 def _algorithm(recipe: Recipe, imports: _Imports, with_seed: bool) -> Iterator[str]:
-    if not with_seed and "seed" in type(recipe.algorithm).model_fields:
+    if not with_seed and recipe.algorithm.seeds:
         yield NO_SEED
     yield f"algorithm = {_model(recipe.algorithm, imports, with_seed)}"
     yield "release = algorithm.anonymize(data)"

@@ -80,6 +80,20 @@ class ReleaseMethod(Model):
     minimality: ClassVar[Minimality]
     """Whether readers who know the method learn more from its release than from what is published, and why."""
 
+    @property
+    def seeds(self) -> tuple[int | None, ...]:
+        """The seeds of its random choices and of those of a method inside it, None for one that is not given; empty for
+        a method that draws nothing.
+        """
+        found: list[int | None] = []
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            if name == "seed":
+                found.append(value)
+            elif isinstance(value, ReleaseMethod):
+                found += value.seeds
+        return tuple(found)
+
     @abstractmethod
     def promises(self, data: Microdata) -> tuple[Any, ...]:
         """The requirements that every release of this method satisfies."""

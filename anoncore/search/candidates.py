@@ -156,10 +156,18 @@ def blank(name: str) -> Algorithm:
 
 
 def seeded(algorithm: Algorithm) -> Algorithm:
-    """The algorithm with a fresh seed where it draws at random and has none, so that its release can be made again."""
-    if "seed" in type(algorithm).model_fields and getattr(algorithm, "seed", None) is None:
-        return algorithm.replace(seed=secrets.randbits(32))
-    return algorithm
+    """The algorithm with a fresh seed where it draws at random and has none, so that its release can be made again.
+
+    An algorithm inside it gets one as well.
+    """
+    changes: dict[str, Any] = {}
+    for name in type(algorithm).model_fields:
+        value = getattr(algorithm, name)
+        if isinstance(value, Algorithm):
+            changes[name] = seeded(value)
+        elif name == "seed" and value is None:
+            changes[name] = secrets.randbits(32)
+    return algorithm.replace(**changes) if changes else algorithm
 
 
 def _is_number(annotation: Any) -> bool:

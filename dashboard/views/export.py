@@ -45,7 +45,7 @@ def render() -> None:
 
 
 def seed_warning(run: Run) -> None:
-    seed = getattr(run.algorithm, "seed", None)
+    seed = next((one for one in run.algorithm.seeds if one is not None), None)
     if seed is None:
         return
     st.warning(

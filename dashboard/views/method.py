@@ -6,10 +6,12 @@ import importlib
 
 import streamlit as st
 
+from anoncore.algorithms import Algorithm
 from anoncore.release.openness import QUESTION
 from dashboard import about, reference
 from dashboard.state import Run
 from dashboard.views import parts
+from dashboard.workspace import run_title
 
 PANELS: dict[str, str] = {
     "incognito": "incognito",
@@ -52,6 +54,7 @@ def _parameters(run: Run) -> list[str]:
             continue
         value = getattr(run.algorithm, name)
         shown = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        shown = run_title(value) if isinstance(value, Algorithm) else shown
         title = info.title or name.replace("_", " ")
         lines.append(f"- {parts.escaped(title)}: {parts.escaped(shown) if value not in (None, ()) else 'none'}")
     return lines

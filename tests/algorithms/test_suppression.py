@@ -23,12 +23,15 @@ from anoncore import (
     privacy,
     utility,
 )
-from anoncore.algorithms import Anatomy, Incognito, LocalRecoding, Mondrian, Slicing, Suppression
+from anoncore.algorithms import Anatomy, Incognito, LocalRecoding, Mondrian, Slicing, StackAndDeal, Suppression
 from anoncore.algorithms.outlying_rows import relief
 from anoncore.datasets import table
-from anoncore.publishing import packed, unpacked
+from anoncore.publishing import new_key, packed, unpacked
+from anoncore.publishing.certification import certify
+from anoncore.recipes.script import python_script
 from anoncore.recipes.source import Source
 from anoncore.requirements import DistinctDiversity, FrequencyDiversity, KAnonymity, TCloseness
+from anoncore.search.candidates import seeded
 from anoncore.table.part import published_beside, rows_of
 from tests.algorithms.close_tables import close_tables, shuffled
 from tests.properties.published import content
@@ -258,3 +261,21 @@ def test_on_adult_two_percent_lower_the_loss_by_a_sixth():
     assert release.suppressed_rows.sum() <= 0.02 * data.n_rows
     assert utility.information_loss(release) < 5 / 6 * utility.information_loss(method.anonymize(data))
     assert privacy.check(release, [KAnonymity(k=50)]) == ()
+
+
+def test_a_seed_of_the_method_inside_is_a_seed_and_never_published():
+    frame = pd.DataFrame({"age": AGES, "ill": list("ab") * 5})
+    data = Microdata(frame, {"age": "quasi-identifier", "ill": "sensitive"})
+    algorithm = Suppression(method=StackAndDeal(k=2, seed=11))
+    assert algorithm.seeds == (11,)
+    assert Suppression(method=StackAndDeal(k=2)).seeds == (None,)
+    assert three(0.1).seeds == ()
+    certificate = certify(algorithm.anonymize(data), new_key())
+    assert "seed" not in certificate.method.parameters["method"]
+    assert certificate.method.seed.startswith("left out")
+    recipe = Recipe(source=Source(builtin="census"), algorithm=algorithm)
+    assert "seed=" not in python_script(recipe)
+    assert "The seed is left out" in python_script(recipe)
+    drawn = seeded(Suppression(method=StackAndDeal(k=2)))
+    assert isinstance(drawn.method.seed, int)
+    assert seeded(three(0.1)) == three(0.1)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from anoncore import Recipe
-from anoncore.algorithms import Anatomy, Mondrian
+from anoncore.algorithms import Anatomy, Mondrian, StackAndDeal, Suppression
 from anoncore.publishing import Certificate, verify
 from anoncore.publishing.export import FileFormat
 from anoncore.requirements import KAnonymity
@@ -73,6 +73,12 @@ def test_buckets_come_as_a_zip_of_two_tables(visitor: Visitor) -> None:
     assert sorted(known["group"].unique()) == sorted(hidden["group"].unique())
     assert "illness" not in known
     assert "joined by the column `group` only" in visitor.texts()
+
+
+def test_a_seed_of_the_method_inside_is_warned_of_too(visitor: Visitor) -> None:
+    add_run(visitor, Suppression(method=StackAndDeal(k=4, seed=11)))
+    visitor.open("export")
+    assert "seed 11" in visitor.warnings[0]
 
 
 def test_a_seeded_run_is_not_for_publication(visitor: Visitor) -> None:

@@ -242,13 +242,12 @@ def _group_column(release: Release, tables: Sequence[PublishedTable]) -> str | N
 def _method(algorithm: ReleaseMethod) -> Method:
     parameters = without_seeds(algorithm.to_dict())
     name = parameters.pop("name")
-    seeded = "seed" in type(algorithm).model_fields
     return Method(
         name=name,
         title=algorithm.title,
         source=algorithm.source,
         parameters=json.loads(json.dumps(parameters)),
-        seed=SEED if seeded else NO_SEED,
+        seed=SEED if algorithm.seeds else NO_SEED,
         group_word=algorithm.group_word,
     )
 

@@ -95,7 +95,7 @@ def _sample(name: str, frame: pd.DataFrame) -> Sample:
 def method(subject: Subject) -> Section:
     """The method, its parameters without any seed, and notes on how it went."""
     algorithm = subject.release.algorithm
-    has_seed = algorithm is not None and "seed" in type(algorithm).model_fields
+    has_seed = algorithm is not None and bool(algorithm.seeds)
     return section(
         "How it was made",
         "method.html",
