@@ -157,7 +157,7 @@ def _badge(column: Shown, best: str | None) -> tuple[str, str]:
         return "Nothing was asked", "plain"
     by_chance = any(mark.state == "met" for mark in column.marks)
     words = "All holds, some by chance" if by_chance else "Keeps all that is asked"
-    return f"{words}; loses least of such" if column.id == best else words, "good"
+    return f"{words}, at the least loss" if column.id == best else words, "good"
 
 
 def _and(words: Sequence[str]) -> str:
@@ -170,8 +170,8 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
     known = [column.quick for column in columns if column.status == "ready" and column.quick is not None]
     if name == "given":
         help = (
-            f"People of whose secret somebody is more than 1/{asked.r} sure who reads all groups and learns from them; "
-            "l is about one group alone. Less is safer."
+            f"People whose true secret somebody believes with more than 1/{asked.r} who reads all groups and learns from "
+            "them; l is about one group alone. Less is safer."
         )
     if name == "predictable":
         help = (
@@ -280,8 +280,8 @@ def _words(mark: Mark) -> str:
 def _sizes_cell(quick: Facts) -> Cell:
     word = quick["word"]
     words = {"equivalence class": "classes"}.get(word, word + ("es" if word.endswith("s") else "s"))
-    text = f"{quick['groups']:,} {words}"
-    sub = f"smallest {quick['smallest']:,}, half of the people in at least {quick['median']:,}"
+    text = f"{quick['smallest']:,} or more people"
+    sub = f"half of the people among {quick['median']:,} or more; {quick['groups']:,} {words}"
     return {"state": "exact", "text": text, "sub": sub, "bars": quick["sizes"], "alt": f"{text}; {sub}"}
 
 

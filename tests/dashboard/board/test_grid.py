@@ -59,7 +59,7 @@ def test_a_column_is_never_green_when_something_asked_is_missing():
     heads = model([column("c1", MISSED), column("c2"), column("c3", ())], asked(), True)["columns"]
     assert [(head["tone"], head["badge"]) for head in heads] == [
         ("bad", "Misses k"),
-        ("good", "Keeps all that is asked; loses least of such"),
+        ("good", "Keeps all that is asked, at the least loss"),
         ("plain", "Nothing was asked"),
     ]
     unknown = column("c1", (Mark("t", "unknown", "", "It cannot be told.", "0.30"),))
