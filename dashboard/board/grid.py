@@ -170,8 +170,8 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
     known = [column.quick for column in columns if column.status == "ready" and column.quick is not None]
     if name == "given":
         help = (
-            f"People whose true secret somebody believes with more than 1/{asked.r} who reads all groups and learns from "
-            "them; l is about one group alone. Less is safer."
+            f"People whose true secret somebody believes with more than 1/{asked.r} who reads all groups and learns "
+            "from them; l is about one group alone. Less is safer."
         )
     if name == "predictable":
         help = (
