@@ -49,13 +49,13 @@ def tasks() -> tuple[Task, ...]:
 
     first = [name for name in FIRST_METHODS if name in ALGORITHMS]
     later = [name for name in ALGORITHMS if name not in first]
-    found: list[Task] = []
+    found = [Task("pages", "What pages ask before there is a release", _look)]
     for name in first:
         found.append(Task(f"make-{name}", ALGORITHMS[name].title, partial(_make, name)))
     for name in first:
         found.append(Task(f"judge-{name}", f"{ALGORITHMS[name].title}: its numbers", partial(_judge, name)))
     # What the first release needs comes right after the second method, which another process can make meanwhile.
-    found.insert(2, found.pop(len(first)))
+    found.insert(3, found.pop(len(first) + 1))
     for measure in SLOW_MEASURES:
         for name in first:
             title = f"{ALGORITHMS[name].title}: {_spoken(measure)}"
@@ -121,6 +121,18 @@ def _release(name: str) -> Release:
     data = _table()
     wanted = keeping(name, {}, LEVELS, (), data)
     return (possible_instead(wanted, data) or wanted).anonymize(data)
+
+
+def _look() -> None:
+    """What people look at who have loaded a table and made nothing of it yet: levels, what is possible, lessons."""
+    from anoncore.algorithms import ALGORITHMS, RandomPartition
+    from anoncore.attacks import reidentification
+    from anoncore.table.level_effects import level_effects
+
+    data = _table()
+    ALGORITHMS[FIRST_METHODS[0]]().validate_data(data)
+    level_effects(data, data.quasi_identifiers[0], k=2)
+    reidentification(RandomPartition().anonymize(data), data)
 
 
 def _make(name: str) -> None:
