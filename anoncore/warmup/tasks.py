@@ -128,11 +128,14 @@ def _look() -> None:
     from anoncore.algorithms import ALGORITHMS, RandomPartition
     from anoncore.attacks import reidentification
     from anoncore.table.level_effects import level_effects
+    from anoncore.table.microdata import Microdata
 
     data = _table()
     ALGORITHMS[FIRST_METHODS[0]]().validate_data(data)
     level_effects(data, data.quasi_identifiers[0], k=2)
-    reidentification(RandomPartition().anonymize(data), data)
+    # The release of some people, held against a list of all.
+    some = Microdata(data.frame.head(N_ROWS // 2), data.roles)
+    reidentification(RandomPartition().anonymize(some), data)
 
 
 def _make(name: str) -> None:
