@@ -5,11 +5,13 @@ from anoncore.attacks.composition import Composition, composition
 from anoncore.attacks.disclosure import AttributeDisclosure, attribute_disclosure
 from anoncore.attacks.downcoding import Downcoding, downcoding
 from anoncore.attacks.foreground import (
+    ForegroundEstimate,
     ForegroundKnowledge,
     GroupView,
     PossibleWorlds,
     SetLeak,
     foreground_knowledge,
+    foreground_knowledge_estimate,
     group_probabilities,
     possible_worlds,
 )
@@ -25,6 +27,7 @@ __all__ = [
     "AttributeDisclosure",
     "Composition",
     "Downcoding",
+    "ForegroundEstimate",
     "ForegroundKnowledge",
     "GroupView",
     "JoinLikelihood",
@@ -40,6 +43,7 @@ __all__ = [
     "composition",
     "downcoding",
     "foreground_knowledge",
+    "foreground_knowledge_estimate",
     "group_probabilities",
     "join_likelihood",
     "matching_buckets",

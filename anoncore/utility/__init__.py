@@ -4,6 +4,7 @@ from anoncore.utility.associations import AssociationError, association, associa
 from anoncore.utility.groups import AverageGroupSize, GroupScore, average_group_size, discernibility
 from anoncore.utility.homogeneity import TargetScore, conditional_entropy, rmse
 from anoncore.utility.learning import Classification, classification
+from anoncore.utility.learning_estimate import ClassificationEstimate, classification_estimate
 from anoncore.utility.loss import InformationLoss, information_loss
 from anoncore.utility.outcome import Outcome
 from anoncore.utility.queries import QueryError, query_error
@@ -14,6 +15,7 @@ __all__ = [
     "AssociationError",
     "AverageGroupSize",
     "Classification",
+    "ClassificationEstimate",
     "GroupScore",
     "InformationLoss",
     "Outcome",
@@ -25,6 +27,7 @@ __all__ = [
     "association_error",
     "average_group_size",
     "classification",
+    "classification_estimate",
     "conditional_entropy",
     "discernibility",
     "information_loss",

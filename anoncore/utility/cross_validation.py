@@ -19,10 +19,14 @@ from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 from anoncore.utility.classifiers import CLASSIFIERS, Classifier, Features
-from anoncore.utility.training import TrainingTable, original_table, released_tables
+from anoncore.utility.training import EVERY_ROW, TrainingTable, original_table, released_tables
 
 MOST_BASELINES = 8
 """Cross-validations of one original table that are kept."""
+LEARNED_PIECES = 4
+"""Pieces of a table that a run on a sample of its rows learns from, for one that it predicts."""
+Predicted = tuple[Int64, Codes, Codes]
+"""Rows that were held out, and their classes after learning from all rows of a sample, and from half of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +38,9 @@ class _Learner:
     features: Features
     test_features: Features
 
-    def votes(self, held_out: Bools, size: int, seed: int) -> Floats:
-        """Class probabilities of the held-out original rows after training on all others, (n_held_out, size)."""
-        model = self.method.train(self.features[~held_out], self.table.labels[~held_out], self.table.cells, seed)
+    def votes(self, learned: Bools, held_out: Bools, size: int, seed: int) -> Floats:
+        """Class probabilities of the held-out original rows after training on others, (n_held_out, size)."""
+        model = self.method.train(self.features[learned], self.table.labels[learned], self.table.cells, seed)
         votes = np.zeros((int(held_out.sum()), size))
         votes[:, model.classes_] = model.predict_proba(self.test_features[held_out])
         return votes
@@ -49,18 +53,21 @@ class _Run:
     learners: tuple[_Learner, ...]
 
     @classmethod
-    def of(cls, method: Classifier, tables: Sequence[TrainingTable], data: Microdata) -> _Run:
+    def of(
+        cls, method: Classifier, tables: Sequence[TrainingTable], data: Microdata, rows: Int64 | slice = EVERY_ROW
+    ) -> _Run:
+        """The learners of some of the rows."""
         return cls(
             tuple(
-                _Learner(method, table, method.features(table.cells), method.features(table.test_cells(data)))
-                for table in tables
+                _Learner(method, taken, method.features(taken.cells), method.features(table.test_cells(data, rows)))
+                for table, taken in ((table, table.take(rows)) for table in tables)
             )
         )
 
-    def predict(self, held_out: Bools, seed: int) -> Codes:
-        """Class of each held-out row."""
+    def predict(self, learned: Bools, held_out: Bools, seed: int) -> Codes:
+        """Class of each held-out row after training on the rows that are learned from."""
         size = max(int(learner.table.labels.max()) for learner in self.learners) + 1
-        votes = sum(learner.votes(held_out, size, seed) for learner in self.learners)
+        votes = sum(learner.votes(learned, held_out, size, seed) for learner in self.learners)
         return np.argmax(votes, axis=1).astype(np.int32)
 
 
@@ -133,7 +140,7 @@ class Trial:
 
         def learn(run: int, part: int) -> None:
             held_out = self.fold == part
-            predicted[run, held_out] = self._runs[run].predict(held_out, self.seed)
+            predicted[run, held_out] = self._runs[run].predict(~held_out, held_out, self.seed)
 
         whole = list(original)
         _do(
@@ -145,11 +152,59 @@ class Trial:
 
     def _learn_original(self, part: int) -> None:
         held_out = self.fold == part
-        self._baseline.learn(part, held_out, lambda: self._original_run.predict(held_out, self.seed))
+        self._baseline.learn(part, held_out, lambda: self._original_run.predict(~held_out, held_out, self.seed))
 
     @cached_property
     def _original_run(self) -> _Run:
         return _Run.of(self.method, (original_table(self.release, self.target),), self.release.data)
+
+
+class Sample:
+    """Stratified samples of a table's rows, to learn from one and predict another.
+
+    The rows are cut into small pieces of equal class shares. A run holds one piece out and learns from the next four.
+    """
+
+    def __init__(self, release: Release, target: str, classifier: str, runs: int, n_rows: int, seed: int) -> None:
+        self.release = release
+        self.target = target
+        self.method = CLASSIFIERS[classifier](release.data)
+        self.runs = runs
+        self.seed = seed
+        self._rng = np.random.default_rng(seed)
+        n_pieces = max(release.data.n_rows * LEARNED_PIECES // n_rows, LEARNED_PIECES + 1)
+        self._order = np.argsort(_folds(release.data.codes[target], n_pieces, self._rng), kind="stable")
+        self._ends = np.linspace(0, release.data.n_rows, n_pieces + 1).astype(np.int64)
+
+    def predict(self, linkings: int, progress: Progress | None) -> tuple[list[Predicted], list[Predicted]]:
+        """What the release and the original table predict in each run; linkings of rows take turns."""
+        drawn = [released_tables(self.release, self.target, self._rng) for _ in range(min(linkings, self.runs))]
+        whole = (original_table(self.release, self.target),)
+        asked = [(drawn[run % len(drawn)], run) for run in range(self.runs)]
+        asked += [(whole, run) for run in range(self.runs)]
+        found: list[Predicted | None] = [None] * len(asked)
+
+        def learn(place: int) -> None:
+            found[place] = self._learned(*asked[place])
+
+        _do([partial(learn, place) for place in range(len(asked))], progress)
+        told = [one for one in found if one is not None]
+        return told[: self.runs], told[self.runs :]
+
+    def _learned(self, tables: Sequence[TrainingTable], run: int) -> Predicted:
+        """What is predicted of the held-out rows of a run."""
+        first, n_pieces = run * (LEARNED_PIECES + 1), len(self._ends) - 1
+        numbers = np.arange(first, first + LEARNED_PIECES + 1) % n_pieces
+        held_out, *learned = [self._order[self._ends[number] : self._ends[number + 1]] for number in numbers]
+        place = np.arange(len(held_out) + sum(len(rows) for rows in learned))
+        tested = place < len(held_out)
+        half = ~tested & (place < len(held_out) + sum(len(rows) for rows in learned[: LEARNED_PIECES // 2]))
+        learners = _Run.of(self.method, tables, self.release.data, np.concatenate([held_out, *learned]))
+        return (
+            held_out,
+            learners.predict(~tested, tested, self.seed),
+            learners.predict(half, tested, self.seed),
+        )
 
 
 def _folds(codes: Codes, folds: int, rng: np.random.Generator) -> Int64:

@@ -196,12 +196,12 @@ def _score(trial: Trial, predicted: npt.NDArray[np.int32], original: Codes) -> C
         weighted_f=released.weighted_f,
         released=released,
         original=from_original,
-        majority=judge(truth, _majority(truth, fold, len(domain)), domain),
+        majority=judge(truth, majority(truth, fold, len(domain)), domain),
         fold_accuracy=right / np.bincount(fold),
     )
 
 
-def _majority(truth: Codes, fold: npt.NDArray[np.int64], size: int) -> Codes:
+def majority(truth: Codes, fold: npt.NDArray[np.int64], size: int) -> Codes:
     """The most frequent class of the other parts, for every row."""
     counts = np.zeros((int(fold.max()) + 1, size), dtype=np.int64)
     np.add.at(counts, (fold, truth), 1)

@@ -14,6 +14,8 @@ from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 from anoncore.utility.classifiers import Bounds
 
+EVERY_ROW = slice(None)
+
 
 @dataclass(frozen=True, eq=False)
 class TrainingTable:
@@ -22,9 +24,15 @@ class TrainingTable:
     cells: dict[str, Bounds]
     labels: Codes
 
-    def test_cells(self, data: Microdata) -> dict[str, Bounds]:
-        """The original rows in the same form: exact values, lower and upper bound alike."""
-        return {name: Bounds(data.codes[name], data.codes[name], cell.single) for name, cell in self.cells.items()}
+    def take(self, rows: Rows | slice) -> TrainingTable:
+        """Some of the rows, in the given order."""
+        cells = {name: Bounds(cell.low[rows], cell.high[rows], cell.single) for name, cell in self.cells.items()}
+        return TrainingTable(cells, self.labels[rows])
+
+    def test_cells(self, data: Microdata, rows: Rows | slice = EVERY_ROW) -> dict[str, Bounds]:
+        """Original rows in the same form: exact values, lower and upper bound alike."""
+        exact = {name: data.codes[name][rows] for name in self.cells}
+        return {name: Bounds(exact[name], exact[name], cell.single) for name, cell in self.cells.items()}
 
 
 def original_table(release: Release, target: str) -> TrainingTable:

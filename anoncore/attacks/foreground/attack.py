@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from math import log
-from os import cpu_count
 
 import numpy as np
 
-from anoncore.attacks.foreground.mining import Target, Unreliable, attack_set
+from anoncore.attacks.foreground.mining import Target, Unreliable, attack_sets
 from anoncore.attacks.foreground.result import ForegroundKnowledge
-from anoncore.attacks.foreground.sets import SetLeak, levels
+from anoncore.attacks.foreground.sets import SetLeak, Signatures, levels
 from anoncore.attacks.foreground.solver import Solver
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.errors import ParameterError
@@ -25,9 +22,6 @@ from anoncore.kernels.foreground_groups import Beliefs, keep_highest
 from anoncore.release.release import Release
 
 Progress = Callable[[float, str], None]
-
-WAITING = 8
-"""Attribute sets per core that are attacked with, or wait to be."""
 
 FOREGROUND_BREACH = Number(
     name="foreground-breach",
@@ -177,19 +171,15 @@ def foreground_knowledge(
     >>> found.breach_probability[2:4].round(3).tolist(), found.without_attack[2:4].tolist()
     ([1.0, 1.0], [0.5, 0.5])
     """
-    _check(r, epsilon, sigma, max_size)
+    check_adversary(r, epsilon, sigma, max_size, unreliable, solver)
     minimum_rows = minimum_signature_rows(epsilon, sigma)
-    if unreliable not in ("overall", "uniform") or solver not in ("fixed-point", "newton"):
-        raise ParameterError(
-            "unreliable is 'overall' or 'uniform' and solver 'fixed-point' or 'newton'; "
-            f"given were {unreliable!r} and {solver!r}."
-        )
     begin = time.perf_counter()
     names = tuple(name for name in release.data.require_quasi_identifiers() if name != attribute)
     target = Target.of(release, attribute, unreliable)
     best = _Best.of(target)
     leaks: list[SetLeak] = []
-    for done, (leak, found_here) in _mined(release, names, target, minimum_rows, max_size, r, solver):
+    searched = _searched(release, names, minimum_rows, max_size)
+    for done, (leak, found_here) in attack_sets(searched, target, r, solver):
         best.take(len(leaks), found_here)
         leaks.append(leak)
         if progress is not None:
@@ -209,7 +199,10 @@ def minimum_signature_rows(epsilon: float, sigma: float) -> float:
     return log(2 / sigma) / (2 * epsilon**2)
 
 
-def _check(r: float, epsilon: float, sigma: float, max_size: int | None) -> None:
+def check_adversary(
+    r: float, epsilon: float, sigma: float, max_size: int | None, unreliable: Unreliable, solver: Solver
+) -> None:
+    """Raise ParameterError where no adversary learns and believes so."""
     if not r >= 1:
         raise ParameterError(f"r must be at least 1, so that 1 / r is a probability, not {r}.")
     if not epsilon > 0 or not 0 < sigma <= 1:
@@ -218,6 +211,11 @@ def _check(r: float, epsilon: float, sigma: float, max_size: int | None) -> None
         )
     if max_size is not None and max_size < 1:
         raise ParameterError(f"max_size is the number of attributes in a set, at least 1, not {max_size}.")
+    if unreliable not in ("overall", "uniform") or solver not in ("fixed-point", "newton"):
+        raise ParameterError(
+            "unreliable is 'overall' or 'uniform' and solver 'fixed-point' or 'newton'; "
+            f"given were {unreliable!r} and {solver!r}."
+        )
 
 
 @dataclass(eq=False)
@@ -241,36 +239,13 @@ class _Best:
         keep_highest(found.own, found.other, number, self.own, self.other, self.leading)
 
 
-def _mined(
-    release: Release,
-    names: tuple[str, ...],
-    target: Target,
-    minimum_rows: float,
-    max_size: int | None,
-    r: float,
-    solver: Solver,
-) -> Iterator[tuple[float, tuple[SetLeak, Beliefs]]]:
-    """Attack with one attribute set after the other: the share of the search that is done, and what each set gives.
-
-    The sets of the next size are looked for while the last ones of this size are still attacked with. Few sets wait at
-    a time, because each holds two numbers for every person.
-    """
-    n_cores = cpu_count() or 1
-    pool = ThreadPoolExecutor(n_cores)
-    running: deque[tuple[float, Future[tuple[SetLeak, Beliefs]]]] = deque()
-    try:
-        for size, level in enumerate(levels(release.data, names, minimum_rows, max_size)):
-            for done, signatures in enumerate(level, start=1):
-                if len(running) > WAITING * n_cores:
-                    share, task = running.popleft()
-                    yield share, task.result()
-                share = (size + done / len(level)) / len(names)
-                running.append((share, pool.submit(attack_set, signatures, target, r, solver)))
-        while running:
-            share, task = running.popleft()
-            yield share, task.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
+def _searched(
+    release: Release, names: tuple[str, ...], minimum_rows: float, max_size: int | None
+) -> Iterator[tuple[float, Signatures]]:
+    """All attribute sets with a reliable signature, each with the share of the search that is done."""
+    for size, level in enumerate(levels(release.data, names, minimum_rows, max_size)):
+        for done, signatures in enumerate(level, start=1):
+            yield (size + done / len(level)) / len(names), signatures
 
 
 def _result(

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from os import cpu_count
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from anoncore.attacks.foreground.sets import SetLeak, Signatures
-from anoncore.attacks.foreground.solver import Solver, solve
+from anoncore.attacks.foreground.solver import FULL, Precision, Solver, solve
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.foreground_cases import cases_of, compositions
 from anoncore.kernels.foreground_groups import Beliefs, PublishedValues, beliefs
@@ -21,6 +25,9 @@ from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.table.microdata import SensitiveValues
+
+WAITING = 8
+"""Attribute sets per core that are attacked with, or wait to be."""
 
 Unreliable = Literal["overall", "uniform"]
 
@@ -124,13 +131,39 @@ def _mean(values: npt.NDArray[Any]) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
 
-def attack_set(signatures: Signatures, target: Target, r: float, solver: Solver) -> tuple[SetLeak, Beliefs]:
+def attack_sets(
+    sets: Iterable[tuple[float, Signatures]], target: Target, r: float, solver: Solver, precision: Precision = FULL
+) -> Iterator[tuple[float, tuple[SetLeak, Beliefs]]]:
+    """Attack with one attribute set after the other, on all processors: what comes with each set, and what it gives.
+
+    The next sets are looked for while the last ones are still attacked with. Few sets wait at a time, because each
+    holds two numbers for every person.
+    """
+    n_cores = cpu_count() or 1
+    pool = ThreadPoolExecutor(n_cores)
+    running: deque[tuple[float, Future[tuple[SetLeak, Beliefs]]]] = deque()
+    try:
+        for share, signatures in sets:
+            running.append((share, pool.submit(attack_set, signatures, target, r, solver, precision)))
+            if len(running) > WAITING * n_cores:
+                done, task = running.popleft()
+                yield done, task.result()
+        while running:
+            done, task = running.popleft()
+            yield done, task.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def attack_set(
+    signatures: Signatures, target: Target, r: float, solver: Solver, precision: Precision = FULL
+) -> tuple[SetLeak, Beliefs]:
     """Learn from one attribute set and attack with it alone: what the set leaks, and the beliefs about every row."""
     begin = time.perf_counter()
     published, m = target.published, len(signatures)
     groups = compositions(published.order, published.starts, signatures.classes, m + 1)
     cases, held, occurrence_of_pair = cases_of(groups, m + 1, published.group, published.n, published.value_start)
-    solution = solve(cases, held, signatures.rows, target.shares, target.fixed, solver)
+    solution = solve(cases, held, signatures.rows, target.shares, target.fixed, solver, precision)
     learning = time.perf_counter() - begin
     found = beliefs(published, signatures.classes, groups, cases, held, occurrence_of_pair, solution.shares, 1 / r)
     learned = solution.shares[:, :m].T

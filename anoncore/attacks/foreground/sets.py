@@ -5,16 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
 
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.foreground_cases import refine
-from anoncore.table.microdata import Microdata
+from anoncore.table.domain import Domain
 
 DENSE = 4
 """Up to so many possible keys per row they are counted, which is faster than sorting the keys of the rows."""
+
+
+class Coded(Protocol):
+    """Rows of a table by the codes of their values: the table itself, or some of its rows."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    def codes(self) -> Mapping[str, Codes]:
+        """Codes of each attribute, int32 (n_rows,)."""
+
+    @property
+    def domain(self) -> Mapping[str, Domain]:
+        """The values behind the codes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,13 +122,13 @@ class SetLeak:
         return ", ".join(self.attributes)
 
 
-def everyone(data: Microdata) -> Signatures:
+def everyone(data: Coded) -> Signatures:
     """The empty attribute set, which tells nobody apart."""
     codes = np.zeros(data.n_rows, dtype=np.int32)
     return Signatures((), codes, np.array([data.n_rows]), np.zeros((1, 0), dtype=np.int32))
 
 
-def signatures_of(data: Microdata, attributes: Sequence[str], minimum_rows: float) -> Signatures | None:
+def signatures_of(data: Coded, attributes: Sequence[str], minimum_rows: float) -> Signatures | None:
     """The reliable signatures of one attribute set; None if there are none."""
     signatures: Signatures | None = everyone(data)
     for name in attributes:
@@ -120,7 +137,7 @@ def signatures_of(data: Microdata, attributes: Sequence[str], minimum_rows: floa
 
 
 def levels(
-    data: Microdata, names: Sequence[str], minimum_rows: float, max_size: int | None
+    data: Coded, names: Sequence[str], minimum_rows: float, max_size: int | None
 ) -> Iterator[tuple[Signatures, ...]]:
     """Attribute sets with a reliable signature, all of one size at a time.
 
@@ -144,7 +161,7 @@ def levels(
         level = next_level
 
 
-def _refined(parent: Signatures, data: Microdata, name: str, minimum_rows: float) -> Signatures | None:
+def _refined(parent: Signatures, data: Coded, name: str, minimum_rows: float) -> Signatures | None:
     """Split the parent's signatures by one more attribute; rows without a reliable signature stay without one."""
     codes, size = data.codes[name], len(data.domain[name])
     m = len(parent)

@@ -6,7 +6,7 @@ which every solver here reaches: an adversary who starts from what is published 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Literal
 
 import numpy as np
@@ -41,6 +41,17 @@ MOST_UNKNOWNS = 3_000
 """Signatures that Newton's method solves for at most: its system is dense. The fixed point has no such limit."""
 
 
+@dataclass(frozen=True)
+class Precision:
+    """When the fixed point counts as reached: no share changes by more than the tolerance, or after so many steps."""
+
+    tolerance: float = TOLERANCE
+    most_steps: int = MOST_STEPS
+
+
+FULL = Precision()
+
+
 @dataclass(frozen=True, eq=False)
 class Solution:
     """Shares of the signatures for every value, float (n_values, m + 1): the last is the fixed one of all other rows.
@@ -53,12 +64,20 @@ class Solution:
     converged: bool
 
 
-def solve(cases: Cases, held: Occurrences, rows: Int64, start: Floats, fixed: Floats, solver: Solver) -> Solution:
+def solve(
+    cases: Cases,
+    held: Occurrences,
+    rows: Int64,
+    start: Floats,
+    fixed: Floats,
+    solver: Solver,
+    precision: Precision = FULL,
+) -> Solution:
     """The shares of the m signatures with `rows` rows each, from all equal to `start`; `fixed`: that of other rows.
 
     `start` and `fixed` float (n_values,). Both solvers give the limit of plain expectation-maximization. `fixed-point`
-    jumps ahead along its path; `newton` takes Newton steps as soon as they lead to the maximum of the likelihood that
-    the path is near. Raises ParameterError for Newton's method with more than 3,000 signatures.
+    jumps ahead along its path, with this precision; `newton` takes Newton steps as soon as they lead to the maximum of
+    the likelihood that the path is near. Raises ParameterError for Newton's method with more than 3,000 signatures.
     """
     n_values, m = len(start), len(rows)
     shares = np.zeros((n_values, m + 1))
@@ -71,21 +90,28 @@ def solve(cases: Cases, held: Occurrences, rows: Int64, start: Floats, fixed: Fl
         return Solution(shares, sum(steps for _, steps, _ in found), all(converged for _, _, converged in found))
     # Which signatures are alike is found out only where the first step leaves it open, which it rarely does.
     unknown = np.full((len(values), m), -1, dtype=np.int64)
-    shares[values], steps, change = _followed(cases, held, rows, values, unknown, start, fixed)
+    shares[values], steps, change = _followed(cases, held, rows, values, unknown, start, fixed, precision)
     left = np.flatnonzero(steps < 0)
     if len(left) > 0:
         alike = np.array([_unknowns(cases, held, rows, int(x)).alike[:-1] for x in values[left]])
         shares[values[left]], steps[left], change[left] = _followed(
-            cases, held, rows, values[left], alike, start, fixed
+            cases, held, rows, values[left], alike, start, fixed, precision
         )
-    return Solution(shares, int(steps.sum()), bool((change <= TOLERANCE).all()))
+    return Solution(shares, int(steps.sum()), bool((change <= precision.tolerance).all()))
 
 
 def _followed(
-    cases: Cases, held: Occurrences, rows: Int64, values: Int64, alike: Int64, start: Floats, fixed: Floats
+    cases: Cases,
+    held: Occurrences,
+    rows: Int64,
+    values: Int64,
+    alike: Int64,
+    start: Floats,
+    fixed: Floats,
+    precision: Precision,
 ) -> tuple[Floats, Int64, Floats]:
     """The limit of expectation-maximization for some values, the steps that it took, and the last change."""
-    shares, steps, change = fixed_points(cases, held, rows, values, alike, start, fixed, TOLERANCE, MOST_STEPS)
+    shares, steps, change = fixed_points(cases, held, rows, values, alike, start, fixed, *astuple(precision))
     return shares, steps, change
 
 
