@@ -75,6 +75,14 @@ class Attempt:
         for one in self.slow.values():
             one.job = None
 
+    def cancel_other_numbers(self, measures: tuple[Measure, ...]) -> None:
+        """Stop computing slow numbers that are none of these, such as those of another adversary."""
+        wanted = {key for key, _, _ in measures}
+        for key, slow in self.slow.items():
+            if key not in wanted and slow.job is not None:
+                slow.job.cancel()
+                slow.job = None
+
 
 class Bench:
     """All attempts of one workspace. Its methods may be called by any thread."""
@@ -155,6 +163,7 @@ class Bench:
                     attempt.cancel()
             self._wanted = found
             for attempt in found.values():
+                attempt.cancel_other_numbers(measures)
                 self._begin(attempt)
             self._trim()
             return found
@@ -307,7 +316,7 @@ class Bench:
             slow.job = None
             if problem:
                 slow.problem = problem
-            elif is_estimate:
+            elif is_estimate and found is not None and not found.pop("is_exact", False):
                 slow.estimate = found
             else:
                 slow.exact = found

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from anoncore import AnonymizationError, Release, attacks, privacy, utility
+from anoncore.base import Estimate
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.measures.criteria import usual_distance
@@ -186,6 +187,12 @@ def given_away(release: Release, secret: str, r: int, progress: Callable[[float,
     return {"value": float(found.recall), "guess": float(found.recall.baseline or 0.0)}
 
 
+def about_given_away(release: Release, secret: str, r: int, progress: Callable[[float, str], None]) -> Facts:
+    """The same from some of the attribute sets."""
+    found = attacks.foreground_knowledge_estimate(release, secret, float(r), progress=progress)
+    return {**_estimated(found), "guess": found.baseline}
+
+
 def predictable(release: Release, target: str, progress: Callable[[float, str], None]) -> Facts:
     """How well a tree that learns from the release predicts original rows, between guessing and the original table."""
     found = utility.classification(release, target, CLASSIFIER, FOLDS, progress=progress)
@@ -196,10 +203,24 @@ def predictable(release: Release, target: str, progress: Callable[[float, str], 
     }
 
 
+def about_predictable(release: Release, target: str, progress: Callable[[float, str], None]) -> Facts:
+    """The same from a few trainings."""
+    found = utility.classification_estimate(release, target, CLASSIFIER, FOLDS, progress=progress)
+    return {**_estimated(found), "original": found.original, "guess": found.majority}
+
+
+def _estimated(found: Estimate) -> Facts:
+    """An estimate with its interval and what it is from; `is_exact` where nothing was left to guess."""
+    if found.is_exact:
+        return {"value": found.value, "is_exact": True}
+    return {"value": found.value, "low": found.low, "high": found.high, "how": found.how}
+
+
 Measure = tuple[tuple[Hashable, ...], Callable[..., Facts] | None, Callable[..., Facts]]
 """A slow number: its name with what it is asked with, how it is estimated, and how it is computed exactly.
 
-Both functions get the release, then what stands behind the name, and `progress`.
+Both functions get the release, then what stands behind the name, and `progress`. An estimate that says `is_exact` is
+the number itself, so that it is not computed a second time.
 """
 
 
@@ -207,7 +228,7 @@ def measures(secret: str | None, r: int, target: str | None) -> tuple[Measure, .
     """The slow numbers of the board for one adversary and one attribute that is predicted."""
     found: list[Measure] = []
     if secret is not None:
-        found.append((("given", secret, r), None, given_away))
+        found.append((("given", secret, r), about_given_away, given_away))
     if target is not None:
-        found.append((("predictable", target), None, predictable))
+        found.append((("predictable", target), about_predictable, predictable))
     return tuple(found)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from anoncore.kernels.rounding import ACCUMULATED
 from dashboard.board.facts import SIZE_EDGES, Facts, Mark
 from dashboard.palette import run_style
 
@@ -16,6 +18,8 @@ HERE = Path(__file__).resolve().parent
 KEY = "board-grid"
 MOST_TICKS = 5
 MOST_NAMED = 3
+LOPSIDED = 1.5
+"""How many times farther to one side an interval may reach and still be told as a number with a margin."""
 ROWS: Mapping[str, tuple[str, str]] = {
     "promise": ("Promise", "What you ask for, and whether this release keeps it."),
     "hides": ("Hides among", "Bars: people by the size of their group; dashed: your k. Larger groups are safer."),
@@ -314,7 +318,7 @@ def _given_cell(slow: SlowFacts, asked: Asked) -> Cell:
     guess = found["guess"]
     told = f"guessing alone: {_percent(guess)}"
     return {
-        **_number(slow, found, _percent),
+        **_number(slow, found, _percent, 100, " %"),
         "sub": _told(slow, told),
         "marks": [[guess, told]],
         "value": found["value"],
@@ -331,32 +335,43 @@ def _predicted_cell(slow: SlowFacts) -> Cell:
     ]
     told = f"original table {found['original']:.2f}, guessing {found['guess']:.2f}"
     return {
-        **_number(slow, found, lambda value: f"{value:.2f}"),
+        **_number(slow, found, lambda value: f"{value:.2f}", 1, ""),
         "sub": _told(slow, told),
         "marks": marks,
         "value": found["value"],
     }
 
 
-def _number(slow: SlowFacts, found: Facts, text: Callable[[float], str]) -> Cell:
-    """A number with the interval of its estimate, where it is one."""
+def _number(slow: SlowFacts, found: Facts, text: Callable[[float], str], times: int, unit: str) -> Cell:
+    """A number with the interval of its estimate, where it is one; `times` makes it a number of its unit."""
     said = text(found["value"])
     if slow.exact is not None or "low" not in found:
         return {"state": "exact", "text": said, "alt": said, "interval": None}
     low, high = found["low"], found["high"]
+    about = _about(*(times * number for number in (found["value"], low, high)), unit)
     return {
         "state": "estimate",
-        "text": f"≈ {said}",
-        "alt": f"about {said}, between {text(low)} and {text(high)}",
+        "text": about,
+        "alt": f"about {said}, with 95 % confidence between {text(low)} and {text(high)}, estimated {found['how']}",
         "interval": [low, high],
     }
+
+
+def _about(value: float, low: float, high: float, unit: str) -> str:
+    """An estimate in as many digits as its interval allows; the two ends of one that is far from even."""
+    below, above = value - low, high - value
+    margin = max(below, above)
+    digits = (0 if margin >= 1 else 1) if unit else (2 if margin >= 0.01 else 3)
+    step = 10.0**-digits
+    if margin > LOPSIDED * min(below, above) + step:
+        return f"{low:.{digits}f} to {high:.{digits}f}{unit}"
+    return f"≈ {value:.{digits}f}{unit} ± {ceil(margin / step - ACCUMULATED) * step:.{digits}f}"
 
 
 def _told(slow: SlowFacts, exactly: str) -> str:
     """What is said under a slow number: how it was estimated, or what it is to be compared with."""
     if slow.exact is None and slow.estimate is not None and "how" in slow.estimate:
-        low, high = slow.estimate["low"], slow.estimate["high"]
-        return f"{slow.estimate['how']}: {low:.1%} to {high:.1%}; the exact number follows"
+        return f"estimate {slow.estimate['how']}; the exact number follows"
     return exactly
 
 

@@ -24,7 +24,7 @@ from tests.fuzz.tables import small_table
 from tests.properties.subjects import PARAMETERS
 
 KEY = new_key()
-SLOW = ("utility.classification", "attacks.possible_worlds")
+SLOW = ("utility.classification", "utility.classification_estimate", "attacks.possible_worlds")
 
 
 def release(case: Case) -> None:

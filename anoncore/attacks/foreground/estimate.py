@@ -242,9 +242,10 @@ def _extended(counts: Floats, n_sets: int, n_all: int) -> float:
     if n_sets == n_all:
         return float(1 - counts[0])
     drawn = n_sets / n_all
-    often = 2 * counts[2] * n_sets / (n_sets - 1) + counts[1] * drawn / (1 - drawn)
-    least = counts[1] ** 2 / often if often > 0 else 0.0
-    most = counts[1] * (1 - drawn) / drawn
+    once, twice = float(counts[1]), float(counts[2:3].sum())
+    often = 2 * twice * n_sets / max(n_sets - 1, 1) + once * drawn / (1 - drawn)
+    least = once**2 / often if often > 0 else 0.0
+    most = once * (1 - drawn) / drawn
     return min(float(1 - counts[0] + least ** (1 - TOWARDS_MOST) * most**TOWARDS_MOST), 1.0)
 
 

@@ -86,6 +86,41 @@ def test_estimates_of_all_numbers_come_before_any_exact_one(board):
     assert len(done) == 4
 
 
+def test_an_estimate_that_is_exact_is_the_number_itself(board):
+    measures = ((("number",), lambda release, progress: {"value": 0.3, "is_exact": True}, None),)
+    (attempt,) = board.wish(3, measures=measures).values()
+    board.finish()
+    assert attempt.slow[("number",)].exact == {"value": 0.3}
+    assert attempt.slow[("number",)].estimate is None
+
+
+@pytest.mark.parametrize("estimated", [True, False])
+def test_a_number_that_is_asked_otherwise_is_cancelled_and_the_new_one_begins(board, estimated):
+    started, ended = threading.Event(), threading.Event()
+
+    def endless(release, argument, progress):
+        started.set()
+        while True:
+            try:
+                progress(0.5, "working")
+            except CancelledError:
+                ended.set()
+                raise
+            time.sleep(0.005)
+
+    def at_once(release, argument, progress):
+        return {"value": argument}
+
+    first, then = (("belief", 2), endless, endless), (("belief", 3), at_once, at_once)
+    board.wish(3, measures=(first if estimated else (first[0], None, endless),))
+    assert started.wait(WAIT)
+    (attempt,) = board.wish(3, measures=(then,)).values()
+    board.finish()
+    assert ended.wait(WAIT)
+    assert attempt.slow[("belief", 3)].exact == {"value": 3}
+    assert attempt.slow[("belief", 2)].exact is None
+
+
 def test_what_nobody_wishes_for_any_more_is_cancelled_and_begun_anew_when_it_is(board):
     started, stop = threading.Event(), threading.Event()
     ended = []

@@ -89,12 +89,45 @@ def test_the_cheapest_column_is_sought_among_those_that_keep_everything():
 def test_an_estimate_is_marked_and_gives_way_to_the_exact_number():
     estimate = {"value": 0.094, "low": 0.088, "high": 0.1, "guess": 0.01, "how": "from 2,000 people"}
     first = cells([column(slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]
-    assert (first["state"], first["text"], first["interval"]) == ("estimate", "≈ 9.4 %", [0.088, 0.1])
-    assert first["sub"] == "from 2,000 people: 8.8% to 10.0%; the exact number follows"
+    assert (first["state"], first["text"], first["interval"]) == ("estimate", "≈ 9.4 % ± 0.6", [0.088, 0.1])
+    assert first["sub"] == "estimate from 2,000 people; the exact number follows"
+    assert first["alt"] == "about 9.4 %, with 95 % confidence between 8.8 % and 10.0 %, estimated from 2,000 people"
     both = SlowFacts(estimate=estimate, exact={"value": 0.0931, "guess": 0.01})
     then = cells([column(slow={"given": both})], "given")["cells"][0]
     assert (then["state"], then["text"], then["interval"]) == ("exact", "9.3 %", None)
     assert then["sub"] == "guessing alone: 1.0 %"
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "text"),
+    [
+        (0.094, 0.078, 0.11, "≈ 9 % ± 2"),
+        (0.094, 0.09, 0.098, "≈ 9.4 % ± 0.4"),
+        (0.06, 0.04, 0.105, "4 to 10 %"),
+        (0.0, 0.0, 0.002, "0.0 to 0.2 %"),
+        (0.7, 0.63, 0.77, "≈ 70 % ± 7"),
+        (1.0, 0.94, 1.0, "94 to 100 %"),
+    ],
+)
+def test_an_estimate_has_the_digits_that_its_interval_allows(value, low, high, text):
+    estimate = {"value": value, "low": low, "high": high, "guess": 0.01, "how": "from 64 of 385 attribute sets"}
+    assert cells([column(slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]["text"] == text
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "text"), [(0.266, 0.253, 0.279, "≈ 0.27 ± 0.02"), (0.266, 0.26, 0.272, "≈ 0.266 ± 0.006")]
+)
+def test_an_estimated_score_has_them_too(value, low, high, text):
+    estimate = {
+        "value": value,
+        "low": low,
+        "high": high,
+        "guess": 0.03,
+        "original": 0.31,
+        "how": "from 3 of 10 trainings",
+    }
+    cell = cells([column(slow={"predictable": SlowFacts(estimate=estimate)})], "predictable")["cells"][0]
+    assert (cell["text"], cell["sub"]) == (text, "estimate from 3 of 10 trainings; the exact number follows")
 
 
 def test_what_is_not_there_yet_or_failed_says_so():

@@ -1,0 +1,147 @@
+"""The estimate of the breach: exact where all sets are attacked with, else an interval that keeps its promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anoncore import CancelledError, Microdata, ParameterError, Release, attacks
+from anoncore.attacks.foreground import estimate
+from anoncore.attacks.foreground.estimate import interval
+from tests.privacy.releases import sliced
+
+FEW_ROWS = 0.1
+"""With sigma 0.9 signatures of 40 rows are relied upon."""
+KNOWN = list("abcdefg")
+
+
+def people(seed: int, n: int = 1_200) -> Microdata:
+    """Seven attributes with three values, and an illness that follows from some of them, with noise."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({name: rng.choice(3, n, p=[0.6, 0.3, 0.1]) for name in KNOWN})
+    sick = (frame["a"] + frame["b"] * frame["c"] + frame["d"]) % 3
+    frame["ill"] = np.where(rng.random(n) < 0.4, rng.integers(0, 4, n), sick).astype(str)
+    return Microdata(frame, roles=dict.fromkeys(KNOWN, "quasi-identifier") | {"ill": "sensitive"})
+
+
+def release_of(seed: int, size: int = 4) -> Release:
+    data = people(seed)
+    return sliced(data, (np.arange(data.n_rows) // size).tolist(), [KNOWN, ["ill"]])
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let so small a table count as a large one."""
+    monkeypatch.setattr(estimate, "QUICK_ROWS", 40_000)
+
+
+@pytest.mark.parametrize("r", [1.5, 2.0, 4.0])
+def test_few_sets_are_all_attacked_with(r: float) -> None:
+    release = release_of(0)
+    found = attacks.foreground_knowledge_estimate(release, "ill", r, FEW_ROWS)
+    exact = attacks.foreground_knowledge(release, "ill", r, FEW_ROWS)
+    assert found.low == found.value == found.high == float(exact.recall)
+    assert (found.is_exact, found.confidence, found.how) == (True, 1.0, "from all attribute sets")
+    assert found.n_sets == found.n_all == exact.n_sets > 100
+    assert found.baseline == exact.recall.baseline
+
+
+def test_without_any_frequent_signature_it_is_what_guessing_gets() -> None:
+    found = attacks.foreground_knowledge_estimate(release_of(0), "ill", epsilon=0.001)
+    exact = attacks.foreground_knowledge(release_of(0), "ill", epsilon=0.001)
+    assert (found.value, found.n_sets, found.n_all) == (float(exact.recall), 0, 0)
+
+
+def test_the_interval_holds_the_exact_number(slow: None) -> None:
+    held, half = [], []
+    for seed in range(12):
+        release = release_of(seed, 3 + seed % 4)
+        own = attacks.foreground_knowledge(release, "ill", epsilon=FEW_ROWS).own_probability
+        for r in (1.5, 2.0, 3.0):
+            found = attacks.foreground_knowledge_estimate(release, "ill", r, FEW_ROWS, seed=seed)
+            assert found.n_sets == 32 < found.n_all
+            assert found.low <= found.value <= found.high
+            held.append(found.low <= np.mean(own > 1 / r) <= found.high)
+            half.append((found.high - found.low) / 2)
+    assert np.mean(held) >= 0.9
+    assert np.median(half) < 0.05
+
+
+def test_a_seed_repeats_it(slow: None) -> None:
+    first, again, other = (
+        attacks.foreground_knowledge_estimate(release_of(1), "ill", epsilon=FEW_ROWS, seed=seed) for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_a_large_table_is_searched_by_a_sample_of_its_rows(slow: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = release_of(3)
+    whole = attacks.foreground_knowledge_estimate(release, "ill", epsilon=FEW_ROWS)
+    monkeypatch.setattr(estimate, "SEARCHED_ROWS", 900)
+    some = attacks.foreground_knowledge_estimate(release, "ill", epsilon=FEW_ROWS, seed=5)
+    assert 0.7 < some.n_all / whole.n_all < 1.4
+    assert some.low <= whole.high
+    assert whole.low <= some.high
+
+
+def test_where_not_all_sets_are_listed_the_interval_allows_for_the_others(
+    slow: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(estimate, "MOST_LISTED", 25)
+    release = release_of(4)
+    found = attacks.foreground_knowledge_estimate(release, "ill", epsilon=FEW_ROWS)
+    exact = float(attacks.foreground_knowledge(release, "ill", epsilon=FEW_ROWS).recall)
+    assert (found.n_sets, found.n_all) == (28, 127)
+    assert found.low <= exact <= found.high
+
+
+def test_two_of_four_sets_by_hand() -> None:
+    """Of ten people, one set gives away two, the other three; one of them is the same.
+
+    Seen are 4 of 10. Two sets of four are drawn, so the share q of the sets is 1/2. Chao and Lin's bound adds
+    0.3^2 / (2 * 0.1 * 2 / 1 + 0.3 * 1) = 0.09 / 0.7, the other bound 0.3 * 1.
+    """
+    breached = np.zeros((2, 10), dtype=bool)
+    breached[0, :2] = breached[1, 1:4] = True
+    value, low, high = interval(breached, 4)
+    assert value == pytest.approx(0.4 + (0.09 / 0.7) ** 0.75 * 0.3**0.25)
+    assert low == pytest.approx(0.4)
+    assert high > value
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(3, 8), st.integers(0, 8), st.integers(1, 30), st.integers(0, 1_000))
+def test_the_interval_lies_between_what_is_seen_and_everybody(n_sets: int, more: int, n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    breached = rng.random((n_sets, n)) < rng.random()
+    value, low, high = interval(breached, n_sets + more)
+    assert breached.any(axis=0).mean() - 1e-9 <= low <= value + 1e-9
+    assert value <= high + 1e-9
+    assert high <= 1.0
+    if more == 0:
+        assert value == pytest.approx(breached.any(axis=0).mean())
+
+
+def test_it_reports_and_can_be_stopped(slow: None) -> None:
+    seen: list[float] = []
+    attacks.foreground_knowledge_estimate(
+        release_of(2), "ill", epsilon=FEW_ROWS, progress=lambda share, text: seen.append(share)
+    )
+    assert len(seen) == 32
+    assert seen == sorted(seen)
+    assert seen[-1] == 1
+
+    def stop(share: float, text: str) -> None:
+        raise CancelledError("stopped")
+
+    with pytest.raises(CancelledError):
+        attacks.foreground_knowledge_estimate(release_of(2), "ill", epsilon=FEW_ROWS, progress=stop)
+
+
+def test_it_refuses_what_the_attack_refuses() -> None:
+    with pytest.raises(ParameterError, match="r must be at least 1"):
+        attacks.foreground_knowledge_estimate(release_of(0), "ill", r=0.5)
