@@ -137,7 +137,7 @@ function promise(cell) {
 }
 
 function cellOf(row, cell, column, send) {
-  const place = element("td", { class: `cell ${cell.state}` });
+  const place = element("td", { class: `cell ${cell.state} ${row.kind}` });
   if (cell.state === "failed") {
     place.append(element("p", { class: "why", text: cell.why }));
     return place;

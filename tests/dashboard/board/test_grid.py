@@ -118,14 +118,8 @@ def test_an_estimate_has_the_digits_that_its_interval_allows(value, low, high, t
     ("value", "low", "high", "text"), [(0.266, 0.253, 0.279, "≈ 0.27 ± 0.02"), (0.266, 0.26, 0.272, "≈ 0.266 ± 0.006")]
 )
 def test_an_estimated_score_has_them_too(value, low, high, text):
-    estimate = {
-        "value": value,
-        "low": low,
-        "high": high,
-        "guess": 0.03,
-        "original": 0.31,
-        "how": "from 3 of 10 trainings",
-    }
+    scale = {"guess": 0.03, "original": 0.31}
+    estimate = {"value": value, "low": low, "high": high, "how": "from 3 of 10 trainings", **scale}
     cell = cells([column(slow={"predictable": SlowFacts(estimate=estimate)})], "predictable")["cells"][0]
     assert (cell["text"], cell["sub"]) == (text, "estimate from 3 of 10 trainings; the exact number follows")
 
