@@ -38,9 +38,8 @@ ARGUMENTS: dict[str, Any] = {
     "target": "pay",
 }
 """What measures are asked with on the sample releases where an argument has no default."""
-QUICK: dict[str, dict[str, Any]] = dict.fromkeys(
-    ("utility.classification", "utility.classification_estimate"), {"folds": 2, "repeats": 1}
-)
+SHORT = {"folds": 2, "repeats": 1}
+QUICK: dict[str, dict[str, Any]] = {"utility.classification": SHORT, "utility.classification_estimate": SHORT}
 """Further arguments with which the work is short."""
 WORDS = [field.name for field in fields(Number)]
 
