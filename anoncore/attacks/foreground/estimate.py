@@ -198,13 +198,15 @@ def _cost(target: Target) -> float:
 
 def _told(value: float, low: float, high: float, baseline: float, sample: _Sample) -> ForegroundEstimate:
     """The estimate in words, and what it is from."""
-    is_exact, n_sets = low == high, len(sample.sets)
+    n_sets = len(sample.sets)
     return ForegroundEstimate(
         value=value,
         low=low,
         high=high,
-        confidence=1.0 if is_exact else 0.95,
-        how="from all attribute sets" if is_exact else f"from {n_sets:,} of {sample.n_all:,} attribute sets",
+        confidence=1.0 if low == high else 0.95,
+        how="from all attribute sets"
+        if n_sets == sample.n_all
+        else f"from {n_sets:,} of {sample.n_all:,} attribute sets",
         baseline=baseline,
         n_sets=n_sets,
         n_all=sample.n_all,
