@@ -46,8 +46,14 @@ class ClassificationEstimate(Estimate):
 
     Attributes
     ----------
-    value, low, high, confidence, how
-        See `Estimate`.
+    value : float
+        The best guess at the weighted F.
+    low, high : float
+        The interval that holds the weighted F of the full cross-validation.
+    confidence : float
+        Share of the cases in which the interval holds it.
+    how : str
+        How many trainings were made, in a few words.
     original : float
         Weighted F of training on the original data: exact, or from the same sample of a large table.
     majority : float

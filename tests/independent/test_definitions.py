@@ -35,7 +35,7 @@ ELSEWHERE = {
     "query-error": "utility/test_queries.py",
     "association-error": "utility/test_associations.py",
     "attacks.foreground_knowledge": "attacks/test_foreground.py",
-    "attacks.foreground_knowledge_estimate": "attacks/test_foreground_estimate.py",
+    "attacks.foreground_knowledge_estimate": "attacks/test_foreground_sets.py",
     "attacks.join_likelihood": "independent/test_membership.py",
     "attacks.matching_buckets": "independent/test_membership.py",
     "attacks.membership": "independent/test_membership.py",

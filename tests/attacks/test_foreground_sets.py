@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import CancelledError, Microdata, ParameterError, Release, attacks
-from anoncore.attacks.foreground import estimate
-from anoncore.attacks.foreground.estimate import interval
+from anoncore.attacks.foreground import sampled_sets
+from anoncore.attacks.foreground.sampled_sets import interval
 from tests.privacy.releases import sliced
 
 FEW_ROWS = 0.06
@@ -35,7 +35,7 @@ def release_of(seed: int, size: int = 4) -> Release:
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let so small a table count as a large one."""
-    monkeypatch.setattr(estimate, "QUICK_ROWS", 40_000)
+    monkeypatch.setattr(sampled_sets, "QUICK_ROWS", 40_000)
 
 
 @pytest.mark.parametrize("r", [1.5, 2.0, 4.0])
@@ -81,7 +81,7 @@ def test_a_seed_repeats_it(slow: None) -> None:
 def test_a_large_table_is_searched_by_a_sample_of_its_rows(slow: None, monkeypatch: pytest.MonkeyPatch) -> None:
     release = release_of(3)
     whole = attacks.foreground_knowledge_estimate(release, "ill", epsilon=FEW_ROWS)
-    monkeypatch.setattr(estimate, "SEARCHED_ROWS", 900)
+    monkeypatch.setattr(sampled_sets, "SEARCHED_ROWS", 900)
     some = attacks.foreground_knowledge_estimate(release, "ill", epsilon=FEW_ROWS, seed=5)
     assert 0.7 < some.n_all / whole.n_all < 1.4
     assert some.low <= whole.high
@@ -91,7 +91,7 @@ def test_a_large_table_is_searched_by_a_sample_of_its_rows(slow: None, monkeypat
 def test_where_not_all_sets_are_listed_the_interval_allows_for_the_others(
     slow: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(estimate, "MOST_LISTED", 25)
+    monkeypatch.setattr(sampled_sets, "MOST_LISTED", 25)
     release = release_of(4)
     found = attacks.foreground_knowledge_estimate(release, "ill", epsilon=FEW_ROWS)
     exact = float(attacks.foreground_knowledge(release, "ill", epsilon=FEW_ROWS).recall)

@@ -55,8 +55,14 @@ class ForegroundEstimate(Estimate):
 
     Attributes
     ----------
-    value, low, high, confidence, how
-        See `Estimate`. `low` is at least the share of the people whom the drawn attribute sets give away.
+    value : float
+        The best guess at the recall of the whole attack.
+    low, high : float
+        The interval that holds it; `low` is at least the share of the people whom the drawn attribute sets give away.
+    confidence : float
+        Share of the cases in which the interval holds it.
+    how : str
+        How many attribute sets were drawn, in a few words.
     baseline : float
         The same share for an adversary who takes every possible world for equally likely.
     n_sets : int
