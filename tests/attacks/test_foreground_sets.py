@@ -91,7 +91,7 @@ def test_a_large_table_is_searched_by_a_sample_of_its_rows(slow: None, monkeypat
 def test_where_not_all_sets_are_listed_the_interval_allows_for_the_others(
     slow: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sampled_sets, "MOST_LISTED", 25)
+    monkeypatch.setattr(sampled_sets, "MOST_LISTED", 40)
     release = release_of(4)
     found = attacks.foreground_knowledge_estimate(release, "ill", epsilon=FEW_ROWS)
     exact = float(attacks.foreground_knowledge(release, "ill", epsilon=FEW_ROWS).recall)

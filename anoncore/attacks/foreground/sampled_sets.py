@@ -7,6 +7,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from math import comb
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -32,8 +33,8 @@ cannot tell how much the others add.
 """
 SEARCHED_ROWS = 60_000
 """Rows of which the frequent attribute sets are listed; of a larger table they are a random sample."""
-MOST_LISTED = 2_000
-"""Attribute sets after which no larger ones are listed."""
+MOST_LISTED = 4_000
+"""Attribute sets that are listed at most; larger ones are not looked for where they could be more."""
 MOST_LISTS = 4
 """Lists of the attribute sets of one table that are kept."""
 TOWARDS_MOST = 0.25
@@ -343,8 +344,10 @@ def _listed(
     largest = len(names) if max_size is None else min(max_size, len(names))
     for size, level in enumerate(levels(rows, names, minimum_rows * rows.n_rows / data.n_rows, max_size), start=1):
         listed += [one.attributes for one in level]
-        if len(listed) > MOST_LISTED and size < largest:
-            return listed, 2 ** len(names) - 1
+        # A set of the next size has size + 1 subsets of this one, and each of these could grow by any other attribute.
+        most_next = len(level) * (len(names) - size) // (size + 1)
+        if size < largest and len(listed) + most_next > MOST_LISTED:
+            return listed, sum(comb(len(names), number) for number in range(1, largest + 1))
     return listed, len(listed)
 
 
