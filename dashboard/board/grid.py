@@ -348,7 +348,7 @@ def _number(slow: SlowFacts, found: Facts, text: Callable[[float], str], times: 
     if slow.exact is not None or "low" not in found:
         return {"state": "exact", "text": said, "alt": said, "interval": None}
     low, high = found["low"], found["high"]
-    about = _about(*(times * number for number in (found["value"], low, high)), unit)
+    about = _about(times * found["value"], times * low, times * high, unit)
     return {
         "state": "estimate",
         "text": about,
