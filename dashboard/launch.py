@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +15,12 @@ APP = HERE / "app.py"
 
 
 def _get_ready() -> None:
-    """Begin to compile and to import what the first page needs while the server starts, and watch for its end."""
+    """Once there is a server, begin to compile and to import what the first page needs, and watch for its end."""
+    from streamlit import runtime
+
+    # Until then every import would make the server answer later.
+    while not runtime.exists():
+        time.sleep(0.02)
     if str(HERE.parent) not in sys.path:
         sys.path.insert(0, str(HERE.parent))
     try:
