@@ -213,7 +213,7 @@ def search_of(
     checks: CheckSet,
     most_rows: int,
     content: npt.NDArray[np.int64],
-    people: KernelPeople,
+    people: KernelPeople | None,
 ) -> Search:
     """What the kernels search for in nodes of at most `most_rows` rows; `content` orders rows that share a median.
 

@@ -16,10 +16,11 @@ from __future__ import annotations
 import numpy as np
 
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
-from anoncore.kernels.compiler import kernel
+from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.sorting import filled_with
 
 
-@kernel
+@inner_kernel
 def _sift_down(heap: Int64, length: int, left: Int64, tie: Int64) -> None:
     """Move the top entry down until no child comes before its parent."""
     parent = 0
@@ -36,7 +37,7 @@ def _sift_down(heap: Int64, length: int, left: Int64, tie: Int64) -> None:
         parent = child
 
 
-@kernel
+@inner_kernel
 def _sift_up(heap: Int64, child: int, left: Int64, tie: Int64) -> None:
     """Move an entry up until no child comes before its parent."""
     while child > 0:
@@ -47,7 +48,7 @@ def _sift_up(heap: Int64, child: int, left: Int64, tie: Int64) -> None:
         child = parent
 
 
-@kernel
+@inner_kernel
 def _before(a: int, b: int, left: Int64, tie: Int64) -> bool:
     """Whether value a is dealt before value b."""
     return left[a] > left[b] or (left[a] == left[b] and tie[a] < tie[b])
@@ -74,7 +75,7 @@ def deal(by_value: Int64, counts: Int64, l: int, tie: Int64, chance: Floats) -> 
             heap[length] = value
             length += 1
             _sift_up(heap, length - 1, left, tie)
-    bucket = np.full(n, -1, np.int32)
+    bucket = np.empty(n, np.int32)
     taken = np.empty(l, np.int64)
     n_buckets = 0
     while length >= l:
@@ -97,7 +98,7 @@ def deal(by_value: Int64, counts: Int64, l: int, tie: Int64, chance: Floats) -> 
     return bucket
 
 
-@kernel
+@inner_kernel
 def _place_leftovers(
     bucket: Int32,
     by_value: Int64,
@@ -112,33 +113,45 @@ def _place_leftovers(
     `owner` int64 (n_buckets,) is the leftover row that a bucket has, -1 for none; `bucket_of` int64 (n_leftovers,) the
     reverse.
     """
-    n_leftovers = left.sum()
+    n_leftovers = 0
+    for value in range(counts.shape[0]):
+        n_leftovers += left[value]
     row = np.empty(n_leftovers, np.int64)
-    lacks = np.ones((n_leftovers, n_buckets), np.bool_)
-    filled = 0
+    lacks = np.empty((n_leftovers, n_buckets), np.bool_)
+    n_listed = 0
     for value in range(counts.shape[0]):
         for undealt in range(start[value], start[value] + left[value]):
-            row[filled] = by_value[undealt]
+            row[n_listed] = by_value[undealt]
+            for candidate in range(n_buckets):
+                lacks[n_listed, candidate] = True
             for dealt in range(start[value] + left[value], start[value] + counts[value]):
-                lacks[filled, bucket[by_value[dealt]]] = False
-            filled += 1
-    owner = np.full(n_buckets, -1, np.int64)
-    bucket_of = np.full(n_leftovers, -1, np.int64)
+                lacks[n_listed, bucket[by_value[dealt]]] = False
+            n_listed += 1
+    owner, bucket_of = filled_with(n_buckets, -1), filled_with(n_leftovers, -1)
+    free = np.empty(n_buckets, np.bool_)
     for leftover in range(n_leftovers):
-        free = lacks[leftover] & (owner < 0)
-        if free.any():
-            bucket_of[leftover] = _random_choice(free, chance[row[leftover]])
-            owner[bucket_of[leftover]] = leftover
+        for candidate in range(n_buckets):
+            free[candidate] = lacks[leftover, candidate] and owner[candidate] < 0
+        choice = _random_choice(free, chance[row[leftover]])
+        if choice >= 0:
+            bucket_of[leftover] = choice
+            owner[choice] = leftover
         elif not _make_room(leftover, lacks, owner, bucket_of):
             bucket_of[leftover] = _random_choice(lacks[leftover], chance[row[leftover]])
     for leftover in range(n_leftovers):
         bucket[row[leftover]] = bucket_of[leftover]
 
 
-@kernel
+@inner_kernel
 def _random_choice(candidates: Bools, chance: float) -> int:
-    """Number of one of the candidates, bool (n,), all equally likely for a chance that is uniform in [0, 1)."""
-    pick = int(chance * candidates.sum())
+    """Number of one of the candidates, bool (n,), all equally likely for a chance that is uniform in [0, 1).
+
+    -1 where there is no candidate.
+    """
+    n_candidates = 0
+    for candidate in range(candidates.shape[0]):
+        n_candidates += candidates[candidate]
+    pick = int(chance * n_candidates)
     for candidate in range(candidates.shape[0]):
         if candidates[candidate]:
             if pick == 0:
@@ -147,7 +160,7 @@ def _random_choice(candidates: Bools, chance: float) -> int:
     return -1
 
 
-@kernel
+@inner_kernel
 def _make_room(leftover: int, lacks: Bools, owner: Int64, bucket_of: Int64) -> bool:
     """Find a bucket for the row by moving other leftover rows along a shortest augmenting path, if there is one.
 
@@ -156,7 +169,7 @@ def _make_room(leftover: int, lacks: Bools, owner: Int64, bucket_of: Int64) -> b
     walked back.
     """
     n_leftovers, n_buckets = lacks.shape
-    asked_by = np.full(n_buckets, -1, np.int64)
+    asked_by = filled_with(n_buckets, -1)
     queue = np.empty(n_leftovers, np.int64)
     queue[0] = leftover
     head, tail = 0, 1

@@ -13,6 +13,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 from anoncore.kernels.compiled_code import keep, kept_level
+from anoncore.kernels.linking import KernelCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,16 +28,38 @@ LEVEL_SIGNATURE = numba.types.float64(
 
 def kernel(function: F) -> F:
     """Compile `function` with numba: no Python objects, no GIL, cached on disk; division by zero gives inf or nan."""
-    compiled: F = numba.njit(nogil=True, error_model="numpy")(function)
-    keep(function, compiled)
-    return compiled
+    return _compiled(function, no_cpython_wrapper=False)
 
 
 def inner_kernel(function: F) -> F:
-    """Compile a function that only kernels call: leaves out the entry points from Python and C, which cost seconds."""
-    compiled: F = numba.njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    """Compile a function that only kernels call: leaves out the entry points from Python and C, which cost seconds.
+
+    It becomes machine code only as a part of the kernels that call it.
+    """
+    return _compiled(function, no_cpython_wrapper=True)
+
+
+def _compiled(function: F, no_cpython_wrapper: bool) -> F:
+    """The function as numba compiles it when it is first called."""
+    compiled: Any = numba.njit(
+        nogil=True,
+        error_model="numpy",
+        no_cpython_wrapper=no_cpython_wrapper,
+        no_cfunc_wrapper=True,
+        pipeline_class=KernelCompiler,
+    )(function)
     keep(function, compiled)
-    return compiled
+    by_type = compiled.get_call_template
+
+    # numba takes every literal for a type of its own, so that f(x, 0), f(x, 1) and f(x, n) would be compiled as three
+    # functions. Kernels call each other with literal numbers as with any others.
+    def get_call_template(given: Any, named: Any) -> Any:
+        numbers = {name: numba.types.unliteral(one) for name, one in named.items()}
+        return by_type(tuple(numba.types.unliteral(one) for one in given), numbers)
+
+    compiled.get_call_template = get_call_template
+    kept: F = compiled
+    return kept
 
 
 class LevelFunction:

@@ -22,8 +22,9 @@ import numpy as np
 
 from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY, NUMBER, Attributes, widest
-from anoncore.kernels.compiler import kernel
+from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.rounding import ACCUMULATED, lies_below
+from anoncore.kernels.sorting import sort_in_place, stable_positions, taken
 
 SAMPLE = 512
 """Rows on which a large node compares the attributes it may be split by."""
@@ -42,7 +43,7 @@ class Deal(NamedTuple):
     codes: Int32
 
 
-@kernel
+@inner_kernel
 def spread(attributes: Attributes, a: int, begin: int, codes: Int64, counts: Int64, drawn: int) -> float:
     """Expected width of attribute a in `drawn` random rows (0: in all rows) of a node; 0 to 1.
 
@@ -50,7 +51,9 @@ def spread(attributes: Attributes, a: int, begin: int, codes: Int64, counts: Int
     `begin`. A number's range passes a gap unless all draws fall on one side of it; a category is met unless all draws
     miss it; a hierarchy node is the common ancestor if all draws lie in it.
     """
-    n = counts.sum()
+    n = 0
+    for i in range(codes.shape[0]):
+        n += counts[i]
     if codes.shape[0] < 2:
         return 0.0
     if attributes.form[a] == HIERARCHY:
@@ -73,7 +76,7 @@ def spread(attributes: Attributes, a: int, begin: int, codes: Int64, counts: Int
     return total / attributes.span[a]
 
 
-@kernel
+@inner_kernel
 def _tree_spread(attributes: Attributes, a: int, codes: Int64, counts: Int64, n: int, drawn: int) -> float:
     """Expected size of the common ancestor: the root's, less what each deeper node saves if it holds all draws."""
     base, end = attributes.node_start[a], attributes.node_start[a + 1]
@@ -94,7 +97,7 @@ def _tree_spread(attributes: Attributes, a: int, codes: Int64, counts: Int64, n:
     return size / attributes.span[a]
 
 
-@kernel
+@inner_kernel
 def attribute_spread(
     attributes: Attributes, a: int, codes: Int32, rows: Int64, drawn: int, tally: Int64, keys: Int64
 ) -> float:
@@ -120,7 +123,7 @@ def attribute_spread(
         values = np.empty(n, np.int64)
         for i in range(n):
             values[i] = codes[rows[i], a]
-        values.sort()
+        sort_in_place(values)
         for i in range(n):
             if i == 0 or values[i] != values[i - 1]:
                 keys[n_distinct] = values[i]
@@ -130,7 +133,7 @@ def attribute_spread(
     return spread(attributes, a, begin, keys[:n_distinct], counts[:n_distinct], drawn)
 
 
-@kernel
+@inner_kernel
 def node_spread(attributes: Attributes, codes: Int32, rows: Int64, drawn: int, tally: Int64, keys: Int64) -> float:
     """Sum of `attribute_spread` over all attributes."""
     total = 0.0
@@ -139,7 +142,7 @@ def node_spread(attributes: Attributes, codes: Int32, rows: Int64, drawn: int, t
     return total
 
 
-@kernel
+@inner_kernel
 def sort_run(rows: Int64, lo: int, hi: int, codes: Int32, a: int) -> None:
     """Sort rows[lo:hi] by their code of attribute a; rows with equal codes keep their order."""
     if hi - lo <= SHORT_RUN:
@@ -155,10 +158,12 @@ def sort_run(rows: Int64, lo: int, hi: int, codes: Int32, a: int) -> None:
     keys = np.empty(hi - lo, np.int32)
     for i in range(lo, hi):
         keys[i - lo] = codes[rows[i], a]
-    rows[lo:hi] = rows[lo:hi][np.argsort(keys, kind="mergesort")]
+    ordered = taken(rows[lo:hi], stable_positions(keys))
+    for i in range(lo, hi):
+        rows[i] = ordered[i - lo]
 
 
-@kernel
+@inner_kernel
 def divide(rows: Int64, quota: Int64, bucket: Int32, codes: Int32, a: int, left: Int64, right: Int64) -> int:
     """Divide a node's rows: of every bucket as many as its quota, the lowest by attribute a, go left; their number.
 
@@ -185,7 +190,7 @@ def divide(rows: Int64, quota: Int64, bucket: Int32, codes: Int32, a: int, left:
     return n_left
 
 
-@kernel
+@inner_kernel
 def sample_node(rows: Int64, quota: Int64, bucket: Int32, step: int) -> tuple[Int64, Int64]:
     """Every step-th row of a node, and quotas in proportion: the rows and quotas of a smaller node, (n_sample,) both.
 
@@ -212,7 +217,7 @@ def sample_node(rows: Int64, quota: Int64, bucket: Int32, step: int) -> tuple[In
     return sample[:n_sample], sample_quota[:n_sample]
 
 
-@kernel
+@inner_kernel
 def best_attribute(
     rows: Int64,
     quota: Int64,
@@ -274,13 +279,13 @@ def split_classes(deal: Deal, lo: int, hi: int, first: int, end: int, attributes
         sample, sample_quota = sample_node(rows, quota, deal.bucket, n // SAMPLE)
         a = best_attribute(sample, sample_quota, deal.bucket, deal.codes, attributes, drawn, tally)
     n_left = divide(rows, quota, deal.bucket, deal.codes, a, left, right)
-    rows[:n_left] = left[:n_left]
-    rows[n_left:] = right[: n - n_left]
+    for i in range(n):
+        rows[i] = left[i] if i < n_left else right[i - n_left]
     _divide_slots(deal.slot[lo:hi], middle)
     return lo + n_left
 
 
-@kernel
+@inner_kernel
 def _drawn(n: int, first: int, end: int, n_classes: int) -> int:
     """How many rows a class takes of a side with `n_classes` classes, as `spread` takes them.
 
@@ -290,16 +295,18 @@ def _drawn(n: int, first: int, end: int, n_classes: int) -> int:
     return 0 if n_classes == 1 else max(n // (end - first), 2)
 
 
-@kernel
+@inner_kernel
 def _divide_slots(slot: Int32, middle: int) -> None:
     """Move the places of the classes before `middle` to the front; the order within both parts stays."""
-    before = slot.copy()
-    filled = 0
-    for i in range(before.shape[0]):
+    n_slots, filled = slot.shape[0], 0
+    before = np.empty(n_slots, np.int32)
+    for i in range(n_slots):
+        before[i] = slot[i]
+    for i in range(n_slots):
         if before[i] < middle:
             slot[filled] = before[i]
             filled += 1
-    for i in range(before.shape[0]):
+    for i in range(n_slots):
         if before[i] >= middle:
             slot[filled] = before[i]
             filled += 1
@@ -314,6 +321,14 @@ def largest_domain(attributes: Attributes) -> int:
     return largest
 
 
+@inner_kernel
+def _push(waiting: Int64, n_waiting: int, lo: int, hi: int, first: int, end: int) -> int:
+    """Put a node on the stack; how many wait there now."""
+    waiting[n_waiting, 0], waiting[n_waiting, 1] = lo, hi
+    waiting[n_waiting, 2], waiting[n_waiting, 3] = first, end
+    return n_waiting + 1
+
+
 @kernel
 def hand_out(deal: Deal, lo: int, hi: int, first: int, end: int, attributes: Attributes, group: Int32) -> None:
     """Split the node of rows lo..hi-1 and classes first..end-1 until every node is one class.
@@ -324,17 +339,16 @@ def hand_out(deal: Deal, lo: int, hi: int, first: int, end: int, attributes: Att
     # A stack of nodes. Every split halves the classes and leaves one node more waiting, so 128 entries are enough for
     # 2^64 classes.
     waiting = np.empty((128, 4), np.int64)
-    waiting[0] = np.array([lo, hi, first, end])
-    n_waiting = 1
+    n_waiting = _push(waiting, 0, lo, hi, first, end)
     while n_waiting > 0:
         n_waiting -= 1
-        lo, hi, first, end = waiting[n_waiting]
+        lo, hi = waiting[n_waiting, 0], waiting[n_waiting, 1]
+        first, end = waiting[n_waiting, 2], waiting[n_waiting, 3]
         if end - first == 1:
             for i in range(lo, hi):
                 group[deal.rows[i]] = first
             continue
         cut = split_classes(deal, lo, hi, first, end, attributes, tally)
         middle = (first + end) // 2
-        waiting[n_waiting] = np.array([lo, cut, first, middle])
-        waiting[n_waiting + 1] = np.array([cut, hi, middle, end])
-        n_waiting += 2
+        n_waiting = _push(waiting, n_waiting, lo, cut, first, middle)
+        n_waiting = _push(waiting, n_waiting, cut, hi, middle, end)

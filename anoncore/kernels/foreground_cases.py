@@ -17,6 +17,7 @@ import numpy as np
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.foreground_worlds import expected_counts
+from anoncore.kernels.sorting import filled_with, sort_in_place
 
 LOG_RANGE = 280.0
 """Numbers of ways, and products of odds, stay below e^280 each: their products are far inside the range of a double."""
@@ -77,16 +78,23 @@ def refine(classes: Int32, codes: Int32, m: int, size: int, minimum_rows: float)
     for row in range(codes.shape[0]):
         if classes[row] < m:
             rows[classes[row] * size + codes[row]] += 1
-    kept = np.flatnonzero(rows >= minimum_rows)
-    refined = np.full(codes.shape[0], kept.shape[0], np.int32)
-    if kept.shape[0] > 0:
-        number[:] = kept.shape[0]
-        for i in range(kept.shape[0]):
-            number[kept[i]] = i
-        for row in range(codes.shape[0]):
-            if classes[row] < m:
-                refined[row] = number[classes[row] * size + codes[row]]
-    return refined, kept, rows[kept]
+    n_kept = 0
+    for i in range(m * size):
+        n_kept += rows[i] >= minimum_rows
+    kept, rows_kept, refined = (
+        np.empty(n_kept, np.int64),
+        np.empty(n_kept, np.int64),
+        np.empty(codes.shape[0], np.int32),
+    )
+    place = 0
+    for i in range(m * size):
+        number[i] = n_kept
+        if rows[i] >= minimum_rows:
+            kept[place], rows_kept[place], number[i] = i, rows[i], place
+            place += 1
+    for row in range(codes.shape[0]):
+        refined[row] = number[classes[row] * size + codes[row]] if classes[row] < m else n_kept
+    return refined, kept, rows_kept
 
 
 @kernel
@@ -107,7 +115,7 @@ def compositions(order: Int64, starts: Int64, classes: Int32, n_classes: int) ->
     slots = 16
     while slots < 2 * n_groups:
         slots *= 2
-    table, mask = np.full(slots, -1, np.int64), np.uint64(slots - 1)
+    table, mask = filled_with(slots, -1), np.uint64(slots - 1)
     count = np.zeros(n_classes, np.int64)
     n_compositions = 0
     for group in range(n_groups):
@@ -134,14 +142,14 @@ def compositions(order: Int64, starts: Int64, classes: Int32, n_classes: int) ->
             table[key] = n_compositions
             n_compositions += 1
             start[n_compositions] = end
-            entry_class[begin:end].sort()
+            sort_in_place(entry_class[begin:end])
         of_group[group] = table[key]
         for e in range(begin, end):
             entry_count[e] = count[entry_class[e]]
             count[entry_class[e]] = 0
-    filled = start[n_compositions]
+    n_entries = start[n_compositions]
     return Compositions(
-        start[: n_compositions + 1].copy(), entry_class[:filled].copy(), entry_count[:filled].copy(), of_group
+        start[: n_compositions + 1].copy(), entry_class[:n_entries].copy(), entry_count[:n_entries].copy(), of_group
     )
 
 
@@ -166,8 +174,8 @@ def cases_of(
     start, of_group = groups.start, groups.of_group
     composition, people_with_x = np.empty(n_pairs, np.int64), np.empty(n_pairs, np.int64)
     # The cases of a composition form a chain, from the one found last to the first; chains are short.
-    newest, before = np.full(start.shape[0] - 1, -1, np.int64), np.empty(n_pairs, np.int64)
-    occurrence_of_case = np.full(n_pairs, -1, np.int64)
+    newest, before = filled_with(start.shape[0] - 1, -1), np.empty(n_pairs, np.int64)
+    occurrence_of_case = filled_with(n_pairs, -1)
     occurrence_of_pair = np.empty(n_pairs, np.int64)
     occurrence_start = np.zeros(n_values + 1, np.int64)
     occurring, occurring_groups = np.empty(n_pairs, np.int64), np.zeros(n_pairs, np.int64)

@@ -20,6 +20,7 @@ from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.foreground_cases import Cases, Compositions, Occurrences, expect, room
 from anoncore.kernels.foreground_worlds import expected_counts, log_weight
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
+from anoncore.kernels.sorting import filled_with
 
 
 class PublishedValues(NamedTuple):
@@ -67,8 +68,13 @@ def person_probabilities(f: Floats, n: int) -> Floats:
     """p(t:x) of each person of a group in which n have x and everybody looks different, with the shares f (N,)."""
     size = f.shape[0]
     expected = np.empty(size)
-    expected_counts(f, np.arange(size).astype(np.int32), np.ones(size, np.int64), n, -1, expected)
-    return np.minimum(np.maximum(expected, 0.0), 1.0)
+    classes, counts = np.empty(size, np.int32), filled_with(size, 1)
+    for i in range(size):
+        classes[i] = i
+    expected_counts(f, classes, counts, n, -1, expected)
+    for i in range(size):
+        expected[i] = min(max(expected[i], 0.0), 1.0)
+    return expected
 
 
 @kernel
@@ -91,10 +97,10 @@ def beliefs(
     composition, entry_start, entry_class = groups.of_group, groups.start, groups.classes
     own, other = np.zeros(order.shape[0]), np.zeros(order.shape[0])
     highest, second = np.zeros(n_classes), np.zeros(n_classes)
-    leading, entry_of = np.full(n_classes, -1, np.int64), np.zeros(n_classes, np.int64)
+    leading, entry_of = filled_with(n_classes, -1), np.zeros(n_classes, np.int64)
     # For a value that the group publishes: where its probabilities begin, and the share of the group that has it.
     # What stands there of other values is from an earlier group, as `last_group` tells.
-    at, share, last_group = np.zeros(n_values, np.int64), np.zeros(n_values), np.full(n_values, -1, np.int64)
+    at, share, last_group = np.zeros(n_values, np.int64), np.zeros(n_values), filled_with(n_values, -1)
     breached, flagged, believed = 0, 0, 0.0
     for group in range(starts.shape[0] - 1):
         begin, end = entry_start[composition[group]], entry_start[composition[group] + 1]

@@ -18,6 +18,7 @@ from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import kernel
 from anoncore.kernels.foreground_worlds import expected_counts
 from anoncore.kernels.rounding import ACCUMULATED
+from anoncore.kernels.sorting import stable_positions
 
 
 class Knowledge(NamedTuple):
@@ -38,8 +39,10 @@ def deal_alike(rows: Int64, profile_start: Int64, values: Int32, n_values: int, 
     The rows of a profile are dealt in the order in which they stand. The values with most rows left go first, so that
     as few rows as possible are left over; rows of the value `unique` go last.
     """
-    bucket = np.full(rows.shape[0], -1, np.int32)
-    count = np.zeros(n_values, np.int64)
+    bucket = np.empty(rows.shape[0], np.int32)
+    for row in range(rows.shape[0]):
+        bucket[row] = -1
+    count, rank = np.zeros(n_values, np.int64), np.empty(n_values, np.int64)
     start = np.zeros(n_values + 1, np.int64)
     n_buckets = 0
     for profile in range(profile_start.shape[0] - 1):
@@ -59,7 +62,9 @@ def deal_alike(rows: Int64, profile_start: Int64, values: Int32, n_values: int, 
             filled[value] += 1
         left = count.copy()
         while True:
-            ranked = np.argsort(-left, kind="mergesort")
+            for value in range(n_values):
+                rank[value] = -left[value]
+            ranked = stable_positions(rank)
             taken = 0
             for value in ranked:
                 if value != unique and left[value] > 0 and taken < l:

@@ -22,6 +22,7 @@ from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.foreground_cases import Cases, Occurrences, expect, mixed, room
 from anoncore.kernels.foreground_worlds import expected_counts, log_weight
+from anoncore.kernels.sorting import sort_in_place
 
 NOBODY = 1e-100
 """A share below this counts as 0."""
@@ -194,7 +195,9 @@ def fixed_points(
     for i in range(values.shape[0]):
         value = values[i]
         first, last = held.value_start[value], held.value_start[value + 1]
-        joined = np.arange(m + 1)
+        joined = np.empty(m + 1, np.int64)
+        for signature in range(m + 1):
+            joined[signature] = signature
         n_unknowns = m
         if alike[i, 0] >= 0:
             n_unknowns = 0
@@ -205,7 +208,9 @@ def fixed_points(
         people = np.zeros(n_unknowns)
         for signature in range(m):
             people[joined[signature]] += rows[signature]
-        f = np.full(n_unknowns + 1, start[value])
+        f = np.empty(n_unknowns + 1, np.float64)
+        for unknown in range(n_unknowns):
+            f[unknown] = start[value]
         f[n_unknowns] = fixed[value]
         unknowns = Unknowns(held.case[first:last], held.groups[first:last], held.certain[value], joined, people)
         is_open = alike[i, 0] < 0 and m > 1
@@ -218,7 +223,9 @@ def fixed_points(
 @inner_kernel
 def _tells_all_apart(shares: Floats) -> bool:
     """Whether no two shares could be equal but for rounding; those of signatures without x remain 0 in every step."""
-    ordered = np.sort(shares)
+    ordered = np.empty(shares.shape[0], np.float64)
+    _copy(shares, ordered)
+    sort_in_place(ordered)
     for i in range(1, ordered.shape[0]):
         if ordered[i] - ordered[i - 1] <= APART * ordered[i] and ordered[i] > 0.0:
             return False

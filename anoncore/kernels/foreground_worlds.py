@@ -102,7 +102,10 @@ def _tilt(log_odds: Floats, counts: Int64, entries: Int64, left: int, free: int)
     probability. It puts the coefficients that are needed near the largest ones, where they do not underflow.
     """
     base = np.log(left / (free - left))
-    low, high = base - log_odds.max(), base - log_odds.min()
+    least, most = log_odds[0], log_odds[0]
+    for i in range(log_odds.shape[0]):
+        least, most = min(least, log_odds[i]), max(most, log_odds[i])
+    low, high = base - most, base - least
     middle = base
     for _ in range(BISECTIONS):
         middle = (low + high) / 2

@@ -11,6 +11,10 @@ import numpy as np
 
 from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.compiler import kernel
+from anoncore.kernels.sorting import filled_with, sort_in_place
+
+LARGEST = np.iinfo(np.int32).max
+"""The largest number that a code may be."""
 
 
 @kernel
@@ -18,7 +22,9 @@ def rows_by_group(group: Int32, starts: Int64) -> Int64:
     """Row numbers by group, inside a group in ascending order: `order`, int64 (n_rows,)."""
     # Sorting groups costs O(n log n); placing every row behind those of its group costs O(n), because the sizes of the
     # groups are known.
-    filled = starts[:-1].copy()
+    filled = np.empty(starts.shape[0] - 1, np.int64)
+    for g in range(filled.shape[0]):
+        filled[g] = starts[g]
     order = np.empty(group.shape[0], np.int64)
     for row in range(group.shape[0]):
         order[filled[group[row]]] = row
@@ -38,8 +44,9 @@ def group_histogram(group: Int32, codes: Int32, n_groups: int, size: int) -> Int
 @kernel
 def group_extent(group: Int32, codes: Int32, n_groups: int) -> tuple[Int32, Int32]:
     """Smallest and largest code of each group, both int32 (n_groups,)."""
-    low = np.full(n_groups, np.iinfo(np.int32).max, np.int32)
-    high = np.full(n_groups, -1, np.int32)
+    low, high = np.empty(n_groups, np.int32), np.empty(n_groups, np.int32)
+    for g in range(n_groups):
+        low[g], high[g] = LARGEST, -1
     for row in range(group.shape[0]):
         code = codes[row]
         if code < low[group[row]]:
@@ -83,7 +90,7 @@ def group_value_lists(order: Int64, starts: Int64, codes: Int32, size: int) -> t
     """The same as `group_value_sets` from rows sorted by group: for domains too large for a bit per code."""
     # seen[code] is the last group in which the code was met, so nothing has to be cleared between groups.
     n_groups = starts.shape[0] - 1
-    seen = np.full(size, -1, np.int64)
+    seen = filled_with(size, -1)
     offsets = np.zeros(n_groups + 1, np.int64)
     members = np.empty(order.shape[0], np.int32)
     filled = 0
@@ -95,6 +102,6 @@ def group_value_lists(order: Int64, starts: Int64, codes: Int32, size: int) -> t
                 seen[code] = group
                 members[filled] = code
                 filled += 1
-        members[begin:filled].sort()
+        sort_in_place(members[begin:filled])
         offsets[group + 1] = filled
     return offsets, members[:filled].copy()

@@ -19,6 +19,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Int32, Int64, Words
 from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.sorting import filled_with, stable_positions
 
 
 @inner_kernel
@@ -91,7 +92,7 @@ def deal_fitting(types: Types, sizes: Int64, order: Int64, unique: int, l: int, 
     left = sizes.copy()
     n_values = types.value_start.shape[0] - 1
     value_left = np.zeros(n_values, np.int64)
-    first, following = np.full(n_values, -1, np.int64), np.full(types.value.shape[0], -1, np.int64)
+    first, following = filled_with(n_values, -1), filled_with(types.value.shape[0], -1)
     for value in range(n_values):
         begin, end = types.value_start[value], types.value_start[value + 1]
         for i in range(begin, end):
@@ -100,11 +101,13 @@ def deal_fitting(types: Types, sizes: Int64, order: Int64, unique: int, l: int, 
                 following[types.of_value[i]] = types.of_value[i + 1]
         if begin < end:
             first[value] = types.of_value[begin]
-    remaining = value_left.sum()
+    remaining = 0
+    for value in range(n_values):
+        remaining += value_left[value]
     buckets = np.empty((remaining // l, l), np.int64)
     over = np.empty(remaining, np.int64)
     n_buckets, n_over, asking = 0, 0, 0
-    ranked = np.argsort(tie)
+    ranked = stable_positions(tie)
     chosen = np.empty(l, np.int64)
     while remaining > 0:
         _rank(ranked, value_left, tie, unique)
@@ -191,7 +194,7 @@ def fewest_valid(rows: Int64, values: Int32, forbidden: Words) -> int:
     for i in range(size):
         for j in range(size):
             allowed[i, j] = not _forbids(forbidden, rows[i], values[rows[j]])
-    owner = np.full(size, -1, np.int64)
+    owner = filled_with(size, -1)
     for i in range(size):
         if not _match(allowed, i, owner, np.zeros(size, np.bool_)):
             return -1
@@ -242,7 +245,7 @@ def place_leftovers(
     from `first_try` int64 (n_leftovers,) on, those without a leftover first. A bucket gets at most 2l rows.
     """
     size = np.zeros(n_buckets, np.int64)
-    members = np.full((n_buckets, 2 * l), -1, np.int64)
+    members = np.empty((n_buckets, 2 * l), np.int64)
     for row in range(bucket.shape[0]):
         if bucket[row] >= 0:
             members[bucket[row], size[bucket[row]]] = row

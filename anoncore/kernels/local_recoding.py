@@ -26,7 +26,8 @@ class LatticeRows(NamedTuple):
 
     `salt[begin[a] + level * size[a] + code]` is a random 64-bit word, equal for the codes of attribute a that are one
     value at that level. Rows whose words add up to the same have the same generalized quasi-identifiers: that two
-    different ones add up to the same has a probability of 2^-64. `people` says whose rows they are.
+    different ones add up to the same has a probability of 2^-64. `people` says whose rows they are; None
+    where every row is another person.
     """
 
     codes: Int32
@@ -34,7 +35,7 @@ class LatticeRows(NamedTuple):
     salt: Words
     begin: Int64
     size: Int64
-    people: KernelPeople
+    people: KernelPeople | None
 
 
 @inner_kernel
@@ -65,12 +66,13 @@ def _number_groups(rows: LatticeRows, left: Int64, node: Int64, number: Int64, s
 
 
 @inner_kernel
-def _groups_hold(rows: LatticeRows, left: Int64, number: Int64, sizes: Int64, checks: KernelChecks) -> Bools:
+def _groups_hold(
+    rows: LatticeRows, people: KernelPeople | None, left: Int64, number: Int64, sizes: Int64, checks: KernelChecks
+) -> Bools:
     """Whether each group satisfies every check, bool (n_groups,)."""
     hold = np.zeros(sizes.shape[0], np.bool_)
     counts = np.zeros(checks.count_start[-1], np.int64)
-    counts_people = rows.people.person.shape[0] > 0
-    if rows.sensitive.shape[1] == 0 and not counts_people:
+    if rows.sensitive.shape[1] == 0 and rows.people is None:
         for group in range(sizes.shape[0]):
             hold[group] = all_hold(checks, counts, sizes[group])
         return hold
@@ -84,8 +86,8 @@ def _groups_hold(rows: LatticeRows, left: Int64, number: Int64, sizes: Int64, ch
         if sizes[group] >= checks.minimum_rows:
             members[filled[group]] = left[i]
             filled[group] += 1
-    if counts_people:
-        _people_hold(rows, members, filled, sizes, checks, hold)
+    if people is not None:
+        _people_hold(rows, people, members, filled, sizes, checks, hold)
         return hold
     begin = 0
     for group in range(sizes.shape[0]):
@@ -104,14 +106,20 @@ def _groups_hold(rows: LatticeRows, left: Int64, number: Int64, sizes: Int64, ch
 
 @inner_kernel
 def _people_hold(
-    rows: LatticeRows, members: Int64, filled: Int64, sizes: Int64, checks: KernelChecks, hold: Bools
+    rows: LatticeRows,
+    people: KernelPeople,
+    members: Int64,
+    filled: Int64,
+    sizes: Int64,
+    checks: KernelChecks,
+    hold: Bools,
 ) -> None:
     """Write whether each group satisfies every check where people are counted into `hold`.
 
     `members[:filled[0]]` are the rows of the first group, and `members[filled[g - 1]:filled[g]]` those of group g, of
     the groups that are large enough; the others have none there.
     """
-    tally = new_tally(rows.people)
+    tally = new_tally(people)
     counts, cells = np.zeros(checks.count_start[-1], np.int64), np.empty(rows.sensitive.shape[1], np.int64)
     begin = 0
     for group in range(sizes.shape[0]):
@@ -122,10 +130,10 @@ def _people_hold(
         for i in range(begin, filled[group]):
             for s in range(cells.shape[0]):
                 cells[s] = checks.count_start[s] + rows.sensitive[members[i], s]
-            n_people += add_row(rows.people, tally, members[i], cells, counts)
+            n_people += add_row(people, tally, members[i], cells, counts)
         hold[group] = all_hold(checks, counts, n_people)
         for i in range(begin, filled[group]):
-            forget_row(rows.people, tally, members[i])
+            forget_row(people, tally, members[i])
         begin = filled[group]
 
 
@@ -145,7 +153,7 @@ def place_rows(
         if n_left < max(checks.minimum_rows, 1):
             break
         n_candidates = _number_groups(rows, left[:n_left], nodes[i], number, sizes)
-        hold = _groups_hold(rows, left[:n_left], number, sizes[:n_candidates], checks)
+        hold = _groups_hold(rows, rows.people, left[:n_left], number, sizes[:n_candidates], checks)
         for candidate in range(n_candidates):
             if hold[candidate]:
                 class_of[candidate] = n_groups
@@ -167,7 +175,7 @@ def count_placed(rows: LatticeRows, node: Int64, left: Int64, checks: KernelChec
     number = np.empty(left.shape[0], np.int64)
     sizes = np.empty(left.shape[0], np.int64)
     n_groups = _number_groups(rows, left, node, number, sizes)
-    hold = _groups_hold(rows, left, number, sizes[:n_groups], checks)
+    hold = _groups_hold(rows, rows.people, left, number, sizes[:n_groups], checks)
     n_placed = 0
     for group in range(n_groups):
         if hold[group]:

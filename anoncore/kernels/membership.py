@@ -16,6 +16,7 @@ import numpy as np
 from anoncore.kernels.arrays import Bools, Floats, Int64, Words
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.matching import find_value
+from anoncore.kernels.sorting import place_after, sort_in_place
 
 
 class ColumnValues(NamedTuple):
@@ -181,7 +182,7 @@ def count_tuples(columns: ColumnValues, lead: int, sizes: Int64, longest: int) -
                         break
                     turn[column] = 0
                     column -= 1
-        listed_tuples[:filled].sort()
+        sort_in_place(listed_tuples[:filled])
         run = 0
         for i in range(filled):
             run += 1
@@ -224,7 +225,7 @@ def draw_tuples(columns: ColumnValues, up_to: Floats, chance: Floats, originals:
     is_original = np.zeros(n_draws, np.bool_)
     values = np.empty(n_columns, np.int64)
     for draw in range(n_draws):
-        bucket = min(np.searchsorted(up_to, chance[draw, n_columns], side="right"), up_to.shape[0] - 1)
+        bucket = min(place_after(up_to, chance[draw, n_columns]), up_to.shape[0] - 1)
         for i in range(n_columns):
             begin, end = columns.bucket_start[i, bucket], columns.bucket_start[i, bucket + 1]
             values[i] = columns.value[begin + int(chance[draw, i] * (end - begin))]

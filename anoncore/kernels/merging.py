@@ -17,7 +17,7 @@ import numpy as np
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.attributes import NUMBER, Attributes
 from anoncore.kernels.checking import KernelChecks
-from anoncore.kernels.compiler import kernel
+from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.nearest import distance
 from anoncore.kernels.swapping import worst_excess
 
@@ -80,7 +80,7 @@ def merge_until_close(
     return into
 
 
-@kernel
+@inner_kernel
 def _nearest_cluster(attributes: Attributes, centers: Floats, before: Int64, after: Int64, c: int, reach: int) -> int:
     """The cluster whose center lies nearest to that of cluster c, among those still there; -1 if there is no other."""
     n = centers.shape[0]

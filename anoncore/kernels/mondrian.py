@@ -21,7 +21,8 @@ from anoncore.kernels.attributes import HIERARCHY, Attributes, common_node, wide
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.code_sweep import best_code, gather, has_few_codes, loss_costs
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.people import add_row, forget_row
+from anoncore.kernels.people import KernelPeople, add_row, forget_row
+from anoncore.kernels.sorting import filled_with, sort_in_place
 from anoncore.kernels.splitting import (
     NO_SPLIT,
     NODE_CHILDREN,
@@ -37,7 +38,6 @@ from anoncore.kernels.splitting import (
 from anoncore.kernels.sweep import (
     INFOGAIN,
     LOSS,
-    MEDIAN,
     TIE,
     Search,
     Workspace,
@@ -88,10 +88,16 @@ def median_code(rows: Int32, lo: int, hi: int, a: int, low: int, high: int) -> t
     # Sorting codes costs O(n log n); counting them costs O(n + n_codes), because the codes are small integers. Counting
     # loses only where a node's codes spread over a range that is wide beside its number of rows.
     if high - low + 1 > 4 * n + 1024:
-        codes = rows[lo:hi, a].copy()
-        codes.sort()
-        value = int(codes[middle])
-        return value, int(np.searchsorted(codes, value, side="left")), int(np.searchsorted(codes, value, side="right"))
+        codes = np.empty(n, np.int64)
+        for i in range(n):
+            codes[i] = rows[lo + i, a]
+        sort_in_place(codes)
+        below, up_to = middle, middle + 1
+        while below > 0 and codes[below - 1] == codes[middle]:
+            below -= 1
+        while up_to < n and codes[up_to] == codes[middle]:
+            up_to += 1
+        return codes[middle], below, up_to
     counts = np.zeros(high - low + 1, np.int64)
     for row in range(lo, hi):
         counts[rows[row, a] - low] += 1
@@ -105,14 +111,20 @@ def median_code(rows: Int32, lo: int, hi: int, a: int, low: int, high: int) -> t
 
 @inner_kernel
 def _sides_allowed(
-    rows: Int32, node: Node, split: Split, search: Search, checks: KernelChecks, work: Workspace
+    rows: Int32,
+    node: Node,
+    split: Split,
+    search: Search,
+    people: KernelPeople | None,
+    checks: KernelChecks,
+    work: Workspace,
 ) -> bool:
     """Whether both sides of a binary split satisfy the checks; the left side has `split.left` rows."""
     n_left, n_right = split.left, node.hi - node.lo - split.left
     if n_left < checks.minimum_rows or n_right < checks.minimum_rows:
         return False
-    if search.people.person.shape[0] > 0:
-        return _people_of_sides_hold(rows, node, split, search, checks, work)
+    if people is not None:
+        return _people_of_sides_hold(rows, node, split, search, people, checks, work)
     left = np.zeros(node.counts.shape[0], np.int64)
     if search.n_sensitive > 0:
         is_left = goes_left(rows, node.lo, node.hi, split, search.content)
@@ -121,17 +133,26 @@ def _sides_allowed(
                 for s in range(search.n_sensitive):
                     left[checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
     # The right side has what the node has and the left side has not, so its rows need no count of their own.
-    return all_hold(checks, left, n_left) and all_hold(checks, node.counts - left, n_right)
+    right = np.empty(left.shape[0], np.int64)
+    for cell in range(left.shape[0]):
+        right[cell] = node.counts[cell] - left[cell]
+    return all_hold(checks, left, n_left) and all_hold(checks, right, n_right)
 
 
 @inner_kernel
 def _people_of_sides_hold(
-    rows: Int32, node: Node, split: Split, search: Search, checks: KernelChecks, work: Workspace
+    rows: Int32,
+    node: Node,
+    split: Split,
+    search: Search,
+    people: KernelPeople,
+    checks: KernelChecks,
+    work: Workspace,
 ) -> bool:
     """Whether both sides satisfy the checks where people are counted, who may be on both sides."""
     is_left = goes_left(rows, node.lo, node.hi, split, search.content)
     left, right = np.zeros(node.counts.shape[0], np.int64), np.zeros(node.counts.shape[0], np.int64)
-    cells, number, people = np.empty(search.n_sensitive, np.int64), rows.shape[1] - 1, search.people
+    cells, number = np.empty(search.n_sensitive, np.int64), rows.shape[1] - 1
     n_left, n_right = 0, 0
     for row in range(node.lo, node.hi):
         value_cells(rows, row, search, checks, cells)
@@ -167,38 +188,60 @@ def _median_split(
         if attributes.form[a] == HIERARCHY:
             ancestor = common_node(attributes, a, attributes.leaf[attributes.code_start[a] + low[a]], low[a], high[a])
             split = make_split(NODE_CHILDREN, a, ancestor, 0)
-            if children_allowed(rows, lo, hi, split, attributes, search, checks, work):
+            if children_allowed(rows, lo, hi, split, attributes, search, search.people, checks, work):
                 return split
             continue
         value, below, up_to = median_code(rows, lo, hi, a, low[a], high[a])
         split = make_split(THRESHOLD, a, value, up_to)
         if min(below, n - below) > min(up_to, n - up_to):
             split = make_split(THRESHOLD, a, value - 1, below)
-        if _sides_allowed(rows, node, split, search, checks, work):
+        if _sides_allowed(rows, node, split, search, search.people, checks, work):
             return split
         if not search.strict and below < n // 2:
             split = make_split(SHARED_MEDIAN, a, value, n // 2)
-            if _sides_allowed(rows, node, split, search, checks, work):
+            if _sides_allowed(rows, node, split, search, search.people, checks, work):
                 return split
     return make_split(NO_SPLIT, 0, 0, 0)
 
 
 @inner_kernel
-def _best_split(
+def _most_balanced_split(
+    rows: Int32, node: Node, attributes: Attributes, search: Search, checks: KernelChecks, work: Workspace
+) -> Split:
+    """The most balanced threshold that the checks allow, of the first attribute that has an allowable one."""
+    n, low, high = node.hi - node.lo, node.low, node.high
+    for a in range(low.shape[0]):
+        if low[a] == high[a] or attributes.form[a] == HIERARCHY:
+            continue
+        sort_rows(rows, node, a, work)
+        # How unequal the sides are: the rows of the one less the rows of the other.
+        for i in range(n + 1):
+            work.cost[i] = abs(2 * i - n)
+        _, value = best_threshold(rows, node, a, np.inf, search, search.people, checks, work)
+        if value >= 0:
+            return make_split(THRESHOLD, a, value, 0)
+    return make_split(NO_SPLIT, 0, 0, 0)
+
+
+@inner_kernel
+def _cheapest_split(
     rows: Int32,
     node: Node,
-    criterion: int,
+    criterion: int | None,
     attributes: Attributes,
     search: Search,
     checks: KernelChecks,
     work: Workspace,
-) -> tuple[float, Split]:
-    """The allowable split of lowest cost over all thresholds and attributes (ties: the first), and its cost.
+) -> Split:
+    """The allowable split of lowest cost over all thresholds and attributes (ties: the first).
 
-    With the median criterion costs of different attributes do not compare: the first attribute with a split wins.
+    NO_SPLIT where there is none, where it gains too little information, and where the median decides alone.
     """
+    # For MEDIAN, which is None, numba compiles this line alone, and none of the functions called below.
+    if criterion is None:
+        return make_split(NO_SPLIT, 0, 0, 0)
     n, low, high = node.hi - node.lo, node.low, node.high
-    counts_people = search.people.person.shape[0] > 0
+    counts_people = search.people is not None
     best, split = np.inf, make_split(NO_SPLIT, 0, 0, 0)
     for a in range(low.shape[0]):
         if low[a] == high[a]:
@@ -212,21 +255,23 @@ def _best_split(
         elif attributes.form[a] != HIERARCHY:
             sort_rows(rows, node, a, work)
             threshold_costs(rows, n, criterion, search, attributes, work)
-            cost, value = best_threshold(rows, node, a, best, search, checks, work)
+            cost, value = best_threshold(rows, node, a, best, search, search.people, checks, work)
             if value >= 0:
                 best, split = cost, make_split(THRESHOLD, a, value, 0)
-        elif criterion != MEDIAN:
+        else:
             ancestor = common_node(attributes, a, attributes.leaf[attributes.code_start[a] + low[a]], low[a], high[a])
             candidate = make_split(NODE_CHILDREN, a, ancestor, 0)
-            if not children_allowed(rows, node.lo, node.hi, candidate, attributes, search, checks, work):
+            if not children_allowed(rows, node.lo, node.hi, candidate, attributes, search, search.people, checks, work):
                 continue
             sort_rows(rows, node, a, work)
             cost = children_cost(rows, n, criterion, candidate, search, attributes, work)
             if cost < best - TIE * n:
                 best, split = cost, candidate
-        if criterion == MEDIAN and split.kind != NO_SPLIT:
-            break
-    return best, split
+    # Too small a gain is none: then the median decides.
+    if criterion == INFOGAIN and split.kind != NO_SPLIT:
+        gain = _class_entropy(rows, node.lo, node.hi, search) - best
+        split = split if gain >= search.min_gain * n else make_split(NO_SPLIT, 0, 0, 0)
+    return split
 
 
 @inner_kernel
@@ -247,18 +292,11 @@ def choose_split(
     if hi - lo < 2 * checks.minimum_rows or hi - lo < 2:
         return make_split(NO_SPLIT, 0, 0, 0)
     node = _node(rows, lo, hi, search, checks)
-    counts_people = search.people.person.shape[0] > 0
-    if search.criterion != MEDIAN:
-        cost, split = _best_split(rows, node, search.criterion, attributes, search, checks, work)
-        enough = split.kind != NO_SPLIT
-        if search.criterion == INFOGAIN and enough:
-            enough = _class_entropy(rows, lo, hi, search) - cost >= search.min_gain * (hi - lo)
-        if enough:
-            return split
-    split = _median_split(rows, node, attributes, search, checks, work)
-    if split.kind == NO_SPLIT and (search.n_sensitive > 0 or counts_people):
-        balance = search.criterion * 0 + MEDIAN  # a variable: a constant would compile everything below twice
-        _, split = _best_split(rows, node, balance, attributes, search, checks, work)
+    split = _cheapest_split(rows, node, search.criterion, attributes, search, checks, work)
+    if split.kind == NO_SPLIT:
+        split = _median_split(rows, node, attributes, search, checks, work)
+    if split.kind == NO_SPLIT and (search.n_sensitive > 0 or search.people is not None):
+        split = _most_balanced_split(rows, node, attributes, search, checks, work)
     return split
 
 
@@ -319,7 +357,7 @@ def _split_once(
     """Split the node of rows lo..hi-1; returns the ends of its sides, `hi` alone if it is a leaf."""
     split = choose_split(table.rows, lo, hi, attributes, search, checks, work)
     if split.kind == NO_SPLIT:
-        return np.full(1, hi, np.int64)
+        return filled_with(1, hi)
     ends = split_rows(table.rows, table.spare, lo, hi, split, search.content, attributes)
     if table.regions.shape[0] > 0:
         narrow_regions(table.regions, table.rows, lo, ends, split, attributes)
@@ -344,9 +382,12 @@ def grow(
     work = new_workspace(hi - lo, attributes.position.shape[0], search.people)
     once = hi - lo > small
     # Nodes wait on a stack: depth first keeps it short, and the rows of the node that is cut next are still in cache.
-    open_lo, open_hi = [lo], [hi]
-    while len(open_lo) > 0:
-        begin, end = open_lo.pop(), open_hi.pop()
+    # No two of them share a row, so that there are never more of them than rows.
+    waiting, n_waiting = np.empty((max(hi - lo, 1), 2), np.int64), 1
+    waiting[0, 0], waiting[0, 1] = lo, hi
+    while n_waiting > 0:
+        n_waiting -= 1
+        begin, end = waiting[n_waiting, 0], waiting[n_waiting, 1]
         ends = _split_once(table, begin, end, attributes, search, checks, work)
         if ends.shape[0] == 1:
             table.starts[begin] = 1
@@ -354,7 +395,7 @@ def grow(
         if once:
             return ends
         for side in range(ends.shape[0]):
-            open_lo.append(begin)
-            open_hi.append(ends[side])
+            waiting[n_waiting, 0], waiting[n_waiting, 1] = begin, ends[side]
+            n_waiting += 1
             begin = ends[side]
     return np.empty(0, np.int64)

@@ -18,7 +18,8 @@ import numpy as np
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY, NUMBER, Attributes, width
 from anoncore.kernels.checking import KernelChecks
-from anoncore.kernels.compiler import kernel
+from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.sorting import filled_with, kth_smallest, stable_positions, taken
 from anoncore.kernels.swapping import worst_excess
 
 CANDIDATES = 1_000
@@ -47,7 +48,7 @@ def points(attributes: Attributes, codes: Int32) -> Floats:
     return point
 
 
-@kernel
+@inner_kernel
 def distance(attributes: Attributes, p: Floats, q: Floats) -> float:
     """Sum over the attributes of how far two points (d,) lie apart, 0 to 1 each.
 
@@ -67,7 +68,7 @@ def distance(attributes: Attributes, p: Floats, q: Floats) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def center(space: Space, rows: Int64) -> Floats:
     """The average of the rows, a point (d,): mean of numbers, most frequent category (the lowest code of several)."""
     attributes, point = space.attributes, space.point
@@ -82,7 +83,11 @@ def center(space: Space, rows: Int64) -> Floats:
             count = np.zeros(attributes.code_start[a + 1] - attributes.code_start[a], np.int64)
             for row in rows:
                 count[int(point[row, a])] += 1
-            average[a] = np.argmax(count)
+            most = 0
+            for code in range(count.shape[0]):
+                if count[code] > count[most]:
+                    most = code
+            average[a] = most
     return average
 
 
@@ -96,7 +101,7 @@ def centers(space: Space, order: Int64, starts: Int64) -> Floats:
     return averages
 
 
-@kernel
+@inner_kernel
 def farthest_row(space: Space, rows: Int64, origin: Floats) -> int:
     """The row that lies farthest from the point `origin` (d,), the first of several."""
     farthest, most = rows[0], -1.0
@@ -107,7 +112,7 @@ def farthest_row(space: Space, rows: Int64, origin: Floats) -> int:
     return farthest
 
 
-@kernel
+@inner_kernel
 def nearest_positions(space: Space, rows: Int64, seed: int, k: int) -> Int64:
     """Positions in `rows` of the k rows nearest to row `seed`, itself first, nearest first, int64 (k,)."""
     apart = np.empty(rows.shape[0])
@@ -115,9 +120,9 @@ def nearest_positions(space: Space, rows: Int64, seed: int, k: int) -> Int64:
         # Below every distance, so that the seed comes first even where other rows lie at the same point.
         apart[i] = -1.0 if rows[i] == seed else distance(space.attributes, space.point[rows[i]], space.point[seed])
     if k >= rows.shape[0]:
-        return np.argsort(apart, kind="mergesort")
+        return stable_positions(apart)
     # Finding the k-th distance and sorting only k rows costs O(n + k log k) instead of O(n log n).
-    limit = np.partition(apart, k - 1)[k - 1]
+    limit = kth_smallest(apart, k - 1)
     chosen = np.empty(k, np.int64)
     n_chosen = 0
     # All rows nearer than the k-th distance first; of those at it, only as many as there is room for, the first ones.
@@ -126,15 +131,22 @@ def nearest_positions(space: Space, rows: Int64, seed: int, k: int) -> Int64:
             if n_chosen < k and (apart[i] < limit if turn == 0 else apart[i] == limit):
                 chosen[n_chosen] = i
                 n_chosen += 1
-    return chosen[np.argsort(apart[chosen], kind="mergesort")]
+    return taken(chosen, stable_positions(taken(apart, chosen)))
 
 
-@kernel
+@inner_kernel
 def _without(rows: Int64, positions: Int64) -> Int64:
     """The rows that do not stand at these positions."""
-    keep = np.ones(rows.shape[0], np.bool_)
-    keep[positions] = False
-    return rows[keep]
+    gone = np.zeros(rows.shape[0], np.bool_)
+    for position in positions:
+        gone[position] = True
+    left = np.empty(rows.shape[0] - positions.shape[0], np.int64)
+    n_left = 0
+    for i in range(rows.shape[0]):
+        if not gone[i]:
+            left[n_left] = rows[i]
+            n_left += 1
+    return left
 
 
 @kernel
@@ -165,7 +177,7 @@ def mdav(space: Space, rows: Int64, k: int, sensitive: Int32, checks: KernelChec
     return first
 
 
-@kernel
+@inner_kernel
 def _closer(space: Space, rows: Int64, seed: int, members: Int64, sensitive: Int32, checks: KernelChecks) -> Int64:
     """Exchange members of a cluster for the next nearest rows as long as it is in excess and that lowers the excess.
 
@@ -218,7 +230,9 @@ def draw_strata(space: Space, rows: Int64, stratum: Int32, n_strata: int, middle
         origin = center(space, left) if seed < 0 else space.point[seed]
         chosen = farthest_row(space, left, origin)
         seed = chosen if seed < 0 else -1
-        nearest, least = np.full(n_strata, -1, np.int64), np.full(n_strata, np.inf)
+        nearest, least = filled_with(n_strata, -1), np.empty(n_strata, np.float64)
+        for s in range(n_strata):
+            least[s] = np.inf
         n_left = np.zeros(n_strata, np.int64)
         # Of the middle stratum the second nearest row is kept as well, in the same pass.
         second, second_least = -1, np.inf
@@ -234,9 +248,15 @@ def draw_strata(space: Space, rows: Int64, stratum: Int32, n_strata: int, middle
                 nearest[s], least[s] = i, apart
             elif s == middle and apart < second_least:
                 second, second_least = i, apart
-        members = nearest
-        if n_left[middle] > n_left.min():
-            members = np.append(nearest, second)
+        n_members = n_strata
+        for s in range(n_strata):
+            if n_left[middle] > n_left[s]:
+                n_members = n_strata + 1
+        members = np.empty(n_members, np.int64)
+        for s in range(n_strata):
+            members[s] = nearest[s]
+        if n_members > n_strata:
+            members[n_strata] = second
         for position in members:
             group[left[position]] = first
         first += 1

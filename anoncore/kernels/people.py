@@ -15,10 +15,11 @@ import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import call_level, inner_kernel, kernel
+from anoncore.kernels.sorting import sort_in_place
 
 
 class KernelPeople(NamedTuple):
-    """Whose rows a search looks at; without rows where every row is another person, which is faster.
+    """Whose rows a search looks at, where one person may have several.
 
     `person` int32 (n_rows,) as above. `pair` int32 (n_rows, n_sensitive) numbers the different pairs of a person and a
     value of the whole table, those of all sensitive attributes one after the other, 0..n_pairs-1.
@@ -28,11 +29,6 @@ class KernelPeople(NamedTuple):
     pair: Int32
     n_people: int
     n_pairs: int
-
-
-def no_people() -> KernelPeople:
-    """That every row is another person."""
-    return KernelPeople(np.zeros(0, np.int32), np.zeros((0, 0), np.int32), 0, 0)
 
 
 class Tally(NamedTuple):
@@ -48,8 +44,10 @@ class Tally(NamedTuple):
 
 
 @inner_kernel
-def new_tally(people: KernelPeople) -> Tally:
-    """The tally of a group without rows."""
+def new_tally(people: KernelPeople | None) -> Tally:
+    """The tally of a group without rows; it counts nobody where every row is another person."""
+    if people is None:
+        return Tally(np.zeros(0, np.int32), np.zeros(0, np.int32))
     return Tally(np.zeros(people.n_people, np.int32), np.zeros(people.n_pairs, np.int32))
 
 
@@ -104,7 +102,7 @@ def people_and_pairs(order: Int64, starts: Int64, person: Int32, codes: Int32) -
             row = order[starts[group] + i]
             keys[i] = (np.int64(person[row]) << 32) | np.int64(codes[row])
         # Sorted by person and then by code, equal pairs stand side by side.
-        keys.sort()
+        sort_in_place(keys)
         for i in range(n):
             if i == 0 or keys[i] >> 32 != keys[i - 1] >> 32:
                 people[group] += 1

@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from anoncore.kernels.arrays import Int32, Int64
-from anoncore.kernels.compiler import kernel
+from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.matching import find_value
 
 BLOCK = 128
 """Points that share a bounding box: few enough for tight boxes, enough that the boxes cost little beside the points."""
@@ -40,9 +41,10 @@ def count_inside(
     floor, ceiling = np.empty((n_blocks, n_axes), np.int32), np.empty((n_blocks, n_axes), np.int32)
     for block in range(n_blocks):
         for axis in range(n_axes):
-            inside = slice(block * BLOCK, min((block + 1) * BLOCK, n_points))
-            floor[block, axis] = above[inside, axis].min()
-            ceiling[block, axis] = below[inside, axis].max()
+            least, most = above[block * BLOCK, axis], below[block * BLOCK, axis]
+            for point in range(block * BLOCK + 1, min((block + 1) * BLOCK, n_points)):
+                least, most = min(least, above[point, axis]), max(most, below[point, axis])
+            floor[block, axis], ceiling[block, axis] = least, most
     counts = np.zeros(low.shape[0], np.int64)
     for region in range(low.shape[0]):
         for block in range(n_blocks):
@@ -59,7 +61,7 @@ def count_inside(
     return counts
 
 
-@kernel
+@inner_kernel
 def is_inside(below: Int32, above: Int32, low: Int32, high: Int32, set_start: Int64, members: Int32) -> bool:
     """Whether one point lies in one region; the arguments are the point's and the region's lines."""
     for axis in range(below.shape[0]):
@@ -69,7 +71,7 @@ def is_inside(below: Int32, above: Int32, low: Int32, high: Int32, set_start: In
         if end > begin:
             if below[axis] != above[axis]:
                 return False
-            position = begin + np.searchsorted(members[begin:end], below[axis])
+            position = find_value(members, begin, end, below[axis])
             if position == end or members[position] != below[axis]:
                 return False
     return True

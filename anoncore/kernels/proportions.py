@@ -79,30 +79,37 @@ def halve(proportions: Proportions, counts: Int64, t: float, k: int) -> tuple[In
     one half and the other in turn.
     """
     n_buckets = counts.shape[0]
-    n = counts.sum()
+    n = 0
+    for b in range(n_buckets):
+        n += counts[b]
     bucket, group = np.empty(n, np.int32), np.empty(n, np.int32)
     # A stack of classes. Every halving leaves one class more waiting, so 128 are enough for 2^64 rows.
     waiting = np.empty((128, n_buckets), np.int64)
-    waiting[0] = counts
+    for b in range(n_buckets):
+        waiting[0, b] = counts[b]
     n_waiting, filled, n_classes = 1, 0, 0
     lower, upper = np.empty(n_buckets, np.int64), np.empty(n_buckets, np.int64)
+    node = np.empty(n_buckets, np.int64)
     while n_waiting > 0:
         n_waiting -= 1
-        node = waiting[n_waiting].copy()
-        odd = 0
+        odd, n_lower, n_upper = 0, 0, 0
+        for b in range(n_buckets):
+            node[b] = waiting[n_waiting, b]
         for b in range(n_buckets):
             lower[b] = node[b] // 2
             if node[b] % 2 == 1:
                 odd += 1
                 lower[b] += odd % 2
             upper[b] = node[b] - lower[b]
+            n_lower += lower[b]
+            n_upper += upper[b]
         if (
-            min(lower.sum(), upper.sum()) >= k
+            min(n_lower, n_upper) >= k
             and stays_within(worst_distance(proportions, lower), t, ROUNDING / 2)
             and stays_within(worst_distance(proportions, upper), t, ROUNDING / 2)
         ):
-            waiting[n_waiting] = lower
-            waiting[n_waiting + 1] = upper
+            for b in range(n_buckets):
+                waiting[n_waiting, b], waiting[n_waiting + 1, b] = lower[b], upper[b]
             n_waiting += 2
             continue
         for b in range(n_buckets):

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Bools, Bytes, Floats, Int32, Int64
-from anoncore.kernels.compiler import kernel
+from anoncore.kernels.compiler import inner_kernel, kernel
 
 
 class ExactRows(NamedTuple):
@@ -103,7 +103,7 @@ def prefix_counts(accept: Bytes, first: Int64, last: Int64) -> Int32:
     return prefix
 
 
-@kernel
+@inner_kernel
 def _match_row(match: Bytes, places: Int32, first: int, last: int, accept: Bytes) -> None:
     """Write which queries accept a row in the columns first..last-1 (at least one); `places` are those of the row."""
     place = places[first]
@@ -127,7 +127,7 @@ def count_matches(places: Int32, accept: Bytes) -> Int64:
     return count
 
 
-@kernel
+@inner_kernel
 def _multiply_regions(factor: Floats, group: int, regions: RegionRows, prefix: Int32, hits: Int32) -> None:
     """Multiply `factor` by the share of accepted values in the group's region of every attribute."""
     for a in range(regions.sizes.shape[0]):
@@ -144,7 +144,7 @@ def _multiply_regions(factor: Floats, group: int, regions: RegionRows, prefix: I
             factor[query] *= hits[query] * whole
 
 
-@kernel
+@inner_kernel
 def _multiply_parts(factor: Floats, group: int, exact: ExactRows, accept: Bytes, match: Bytes, count: Int32) -> None:
     """Multiply `factor` by the share of the group's rows that match in all attributes of a part, for every part."""
     begin, end = exact.starts[group], exact.starts[group + 1]

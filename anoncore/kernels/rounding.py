@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numpy as np
 from numba.extending import register_jitable
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,22 +38,22 @@ def _in_both(function: F) -> F:
 @_in_both
 def reaches(level: Any, limit: Any, rounding: float = ROUNDING) -> Any:
     """Whether a level is the limit or above it."""
-    return level >= limit - rounding * np.abs(limit)
+    return level >= limit - rounding * abs(limit)
 
 
 @_in_both
 def stays_within(level: Any, limit: Any, rounding: float = ROUNDING) -> Any:
     """Whether a level is the limit or below it."""
-    return level <= limit + rounding * np.abs(limit)
+    return level <= limit + rounding * abs(limit)
 
 
 @_in_both
 def lies_below(level: Any, limit: Any, rounding: float = ROUNDING) -> Any:
     """Whether a level is below the limit, by more than rounding could have moved it."""
-    return level < limit - rounding * np.abs(limit)
+    return level < limit - rounding * abs(limit)
 
 
 @_in_both
 def lies_above(level: Any, limit: Any, rounding: float = ROUNDING) -> Any:
     """Whether a level is above the limit, by more than rounding could have moved it."""
-    return level > limit + rounding * np.abs(limit)
+    return level > limit + rounding * abs(limit)

@@ -21,8 +21,9 @@ import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.checking import KernelChecks
-from anoncore.kernels.compiler import kernel
+from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.rounding import lies_above
+from anoncore.kernels.sorting import stable_positions, taken
 from anoncore.kernels.swapping import worst_excess
 
 ORDERED, EQUAL = 0, 1
@@ -69,7 +70,7 @@ def farthest(cells: Cells, members: Int64, a: int, slices: Floats) -> float:
     return mass - smallest
 
 
-@kernel
+@inner_kernel
 def end_distance(mass: float, moment: float, low: int, high: int, size: int) -> float:
     """Ordered distance to all mass at the farther end of the codes low..high, from the mass and its first moment."""
     if low == high:
@@ -77,7 +78,7 @@ def end_distance(mass: float, moment: float, low: int, high: int, size: int) -> 
     return max(mass * high - moment, moment - mass * low) / (size - 1)
 
 
-@kernel
+@inner_kernel
 def _cut_effects(cells: Cells, order: Int64, s: int, effect: Floats, bound: Floats, slices: Floats) -> None:
     """Write how each cut of a fragment by attribute s changes the bound of every attribute.
 
@@ -117,7 +118,7 @@ def _cut_effects(cells: Cells, order: Int64, s: int, effect: Floats, bound: Floa
             effect[i, :] = np.inf
 
 
-@kernel
+@inner_kernel
 def _open_fragment(cells: Cells, lo: int, hi: int, sorted_by: Int64, effects: Floats, slices: Floats) -> Floats:
     """Sort the new fragment lo..hi-1 along every attribute and write the effects of its cuts; returns its bound."""
     d = cells.size.shape[0]
@@ -125,13 +126,17 @@ def _open_fragment(cells: Cells, lo: int, hi: int, sorted_by: Int64, effects: Fl
     for a in range(d):
         bound[a] = farthest(cells, sorted_by[0, lo:hi], a, slices)
     for s in range(d):
-        keys = cells.code[:, s][sorted_by[s, lo:hi]]
-        sorted_by[s, lo:hi] = sorted_by[s, lo:hi][np.argsort(keys, kind="mergesort")]
+        keys = np.empty(hi - lo, np.int64)
+        for i in range(lo, hi):
+            keys[i - lo] = cells.code[sorted_by[s, i], s]
+        ordered = taken(sorted_by[s, lo:hi], stable_positions(keys))
+        for i in range(lo, hi):
+            sorted_by[s, i] = ordered[i - lo]
         _cut_effects(cells, sorted_by[s, lo:hi], s, effects[s, lo:hi], bound, slices)
     return bound
 
 
-@kernel
+@inner_kernel
 def _best_cut(effects: Floats, bound: Floats, t: Floats) -> tuple[int, int]:
     """Attribute and position of the cut after which the bounds exceed t least in total; -1 if there is no cut.
 

@@ -20,6 +20,7 @@ import numpy as np
 from anoncore.kernels.arrays import Bools, Int32, Int64
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.compiler import inner_kernel
+from anoncore.kernels.sorting import stable_positions, taken
 
 NO_SPLIT, THRESHOLD, SHARED_MEDIAN, NODE_CHILDREN = 0, 1, 2, 3
 
@@ -112,7 +113,7 @@ def goes_left(rows: Int32, lo: int, hi: int, split: Split, content: Int64) -> Bo
         keys = np.empty(n_shared, np.int64)
         for i in range(n_shared):
             keys[i] = content[word, rows[shared[i], number]]
-        shared = shared[np.argsort(keys, kind="mergesort")]
+        shared = taken(shared, stable_positions(keys))
     for i in range(split.left - n_below):
         left[shared[i] - lo] = True
     return left

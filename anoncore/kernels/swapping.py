@@ -18,7 +18,7 @@ import numpy as np
 from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.attributes import CATEGORY, Attributes, width
 from anoncore.kernels.checking import KernelChecks
-from anoncore.kernels.compiler import call_level, kernel
+from anoncore.kernels.compiler import call_level, inner_kernel, kernel
 from anoncore.kernels.rounding import ROUNDING, lies_above
 
 LEAST_GAIN = 1e-9
@@ -65,7 +65,7 @@ class Trials(NamedTuple):
     seed: int
 
 
-@kernel
+@inner_kernel
 def worst_excess(checks: KernelChecks, counts: Int64, size: int) -> float:
     """By how much a group's levels exceed their thresholds (at most), in total; 0 if they all hold."""
     total = 0.0
@@ -79,12 +79,13 @@ def worst_excess(checks: KernelChecks, counts: Int64, size: int) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def class_excess(sensitive: Int32, checks: KernelChecks, members: Int64, out: int, into: int, counts: Int64) -> float:
     """Excess of a class with row `out` exchanged for row `into` (-1, -1: as it is)."""
     if checks.address.shape[0] == 0:
         return 0.0
-    counts[:] = 0
+    for cell in range(counts.shape[0]):
+        counts[cell] = 0
     for member in members:
         row = into if member == out else member
         for column in range(sensitive.shape[1]):
@@ -92,7 +93,7 @@ def class_excess(sensitive: Int32, checks: KernelChecks, members: Int64, out: in
     return worst_excess(checks, counts, members.shape[0])
 
 
-@kernel
+@inner_kernel
 def class_loss(
     codes: Int32, attributes: Attributes, members: Int64, out: int, into: int, seen: Int64, stamp: int
 ) -> float:
@@ -190,10 +191,13 @@ def exchange(
             members[in_class[row]], members[in_class[other]] = other, row
             in_class[row], in_class[other] = in_class[other], in_class[row]
             group[row], group[other] = d, c
-    return excess.sum()
+    total = 0.0
+    for c in range(n_classes):
+        total += excess[c]
+    return total
 
 
-@kernel
+@inner_kernel
 def _partner(position: int, first: int, end: int, anywhere: bool, window: int) -> int:
     """A random position of a bucket first..end-1 within reach of a row's `position`; -1 if it lies outside."""
     if end - first < 2:

@@ -21,9 +21,11 @@ from anoncore.kernels.attributes import CATEGORY, HIERARCHY, Attributes, common_
 from anoncore.kernels.checking import KernelChecks, all_hold, side_holds
 from anoncore.kernels.compiler import inner_kernel
 from anoncore.kernels.people import KernelPeople, Tally, add_row, forget_row, new_tally, take_row
+from anoncore.kernels.sorting import sort_in_place
 from anoncore.kernels.splitting import Node, Split, child_sizes
 
-MEDIAN, INFOGAIN, REGRESSION, LOSS = 0, 1, 2, 3
+MEDIAN = None
+INFOGAIN, REGRESSION, LOSS = 1, 2, 3
 
 TIE = 1e-10
 """Costs per row that differ by less are equal, so that rounding never decides between two cuts: the first wins."""
@@ -32,15 +34,17 @@ TIE = 1e-10
 class Search(NamedTuple):
     """What a search optimizes.
 
-    `criterion` is MEDIAN, INFOGAIN, REGRESSION or LOSS. `strict`: rows with the median value stay together. `min_gain`:
+    `criterion` is MEDIAN, INFOGAIN, REGRESSION or LOSS; of kernels that search by MEDIAN, which is None, numba leaves
+    out what the others need. `strict`: rows with the median value stay together. `min_gain`:
     the least gain of information (bits per row) for which a split is made by INFOGAIN. The columns of `rows` are
     `n_attributes` quasi-identifiers, then `n_sensitive` sensitive attributes, then the target where there is one.
     `n_classes` counts the target's codes (INFOGAIN), `target` float (n_codes,) has a number for each (REGRESSION).
     `xlogx[c]` is c log2 c for the counts that occur. `content` int64 (n_words, n_rows) orders rows by their content.
-    `people` says whose rows they are, by their number in the last column of `rows`.
+    `people` says whose rows they are, by their number in the last column of `rows`; None where every row is another
+    person, which leaves out what counts people.
     """
 
-    criterion: int
+    criterion: int | None
     strict: bool
     min_gain: float
     n_attributes: int
@@ -49,7 +53,7 @@ class Search(NamedTuple):
     target: Floats
     xlogx: Floats
     content: Int64
-    people: KernelPeople
+    people: KernelPeople | None
 
 
 class Workspace(NamedTuple):
@@ -69,7 +73,7 @@ class Workspace(NamedTuple):
 
 
 @inner_kernel
-def new_workspace(n_rows: int, n_codes: int, people: KernelPeople) -> Workspace:
+def new_workspace(n_rows: int, n_codes: int, people: KernelPeople | None) -> Workspace:
     """Buffers for nodes of up to n_rows rows over n_codes codes in all."""
     return Workspace(
         np.empty(n_rows, np.int64),
@@ -93,7 +97,7 @@ def sort_rows(rows: Int32, node: Node, a: int, work: Workspace) -> None:
         keys = np.empty(n, np.int64)
         for i in range(n):
             keys[i] = (np.int64(rows[node.lo + i, a]) << 32) | i
-        keys.sort()
+        sort_in_place(keys)
         for i in range(n):
             work.order[i] = node.lo + (keys[i] & 0xFFFFFFFF)
         return
@@ -117,14 +121,10 @@ def threshold_costs(
         _entropy_costs(rows, n, search, work)
     elif criterion == REGRESSION:
         _squared_error_costs(rows, n, search, work)
-    elif criterion == LOSS:
+    else:
         work.cost[: n + 1] = 0.0
         _add_losses(rows, n, attributes, work, True)
         _add_losses(rows, n, attributes, work, False)
-    else:
-        # How unequal the sides are: the rows of the one less the rows of the other.
-        for i in range(n + 1):
-            work.cost[i] = abs(2 * i - n)
 
 
 @inner_kernel
@@ -208,11 +208,18 @@ def _add_losses(rows: Int32, n: int, attributes: Attributes, work: Workspace, fo
 
 @inner_kernel
 def best_threshold(
-    rows: Int32, node: Node, a: int, bound: float, search: Search, checks: KernelChecks, work: Workspace
+    rows: Int32,
+    node: Node,
+    a: int,
+    bound: float,
+    search: Search,
+    people: KernelPeople | None,
+    checks: KernelChecks,
+    work: Workspace,
 ) -> tuple[float, int]:
     """Cost of the cheapest allowable cut below cost `bound`, and the last code on its left; -1 if there is none."""
-    if search.people.person.shape[0] > 0:
-        return _best_threshold_of_people(rows, node, a, bound, search, checks, work)
+    if people is not None:
+        return _best_threshold_of_people(rows, node, a, bound, search, people, checks, work)
     n = node.hi - node.lo
     left = np.zeros(node.counts.shape[0], np.int64)
     right = node.counts.copy()
@@ -245,10 +252,17 @@ def value_cells(rows: Int32, row: int, search: Search, checks: KernelChecks, cel
 
 @inner_kernel
 def _best_threshold_of_people(
-    rows: Int32, node: Node, a: int, bound: float, search: Search, checks: KernelChecks, work: Workspace
+    rows: Int32,
+    node: Node,
+    a: int,
+    bound: float,
+    search: Search,
+    people: KernelPeople,
+    checks: KernelChecks,
+    work: Workspace,
 ) -> tuple[float, int]:
     """`best_threshold` where one person may have several rows: both sides count people, who may be on both."""
-    n, number, people = node.hi - node.lo, rows.shape[1] - 1, search.people
+    n, number = node.hi - node.lo, rows.shape[1] - 1
     left, right = np.zeros(node.counts.shape[0], np.int64), np.zeros(node.counts.shape[0], np.int64)
     cells = np.empty(search.n_sensitive, np.int64)
     n_left, n_right = 0, 0
@@ -280,6 +294,7 @@ def children_allowed(
     split: Split,
     attributes: Attributes,
     search: Search,
+    people: KernelPeople | None,
     checks: KernelChecks,
     work: Workspace,
 ) -> bool:
@@ -292,14 +307,19 @@ def children_allowed(
     for child in range(sizes.shape[0]):
         if 0 < sizes[child] < checks.minimum_rows:
             return False
-    if search.people.person.shape[0] > 0:
-        return _people_of_children_hold(rows, lo, hi, split.attribute, offset, child_of, sizes, search, checks, work)
+    if people is not None:
+        return _people_of_children_hold(
+            rows, lo, hi, split.attribute, offset, child_of, sizes, search, people, checks, work
+        )
     counts = np.zeros((sizes.shape[0], checks.count_start[-1]), np.int64)
     for row in range(lo, hi):
         child = child_of[rows[row, split.attribute] - offset]
         for s in range(search.n_sensitive):
             counts[child, checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
-    n_sides = max(int((sizes > 0).sum()), 2)
+    n_sides = 0
+    for child in range(sizes.shape[0]):
+        n_sides += sizes[child] > 0
+    n_sides = max(n_sides, 2)
     for child in range(sizes.shape[0]):
         if sizes[child] > 0 and not side_holds(checks, counts[child], sizes[child], n_sides):
             return False
@@ -316,6 +336,7 @@ def _people_of_children_hold(
     child_of: Int32,
     sizes: Int64,
     search: Search,
+    people: KernelPeople,
     checks: KernelChecks,
     work: Workspace,
 ) -> bool:
@@ -330,8 +351,11 @@ def _people_of_children_hold(
         child = child_of[rows[row, a] - offset]
         by_child[filled[child]] = row
         filled[child] += 1
-    n_sides = max(int((sizes > 0).sum()), 2)
-    number, people = rows.shape[1] - 1, search.people
+    n_sides = 0
+    for child in range(sizes.shape[0]):
+        n_sides += sizes[child] > 0
+    n_sides = max(n_sides, 2)
+    number = rows.shape[1] - 1
     counts, cells = np.zeros(checks.count_start[-1], np.int64), np.empty(search.n_sensitive, np.int64)
     hold = True
     for child in range(sizes.shape[0]):

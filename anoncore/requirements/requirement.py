@@ -14,7 +14,7 @@ import numpy.typing as npt
 from anoncore.base.model import Model
 from anoncore.kernels.arrays import Codes, Floats, Rows
 from anoncore.kernels.checking import KernelChecks, counts_level, group_levels, holds
-from anoncore.kernels.people import KernelPeople, no_people, people_and_pairs, people_levels
+from anoncore.kernels.people import KernelPeople, people_and_pairs, people_levels
 from anoncore.release.partition import Partition
 from anoncore.table.microdata import Microdata, SensitiveValues
 
@@ -317,11 +317,14 @@ class CheckSet:
         self.views = tuple(views.values())
 
     @cached_property
-    def people(self) -> KernelPeople:
-        """Whose rows these are and which pairs of a person and a sensitive value they have, for the kernels."""
+    def people(self) -> KernelPeople | None:
+        """Whose rows these are and which pairs of a person and a sensitive value they have, for the kernels.
+
+        None where every row is another person.
+        """
         person = next((check.people for check in self.checks if check.people is not None), None)
         if person is None:
-            return no_people()
+            return None
         pairs, n_pairs = np.zeros((len(person), len(self.views)), dtype=np.int32), 0
         for column, view in enumerate(self.views):
             different, number = np.unique(person.astype(np.int64) * view.size + view.codes, return_inverse=True)

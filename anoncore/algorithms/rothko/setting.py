@@ -14,7 +14,6 @@ from anoncore.algorithms.rothko.rows import Accumulator, Rows
 from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
-from anoncore.kernels.people import no_people
 from anoncore.kernels.sweep import Search
 from anoncore.kernels.tree_scans import LeafStatistics, TreeArrays, add_statistics
 from anoncore.requirements import CheckSet
@@ -59,7 +58,7 @@ class Setting:
         """The setting of an algorithm on a table."""
         checks = CheckSet(model.requirements, data)
         most_rows = min(model.memory_rows, data.n_rows)
-        search = search_of(model, data, checks, most_rows, np.zeros((0, 0), dtype=np.int64), no_people())
+        search = search_of(model, data, checks, most_rows, np.zeros((0, 0), dtype=np.int64), None)
         attributes = kernel_attributes([data.domain[name] for name in data.quasi_identifiers])
         return cls(model, data, attributes, checks, checks.kernel, search)
 

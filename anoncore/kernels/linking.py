@@ -1,0 +1,135 @@
+"""Machine code for kernels alone: the functions that they call are optimized and translated as parts of them.
+
+numba prepares every compiled function to be called by itself: it optimizes the function together with all that it
+calls, and translates that to machine code. A function that a kernel calls is then optimized and translated again as a
+part of the kernel, and so on up to the last caller. Here compiled functions remain in LLVM's intermediate language
+until Python asks for the address of a kernel. Only then is that one optimized and translated, with all that it calls.
+
+This uses numba's inner interfaces: how a library of compiled code is linked with others and made ready.
+"""
+
+from __future__ import annotations
+
+import gc
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import llvmlite.binding as llvm
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.environment import lookup_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OBJECTS_BEFORE_COLLECTION = 50_000
+"""New objects after which Python looks for garbage while numba compiles.
+
+numba makes millions of small objects and keeps most of them until the end: to look at them after every 700 new ones, as
+Python does, takes a tenth of the time of compiling.
+"""
+
+
+class LateLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The compiled code of one function, translated to machine code when its address is first asked for."""
+
+    _is_translated = False
+
+    def finalize(self) -> None:
+        """Link the code of all functions that this one calls; from then on others can link it."""
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalize_dynamic_globals()
+        self._finalized = True
+        # A function that calls itself is called by its address.
+        if any(one.name.startswith(".numba.unresolved$") for one in self._final_module.global_variables):
+            self._translate()
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Address of a function, 0 if there is none of this name."""
+        self._ensure_finalized()
+        with suppress(NameError):
+            if not self._final_module.get_function(name).is_declaration:
+                self._translate()
+                address: int = super().get_pointer_to_function(name)
+                return address
+        return 0
+
+    def _translate(self) -> None:
+        """Optimize the code with all that it calls, and translate it to machine code."""
+        if self._is_translated:
+            return
+        self._is_translated = True
+        self._shared_module = None
+        self._optimize_final_module()
+        self._dynamic_globals.clear()
+        self._finalize_final_module()
+        # What a function needs of Python, such as its constants, is known by name; the code of each function looks for
+        # it in a variable of that name.
+        for variable in self._final_module.global_variables:
+            if variable.name.startswith("_ZN08NumbaEnv"):
+                environment = lookup_environment(variable.name)
+                if environment is not None:
+                    self._codegen.set_env(variable.name, environment)
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Simplify each function by itself, before it is linked with others."""
+        ll_module.data_layout = self._codegen._data_layout
+        manager, builder = self._codegen._function_pass_manager()
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                manager.run(function, builder)
+
+    @property
+    def codegen(self) -> Any:
+        """Whom numba tells what a function needs of Python: this library, as long as there is no machine code."""
+        return self._codegen if self._is_translated else self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Nothing to do before the code is translated."""
+
+    def serialize_using_object_code(self) -> Any:
+        """What is kept on disk: machine code where there is some, else the intermediate code."""
+        if self._is_translated:
+            return super().serialize_using_object_code()
+        return self.name, "bitcode", self._get_module_for_linking().as_bitcode()
+
+    @classmethod
+    def _unserialize(cls, codegen: Any, state: Any) -> LateLibrary:
+        """The library that was kept on disk."""
+        name, kind, code = state
+        if kind == "bitcode":
+            library: LateLibrary = codegen.create_library(name)
+            library._final_module = llvm.parse_bitcode(code)
+            library._finalize_dynamic_globals()
+            library._finalized = True
+        else:
+            library = super()._unserialize(codegen, state)
+            library._is_translated = True
+        return library
+
+
+@contextmanager
+def _with_late_libraries(codegen: Any) -> Iterator[None]:
+    """Let numba compile functions, its own ones too, into `LateLibrary`, and look for garbage less often.
+
+    numba compiles in one thread at a time.
+    """
+    before, thresholds = codegen._library_class, gc.get_threshold()
+    codegen._library_class = LateLibrary
+    gc.set_threshold(OBJECTS_BEFORE_COLLECTION, *thresholds[1:])
+    try:
+        yield
+    finally:
+        codegen._library_class = before
+        gc.set_threshold(*thresholds)
+
+
+class KernelCompiler(Compiler):  # type: ignore[misc]
+    """numba's compiler, which leaves functions that only kernels call in the intermediate language."""
+
+    def _compile_core(self) -> Any:
+        with _with_late_libraries(self.state.targetctx.codegen()):
+            return super()._compile_core()

@@ -1,0 +1,139 @@
+"""Sorting, filling and adding up inside kernels, in a few short loops that all kernels share.
+
+numba compiles its own sorts anew for every type of numbers and every kernel, which takes seconds each time.
+
+- `values`: numbers of any type (n,), none of them NaN.
+- `order` int64 (n,): positions in `values`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.compiler import inner_kernel
+
+SHORT_RUN = 16
+"""Values in the runs that are sorted by insertion before they are merged: so few that merging them would cost more."""
+
+
+@inner_kernel
+def stable_positions(values: Any) -> Int64:
+    """Positions of the values in ascending order, int64 (n,); equal values keep their order."""
+    n = values.shape[0]
+    order, spare = np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        at = i
+        while at % SHORT_RUN > 0 and values[order[at - 1]] > values[i]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = i
+    run = SHORT_RUN
+    while run < n:
+        for begin in range(0, n, 2 * run):
+            middle, end = min(begin + run, n), min(begin + 2 * run, n)
+            left, right = begin, middle
+            for at in range(begin, end):
+                # Of equal values the left one comes first, which keeps the sort stable.
+                if right == end or (left < middle and values[order[left]] <= values[order[right]]):
+                    spare[at] = order[left]
+                    left += 1
+                else:
+                    spare[at] = order[right]
+                    right += 1
+        order, spare = spare, order
+        run *= 2
+    return order
+
+
+@inner_kernel
+def sort_in_place(values: Any) -> None:
+    """Sort the values in ascending order."""
+    n = values.shape[0]
+    for i in range(n):
+        value, at = values[i], i
+        while at % SHORT_RUN > 0 and values[at - 1] > value:
+            values[at] = values[at - 1]
+            at -= 1
+        values[at] = value
+    if n <= SHORT_RUN:
+        return
+    now, spare = values, np.empty_like(values)
+    run = SHORT_RUN
+    while run < n:
+        for begin in range(0, n, 2 * run):
+            middle, end = min(begin + run, n), min(begin + 2 * run, n)
+            left, right = begin, middle
+            for at in range(begin, end):
+                if right == end or (left < middle and now[left] <= now[right]):
+                    spare[at] = now[left]
+                    left += 1
+                else:
+                    spare[at] = now[right]
+                    right += 1
+        now, spare = spare, now
+        run *= 2
+    for i in range(n):
+        values[i] = now[i]
+
+
+@inner_kernel
+def kth_smallest(values: Floats, k: int) -> float:
+    """The value that stands at position k, counted from 0, once the values float (n,) are sorted."""
+    rest = np.empty(values.shape[0], np.float64)
+    for i in range(values.shape[0]):
+        rest[i] = values[i]
+    low, high = 0, values.shape[0] - 1
+    # Quickselect: only the side of the pivot that holds position k is looked at further, which costs O(n) in all.
+    while low < high:
+        pivot = rest[(low + high) // 2]
+        left, right = low, high
+        while left <= right:
+            while rest[left] < pivot:
+                left += 1
+            while rest[right] > pivot:
+                right -= 1
+            if left <= right:
+                rest[left], rest[right] = rest[right], rest[left]
+                left += 1
+                right -= 1
+        if k <= right:
+            high = right
+        elif k >= left:
+            low = left
+        else:
+            return rest[k]
+    return rest[k]
+
+
+@inner_kernel
+def taken(values: Any, order: Int64) -> Any:
+    """The values in an order, (n,)."""
+    ordered = np.empty(order.shape[0], values.dtype)
+    for i in range(order.shape[0]):
+        ordered[i] = values[order[i]]
+    return ordered
+
+
+@inner_kernel
+def place_after(values: Any, wanted: Any) -> int:
+    """How many of the values, which ascend, are at most the wanted one."""
+    begin, end = 0, values.shape[0]
+    while begin < end:
+        middle = (begin + end) // 2
+        if values[middle] <= wanted:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@inner_kernel
+def filled_with(n: int, value: int) -> Int64:
+    """An array of `n` times the same number, int64 (n,)."""
+    values = np.empty(n, np.int64)
+    for i in range(n):
+        values[i] = value
+    return values
