@@ -14,13 +14,18 @@ from anoncore import Hierarchy, Microdata
 from anoncore.algorithms.base import generalized_release
 from anoncore.algorithms.closeness.locality import Places, QuasiSpace, halving_rank
 from anoncore.algorithms.closeness.stack_and_deal import StackAndDeal
-from anoncore.kernels.dealing import best_attribute, divide, largest_domain, node_spread, sample_node, spread
-from anoncore.kernels.swapping import class_loss
+from anoncore.kernels import dealing, swapping
+from anoncore.kernels.dealing import largest_domain
 from anoncore.release.partition import Partition
 from anoncore.requirements import TCloseness
 from anoncore.table.kernel_attributes import kernel_attributes
 from anoncore.utility import information_loss
 from tests.algorithms.close_tables import QUASI, close_tables
+from tests.kernels.from_python import from_python
+
+best_attribute, divide = from_python(dealing.best_attribute), from_python(dealing.divide)
+node_spread, sample_node = from_python(dealing.node_spread), from_python(dealing.sample_node)
+spread, class_loss = from_python(dealing.spread), from_python(swapping.class_loss)
 
 TREE = Hierarchy.from_nested({"low": ["a", "b"], "high": {"odd": ["c", "d"], "even": ["e"]}})
 

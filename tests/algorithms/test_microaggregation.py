@@ -15,16 +15,19 @@ from anoncore.algorithms import Microaggregation
 from anoncore.algorithms.closeness.locality import QuasiSpace, sensitive_columns
 from anoncore.algorithms.closeness.strata import Strata, worst_distance
 from anoncore.datasets import table
+from anoncore.kernels import nearest
 from anoncore.kernels.merging import merge_until_close
-from anoncore.kernels.nearest import centers, distance, draw_strata, mdav
+from anoncore.kernels.nearest import centers, draw_strata, mdav
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, TCloseness
 from anoncore.requirements.t_closeness import ground_reference
+from tests.kernels.from_python import from_python
 from tests.shared_data import needs
 
 from .close_tables import close_tables, contents, plain_ordered, shuffled
 from .plain_microaggregation import PlainClusters
 
+distance = from_python(nearest.distance)
 needs_adult = needs("adult.csv")
 VARIANTS = ["merge", "swap", "t-first"]
 CLUSTERINGS = ["halving", "nearest"]

@@ -2,8 +2,8 @@
 
 Run: python -m tests.benchmarks.compiling. Times are CPU seconds, because what else the machine does spoils those least.
 One unit is the time that numba takes for `unit` in the same run. Each line is a process of its own with a cache of its
-own: only the last two lines of the methods run several of them in one process. `--kernels` lists the compiled functions
-of a line, slowest first, with the number of argument types that each was compiled for.
+own; two lines run several methods in one process. `--kernels` lists the functions that a line compiles, slowest first,
+with the number of argument types that each was compiled for.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -44,22 +45,22 @@ METHODS = (
     "vertical-fragmentation",
 )
 ATTACKS = {
-    "attacks.attribute_disclosure": ("mondrian", {"attribute": "occupation"}),
+    "attacks.attribute_disclosure": ("mondrian", {"attribute": "diagnosis"}),
     "attacks.downcoding": ("local-recoding", {}),
-    "attacks.foreground_knowledge": ("anatomy", {"attribute": "occupation"}),
+    "attacks.foreground_knowledge": ("anatomy", {"attribute": "diagnosis"}),
     "attacks.join_likelihood": ("vertical-fragmentation", {}),
     "attacks.membership": ("slicing", {}),
-    "attacks.minimality": ("mondrian", {"attribute": "occupation"}),
-    "attacks.posterior_emd": ("mondrian", {"attribute": "occupation"}),
+    "attacks.minimality": ("mondrian", {"attribute": "diagnosis"}),
+    "attacks.posterior_emd": ("mondrian", {"attribute": "diagnosis"}),
     "attacks.region_membership": ("mondrian", {}),
     "attacks.reidentification": ("mondrian", {}),
-    "attacks.sensitive_posterior": ("mondrian", {"attribute": "occupation"}),
+    "attacks.sensitive_posterior": ("mondrian", {"attribute": "diagnosis"}),
 }
 MEASURES = {
     "privacy.profile": ("mondrian", {}),
-    "privacy.emd": ("mondrian", {"attribute": "occupation"}),
+    "privacy.emd": ("mondrian", {"attribute": "diagnosis"}),
     "utility.association_error": ("mondrian", {}),
-    "utility.classification": ("mondrian", {"target": "occupation", "folds": 2, "repeats": 1}),
+    "utility.classification": ("mondrian", {"target": "diagnosis", "folds": 2, "repeats": 1}),
     "utility.information_loss": ("mondrian", {}),
     "utility.query_error": ("mondrian", {"n_queries": 100}),
     "utility.two_way_error": ("mondrian", {}),
@@ -70,8 +71,11 @@ TOGETHER = {
     "all methods and attacks": (*METHODS, *ATTACKS),
 }
 """Lines that run several in one process, which share what is compiled."""
-PARAMETERS: dict[str, dict[str, Any]] = {"sensitive-space-fragmentation": {"t": {"occupation": 0.5}}}
-"""Parameters of methods that have no value to begin with."""
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "sensitive-space-fragmentation": {"t": {"diagnosis": 0.5}},
+    "slicing": {"sensitive_column_size": 1},
+}
+"""Parameters of methods whose first values are none or impossible for the table."""
 
 
 def unit(numbers: Any) -> float:
@@ -122,7 +126,7 @@ def method(name: str) -> Any:
     from anoncore.algorithms import ALGORITHMS
 
     entry = datasets.table("census")
-    data = Microdata(entry.load(n_rows=300), entry.roles, entry.kinds, entry.orders)
+    data = Microdata(entry.load(n_rows=1_000), entry.roles, entry.kinds, entry.orders)
     return ALGORITHMS[name](**PARAMETERS.get(name, {})).anonymize(data)
 
 
@@ -147,11 +151,8 @@ def run(name: str) -> dict[str, Any]:
         tasks = [partial(partial, method, each) if each in METHODS else partial(measured, each) for each in names]
     listener, seconds = Compilations(), 0.0
     for prepare in tasks:
-        # What the release compiles is not the attack's, unless the line is about all of them.
-        began = time.process_time()
+        # What the release compiles is not the attack's; where several run, it was compiled by then.
         work = prepare()
-        if name in TOGETHER:
-            seconds += time.process_time() - began
         with event.install_listener("numba:compile", listener):
             began = time.process_time()
             work()
@@ -159,42 +160,65 @@ def run(name: str) -> dict[str, Any]:
     return {"seconds": seconds, "kernels": listener.seconds, "signatures": listener.signatures}
 
 
-def in_own_process(name: str) -> dict[str, Any]:
-    """`run` in a process with an empty cache."""
+def in_own_process(name: str, sources: Path) -> dict[str, Any]:
+    """`run` in a process with an empty cache, which imports anoncore from these sources."""
     with tempfile.TemporaryDirectory(prefix="anoncore-compiling-") as folder:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
-        command = [sys.executable, "-m", "tests.benchmarks.compiling", "--run", name]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        environment = {**os.environ, "NUMBA_CACHE_DIR": folder, "PYTHONPATH": str(sources)}
+        command = [sys.executable, "-P", __file__, "--run", name]
+        done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
-        return {"seconds": float("nan"), "kernels": {}, "signatures": {}, "error": done.stderr.strip()[-300:]}
+        raise SystemExit(f"{name} failed:\n{done.stderr}")
     outcome: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return outcome
 
 
+def cells(outcome: dict[str, Any], base: float) -> list[str]:
+    """CPU seconds, units, compiled functions, and the types of arguments that they were compiled for."""
+    seconds = outcome["seconds"]
+    numbers = [f"{seconds:.1f}", f"{seconds / base:.2f}"]
+    return [*numbers, f"{len(outcome['kernels'])}", f"{sum(outcome['signatures'].values())}"]
+
+
+PREFACE = """# Compiling
+
+`python -m tests.benchmarks.compiling --markdown tests/benchmarks/results.md` makes this chapter. CPU seconds of a first
+run from an empty cache, on 1,000 rows, each line in a process of its own; imports do not count. One unit is the CPU
+time that numba takes in the same run for a fixed piece of code (a sort, the distinct values, the median, two loops). An
+attack or measure counts what it compiles beyond the release that it looks at. The numbers of functions are those of
+anoncore: how many were compiled, and for how many types of arguments in all."""
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the table, and write it as Markdown where asked."""
     lines = [*METHODS, *TOGETHER, *ATTACKS, *MEASURES]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", help=argparse.SUPPRESS)
     parser.add_argument("--only", nargs="+", choices=lines, default=lines, help="these lines")
     parser.add_argument("--kernels", type=int, default=0, help="how many functions of each line to list")
+    parser.add_argument("--before", type=Path, help="a folder with other sources, to measure in turn with these")
+    parser.add_argument("--markdown", type=Path, help="file for the table as Markdown")
     arguments = parser.parse_args()
     if arguments.run:
         print(json.dumps(run(arguments.run)))
         return
-    base = in_own_process("unit")["seconds"]
-    print(
-        f"unit: {base:.2f} s\n\n| line | CPU s | units | kernels | signatures |\n| --- | --- | --- | --- | --- |",
-        flush=True,
-    )
+    sources = [] if arguments.before is None else [("before: ", arguments.before.resolve())]
+    sources.append(("", Path(__file__).parents[2]))
+    base = in_own_process("unit", sources[-1][1])["seconds"]
+    header = ["first run", *(f"{when}{one}" for when, _ in sources for one in ("CPU s", "units", "functions", "types"))]
+    table = [header, ["---"] * len(header)]
     for name in arguments.only:
-        outcome = in_own_process(name)
-        numbers = f"{outcome['seconds']:.1f} | {outcome['seconds'] / base:.2f}"
-        print(f"| {name} | {numbers} | {len(outcome['kernels'])} | {sum(outcome['signatures'].values())} |", flush=True)
-        if "error" in outcome:
-            print(outcome["error"])
-        for kernel, seconds in sorted(outcome["kernels"].items(), key=lambda item: -item[1])[: arguments.kernels]:
-            print(f"    {seconds:6.2f} s  {kernel} ({outcome['signatures'][kernel]})", flush=True)
+        outcomes = [in_own_process(name, folder) for _, folder in sources]
+        table.append([name, *(cell for outcome in outcomes for cell in cells(outcome, base))])
+        print("  ".join(table[-1]), flush=True)
+        for kernel, seconds in sorted(outcomes[-1]["kernels"].items(), key=lambda item: -item[1])[: arguments.kernels]:
+            print(f"    {seconds:6.2f} s  {kernel} ({outcomes[-1]['signatures'][kernel]})", flush=True)
+    about = f"One unit was {base:.2f} s on {os.cpu_count()} cores, numba {numba.__version__}."
+    print(about)
+    if arguments.markdown is not None:
+        from tests.benchmarks.page import write_chapter
+
+        rows = "\n".join("| " + " | ".join(row) + " |" for row in table)
+        write_chapter(arguments.markdown, f"{PREFACE}\n\n{about}\n\n{rows}")
 
 
 if __name__ == "__main__":

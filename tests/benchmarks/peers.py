@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 
 from tests.benchmarks.curves import Table, curves
+from tests.benchmarks.page import write_chapter
 from tests.benchmarks.peer_task import OUT_OF_TIME
 
 ROOT = Path(__file__).parents[2]
@@ -219,7 +220,7 @@ def main() -> None:
         about = f"Measured on {machine}; load at the start {load_before}, at the end {load()}."
         if arguments.markdown is not None:
             tables = [f"## {title}\n\n{as_markdown(header, lines)}" for title, header, lines in pages()]
-            arguments.markdown.write_text("\n\n".join([PREFACE, about, *tables]) + "\n", encoding="utf-8")
+            write_chapter(arguments.markdown, "\n\n".join([PREFACE, about, *tables]))
         return about
 
     for one in measure(arguments.rows, arguments.limit, arguments.repeats):
@@ -236,7 +237,7 @@ def main() -> None:
 
 PREFACE = """# Beside other tools
 
-`python -m tests.benchmarks.peers --markdown tests/benchmarks/results.md` makes this page. Adult with 45,222 rows,
+`python -m tests.benchmarks.peers --markdown tests/benchmarks/results.md` makes this chapter. Adult with 45,222 rows,
 bootstrapped to the given number (age moved by up to two years); quasi-identifiers age, workclass, education,
 marital-status, occupation, race and sex for the anonymizations, workclass, education, marital-status, race and sex for
 the checks.

@@ -26,7 +26,7 @@ def clone(folder: Path, inner: str) -> Path:
     kernels = folder / "anoncore" / "kernels"
     kernels.mkdir(parents=True)
     (folder / "anoncore" / "__init__.py").touch()
-    for name in ("__init__", "compiler", "compiled_code"):
+    for name in ("__init__", "compiler", "compiled_code", "linking"):
         shutil.copy(PACKAGE / "kernels" / f"{name}.py", kernels)
     head = "from anoncore.kernels.compiler import inner_kernel, kernel\n"
     (kernels / "added_inner.py").write_text(f"{head}@inner_kernel\ndef inner(x):\n    return {inner}\n")

@@ -8,7 +8,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from anoncore.kernels.anatomy import _make_room, deal
+from anoncore.kernels import anatomy
+from anoncore.kernels.anatomy import deal
+from tests.kernels.from_python import from_python
+
+make_room = from_python(anatomy._make_room)
 
 
 @st.composite
@@ -91,7 +95,7 @@ def test_a_leftover_moves_to_make_room_for_another():
 def test_augmenting_one_by_one_gives_a_maximum_matching(rows):
     lacks = np.array(rows)
     owner, place_of = np.full(5, -1, np.int64), np.full(len(rows), -1, np.int64)
-    made = [_make_room(leftover, lacks, owner, place_of) for leftover in range(len(rows))]
+    made = [make_room(leftover, lacks, owner, place_of) for leftover in range(len(rows))]
     most = int((maximum_bipartite_matching(csr_array(lacks.astype(int)), perm_type="column") >= 0).sum())
     assert sum(made) == most
     for leftover, bucket in product(range(len(rows)), range(5)):

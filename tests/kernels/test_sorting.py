@@ -1,0 +1,56 @@
+"""The short loops that sort inside kernels, against numpy's functions."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anoncore.kernels import sorting
+from tests.kernels.from_python import from_python
+
+stable_positions, sort_in_place = from_python(sorting.stable_positions), from_python(sorting.sort_in_place)
+taken, kth_smallest = from_python(sorting.taken), from_python(sorting.kth_smallest)
+place_after, filled_with = from_python(sorting.place_after), from_python(sorting.filled_with)
+
+
+def numbers(n: int, different: int, seed: int, kind: str) -> np.ndarray:
+    """Numbers of one type, many of them equal."""
+    rng = np.random.default_rng(seed)
+    return (rng.integers(0, different, n) - different // 3).astype(kind)
+
+
+DRAWN = (st.integers(0, 200), st.integers(1, 60), st.integers(0, 2**32 - 1), st.sampled_from(["int64", "float64"]))
+
+
+@given(*DRAWN)
+@settings(deadline=None, max_examples=150)
+def test_values_are_sorted_and_equal_ones_keep_their_order(n: int, different: int, seed: int, kind: str) -> None:
+    values = numbers(n, different, seed, kind)
+    order = stable_positions(values)
+    assert order.tolist() == np.argsort(values, kind="stable").tolist()
+    assert taken(values, order).tolist() == np.sort(values).tolist()
+    sort_in_place(values)
+    assert values.tolist() == sorted(values.tolist())
+
+
+@given(*DRAWN)
+@settings(deadline=None, max_examples=150)
+def test_the_value_at_a_position_needs_no_sort(n: int, different: int, seed: int, kind: str) -> None:
+    values = numbers(n + 1, different, seed, kind).astype(np.float64)
+    before = values.copy()
+    for k in {0, n // 2, n}:
+        assert kth_smallest(values, k) == np.sort(values)[k]
+    assert values.tolist() == before.tolist()
+
+
+@given(*DRAWN)
+@settings(deadline=None, max_examples=150)
+def test_the_values_up_to_a_number_are_counted(n: int, different: int, seed: int, kind: str) -> None:
+    values = np.sort(numbers(n, different, seed, kind).astype(np.float64))
+    for wanted in (-100.0, 0.0, 0.5, 3.0, 100.0):
+        assert place_after(values, wanted) == np.searchsorted(values, wanted, side="right")
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_an_array_of_one_number(n: int) -> None:
+    assert filled_with(n, -1).tolist() == [-1] * n
