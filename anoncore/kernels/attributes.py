@@ -67,7 +67,9 @@ def widest(widths: Floats) -> int:
 
     The same numbers in another unit round otherwise, and that must not choose between attributes of equal widths.
     """
-    limit = widths.max()
+    limit = widths[0]
+    for a in range(widths.shape[0]):
+        limit = max(limit, widths[a])
     for a in range(widths.shape[0]):
         if reaches(widths[a], limit, ACCUMULATED):
             return a

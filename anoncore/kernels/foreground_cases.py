@@ -81,12 +81,8 @@ def refine(classes: Int32, codes: Int32, m: int, size: int, minimum_rows: float)
     n_kept = 0
     for i in range(m * size):
         n_kept += rows[i] >= minimum_rows
-    kept, rows_kept, refined = (
-        np.empty(n_kept, np.int64),
-        np.empty(n_kept, np.int64),
-        np.empty(codes.shape[0], np.int32),
-    )
-    place = 0
+    kept, rows_kept = np.empty(n_kept, np.int64), np.empty(n_kept, np.int64)
+    refined, place = np.empty(codes.shape[0], np.int32), 0
     for i in range(m * size):
         number[i] = n_kept
         if rows[i] >= minimum_rows:

@@ -140,7 +140,10 @@ def _without(rows: Int64, positions: Int64) -> Int64:
     gone = np.zeros(rows.shape[0], np.bool_)
     for position in positions:
         gone[position] = True
-    left = np.empty(rows.shape[0] - positions.shape[0], np.int64)
+    n_left = 0
+    for i in range(rows.shape[0]):
+        n_left += not gone[i]
+    left = np.empty(n_left, np.int64)
     n_left = 0
     for i in range(rows.shape[0]):
         if not gone[i]:
