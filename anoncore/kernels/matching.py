@@ -44,7 +44,7 @@ class Columns(NamedTuple):
 
 
 @inner_kernel
-def find_value(values: Int64, begin: int, end: int, wanted: int) -> int:
+def find_value(values: Int64 | Int32, begin: int, end: int, wanted: int) -> int:
     """First position in begin..end-1 whose value is not below the wanted one; `end` if there is none. Values ascend."""
     while begin < end:
         middle = (begin + end) // 2

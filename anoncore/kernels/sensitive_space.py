@@ -157,6 +157,15 @@ def _best_cut(effects: Floats, bound: Floats, t: Floats) -> tuple[int, int]:
     return best_s, best_position
 
 
+@inner_kernel
+def _is_beyond(bound: Floats, t: Floats) -> bool:
+    """Whether the bound of any attribute lies above its t."""
+    for a in range(t.shape[0]):
+        if lies_above(bound[a], t[a]):
+            return True
+    return False
+
+
 @kernel
 def find_fragmentation(cells: Cells, t: Floats) -> tuple[Int64, Int64, Floats]:
     """Cut the space greedily until every aggregate bound is within its t.
@@ -176,7 +185,7 @@ def find_fragmentation(cells: Cells, t: Floats) -> tuple[Int64, Int64, Floats]:
     tree[0, 0], tree[0, 1] = 0, n
     n_nodes = 1
     bound = _open_fragment(cells, 0, n, sorted_by, effects, slices)
-    while lies_above(bound, t).any():
+    while _is_beyond(bound, t):
         s, last = _best_cut(effects, bound, t)
         if s < 0:
             break
