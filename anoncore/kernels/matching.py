@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
 
 
