@@ -160,10 +160,10 @@ def _best_cut(effects: Floats, bound: Floats, t: Floats) -> tuple[int, int]:
 @inner_kernel
 def _is_beyond(bound: Floats, t: Floats) -> bool:
     """Whether the bound of any attribute lies above its t."""
+    is_beyond = False
     for a in range(t.shape[0]):
-        if lies_above(bound[a], t[a]):
-            return True
-    return False
+        is_beyond |= lies_above(bound[a], t[a])
+    return is_beyond
 
 
 @kernel

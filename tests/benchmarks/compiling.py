@@ -126,7 +126,7 @@ def method(name: str) -> Any:
     from anoncore.algorithms import ALGORITHMS
 
     entry = datasets.table("census")
-    data = Microdata(entry.load(n_rows=1_000), entry.roles, entry.kinds, entry.orders)
+    data = Microdata(entry.load(n_rows=300), entry.roles, entry.kinds, entry.orders)
     return ALGORITHMS[name](**PARAMETERS.get(name, {})).anonymize(data)
 
 
@@ -182,7 +182,7 @@ def cells(outcome: dict[str, Any], base: float) -> list[str]:
 PREFACE = """# Compiling
 
 `python -m tests.benchmarks.compiling --markdown tests/benchmarks/results.md` makes this chapter. CPU seconds of a first
-run from an empty cache, on 1,000 rows, each line in a process of its own; imports do not count. One unit is the CPU
+run from an empty cache, on 300 rows, each line in a process of its own; imports do not count. One unit is the CPU
 time that numba takes in the same run for a fixed piece of code (a sort, the distinct values, the median, two loops). An
 attack or measure counts what it compiles beyond the release that it looks at. The numbers of functions are those of
 anoncore: how many were compiled, and for how many types of arguments in all."""
