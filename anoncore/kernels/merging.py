@@ -18,7 +18,7 @@ from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.attributes import NUMBER, Attributes
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.nearest import distance
+from anoncore.kernels.nearest import distance, rounded
 from anoncore.kernels.swapping import worst_excess
 
 
@@ -89,7 +89,7 @@ def _nearest_cluster(attributes: Attributes, centers: Floats, before: Int64, aft
     for _ in range(reach):
         if other < 0:
             break
-        apart = distance(attributes, centers[other], centers[c])
+        apart = rounded(distance(attributes, centers[other], centers[c]))
         if apart < least:
             best, least = other, apart
         other = before[other]
@@ -97,7 +97,7 @@ def _nearest_cluster(attributes: Attributes, centers: Floats, before: Int64, aft
     for _ in range(reach):
         if other >= n:
             break
-        apart = distance(attributes, centers[other], centers[c])
+        apart = rounded(distance(attributes, centers[other], centers[c]))
         if apart < least:
             best, least = other, apart
         other = after[other]

@@ -22,6 +22,8 @@ from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.sorting import filled_with, kth_smallest, stable_positions, taken
 from anoncore.kernels.swapping import worst_excess
 
+GRID = np.pi * 1e8
+"""Steps of the grid of distances from 0 to the width of one attribute."""
 CANDIDATES = 1_000
 """Nearest rows that are tried as replacements in one cluster; the paper tries all that are left."""
 
@@ -69,6 +71,16 @@ def distance(attributes: Attributes, p: Floats, q: Floats) -> float:
 
 
 @inner_kernel
+def rounded(apart: float) -> float:
+    """A distance as a whole number of grid steps, so that rounding does not choose between equal distances.
+
+    The same numbers in another unit round otherwise. The grid is finer than any difference that matters, and its step
+    is no simple fraction, so that the distances of real tables do not lie just between two of its numbers.
+    """
+    return float(np.rint(apart * GRID))
+
+
+@inner_kernel
 def center(space: Space, rows: Int64) -> Floats:
     """The average of the rows, a point (d,): mean of numbers, most frequent category (the lowest code of several)."""
     attributes, point = space.attributes, space.point
@@ -103,10 +115,10 @@ def centers(space: Space, order: Int64, starts: Int64) -> Floats:
 
 @inner_kernel
 def farthest_row(space: Space, rows: Int64, origin: Floats) -> int:
-    """The row that lies farthest from the point `origin` (d,), the first of several."""
+    """The row that lies farthest from the point `origin` (d,), the first of several (see `rounded`)."""
     farthest, most = rows[0], -1.0
     for row in rows:
-        apart = distance(space.attributes, space.point[row], origin)
+        apart = rounded(distance(space.attributes, space.point[row], origin))
         if apart > most:
             farthest, most = row, apart
     return farthest
@@ -118,7 +130,8 @@ def nearest_positions(space: Space, rows: Int64, seed: int, k: int) -> Int64:
     apart = np.empty(rows.shape[0])
     for i in range(rows.shape[0]):
         # Below every distance, so that the seed comes first even where other rows lie at the same point.
-        apart[i] = -1.0 if rows[i] == seed else distance(space.attributes, space.point[rows[i]], space.point[seed])
+        far = rounded(distance(space.attributes, space.point[rows[i]], space.point[seed]))
+        apart[i] = -1.0 if rows[i] == seed else far
     if k >= rows.shape[0]:
         return stable_positions(apart)
     # Finding the k-th distance and sorting only k rows costs O(n + k log k) instead of O(n log n).

@@ -114,7 +114,7 @@ CLOSE = {
     "mondrian": {"requirements": (KAnonymity(k=2),)},
     "slicing": {"l": 2, "sensitive_column_size": 1},
     "stack-and-deal": {"k": 2, "seed": 1},
-    "microaggregation": {"k": 2, "t": 1.0, "seed": 1},
+    "microaggregation": {"k": 2, "t": 0.3, "seed": 1},
     "sabre": {"t": 0.9, "seed": 1},
     "sensitive-space-fragmentation": {"other_t": 0.9, "k": 2, "seed": 1},
     "rothko-tree": {"requirements": (KAnonymity(k=2),)},
