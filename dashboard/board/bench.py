@@ -267,13 +267,15 @@ class Bench:
         )
 
     def _measure(self, attempt: Attempt) -> None:
-        """Start the next slow number of an attempt: all estimates first, then the exact ones, one at a time.
+        """Start the next slow number of an attempt, one at a time: the exact ones after the estimates of all columns.
 
         So a column never has two places in the queue while another one has nothing to show yet.
         """
         if any(slow.job is not None for slow in attempt.slow.values()):
             return
         for is_estimate in (True, False):
+            if not is_estimate and self._lacks_estimates:
+                return
             for measure in self._measures:
                 key, estimate, exact = measure
                 slow = attempt.slow.setdefault(key, Slow())
@@ -282,6 +284,19 @@ class Bench:
                     continue
                 self._start(attempt, measure, slow, function, is_estimate)
                 return
+
+    @property
+    def _lacks_estimates(self) -> bool:
+        """Whether a release that is there still waits for an estimate; then no exact number is begun."""
+        return any(
+            attempt.run is not None
+            and not attempt.problem
+            and estimate is not None
+            and not (slow := attempt.slow.get(key, Slow())).is_done
+            and slow.estimate is None
+            for attempt in self._wanted.values()
+            for key, estimate, _ in self._measures
+        )
 
     def _start(
         self, attempt: Attempt, measure: Measure, slow: Slow, function: Callable[..., Facts], is_estimate: bool
@@ -321,8 +336,11 @@ class Bench:
             else:
                 slow.exact = found
             self.version += 1
+            # The last estimate lets the exact numbers of all columns begin.
             if attempt in self._wanted.values():
-                self._measure(attempt)
+                for one in self._wanted.values():
+                    if one.run is not None and self._secret in one.quick:
+                        self._measure(one)
 
     def _trim(self) -> None:
         """Forget the attempts that were not wished for longest."""

@@ -86,6 +86,32 @@ def test_estimates_of_all_numbers_come_before_any_exact_one(board):
     assert len(done) == 4
 
 
+def test_no_exact_number_is_begun_while_another_column_waits_for_its_estimate(board):
+    done, gate = [], threading.Event()
+
+    def estimate(release, progress):
+        first = not done
+        done.append("estimate")
+        if not first:
+            assert gate.wait(WAIT)
+        return {"value": 1}
+
+    def exact(release, progress):
+        done.append("exact")
+        return {"value": 2}
+
+    board.wish(3, 5, measures=((("number",), estimate, exact),))
+    end = time.monotonic() + WAIT
+    while len(done) < 2 and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(0.05)
+    before = list(done)
+    gate.set()
+    board.finish()
+    assert before == ["estimate", "estimate"]
+    assert done[2:] == ["exact", "exact"]
+
+
 def test_an_estimate_that_is_exact_is_the_number_itself(board):
     measures = ((("number",), lambda release, progress: {"value": 0.3, "is_exact": True}, None),)
     (attempt,) = board.wish(3, measures=measures).values()
