@@ -110,7 +110,7 @@ class Suppression(Algorithm):
         Field(ge=0, lt=1, title="Most left out", description="Share of the rows that may be left out."),
     ] = 0.02
     rounds: Annotated[
-        int, Field(ge=1, title="Rounds", description="Steps in which rows are left out; more find better ones.")
+        int, Field(ge=1, le=50, title="Rounds", description="Steps in which rows are left out; more find better ones.")
     ] = 8
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:

@@ -17,6 +17,7 @@ from anoncore import (
     Hierarchy,
     InfeasibleError,
     Microdata,
+    ParameterError,
     Partition,
     Recipe,
     attacks,
@@ -279,3 +280,8 @@ def test_a_seed_of_the_method_inside_is_a_seed_and_never_published():
     drawn = seeded(Suppression(method=StackAndDeal(k=2)))
     assert isinstance(drawn.method.seed, int)
     assert seeded(three(0.1)) == three(0.1)
+
+
+def test_more_rounds_than_anybody_can_wait_for_are_refused():
+    with pytest.raises(ParameterError, match="ounds"):
+        Suppression(method=Mondrian(), rounds=51)
