@@ -9,7 +9,6 @@ from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from anoncore.base.estimate import Estimate
 from anoncore.base.progress import Progress
@@ -265,6 +264,9 @@ def _moderated(values: Sequence[float], row_variance: float) -> float:
     n = len(values)
     own = (n - 1) * float(np.var(values, ddof=1)) if n > 1 else 0.0
     variance = (TRUST * INSTABILITY * row_variance + own) / (TRUST + n - 1)
+    # scipy.stats is slow to import, and only this needs it.
+    from scipy import stats
+
     return float(stats.t.ppf((1 + CONFIDENCE) / 2, TRUST + n - 1) * np.sqrt(variance / n))
 
 
