@@ -43,7 +43,7 @@ class TableProfile(Microdata):
     ) -> None:
         self._n_rows, self._counts = n_rows, dict(counts)
         self.roles, self.domain, self.codes = dict(roles), dict(domains), {}
-        self.unit, self.people = None, None
+        self.unit, self.people, self.whole = None, None, None
         self.sensitive_values = {name: self._protected(name, values) for name, values in sensitive_values.items()}
 
     @property
