@@ -18,10 +18,13 @@ from typing import Any, Literal, TypeVar
 
 from anoncore import CancelledError
 from anoncore.measures.kept_results import Cache
-from dashboard import jobs
+from dashboard import jobs, waiting
 from dashboard.workspace import Run
 
 MAX_VALUES = 512
+PATIENCE = 0.3
+"""Seconds that a page waits for what is being computed for another one before it ends without it."""
+TEXT = "What this page needs is being computed already"
 
 T = TypeVar("T")
 Key = tuple[Hashable, ...]
@@ -76,7 +79,10 @@ class _Values:
 
 
 class _Once:
-    """A value that the first caller computes while others wait; an error is raised to every caller."""
+    """A value that the first caller computes while others wait; an error is raised to every caller.
+
+    A page waits for a moment only, as its visitor could go nowhere else meanwhile.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -91,7 +97,9 @@ class _Once:
 
     def get(self, make: Callable[[], Any]) -> Any:
         """The value, made by the first caller."""
-        with self._lock:
+        if not self._lock.acquire(timeout=PATIENCE if waiting.may_end_early() else -1):
+            raise waiting.NotReadyError(TEXT, lambda: not self._lock.locked())
+        try:
             if not self._done:
                 try:
                     self._value = make()
@@ -101,6 +109,8 @@ class _Once:
                 except Exception as error:
                     self._error = error
                 self._done = True
+        finally:
+            self._lock.release()
         if self._error is not None:
             raise self._error
         return self._value

@@ -14,6 +14,7 @@ from anoncore import AnonymizationError, InfeasibleError, Microdata
 from anoncore.algorithms import Algorithm
 from anoncore.base.model import Model
 from anoncore.requirements import REQUIREMENTS, Requirement
+from anoncore.search.keeping import offered_instead
 
 Form = Literal["integer", "number", "choice", "flag", "attribute", "requirements", "numbers", "groups", "text"]
 SENSITIVE_FIELD = "attribute"
@@ -149,12 +150,7 @@ def feasible_instead(algorithm: Algorithm, data: Microdata, error: InfeasibleErr
     feasible is it, or else one that gets past this error to another one.
     """
     if error.instead:
-        try:
-            changed = algorithm.replace(**error.instead)
-            changed.validate_data(data)
-        except AnonymizationError:
-            return None
-        return changed
+        return offered_instead(algorithm, data, error)
     if error.nearest is None:
         return None
     second: Algorithm | None = None

@@ -12,6 +12,12 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 APP = HERE / "app.py"
+SWITCH_SECONDS = 0.0005
+"""How long a thread of Python may go on while others wait.
+
+A browser fetches a page in hundreds of small steps, and modules are imported meanwhile. By default each of these steps
+could wait for 5 ms, which adds up to seconds.
+"""
 
 
 def _get_ready() -> None:
@@ -44,6 +50,7 @@ def launch(argv: Sequence[str] = ()) -> int:
     """
     from streamlit.web import cli
 
+    sys.setswitchinterval(SWITCH_SECONDS)
     if not (HERE / ".streamlit" / "config.toml").is_file():
         os.chdir(HERE.parent)
     threading.Thread(target=_get_ready, name="launch", daemon=True).start()

@@ -13,6 +13,7 @@ FAMILIES: Mapping[str, str] = {
     "slicing": "Keep values, shuffle columns inside buckets",
     "fragmentation": "Publish several narrow tables",
     "generalization with distortion": "Coarsen values and distort some",
+    "distortion": "Publish other values than people have",
 }
 """What the families of methods do, in plain words."""
 SHORTLY: Mapping[str, str] = {
@@ -22,6 +23,7 @@ SHORTLY: Mapping[str, str] = {
     "slicing": "shuffles columns",
     "fragmentation": "several tables",
     "generalization with distortion": "coarsens and distorts",
+    "distortion": "publishes other values",
 }
 """The same in two or three words, for lists of all methods."""
 RECOMMENDED = ("mondrian", "anatomy", "slicing", "stack-and-deal", "vertical-fragmentation", "incognito")

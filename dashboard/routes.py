@@ -11,7 +11,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from anoncore import AnonymizationError
-from dashboard import state
+from dashboard import state, waiting
 from dashboard.markdown import escaped
 
 _logger = logging.getLogger(__name__)
@@ -135,7 +135,8 @@ def _renderer(name: str) -> Callable[[], None]:
     def render() -> None:
         view = importlib.import_module(f"dashboard.views.{name}")
         try:
-            view.render()
+            with waiting.page_ends_early():
+                view.render()
         except AnonymizationError as error:
             st.error(escaped(str(error)))
             if name != "data":

@@ -96,6 +96,7 @@ def restore(here: Workspace, saved: Saved) -> None:
     with here.lock:
         if saved.wishes is not None:
             here.show_on_board(())
+            here.reserve_colors(column.color for column in saved.wishes.columns)
         if saved.table is not None:
             here.load(saved.table, saved.tags)
         kept = [here.take_run(run) for run in saved.runs]

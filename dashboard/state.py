@@ -17,6 +17,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from anoncore import AnonymizationError, Hierarchy, Microdata, datasets
 from anoncore.base.memory import CELL_BYTES, require_memory
+from anoncore.requirements import Requirement
+from anoncore.search.keeping import asked as requirements_of
 from dashboard import compute
 from dashboard.board.bench import Bench
 from dashboard.board.wishes import History, Wishes, first_wishes
@@ -185,6 +187,12 @@ def _begin_history(here: Workspace, wishes: Wishes) -> None:
     old: History | None = here.forms.get(_HISTORY)
     number, made = (0, 0) if old is None else (old.number, old.made)
     here.forms[_HISTORY] = History(Step(here.table.digest, here.tags, wishes), number, made)
+    _reserve_colors(here, wishes)
+
+
+def _reserve_colors(here: Workspace, wishes: Wishes) -> None:
+    """Keep the colours of all columns for them, whether or not their releases are there."""
+    here.reserve_colors(column.color for column in wishes.columns)
 
 
 def wishes_of(here: Workspace) -> Wishes | None:
@@ -204,8 +212,10 @@ def current_wishes() -> Wishes:
 
 def wish(then: Wishes) -> None:
     """Ask the board for something else, as a step that can be undone."""
-    history: History = workspace().forms[_HISTORY]
+    here = workspace()
+    history: History = here.forms[_HISTORY]
     history.step(replace(history.now, wishes=then))
+    _reserve_colors(here, then)
 
 
 def undo(forward: bool = False) -> None:
@@ -221,6 +231,7 @@ def undo(forward: bool = False) -> None:
 
 def _show_step(here: Workspace, history: History) -> None:
     """Read the table as the present step says; an editor that shows tags starts anew from them."""
+    _reserve_colors(here, history.now.wishes)
     if here.tags is not history.now.tags:
         here.tags = history.now.tags
         set_session("editor_turn", session("editor_turn", 0) + 1)
@@ -285,6 +296,14 @@ def runs() -> tuple[Run, ...]:
     return workspace().runs
 
 
+def asked_of_all(run: Run) -> tuple[Requirement, ...]:
+    """What the board asks of every release, where the run stands on the board now."""
+    asked = wishes_of(workspace())
+    if asked is None or not run.column or not is_of_table(run):
+        return ()
+    return requirements_of(asked.levels, asked.more, run.data)
+
+
 def is_of_table(run: Run) -> bool:
     """Whether a run was made from the loaded table, read as it is read now; then the board can set it beside others."""
     here = workspace()
@@ -301,9 +320,7 @@ def current_run() -> Run | None:
 
 def select_run(run_id: str) -> None:
     """Show another run; call it in a callback, so that the whole page follows."""
-    here = workspace()
-    if any(run.id == run_id for run in here.runs):
-        here.current = run_id
+    workspace().select_run(run_id)
 
 
 def remove_run(run_id: str) -> None:
@@ -425,6 +442,12 @@ def session(name: str, default: Any = None) -> Any:
 def set_session(name: str, value: Any) -> None:
     """Keep a value for this browser session."""
     st.session_state[f"_{name}"] = value
+
+
+def give_way() -> None:
+    """End this draw of the page here if the visitor has changed something since it began; called while it waits."""
+    # Streamlit looks for such a change whenever the state of a session is read.
+    st.session_state.get(_ID)
 
 
 def widget_value(key: str, default: Any = None) -> Any:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from anoncore import CancelledError, Microdata
 from anoncore.algorithms import Algorithm
 from anoncore.search.sweeping import Point, sweep
+from anoncore.search.targets import Target, search
 from dashboard import jobs, state
 
 PATIENCE = 0.4
@@ -18,7 +19,9 @@ PATIENCE = 0.4
 class Trial:
     """Candidates, the criteria they are measured by, and the points that are there; any thread may read them.
 
-    `points` has the point of each candidate by its place among `algorithms`.
+    `points` has the point of each candidate by its place among `algorithms`. Where there is a criterion to `spare`, the
+    candidates are those of a search for the release that keeps the `targets`: then only what may be its answer is made
+    and measured.
     """
 
     data: Microdata
@@ -27,6 +30,8 @@ class Trial:
     attribute: str | None
     digests: tuple[str, str]
     owner: str = ""
+    targets: tuple[Target, ...] = ()
+    spare: str = ""
     points: dict[int, Point] = field(default_factory=dict)
     job: jobs.Job | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -78,7 +83,10 @@ class Trial:
                 self.points[missing[place]] = point
 
         tried = [self.algorithms[place] for place in missing]
-        sweep(self.data, tried, self.criteria, self.attribute, take, stopped)
+        if self.spare:
+            search(self.data, self.targets, self.spare, tried, self.attribute, take, stopped)
+        else:
+            sweep(self.data, tried, self.criteria, self.attribute, take, stopped)
 
     @property
     def progress(self) -> str:
@@ -93,14 +101,20 @@ def digests() -> tuple[str, str]:
 
 
 def start(
-    name: str, data: Microdata, algorithms: Sequence[Algorithm], criteria: Sequence[str], attribute: str | None
+    name: str,
+    data: Microdata,
+    algorithms: Sequence[Algorithm],
+    criteria: Sequence[str],
+    attribute: str | None,
+    targets: Sequence[Target] = (),
+    spare: str = "",
 ) -> Trial:
     """Begin a trial under this name; an earlier one of that name is cancelled and let go."""
     earlier = current(name)
     if earlier is not None:
         earlier.cancel()
     here = state.workspace()
-    trial = Trial(data, tuple(algorithms), tuple(criteria), attribute, digests(), here.id)
+    trial = Trial(data, tuple(algorithms), tuple(criteria), attribute, digests(), here.id, tuple(targets), spare)
     here.jobs[name] = trial
     trial.go_on()
     return trial

@@ -2,12 +2,55 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+POLL = 0.5
+_drawing = threading.local()
+
+
+class NotReadyError(BaseException):
+    """A page cannot be drawn further yet; `is_ready` says whether it can, and `text` what it waits for.
+
+    It is no error of the program, so nothing that takes care of errors must take it.
+    """
+
+    def __init__(self, text: str, is_ready: Callable[[], bool]) -> None:
+        super().__init__(text)
+        self.text, self.is_ready = text, is_ready
+
+
+@contextmanager
+def page_ends_early() -> Iterator[None]:
+    """Draw a page inside this block: where it would have to wait it ends there, with a line that says for what, and is
+    drawn anew when it need not wait any more.
+
+    So nobody waits for a page to which they have gone before they can go on to another one.
+    """
+    _drawing.page = True
+    try:
+        yield
+    except NotReadyError as wait:
+        _poll(wait)
+    finally:
+        _drawing.page = False
+
+
+def may_end_early() -> bool:
+    """Whether this thread draws a page that may end with `NotReadyError`."""
+    return bool(getattr(_drawing, "page", False))
+
+
+@st.fragment(run_every=POLL)
+def _poll(wait: NotReadyError) -> None:
+    if wait.is_ready():
+        st.rerun()
+    st.caption(wait.text)
 
 
 def is_page() -> bool:

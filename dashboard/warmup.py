@@ -83,6 +83,7 @@ class Workshop:
         self._asked: dict[str, dict[str, str]] = {}
         self._workers: list[Worker] = []
         self._waiting: set[int] = set()
+        self._left: set[str] = set()
         self._is_broken = False
         self._is_closed = False
         self.done: list[str] = []
@@ -94,7 +95,10 @@ class Workshop:
             self._start()
 
     def ask(self, wanted: Wanted) -> None:
-        """Let something be compiled next, and wait until it is, or until it is clear that nobody will."""
+        """Let something be compiled next, and wait until it is, or until it is clear that nobody will.
+
+        A page waits for a moment only, then it ends and is drawn anew later (`waiting.page_ends_early`).
+        """
         key = key_of(wanted)
         try:
             order = order_of(wanted)
@@ -107,10 +111,18 @@ class Workshop:
         with self._changed:
             self._start()
             if not self._is_in_work(key):
+                if key in self._left - self._asked.keys():
+                    # It could not be compiled elsewhere when a page asked for it, so nobody is asked again.
+                    return
                 self._asked[key] = order
                 self._changed.notify_all()
             if not waiting.is_page():
                 self._waiting.add(threading.get_ident())
+            elif waiting.may_end_early():
+                if self._changed.wait_for(lambda: self._is_settled(key), EVERY_SECONDS):
+                    return
+                self._left.add(key)
+                raise waiting.NotReadyError(TEXT, lambda: self._is_settled(key))
         try:
             with waiting.told(TEXT) as tell:
                 self._wait(key, tell)
@@ -122,7 +134,7 @@ class Workshop:
         """Wait until something is compiled, or until nobody is left who could, and say so again and again."""
         while True:
             with self._changed:
-                if not self._workers or not (key in self._asked or self._is_in_work(key)):
+                if self._is_settled(key):
                     return
                 self._changed.wait(EVERY_SECONDS)
             tell()
@@ -140,6 +152,10 @@ class Workshop:
             self._changed.notify_all()
         for worker in workers:
             worker.close()
+
+    def _is_settled(self, key: str) -> bool:
+        """Whether something is compiled, or nobody is left who could."""
+        return not self._workers or not (key in self._asked or self._is_in_work(key))
 
     def _is_in_work(self, key: str) -> bool:
         return any(worker.compiles == key for worker in self._workers)

@@ -6,7 +6,7 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -20,11 +20,14 @@ import pandas as pd
 from anoncore import AnonymizationError, Hierarchy, Microdata, Release, Role
 from anoncore.algorithms import Algorithm, Suppression
 from anoncore.table.microdata import guess_kind
+from dashboard.board.wishes import FIRST_METHODS
 
 MAX_WORKSPACES = 24
 MAX_WORKSPACE_BYTES = 4 << 30
 MAX_RUNS = 12
 MAX_MICRODATA = 8
+FIRST_COLORS = frozenset(range(len(FIRST_METHODS)))
+"""The colours of the columns that the board begins with, which are kept for them before anybody looks at the board."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +143,8 @@ class Workspace:
         self.current: str | None = None
         self._runs: tuple[Run, ...] = ()
         self._made = 0
+        self._reserved = FIRST_COLORS
+        self._awaited: _Awaited | None = None
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -190,7 +195,7 @@ class Workspace:
                 release=release,
                 seconds=seconds,
                 created=datetime.now(UTC),
-                color_index=_free({run.color_index for run in self._runs}),
+                color_index=_free(self._reserved | {run.color_index for run in self._runs}),
                 table_name=table.name,
                 tags=tags,
                 owner=self.id,
@@ -199,11 +204,34 @@ class Workspace:
             )
             return self._append(run)
 
+    def reserve_colors(self, colors: Iterable[int]) -> None:
+        """Keep these colours for the columns that are asked of the board, also while their releases are being made.
+
+        Runs that no column shows make room at once, so that none changes its colour when a release comes.
+        """
+        with self.lock:
+            self._reserved = frozenset(colors)
+            columns = [run for run in self._runs if run.column]
+            others = self._recolored([run for run in self._runs if not run.column], columns)
+            by_id = {run.id: run for run in others}
+            self._runs = tuple(by_id.get(run.id, run) for run in self._runs)
+
+    def _recolored(self, others: Sequence[Run], columns: Sequence[Run]) -> list[Run]:
+        """These runs, each of which keeps its colour unless a column of the board or an earlier run has it."""
+        taken = self._reserved | {run.color_index for run in columns}
+        found = []
+        for run in others:
+            color = _free(taken | {one.color_index for one in others}) if run.color_index in taken else run.color_index
+            taken |= {color}
+            found.append(replace(run, color_index=color) if color != run.color_index else run)
+        return found
+
     def show_on_board(self, shown: Sequence[Run]) -> None:
         """Let the runs of the board's columns be these, in their order, before those that no column shows.
 
-        The run that the result pages show stays the one of its column, where another release has taken its place. What
-        the board made goes when no column shows it any more, unless it is pinned.
+        The run that the result pages show stays the one of its column, where another release takes its place, also
+        where that release is there only later and no other run is chosen meanwhile. What the board made goes when no
+        column shows it any more, unless it is pinned.
         """
         with self.lock:
             held = {run.id: run for run in self._runs}
@@ -211,24 +239,36 @@ class Workspace:
             ids = {run.id for run in shown}
             others = [run for run in self._runs if run.id not in ids and (run.pinned or not run.of_board)]
             others = [replace(run, column="", of_board=False) if run.column else run for run in others]
-            taken = {run.color_index for run in shown}
-            for place, run in enumerate(others):
-                # A column keeps its colour; a run that no column shows makes room for it.
-                if run.color_index in taken:
-                    others[place] = replace(run, color_index=_free(taken))
-                taken.add(others[place].color_index)
+            others = self._recolored(others, shown)
             before = next((run for run in self._runs if run.id == self.current), None)
             self._runs = (*shown, *others)
-            if before is not None and before.id not in {run.id for run in self._runs}:
-                self.current = next((run.id for run in shown if run.column == before.column), None)
-            if self.current is None and self._runs:
-                self.current = self._runs[0].id
+            self._stay_at_column(before, shown)
+
+    def _stay_at_column(self, before: Run | None, shown: Sequence[Run]) -> None:
+        """Let the run that the result pages show be that of the column of which they showed the one `before`."""
+        is_gone = before is not None and before.id not in {run.id for run in self._runs}
+        if self._awaited is not None and self._awaited.instead != self.current:
+            self._awaited = None
+        column = self._awaited.column if self._awaited is not None else before.column if before and is_gone else ""
+        new = next((run.id for run in shown if column and run.column == column), None)
+        if new is not None:
+            self.current, self._awaited = new, None
+        elif is_gone or self.current is None or self._awaited is not None:
+            # Releases come in any order; until somebody chooses one, the first column is shown.
+            self.current = self._runs[0].id if self._runs else None
+            self._awaited = _Awaited(column, self.current)
+
+    def select_run(self, run_id: str) -> None:
+        """Let the result pages show a run, if it is there."""
+        with self.lock:
+            if any(run.id == run_id for run in self._runs):
+                self.current, self._awaited = run_id, None
 
     def take_run(self, run: Run) -> Run:
         """Append a run of an earlier session under its own name, and make it the current one."""
         with self.lock:
             self._made += 1
-            taken = {one.color_index for one in self._runs}
+            taken = {one.color_index for one in self._runs} | (frozenset() if run.column else self._reserved)
             color = _free(taken) if run.color_index in taken else run.color_index
             return self._append(replace(run, owner=self.id, color_index=color))
 
@@ -264,8 +304,19 @@ class Workspace:
                 self.current = self._runs[-1].id if self._runs else None
 
 
-def _free(taken: set[int]) -> int:
+@dataclass(frozen=True)
+class _Awaited:
+    """A column of the board whose next release the result pages will show (empty: the first column), and the run that
+    they show until then.
+    """
+
+    column: str
+    instead: str | None
+
+
+def _free(taken: Iterable[int]) -> int:
     """The first colour that is not taken."""
+    taken = frozenset(taken)
     return next(index for index in count() if index not in taken)
 
 
@@ -293,7 +344,7 @@ def run_names(runs: Sequence[Run]) -> dict[str, str]:
 def run_title(algorithm: Algorithm) -> str:
     """The algorithm with its requirements or first number, and what else differs from the defaults."""
     if isinstance(algorithm, Suppression):
-        return f"{run_title(algorithm.method)}, at most {100 * algorithm.max_suppression:.6g} % left out"
+        return f"{run_title(algorithm.method)}, at most {100 * algorithm.max_suppression:.6g}% left out"
     parts: list[str] = []
     for name, info in type(algorithm).model_fields.items():
         value = getattr(algorithm, name)

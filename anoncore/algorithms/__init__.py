@@ -9,8 +9,12 @@ from anoncore.algorithms.closeness.random_partition import RandomPartition
 from anoncore.algorithms.closeness.sabre import Sabre
 from anoncore.algorithms.closeness.sensitive_space import SensitiveSpaceFragmentation
 from anoncore.algorithms.closeness.stack_and_deal import StackAndDeal
+from anoncore.algorithms.distortion.centroid_microaggregation import CentroidMicroaggregation
+from anoncore.algorithms.distortion.pram import Pram
 from anoncore.algorithms.full_domain.incognito import Incognito
 from anoncore.algorithms.full_domain.local_recoding import LocalRecoding
+from anoncore.algorithms.full_domain.optimal_recoding import OptimalRecoding
+from anoncore.algorithms.local_suppression import LocalSuppression
 from anoncore.algorithms.mask import Mask
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.rothko.rothko_sampling import RothkoSampling
@@ -29,13 +33,17 @@ __all__ = [
     "ALGORITHMS",
     "Algorithm",
     "Anatomy",
+    "CentroidMicroaggregation",
     "ForegroundSafe",
     "Incognito",
     "Injector",
     "LocalRecoding",
+    "LocalSuppression",
     "Mask",
     "Microaggregation",
     "Mondrian",
+    "OptimalRecoding",
+    "Pram",
     "Progress",
     "RandomBuckets",
     "RandomPartition",

@@ -159,6 +159,26 @@ class Algorithm(ReleaseMethod):
                 "each person."
             )
 
+    def outline(self, data: Microdata) -> Release | None:
+        """A release made quickly whose groups have the sizes and the sensitive values that those of the method have.
+
+        Parameters
+        ----------
+        data : Microdata
+            The tagged table.
+
+        Returns
+        -------
+        Release or None
+            The release, in which other people may be in a group; None where the method has no quicker way.
+
+        Raises
+        ------
+        AnonymizationError
+            Where the method raises it.
+        """
+        return None
+
     def personal_guarantees(self, release: Release) -> tuple[PersonalGuarantee, ...]:
         """What it promises about people rather than groups, measured in its release (see `privacy`)."""
         return ()

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
+from anoncore.algorithms.refinement import refined, within
 from anoncore.algorithms.refused_cuts import refused_cuts
 from anoncore.base.compile_time import Pool
 from anoncore.base.errors import DataError
@@ -52,6 +53,12 @@ class Mondrian(Algorithm):
     says what is published of a box: the ranges of the rows that lie in it (`rows`), or the box itself (`regions`), so
     that all boxes together cover the domain.
 
+    With `refine`, rows move between the finished classes while the information loss falls. Class by class, a row leaves
+    for the class near it where it costs least, if its own class saves more than that and both still satisfy all
+    requirements. Rows that share what widens their class leave it together, two rows of two classes exchange their
+    places, and a class whose rows can all join others at less than it loses is dissolved. So the release never loses
+    more than without, and after `split="loss"` often a sixth to a fifth less.
+
     The classes do not depend on the order of the rows. Of attributes that are equally wide the first column is cut. Of
     the two thresholds beside the median value the one with the more even sides is taken, and if both are as even, the
     median value goes to the lower side. Where rows that share it may go to either side, their other values decide. As a
@@ -64,7 +71,8 @@ class Mondrian(Algorithm):
     -----
     Assumes: what others know are the quasi-identifiers; against what is published beside them the requirements protect,
       each against what it is made for.
-    Cost: O(d n log n) for n rows, d quasi-identifiers and the median; O(d^2 n log n) for the loss.
+    Cost: O(d n log n) for n rows, d quasi-identifiers and the median; O(d^2 n log n) for the loss; with `refine`
+      O(d^2 n) more in each of a few rounds, and what the requirements cost for every move.
     Use: nothing speaks for another method: it takes any requirement, keeps all values true, and is fast.
     Avoid: there are dozens of quasi-identifiers (vertical fragmentation keeps more), or one level of detail must hold
       for all rows (Incognito).
@@ -106,7 +114,9 @@ class Mondrian(Algorithm):
         "was left whole would have broken a requirement. With l-diversity, t-closeness or variance diversity that "
         "tells about the sensitive values. With k-anonymity alone cuts depend on sizes, which everybody can "
         "count; then only people who agree in all quasi-identifiers and are divided between two classes (which "
-        "`strict` never does) are divided by the order of their other values.",
+        "`strict` never does) are divided by the order of their other values. With `refine`, readers also know that "
+        "no row could move to another class with less loss: where requirements look at sensitive values, a move that "
+        "was left out may have been refused because of them.",
     )
 
     requirements: Requirements = (KAnonymity(k=5),)
@@ -131,6 +141,11 @@ class Mondrian(Algorithm):
         Field(title="Recoding", description="Publish the ranges of the rows present, or the whole boxes."),
     ] = "rows"
 
+    refine: Annotated[
+        bool,
+        Field(title="Refine", description="Afterwards move rows between classes, as long as less is lost by it."),
+    ] = False
+
     @property
     def uses_target(self) -> bool:
         """Whether the split looks at the target."""
@@ -143,6 +158,11 @@ class Mondrian(Algorithm):
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for a target that does not fit, InfeasibleError for a requirement that the table fails."""
         super().validate_data(data)
+        if self.refine and self.recoding == "regions":
+            raise DataError(
+                "Rows that move between classes leave the boxes that were cut; publish the ranges of the rows present "
+                "(recoding = rows), or do not refine."
+            )
         if not self.uses_target:
             return
         if self.target is None:
@@ -158,22 +178,29 @@ class Mondrian(Algorithm):
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
         growth = Growth.of(self, data)
-        growth.run(progress)
+        growth.run(within(progress, 0.0, 0.5) if self.refine else progress)
         partition = Partition(growth.groups())
+        if self.refine:
+            partition = refined(data, partition, self.requirements, within(progress, 0.5, 0.95))
         if self.recoding == "rows":
             return generalized_release(self, data, partition, ("Cells are the ranges of the rows present.",))
         return self.with_regions(data, partition, growth.regions[np.flatnonzero(growth.starts)])
 
     def refusals(self, release: Release) -> Refusals | None:
-        """The cuts that readers of a release know to have been refused."""
-        return refused_cuts(release, self.requirements, self.split, self.strict)
+        """The cuts that readers of a release know to have been refused; None of refined classes, which no cut made."""
+        return None if self.refine else refused_cuts(release, self.requirements, self.split, self.strict)
 
     def cell_knowledge(self, release: Release) -> CellKnowledge | None:
-        """That a cell is the lowest node of its rows and could not be cut; of whole boxes nothing."""
+        """That a cell is the lowest node of its rows and could not be cut; of whole boxes nothing.
+
+        Of a refined class only that its cell is the lowest node.
+        """
         checks = CheckSet(self.requirements, release.data)
         everywhere = np.ones(release.partition.n_groups, dtype=np.bool_)
         if self.recoding == "regions":
             return CellKnowledge(everywhere)
+        if self.refine:
+            return CellKnowledge(everywhere, is_lowest=True)
         # Where requirements look at secrets, a cut may have been refused though all sides are large.
         return CellKnowledge(everywhere, is_lowest=True, some_below=0 if checks.views else checks.kernel.minimum_rows)
 

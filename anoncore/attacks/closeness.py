@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anoncore.attacks.posterior import signature_posterior
+from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
 from anoncore.kernels.arrays import Floats
 from anoncore.release.release import Release
@@ -12,6 +13,7 @@ from anoncore.requirements.t_closeness import GROUNDS, Ground, ground_reference
 from anoncore.table.microdata import SensitiveValues
 
 
+@checked
 def posterior_emd(release: Release, attribute: str, ground: Ground = "equal") -> Floats:
     """How far the belief about each person lies from the distribution of the whole table.
 

@@ -11,9 +11,11 @@ import pandas as pd
 
 from anoncore.attacks.posterior import signature_posterior, table_distribution
 from anoncore.attacks.rows_counted import rows_counted
+from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
+from anoncore.base.showing import Result
 from anoncore.base.texts import listing
 from anoncore.base.typed_values import Key, value_key
 from anoncore.kernels.arrays import Bools, Floats, Int64
@@ -72,7 +74,7 @@ JOINT_TRUTH = replace(
 
 
 @dataclass(frozen=True, eq=False)
-class Composition:
+class Composition(Result):
     """What releases of overlapping people tell together about the people who are in all of them.
 
     Attributes
@@ -138,6 +140,7 @@ class Composition:
     notes: tuple[str, ...]
 
 
+@checked
 def composition(releases: Sequence[Release], attribute: str, by: By = None, l: float = 2.0) -> Composition:
     """Lay releases of overlapping people side by side: what they tell together about those who are in all of them.
 
@@ -267,11 +270,11 @@ def _rows_of_people(data: Microdata, by: By, number: int) -> dict[Hashable, int]
     """
     unit = [] if data.unit is None else [data.unit]
     names = unit if by is None else [by] if isinstance(by, str) else list(by)
-    lacking = [name for name in names if name not in data.frame.columns]
+    lacking = [name for name in names if name not in data.given.columns]
     if lacking:
-        there = listing(list(map(str, data.frame.columns)), 30)
+        there = listing(data.given.columns, 30)
         raise ParameterError(f"Table {number} has no column {listing(lacking)}; it has {there}.")
-    columns = [data.frame[name] for name in names] if names else [data.frame.index.to_series()]
+    columns = [data.given.column(name) for name in names] if names else [data.frame.index.to_series()]
     known = ~np.any([column.isna().to_numpy() for column in columns], axis=0)
     cells = [column[known].tolist() for column in columns]
     people: list[Hashable] = cells[0] if len(cells) == 1 else list(zip(*cells, strict=True))

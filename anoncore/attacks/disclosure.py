@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.attacks.posterior import signature_posterior, table_distribution
+from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import ParameterError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
+from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
@@ -49,8 +51,9 @@ BELIEF_IN_TRUTH = Number(
 )
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
-class AttributeDisclosure:
+class AttributeDisclosure(Result):
     """What the adversary who knows everybody's quasi-identifiers believes of people's sensitive values.
 
     Only values that need protection count; a protected set of values counts as one.
@@ -117,6 +120,7 @@ class AttributeDisclosure:
         return lies_above(self.belief, 1 / l, ACCUMULATED)
 
 
+@checked
 def attribute_disclosure(release: Release, attribute: str) -> AttributeDisclosure:
     """How strongly the adversary who knows everybody's quasi-identifiers believes in people's sensitive values.
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anoncore.attacks.lift import interval_of_mean, right_guesses
+from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
 from anoncore.base.number import Number
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
+from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.release.recoding import Generalized
@@ -55,7 +57,7 @@ UNDONE = replace(
     name="downcoding-undone",
     title="Cells undone",
     template=(
-        "Share of the cells published as a node of a hierarchy of which readers who know the method are at least 90 % "
+        "Share of the cells published as a node of a hierarchy of which readers who know the method are at least 90% "
         "sure which child is behind them."
     ),
     baseline="the same share by how frequent the children are in the table.",
@@ -64,7 +66,7 @@ UNDONE = replace(
 
 
 @dataclass(frozen=True, eq=False)
-class Downcoding:
+class Downcoding(Result):
     """What readers who know the method make of cells that are published as nodes of hierarchies.
 
     A cell is one attribute of one row. Only cells whose node has several children with values of the table count.
@@ -84,9 +86,9 @@ class Downcoding:
     lift : Score
         The difference of the two.
     interval : tuple of float
-        The 95 % interval of the lift, with classes as what is drawn.
+        The 95% interval of the lift, with classes as what is drawn.
     undone : Score
-        Share of the generalized cells whose child is at least 90 % sure, beside the same by the table.
+        Share of the generalized cells whose child is at least 90% sure, beside the same by the table.
 
     Examples
     --------
@@ -118,6 +120,7 @@ class Downcoding:
     undone: Score
 
 
+@checked
 def downcoding(release: Release, progress: Progress | None = None) -> Downcoding:
     """How far readers who know the method can undo generalization, cell by cell.
 

@@ -8,8 +8,10 @@ from math import prod
 
 import numpy as np
 
+from anoncore.base.arguments import checked
 from anoncore.base.number import Number
 from anoncore.base.score import Score
+from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.privacy.common_attribute import common_attribute, expected_counts
 from anoncore.release.release import Fragment, Release
@@ -54,7 +56,7 @@ UNMATCHED = Number(
 
 
 @dataclass(frozen=True, eq=False)
-class JoinLikelihood:
+class JoinLikelihood(Result):
     """How likely the join of the fragments holds each person's record.
 
     Attributes
@@ -97,6 +99,7 @@ class JoinLikelihood:
     unmatched: Score
 
 
+@checked
 def join_likelihood(release: Release) -> JoinLikelihood:
     """How likely the join of the fragments holds the record of a person whose class in each fragment is known.
 

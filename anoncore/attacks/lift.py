@@ -9,7 +9,7 @@ from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 
 DEVIATIONS = 1.96
-"""Standard deviations on either side of a mean that a 95 % interval has."""
+"""Standard deviations on either side of a mean that a 95% interval has."""
 
 
 def right_guesses(belief: Floats, truth: npt.NDArray[np.integer]) -> Floats:
@@ -23,7 +23,7 @@ def right_guesses(belief: Floats, truth: npt.NDArray[np.integer]) -> Floats:
 
 
 def interval_of_mean(gain: Floats, group: npt.NDArray[np.integer]) -> tuple[float, float]:
-    """The 95 % interval of a mean gain, as if the groups were drawn from many; all there can be for one group.
+    """The 95% interval of a mean gain, as if the groups were drawn from many; all there can be for one group.
 
     `gain` float (n,) are what an attack gains in single cases, each from -1 to 1, and `group` (n,) their groups.
     """

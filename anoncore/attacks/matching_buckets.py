@@ -10,13 +10,15 @@ import pandas as pd
 from anoncore.attacks.posterior import BucketFactor, bucket_factors
 from anoncore.attacks.published_keys import Cells, Entries, published_key
 from anoncore.attacks.rows_counted import rows_counted
+from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats
 from anoncore.release.release import Release
 
 
 @dataclass(frozen=True, eq=False)
-class MatchingBuckets:
+class MatchingBuckets(Result):
     """The buckets that one person may be in, and what each of them says about the sensitive value.
 
     Attributes
@@ -61,6 +63,7 @@ class MatchingBuckets:
     notes: tuple[str, ...] = ()
 
 
+@checked
 def matching_buckets(release: Release, attribute: str, row: int) -> MatchingBuckets:
     """Show step by step what the adversary infers about one person from the buckets that the person may be in.
 

@@ -13,9 +13,11 @@ import pandas as pd
 from anoncore.attacks.join_likelihood import JoinLikelihood, join_likelihood
 from anoncore.attacks.published_keys import Cells, published_key
 from anoncore.attacks.rows_counted import rows_counted
+from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.number import BUCKETS, Number
 from anoncore.base.score import Score
+from anoncore.base.showing import Result
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.membership import ColumnValues, count_pairs, count_tuples, draw_tuples, matching_buckets
@@ -66,7 +68,7 @@ MOST_WORDS = 32_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Membership:
+class Membership(Result):
     """The tuples that match at least one bucket: those of the table, and fake ones that hide them.
 
     Attributes
@@ -120,6 +122,7 @@ class Membership:
     method: str
 
 
+@checked
 def membership(
     release: Release,
     attributes: Collection[str] | None = None,

@@ -9,10 +9,12 @@ import numpy.typing as npt
 
 from anoncore.attacks.known_refusals import Beliefs, beliefs_by_refusals
 from anoncore.attacks.lift import interval_of_mean, right_guesses
+from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.number import Number
 from anoncore.base.progress import Progress, silent
 from anoncore.base.score import Score
+from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats
 from anoncore.privacy.refusals import Refusals
 from anoncore.release.release import Release
@@ -91,7 +93,7 @@ EXPOSED = replace(
 
 
 @dataclass(frozen=True, eq=False)
-class MinimalityAttack:
+class MinimalityAttack(Result):
     """What readers believe who know everybody's quasi-identifiers and class, the method and its requirements.
 
     Only values that need protection count; where only some do, they are one value, and all others are another.
@@ -115,7 +117,7 @@ class MinimalityAttack:
     lift : Score
         The difference of the two.
     interval : tuple of float
-        The 95 % interval of the lift, with classes as what is drawn.
+        The 95% interval of the lift, with classes as what is drawn.
     truth : Score
         The mean belief in the true value, beside the same.
     largest : Score
@@ -180,6 +182,7 @@ class MinimalityAttack:
         return self.probability[self.signature]
 
 
+@checked
 def minimality(
     release: Release, attribute: str, worlds: int = 1_000, seed: int = 0, progress: Progress | None = None
 ) -> MinimalityAttack:
@@ -279,8 +282,8 @@ def _refusals(release: Release) -> Refusals:
     if found is None:
         told = "The method of this release is not known" if method is None else f"{method.title} does not tell it"
         raise ReleaseError(
-            f"What a method refused to publish is followed for Mondrian, Incognito and local recoding. {told}, so the "
-            "minimality attack is not measured here."
+            f"What a method refused to publish is followed for Mondrian, Incognito, optimal and local recoding. "
+            f"{told}, so the minimality attack is not measured here."
         )
     assert isinstance(found, Refusals)
     return found

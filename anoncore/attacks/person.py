@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from anoncore.attacks.posterior import signature_posterior
 from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
@@ -14,7 +15,7 @@ WITHHELD = "not published"
 
 
 @dataclass(frozen=True, eq=False)
-class PersonView:
+class PersonView(Result):
     """One row of the table under one release.
 
     `published` has the text by which each quasi-identifier of the person is published, `group_size` the people of the

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anoncore.attacks.published_keys import Cells, Entries, exact_key, published_key
+from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Floats, Int64
@@ -30,6 +31,7 @@ class SignaturePosterior:
     signature: Int64
 
 
+@checked
 def sensitive_posterior(release: Release, attribute: str) -> Floats:
     """The belief p(t, s) that the person of row t has the sensitive value of code s.
 

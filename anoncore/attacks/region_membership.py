@@ -9,9 +9,11 @@ import numpy as np
 
 from anoncore.attacks.published_keys import published_key
 from anoncore.attacks.rows_counted import rows_counted
+from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
+from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats
 from anoncore.release.recoding import Generalized, GroupValues
 from anoncore.release.release import Release
@@ -44,7 +46,7 @@ REGION_BELIEF_MEAN = replace(
 
 
 @dataclass(frozen=True, eq=False)
-class RegionMembership:
+class RegionMembership(Result):
     """How sure an adversary is who takes a person that fits a published class for a member of the table.
 
     Attributes
@@ -84,6 +86,7 @@ class RegionMembership:
     notes: tuple[str, ...] = ()
 
 
+@checked
 def region_membership(release: Release) -> RegionMembership:
     """How well the regions of a generalized table hide who is in it.
 

@@ -8,9 +8,11 @@ import numpy as np
 
 from anoncore.attacks.population import population_sizes
 from anoncore.attacks.published_keys import published_key
+from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
+from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.rounding import lies_above
 from anoncore.release.release import Fragment, Release
@@ -103,7 +105,7 @@ _NUMBERS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Risk:
+class Risk(Result):
     """The risk of being found by one kind of adversary, beside what picking people at random gets.
 
     Attributes
@@ -141,7 +143,7 @@ class Risk:
 
 
 @dataclass(frozen=True, eq=False)
-class Reidentification:
+class Reidentification(Result):
     """The risk that people are found by their quasi-identifiers, under three kinds of adversary.
 
     A class is the records of a fragment with equal published quasi-identifiers.
@@ -207,6 +209,7 @@ class _Classes:
         return len(self.records) / float(self.people.sum())
 
 
+@checked
 def reidentification(release: Release, population: Microdata | None = None, threshold: float = 0.2) -> Reidentification:
     """How likely people are found in a release by their quasi-identifiers: prosecutor, journalist and marketer risk.
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from anoncore.base.showing import Result
+
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
+class Estimate(Result):
     """What a measure will say, as far as a part of its work tells.
 
     Attributes

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import ParameterError
 from anoncore.base.texts import listing, quoted
 
@@ -44,6 +45,11 @@ class Model(BaseModel):
             super().__init__(**fields)
         except ValidationError as error:
             raise ParameterError(f"{self.title}: {_sentence(error, names)}") from None
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **settings: Any) -> None:
+        super().__pydantic_init_subclass__(**settings)
+        checked_methods(cls)
 
     def replace(self, **changes: Any) -> Self:
         """The same model with some fields changed, checked again."""

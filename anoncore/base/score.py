@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from math import isnan
 from typing import Any, Self
 
 from anoncore.base.number import Bounds, Number
+from anoncore.base.showing import Lines, Result
+
+COMMON = ("entry", "baseline", "bounds", "unit", "meaning")
+"""What every score has; all else is a detail of its own."""
 
 
-class Score(float):
+class Score(Result, float):
     """The value of a measure: a float that says which measure it is, what it means and what it is to be compared with.
 
     Parameters
@@ -80,6 +85,28 @@ class Score(float):
         for key, detail in details.items():
             setattr(score, key, detail)
         return score
+
+    # It stands in lists, texts and sums as the number that it is.
+    __repr__ = float.__repr__
+
+    def _headline(self) -> str:
+        return f"{self.title}: {self._inline()}"
+
+    def _inline(self) -> str:
+        text = "no number" if isnan(self) else self.entry.text(self)
+        if self.baseline is None or isnan(self.baseline):
+            return text
+        return f"{text} (baseline {self.entry.text(self.baseline)})"
+
+    def _details(self) -> Iterator[tuple[str, Any]]:
+        yield from ((name, value) for name, value in vars(self).items() if name not in COMMON)
+
+    def _lines(self) -> Lines:
+        return [("meaning", self.meaning), *super()._lines()]
+
+    def _numbers(self) -> Iterator[tuple[str, float, float | None, str]]:
+        yield self.name, float(self), self.baseline, self.unit
+        yield from super()._numbers()
 
     def __getnewargs__(self) -> tuple[float, Number]:  # type: ignore[override]
         """What makes a copy, so that caches and processes can pass it on; the attributes follow as its state."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 MISSING_TEXT = "(missing)"
@@ -44,13 +43,12 @@ def quoted(value: Any) -> str:
 
 
 def share_text(share: float) -> str:
-    """A share in percent; rounding makes neither all nor nothing of it."""
-    percent = np.round(100 * share, 1)
-    if percent == 0 and share > 0:
-        return "less than 0.1%"
-    if percent == 100 and share < 1:
-        return "more than 99.9%"
-    return f"{percent:g}%"
+    """A share in percent with one decimal; rounding makes neither all nor nothing of it."""
+    # What is all or nothing but for the rounding of a sum is all or nothing.
+    if round(share, 9) in (0, 1):
+        return f"{share:.0%}".removeprefix("-")
+    text = f"{share:.1%}"
+    return {"0.0%": "less than 0.1%", "100.0%": "more than 99.9%"}.get(text, text)
 
 
 def listing(values: Sequence[Any], limit: int = 8) -> str:

@@ -67,7 +67,7 @@ def _run(arguments: argparse.Namespace) -> None:
         results = KeptResults(run.release)
         published = decided_columns(run.release, recipe, arguments.publish_untagged, results)
         earlier = earlier_entries(arguments, run.release, certificates)
-        tables = run.release.tables()
+        tables = run.release.pandas_tables()
     tell_reading(recipe)
     if certified:
         files = release_files(

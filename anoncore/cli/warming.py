@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from anoncore.kernels.compiled_code import folder_of_this_process
+from anoncore.kernels.compiled_code import folder_of_all
 from anoncore.warmup.tasks import left_tasks, run_task, tasks
 
 
@@ -27,5 +27,5 @@ def _warm_up(arguments: argparse.Namespace) -> int:
         n_failed += bool(problem)
     if len(wanted) < len(every):
         print(f"{len(every) - len(wanted)} of {len(every)} were compiled before.")
-    print(f"The compiled code lies in {folder_of_this_process()}.")
+    print(f"The compiled code lies in {folder_of_all().parent}.")
     return int(n_failed > 0)

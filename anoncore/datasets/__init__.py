@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from importlib import import_module
 
+from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError
 from anoncore.datasets.catalog import Loader, Table, Taxonomy
 from anoncore.datasets.description import described, listed, read_rows
@@ -44,6 +45,7 @@ class _Tables(Mapping[str, Table]):
 _TABLES = _Tables()
 
 
+@checked
 def tables() -> Mapping[str, Table]:
     """All built-in tables by name, in the order in which they are offered; the census-like table is the first.
 
@@ -63,6 +65,7 @@ def tables() -> Mapping[str, Table]:
     return _TABLES
 
 
+@checked
 def table(name: str) -> Table:
     """The built-in table of that name.
 
@@ -94,6 +97,7 @@ def table(name: str) -> Table:
     return _described(name)
 
 
+@checked
 def published_groups(name: str) -> tuple[int, ...]:
     """The group of each row in the anonymization that the paper itself publishes of a worked example.
 

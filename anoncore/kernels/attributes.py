@@ -74,3 +74,12 @@ def widest(widths: Floats) -> int:
         if reaches(widths[a], limit, ACCUMULATED):
             return a
     return 0
+
+
+@inner_kernel
+def largest_domain(attributes: Attributes) -> int:
+    """Number of codes of the attribute that has most."""
+    largest = 1
+    for a in range(attributes.form.shape[0]):
+        largest = max(largest, attributes.code_start[a + 1] - attributes.code_start[a])
+    return largest

@@ -1,9 +1,10 @@
-"""Where compiled kernels are kept on disk: one folder per user and per state of the kernels' sources.
+"""Where compiled kernels are kept on disk: one folder per user and per state of the sources that a kernel is made of.
 
 numba keeps compiled code beside the source and compares it with the function's own file only. Code that was inlined
-from another file would stay as it was after that file changed, and every clone, container or upgrade would compile
-anew. Here the name of the folder is a digest of all kernel sources instead. A change of any kernel leads to another
-folder, so that stale code is never found; two clones of the same sources share one folder, wherever they lie.
+from another file would stay as it was after that file changed, and every clone or container would compile anew. Here
+the name of the folder is a digest of the function's file and of all kernels that this file imports, directly or not.
+A change leads to another folder for whatever is made of the changed file, so that stale code is never found; whatever
+is not is found again, also by another clone or a newer version, wherever it lies.
 
 The compiler holds Python's lock for seconds, so that a process that answers people must not compile. It says so by
 `compile_elsewhere`, and whatever it needs that no folder has yet is asked of whom it named.
@@ -12,6 +13,7 @@ The compiler holds Python's lock for seconds, so that a process that answers peo
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import threading
 import time
@@ -31,17 +33,39 @@ from numba.core.registry import cpu_target
 from platformdirs import user_cache_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 FORGOTTEN_AFTER_DAYS = 30
 """Compiled code that nobody has loaded for so long is removed when other code is compiled for the first time."""
 
 
-def digest_of(folder: Path) -> str:
-    """A name for the present state of a folder's Python files: 16 hexadecimal digits of their names and contents."""
+KERNELS = Path(__file__).parent
+IMPORTED = re.compile(rb"^\s*from anoncore\.kernels\.(\w+) import", re.MULTILINE)
+"""How kernels are imported wherever functions are compiled; tests/kernels/test_compiled_code.py makes sure of it."""
+
+
+@cache
+def content_of(source: Path) -> bytes:
+    """The bytes of a file, read once in each process."""
+    return source.read_bytes()
+
+
+def sources_of(sources: Iterable[Path]) -> set[Path]:
+    """These files, and all kernels' files that they import, directly or not."""
+    needed, waiting = set(), list(sources)
+    while waiting:
+        source = waiting.pop()
+        if source not in needed:
+            needed.add(source)
+            waiting += [KERNELS / f"{name.decode()}.py" for name in IMPORTED.findall(content_of(source))]
+    return needed
+
+
+def digest_of(sources: Iterable[Path]) -> str:
+    """A name for the present state of these files and the kernels that they import: 16 hexadecimal digits."""
     digest = sha256()
-    for source in sorted(folder.glob("*.py")):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    for source in sorted(sources_of(sources), key=lambda source: (source.name, content_of(source))):
+        digest.update(source.name.encode() + b"\0" + content_of(source) + b"\0")
     return digest.hexdigest()[:16]
 
 
@@ -73,14 +97,14 @@ def prepared(folder: Path, digest: str) -> Path:
 
 
 @cache
-def folder_of_this_process() -> Path:
-    """The folder that this process reads compiled code from and writes it to.
+def folder_of(*sources: Path) -> Path:
+    """The folder that this process reads the compiled code of these files from and writes it to.
 
     Where the user's cache cannot be written, it is a new temporary folder that only this user can read: compiled code
     is loaded without further checks, so it must never come from a place that others can write to. The processes that
     this one starts share it.
     """
-    digest = digest_of(Path(__file__).parent)
+    digest = digest_of(sources)
     try:
         return prepared(root(), digest)
     except OSError:
@@ -88,16 +112,15 @@ def folder_of_this_process() -> Path:
         return prepared(root(), digest)
 
 
+def folder_of_all() -> Path:
+    """The folder that stands for the present state of all kernels."""
+    return folder_of(*KERNELS.glob("*.py"))
+
+
 @cache
 def made(folder: str) -> None:
     """Make a folder, once in each process."""
     os.makedirs(folder, exist_ok=True)
-
-
-@cache
-def stamp_of(source: Path) -> str:
-    """A digest of one file, read once in each process."""
-    return sha256(source.read_bytes()).hexdigest()
 
 
 class CompiledCode(_CacheLocator):  # type: ignore[misc]
@@ -107,7 +130,7 @@ class CompiledCode(_CacheLocator):  # type: ignore[misc]
         self._line = function.__code__.co_firstlineno
         self._source = Path(source)
         # Two files of one name in different packages must not share compiled code.
-        self._folder = folder_of_this_process() / function.__module__.rpartition(".")[0]
+        self._folder = folder_of(self._source) / function.__module__.rpartition(".")[0]
 
     @classmethod
     def from_function(cls, function: Any, source: str) -> CompiledCode:
@@ -121,8 +144,8 @@ class CompiledCode(_CacheLocator):  # type: ignore[misc]
         return str(self._folder)
 
     def get_source_stamp(self) -> str:
-        """A digest of the function's own file, for functions that are defined outside the folder of the kernels."""
-        return stamp_of(self._source)
+        """What tells states of the source apart within the folder: nothing does, the folder is of one state."""
+        return self._folder.parent.name
 
     def get_disambiguator(self) -> str:
         """What tells functions of one name in one file apart: their line."""

@@ -16,12 +16,15 @@ import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.foreground_circle import POINTS, WIDTH, expect_around
 from anoncore.kernels.foreground_worlds import expected_counts
 from anoncore.kernels.sorting import filled_with, sort_in_place
 
 LOG_RANGE = 280.0
 """Numbers of ways, and products of odds, stay below e^280 each: their products are far inside the range of a double."""
 TINY, HUGE = 1e-250, 1e250
+MANY = 32
+"""From so many people with x on, a sum around a circle is quicker than multiplying three polynomials or more."""
 
 
 class Compositions(NamedTuple):
@@ -274,25 +277,25 @@ def room(cases: Cases) -> int:
 def expect(
     cases: Cases,
     occurring: Int64,
-    first: int,
-    last: int,
     share: Floats,
     expected: Floats,
-    weights: Floats,
+    log_weights: Floats,
     work: Floats,
+    weigh: bool,
 ) -> None:
-    """Write how many people of each entry are expected to have x, for the cases occurring[first:last] one by one.
+    """Write how many people of each entry are expected to have x, for the cases `occurring` one by one.
 
     `share` float (m + 1,): that of x in each signature. `expected` float has the entries of these cases one after the
-    other. `weights` float (last - first,) gets the weight of all possible worlds of each case, in units of the world
-    in which nobody has x whose share is not 1, or NaN where that is out of the range of a double (`log_weight` of
-    `foreground_worlds` gives its logarithm). `work` float has the size that `room` says.
+    other. `log_weights` float, of one number a case, gets with `weigh` the logarithm of the weight of all possible
+    worlds, in units of the world in which nobody has x whose share is not 1, else 0. It gets NaN where the shares may
+    contradict the case, and where only `log_weight` of `foreground_worlds` can tell. `work` float has the size that
+    `room` says.
     """
     # Fields are taken out of their tuple once: to hand a tuple to a function for every case would take longer than
     # the rest.
     start, classes, counts = cases.start, cases.classes, cases.counts
     composition, people_with_x, ways_start, ways = cases.composition, cases.n, cases.ways_start, cases.ways
-    odds = np.empty(share.shape[0])
+    odds, points = np.empty(share.shape[0]), np.empty((WIDTH, POINTS))
     low, high = 1.0, 1.0
     for i in range(share.shape[0]):
         odds[i] = share[i] / (1.0 - share[i])
@@ -301,10 +304,10 @@ def expect(
     # Up to so many people with x products of the odds stay far inside the range of a double. Odds may be infinite.
     farthest = LOG_RANGE / (np.log(high) - np.log(low) + 1e-9)
     at = 0
-    for i in range(first, last):
+    for i in range(occurring.shape[0]):
         case = occurring[i]
         begin, end = start[composition[case]], start[composition[case] + 1]
-        n, total = people_with_x[case], 0.0
+        n, total, log_weights[i] = people_with_x[case], 0.0, np.nan
         if n == 1:
             # One person has x: each with a probability in proportion to their odds.
             for e in range(begin, end):
@@ -313,7 +316,7 @@ def expect(
             if TINY < total < HUGE:
                 for e in range(end - begin):
                     expected[at + e] /= total
-        elif n <= farthest and ways_start[case + 1] > ways_start[case]:
+        elif n <= farthest and ways_start[case + 1] > ways_start[case] and (end - begin == 2 or n < MANY):
             if end - begin == 2:
                 one, two = odds[classes[begin]], odds[classes[begin + 1]]
                 if one > 0.0 and two > 0.0:
@@ -332,14 +335,50 @@ def expect(
                         k += 1
                     expected[at] = in_one / total
                     expected[at + 1] = in_two / total
+            elif end - begin == 3:
+                here = expected[at : at + 3]
+                total = _expect_three(
+                    classes[begin:end], counts[begin:end], n, ways[ways_start[case] :], odds, here, work
+                )
             else:
                 total = _expect_many(classes, counts, begin, end, n, ways, ways_start[case], odds, expected, at, work)
         if TINY < total < HUGE:
-            weights[i - first] = total
-        else:
-            weights[i - first] = np.nan
+            log_weights[i] = np.log(total) if weigh else 0.0
+        elif n > 1:
+            here = expected[at : at + end - begin]
+            log_weights[i] = expect_around(odds, classes[begin:end], counts[begin:end], n, here, points, weigh)
+        if np.isnan(log_weights[i]):
             expected_counts(share, classes[begin:end], counts[begin:end], n, -1, expected[at : at + end - begin])
         at += end - begin
+
+
+@inner_kernel
+def _expect_three(
+    classes: Int32, counts: Int64, n: int, ways: Floats, odds: Floats, expected: Floats, work: Floats
+) -> float:
+    """The same for one case of three entries, by a sum over how many people of each have x; returns the weight."""
+    width, ways_at = n + 1, 0
+    for e in range(3):
+        power = 1.0
+        for k in range(min(counts[e], n) + 1):
+            work[e * width + k] = ways[ways_at + k] * power
+            power *= odds[classes[e]]
+        ways_at += min(counts[e], n) + 1
+    total, in_one, in_two, in_three = 0.0, 0.0, 0.0, 0.0
+    for i in range(max(0, n - counts[1] - counts[2]), min(counts[0], n) + 1):
+        rest, worlds, with_two, with_three = n - i, 0.0, 0.0, 0.0
+        for j in range(max(0, rest - counts[2]), min(counts[1], rest) + 1):
+            world = work[width + j] * work[2 * width + rest - j]
+            worlds += world
+            with_two += j * world
+            with_three += (rest - j) * world
+        weight = work[i]
+        total += weight * worlds
+        in_one += i * (weight * worlds)
+        in_two += weight * with_two
+        in_three += weight * with_three
+    expected[0], expected[1], expected[2] = in_one / total, in_two / total, in_three / total
+    return total
 
 
 @inner_kernel

@@ -150,15 +150,15 @@ def _case_probabilities(cases: Cases, held: Occurrences, shares: Floats) -> tupl
     for value in range(shares.shape[0]):
         most = max(most, begins[value_start[value + 1]] - begins[value_start[value]])
     probability, contradicted = np.empty(begins[-1]), 0
-    expected, weights, work = np.empty(most), np.empty(occurring.shape[0]), np.empty(room(cases))
+    expected, log_weights, work = np.empty(most), np.empty(occurring.shape[0]), np.empty(room(cases))
     for value in range(shares.shape[0]):
         first, last = value_start[value], value_start[value + 1]
-        expect(cases, occurring, first, last, shares[value], expected, weights, work)
+        expect(cases, occurring[first:last], shares[value], expected, log_weights, work, False)
         at = 0
         for i in range(first, last):
             case = occurring[i]
             begin, end = start[composition[case]], start[composition[case] + 1]
-            if np.isnan(weights[i - first]):
+            if np.isnan(log_weights[i - first]):
                 weight = log_weight(shares[value], classes[begin:end], counts[begin:end], n[case])
                 contradicted += groups[i] if weight == -np.inf else 0
             for e in range(begin, end):

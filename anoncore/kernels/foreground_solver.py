@@ -28,6 +28,8 @@ NOBODY = 1e-100
 """A share below this counts as 0."""
 PLAIN_STEPS = 20
 """Steps of expectation-maximization before the first jump: the first ones bend most, and choose between solutions."""
+FIRST_STEPS = 6
+"""The same before the first jump to where the path seems to end, which must prove to be its end."""
 SHORTEST = 2.0
 """Steps that the first jump takes at most, and those after a jump that was not kept."""
 GROWTH = 2.0
@@ -38,6 +40,10 @@ FARTHEST = 1.0
 """Largest change of any log-odds in a jump."""
 STRAIGHT = 0.03
 """Largest difference between the step after a jump and the predicted one, as a share of the step before the jump."""
+FITTING = 0.1
+"""Largest step at what seems to be the limit, as a share of the first of the three steps that lead there."""
+SEPARATE = 1e-8
+"""Squared sine of the angle between two steps from which on they tell of two directions, and not only of rounding."""
 ROUNDING = 1e-15
 LOG_ROUNDING = 1e-9
 LIKELIHOOD_ROUNDING = 1e-13
@@ -62,14 +68,14 @@ class Unknowns(NamedTuple):
 class Workspace(NamedTuple):
     """Memory that every step uses again.
 
-    `share`, `with_x` float (m + 1,): share and expected rows with x of each signature. `expected`, `weights`, `work`:
-    see `expect`.
+    `share`, `with_x` float (m + 1,): share and expected rows with x of each signature. `expected`, `log_weights` and
+    `work`: see `expect`.
     """
 
     share: Floats
     with_x: Floats
     expected: Floats
-    weights: Floats
+    log_weights: Floats
     work: Floats
 
 
@@ -90,7 +96,7 @@ def _step(cases: Cases, unknowns: Unknowns, f: Floats, updated: Floats, memory: 
 
     With `weigh` it returns how likely the published numbers of x are at f: a logarithm, up to a constant.
     """
-    share, with_x, expected, weights = memory.share, memory.with_x, memory.expected, memory.weights
+    share, with_x, expected, log_weights = memory.share, memory.with_x, memory.expected, memory.log_weights
     start, composition, classes, counts = cases.start, cases.composition, cases.classes, cases.counts
     occurring, groups, alike, people = unknowns.case, unknowns.groups, unknowns.alike, unknowns.people
     m, u, likelihood = alike.shape[0] - 1, people.shape[0], 0.0
@@ -100,15 +106,15 @@ def _step(cases: Cases, unknowns: Unknowns, f: Floats, updated: Floats, memory: 
         with_x[i] = unknowns.certain[i]
         if weigh and i < m and 0.0 < share[i] < 1.0:
             likelihood += with_x[i] * _log_odds(share[i])
-    expect(cases, occurring, 0, occurring.shape[0], share, expected, weights, memory.work)
+    expect(cases, occurring, share, expected, log_weights, memory.work, weigh)
     at = 0
     for i in range(occurring.shape[0]):
         begin, end = start[composition[occurring[i]]], start[composition[occurring[i]] + 1]
         for e in range(begin, end):
             with_x[classes[e]] += groups[i] * expected[at + e - begin]
         at += end - begin
-        if weigh and not np.isnan(weights[i]):
-            likelihood += groups[i] * np.log(weights[i])
+        if weigh and not np.isnan(log_weights[i]):
+            likelihood += groups[i] * log_weights[i]
         elif weigh:
             likelihood += groups[i] * log_weight(share, classes[begin:end], counts[begin:end], cases.n[occurring[i]])
     for i in range(u):
@@ -243,8 +249,10 @@ def _fixed_point(
     scheme S3, Varadhan and Roland, Scand. J. Stat. 2008) jumps ahead along its path: two steps show the direction and
     how it bends, and where they seem to lead. A jump is kept only if it stays on the path as far as can be seen: no
     odds change by more than a factor e, the step after the jump is the one that three plain steps predict, and the
-    likelihood has not fallen. Jumps begin short and grow longer while they are kept. `is_open`: whether signatures may
-    be alike; then it returns -1 steps after a first one that leaves this open.
+    likelihood has not fallen. Jumps begin short and grow longer while they are kept. Where three steps shrink by
+    constant factors, it jumps to the limit that these lead to instead, and keeps that only if hardly any step is left
+    there; after each such jump that was not kept it waits twice as long with the next. `is_open`: whether signatures
+    may be alike; then it returns -1 steps after a first one that leaves this open.
     """
     u = unknowns.people.shape[0]
     points = np.empty((7, u + 1))
@@ -252,30 +260,42 @@ def _fixed_point(
         _copy(f, points[i])
     path, jump, landed = points[:4, :u], points[JUMP], points[LANDED]
     steps, change, stretch, longest, before = 0, np.inf, 0.0, SHORTEST, 0.0
+    is_early, to_limit, waiting, pause = True, False, 0, 1
     # Each step leads from one point to the next. There is one call of it, because every call is compiled anew into
     # this function.
     source = NOW
     while steps < limit:
-        weigh = source == LANDED or (source == NOW and steps + 1 >= PLAIN_STEPS)
+        weigh = source == LANDED or (source == NOW and steps + 1 >= FIRST_STEPS)
         likelihood = _step(cases, unknowns, points[source], points[source + 1, :u], memory, weigh)
         steps += 1
         is_kept = False
         if source == SECOND:
+            waiting -= 1
+            to_limit = waiting < 0 and _jump_to_limit(path, jump)
             source = JUMP
+            if is_early and not to_limit:
+                _copy(points[THIRD], points[NOW])
+                source = NOW
             continue
         if source in (JUMP, LANDED):
             # The step from where the jump landed tells how likely that is, and begins the next round if it is kept.
             # Every group adds to the sum, so its rounding is in proportion to the sum.
-            if source == JUMP and _is_straight(path, stretch, jump, landed):
-                source = LANDED
-                continue
+            if source == JUMP:
+                is_there = to_limit and _distance(landed, jump) <= FITTING * _distance(path[1], path[0])
+                if is_there or (not to_limit and _is_straight(path, stretch, jump, landed)):
+                    source = LANDED
+                    continue
             is_kept = source == LANDED and likelihood >= before - LIKELIHOOD_ROUNDING * abs(before)
             source = NOW
             if not is_kept:
-                longest = max(SHORTEST, stretch / GROWTH)
+                if to_limit:
+                    waiting, pause = pause, 2 * pause
+                else:
+                    longest = max(SHORTEST, stretch / GROWTH)
                 _copy(points[THIRD], points[NOW])
                 continue
-            longest = max(longest, GROWTH * stretch)
+            if not to_limit:
+                longest = max(longest, GROWTH * stretch)
             _copy(landed, points[NOW])
             _copy(points[LANDED + 1], points[FIRST])
         if source == NOW:
@@ -285,10 +305,14 @@ def _fixed_point(
                 return points[FIRST].copy(), -1, change
             if change <= tolerance:
                 return points[FIRST].copy(), steps, change
-            if steps < PLAIN_STEPS:
+            if steps < FIRST_STEPS:
                 _copy(points[FIRST], points[NOW])
             else:
                 source = FIRST
+            continue
+        is_early = steps < PLAIN_STEPS
+        if is_early:
+            source = SECOND
             continue
         stretch = _jump(path, longest, jump)
         if stretch == 0.0:
@@ -327,6 +351,45 @@ def _jump(path: Floats, longest: float, jump: Floats) -> float:
             return stretch
         stretch *= SHORTENING
     return 0.0
+
+
+@inner_kernel
+def _jump_to_limit(path: Floats, jump: Floats) -> bool:
+    """Write where the path ends if its steps shrink by two constant factors; nothing, and False, if it may not end.
+
+    Steps that are sums of two geometric series satisfy step(i + 2) = p step(i + 1) + q step(i), and the factors of the
+    series are the roots of z^2 = p z + q; where one series is all there is, q is 0. Near the maximum of the likelihood
+    to which expectation-maximization leads, all factors lie in [0, 1); near a saddle that it leaves, one is above 1.
+    """
+    first, second, both, first_third, second_third = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(path.shape[1]):
+        r, v, w = path[1, i] - path[0, i], path[2, i] - path[1, i], path[3, i] - path[2, i]
+        first += r * r
+        second += v * v
+        both += r * v
+        first_third += r * w
+        second_third += v * w
+    if second <= 0.0:
+        return False
+    p, q = second_third / second, 0.0
+    separate = first * second - both * both
+    if separate > SEPARATE * first * second:
+        p = (first * second_third - both * first_third) / separate
+        q = (second * first_third - both * second_third) / separate
+    if not (0.0 <= p < 2.0 and q <= 0.0 and p * p + 4.0 * q >= 0.0 and p + q < 1.0):
+        return False
+    # How much of the last step, and of the one before, all further steps add up to.
+    of_last, of_before = (p + q) / (1.0 - p - q), q / (1.0 - p - q)
+    for i in range(path.shape[1]):
+        limit = path[3, i] + of_last * (path[3, i] - path[2, i]) + of_before * (path[2, i] - path[1, i])
+        is_inside = 0.0 < path[3, i] < 1.0
+        if is_inside and not (0.0 < limit < 1.0 and abs(_log_odds(limit) - _log_odds(path[3, i])) <= FARTHEST):
+            return False
+    for i in range(path.shape[1]):
+        jump[i] = path[3, i]
+        if 0.0 < path[3, i] < 1.0:
+            jump[i] += of_last * (path[3, i] - path[2, i]) + of_before * (path[2, i] - path[1, i])
+    return True
 
 
 @inner_kernel

@@ -1,4 +1,4 @@
-"""Rolling groups up to a coarser generalization, and checking whether they satisfy the requirements.
+"""Grouping a table at a combination of levels, and checking whether its groups satisfy the requirements.
 
 Instead of rows, the search keeps entries: rows with equal (generalized) quasi-identifiers and equal sensitive values
 are one entry with a weight. Coarser groups are made of the entries of finer ones, so the table is read only once.
@@ -9,6 +9,10 @@ are one entry with a weight. Coarser groups are made of the entries of finer one
   combination of values, and those of one person follow each other.
 - `weight` int64 (n_entries,): number of rows of each entry.
 - `starts` int64 (n_groups + 1,): group g is the entries `starts[g]`..`starts[g + 1]` - 1.
+- `group` int32 (n_entries,): group of every entry, from 0 without gaps, in the order in which groups are met.
+- `counts` int64 (n_counts,): memory for counts of sensitive values, laid out as in `KernelChecks`; all 0 between
+  groups.
+- `last` int64 (n_counts,): memory for the person who was counted last with each value, where people are counted.
 
 Source: LeFevre, DeWitt and Ramakrishnan, Incognito, SIGMOD 2005.
 """
@@ -20,6 +24,14 @@ import numpy as np
 from anoncore.kernels.arrays import Bools, Int32, Int64
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.sorting import filled_with
+
+LARGEST_KEY = 2**62
+"""Keys stay below this number, so that they never outgrow int64."""
+DENSE = 4
+"""Keys per entry up to which a table with a place for every key is cheaper than hashing."""
+MIXER = np.uint64(0x9E3779B97F4A7C15)
+"""Odd number near 2^64 divided by the golden ratio: the high bits of its product with a key spread well."""
 
 
 @kernel
@@ -61,25 +73,172 @@ def roll_up(
 
 
 @inner_kernel
-def _people_hold(checks: KernelChecks, combinations: Int32, person: Int32, sensitive: Int32, starts: Int64) -> Bools:
-    """`holding` where people are counted; a person's entries follow each other in each group."""
-    result = np.empty(starts.shape[0] - 1, np.bool_)
+def _numbered_densely(key: Int64, capacity: int, group: Int32) -> int:
+    """Number the keys, all below `capacity`, by a table with a place for every key; returns how many there are."""
+    number = filled_with(capacity, -1)
+    n_groups = 0
+    for entry in range(key.shape[0]):
+        if number[key[entry]] < 0:
+            number[key[entry]] = n_groups
+            n_groups += 1
+        group[entry] = number[key[entry]]
+    return n_groups
+
+
+@inner_kernel
+def _numbered_by_hash(key: Int64, group: Int32) -> int:
+    """Number the keys by a hash table at most half full, whose places are tried one after the other."""
+    bits = 1
+    while (1 << bits) < 2 * key.shape[0]:
+        bits += 1
+    shift, mask = np.uint64(64 - bits), (1 << bits) - 1
+    held = filled_with(1 << bits, -1)
+    first = np.empty(key.shape[0], np.int64)
+    n_groups = 0
+    for entry in range(key.shape[0]):
+        wanted = key[entry]
+        slot = np.int64((np.uint64(wanted) * MIXER) >> shift)
+        while held[slot] >= 0 and first[held[slot]] != wanted:
+            slot = (slot + 1) & mask
+        if held[slot] < 0:
+            held[slot] = n_groups
+            first[n_groups] = wanted
+            n_groups += 1
+        group[entry] = held[slot]
+    return n_groups
+
+
+@kernel
+def entry_groups(
+    codes: Int32, columns: Int64, number: Int32, number_start: Int64, n_numbers: Int64
+) -> tuple[Int32, int]:
+    """The groups of entries with equal generalized values, and how many groups there are.
+
+    `codes` int32 (n_attributes, n_entries) has a row per attribute. Of attribute `columns[i]`, the generalized value of
+    code c has the number `number[number_start[i] + c]`, which is below `n_numbers[i]`. The numbers of all attributes
+    are the digits of a key, so that entries are told apart by one comparison.
+    """
+    n_entries = codes.shape[1]
+    key, capacity = np.zeros(n_entries, np.int64), 1
+    group = np.zeros(n_entries, np.int32)
+    for i in range(columns.shape[0]):
+        if capacity > LARGEST_KEY // n_numbers[i]:
+            capacity = _numbered_by_hash(key, group)
+            for entry in range(n_entries):
+                key[entry] = group[entry]
+        own = codes[columns[i]]
+        for entry in range(n_entries):
+            key[entry] = key[entry] * n_numbers[i] + number[number_start[i] + own[entry]]
+        capacity *= n_numbers[i]
+    if capacity <= DENSE * n_entries:
+        return group, _numbered_densely(key, capacity, group)
+    return group, _numbered_by_hash(key, group)
+
+
+@kernel
+def rows_in_small_groups(group: Int32, n_groups: int, weight: Int64, minimum_rows: int) -> int:
+    """Number of rows in groups that have fewer rows than the minimum."""
+    sizes = np.zeros(n_groups, np.int64)
+    for entry in range(group.shape[0]):
+        sizes[group[entry]] += weight[entry]
+    rows = 0
+    for size in sizes:
+        if size < minimum_rows:
+            rows += int(size)
+    return rows
+
+
+@kernel
+def every_group_holds(
+    checks: KernelChecks,
+    combinations: Int32,
+    person: Int32,
+    group: Int32,
+    n_groups: int,
+    sensitive: Int32,
+    weight: Int64,
+) -> bool:
+    """Whether every group satisfies every check; it stops at the first that does not.
+
+    Entries come in any order of their groups, but by ascending `sensitive`, so that the entries of a person stay
+    together inside each group.
+    """
+    if rows_in_small_groups(group, n_groups, weight, checks.minimum_rows) > 0:
+        return False
+    values, rows, starts = _by_group(group, n_groups, sensitive, weight)
     counts = np.zeros(checks.count_start[-1], np.int64)
-    # Who was counted last with each value: as a person's entries follow each other, that tells whether they were yet.
-    last = np.full(checks.count_start[-1], -1, np.int64)
-    for group in range(result.shape[0]):
-        counts[:] = 0
-        last[:] = -1
-        n_people, before = 0, -1
-        for entry in range(starts[group], starts[group + 1]):
-            combination = sensitive[entry]
-            n_people += person[combination] != before
-            before = person[combination]
-            for column in range(combinations.shape[1]):
-                cell = checks.count_start[column] + combinations[combination, column]
-                counts[cell] += last[cell] != before
-                last[cell] = before
-        result[group] = all_hold(checks, counts, n_people)
+    last = filled_with(checks.count_start[-1], -1)
+    for g in range(n_groups):
+        if not _group_holds(checks, combinations, person, values, rows, starts[g], starts[g + 1], counts, last):
+            return False
+    return True
+
+
+@kernel
+def groups_holding(
+    checks: KernelChecks,
+    combinations: Int32,
+    person: Int32,
+    group: Int32,
+    n_groups: int,
+    sensitive: Int32,
+    weight: Int64,
+) -> Bools:
+    """Whether each group satisfies every check, bool (n_groups,); entries come as for `every_group_holds`."""
+    values, rows, starts = _by_group(group, n_groups, sensitive, weight)
+    return holding(checks, combinations, person, values, rows, starts)
+
+
+@inner_kernel
+def _by_group(group: Int32, n_groups: int, sensitive: Int32, weight: Int64) -> tuple[Int32, Int64, Int64]:
+    """`sensitive` and `weight` group by group, and `starts`; inside a group entries keep their order."""
+    # Sorting would cost O(n log n); placing every entry behind those of its group costs O(n).
+    starts = np.zeros(n_groups + 1, np.int64)
+    for entry in range(group.shape[0]):
+        starts[group[entry] + 1] += 1
+    for g in range(n_groups):
+        starts[g + 1] += starts[g]
+    filled = starts.copy()
+    values, rows = np.empty(group.shape[0], np.int32), np.empty(group.shape[0], np.int64)
+    for entry in range(group.shape[0]):
+        place = filled[group[entry]]
+        filled[group[entry]] += 1
+        values[place], rows[place] = sensitive[entry], weight[entry]
+    return values, rows, starts
+
+
+@inner_kernel
+def _group_holds(
+    checks: KernelChecks,
+    combinations: Int32,
+    person: Int32,
+    sensitive: Int32,
+    weight: Int64,
+    begin: int,
+    end: int,
+    counts: Int64,
+    last: Int64,
+) -> bool:
+    """Whether the group of entries begin..end-1 satisfies every check; a person's entries follow each other in it."""
+    of_people = person.shape[0] > 0
+    size, before = 0, -1
+    for entry in range(begin, end):
+        combination = sensitive[entry]
+        now = person[combination] if of_people else entry
+        # A person counts once in the group and once for each value, a row as often as it stands there.
+        rows = 1 if of_people else weight[entry]
+        size += rows if now != before else 0
+        before = now
+        for column in range(combinations.shape[1]):
+            cell = checks.count_start[column] + combinations[combination, column]
+            counts[cell] += rows if not of_people or last[cell] != now else 0
+            last[cell] = now
+    result = all_hold(checks, counts, size)
+    # Only what was counted is set back: an attribute may have many more values than a group.
+    for entry in range(begin, end):
+        for column in range(combinations.shape[1]):
+            cell = checks.count_start[column] + combinations[sensitive[entry], column]
+            counts[cell], last[cell] = 0, -1
     return result
 
 
@@ -92,18 +251,11 @@ def holding(
     `combinations` int32 (n_combinations, n_columns) has the sensitive codes of each combination, and `person` int32
     (n_combinations,) its person; no entries where rows are counted.
     """
-    if person.shape[0] > 0:
-        return _people_hold(checks, combinations, person, sensitive, starts)
     result = np.empty(starts.shape[0] - 1, np.bool_)
     counts = np.zeros(checks.count_start[-1], np.int64)
+    last = filled_with(checks.count_start[-1], -1)
     for group in range(result.shape[0]):
-        size = 0
-        for entry in range(starts[group], starts[group + 1]):
-            size += weight[entry]
-            for column in range(combinations.shape[1]):
-                counts[checks.count_start[column] + combinations[sensitive[entry], column]] += weight[entry]
-        result[group] = all_hold(checks, counts, size)
-        for entry in range(starts[group], starts[group + 1]):
-            for column in range(combinations.shape[1]):
-                counts[checks.count_start[column] + combinations[sensitive[entry], column]] = 0
+        result[group] = _group_holds(
+            checks, combinations, person, sensitive, weight, starts[group], starts[group + 1], counts, last
+        )
     return result

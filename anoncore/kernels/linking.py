@@ -19,6 +19,9 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.environment import lookup_environment
 
+from anoncore.kernels.inference import remembered_calls
+from anoncore.kernels.lowering import borrow
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -130,6 +133,13 @@ def _with_late_libraries(codegen: Any) -> Iterator[None]:
 class KernelCompiler(Compiler):  # type: ignore[misc]
     """numba's compiler, which leaves functions that only kernels call in the intermediate language."""
 
+    def define_pipelines(self) -> list[Any]:
+        """The steps from Python to machine code."""
+        pipelines: list[Any] = super().define_pipelines()
+        for steps in pipelines:
+            borrow(steps)
+        return pipelines
+
     def _compile_core(self) -> Any:
-        with _with_late_libraries(self.state.targetctx.codegen()):
+        with _with_late_libraries(self.state.targetctx.codegen()), remembered_calls():
             return super()._compile_core()

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
-from anoncore.kernels.attributes import HIERARCHY, NUMBER, Attributes, width
+from anoncore.kernels.attributes import HIERARCHY, NUMBER, Attributes, largest_domain, width
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.sorting import filled_with, kth_smallest, stable_positions, taken
@@ -81,8 +81,11 @@ def rounded(apart: float) -> float:
 
 
 @inner_kernel
-def center(space: Space, rows: Int64) -> Floats:
-    """The average of the rows, a point (d,): mean of numbers, most frequent category (the lowest code of several)."""
+def center(space: Space, rows: Int64, count: Int64) -> Floats:
+    """The average of the rows, a point (d,): mean of numbers, most frequent category (the lowest code of several).
+
+    `count` int64 (at least as many as any attribute has codes,) is memory: all 0 before and after.
+    """
     attributes, point = space.attributes, space.point
     d = point.shape[1]
     average = np.zeros(d)
@@ -92,24 +95,27 @@ def center(space: Space, rows: Int64) -> Floats:
                 average[a] += point[row, a]
             average[a] /= rows.shape[0]
         else:
-            count = np.zeros(attributes.code_start[a + 1] - attributes.code_start[a], np.int64)
             for row in rows:
                 count[int(point[row, a])] += 1
-            most = 0
-            for code in range(count.shape[0]):
-                if count[code] > count[most]:
-                    most = code
+            most, largest = 0, np.int64(0)
+            for row in rows:
+                code = int(point[row, a])
+                if count[code] > largest or (count[code] == largest and code < most):
+                    most, largest = code, count[code]
+            for row in rows:
+                count[int(point[row, a])] = 0
             average[a] = most
     return average
 
 
 @kernel
 def centers(space: Space, order: Int64, starts: Int64) -> Floats:
-    """The average of every cluster, (n_clusters, d); rows of cluster c are `order[starts[c]:starts[c + 1]]`."""
+    """The average of every cluster, (d, n_clusters); rows of cluster c are `order[starts[c]:starts[c + 1]]`."""
     n = starts.shape[0] - 1
-    averages = np.empty((n, space.point.shape[1]))
+    averages = np.empty((space.point.shape[1], n))
+    count = np.zeros(largest_domain(space.attributes), np.int64)
     for c in range(n):
-        averages[c] = center(space, order[starts[c] : starts[c + 1]])
+        averages[:, c] = center(space, order[starts[c] : starts[c + 1]], count)
     return averages
 
 
@@ -173,11 +179,11 @@ def mdav(space: Space, rows: Int64, k: int, sensitive: Int32, checks: KernelChec
     fewer than 2k rows are one cluster. With checks (k-anonymity first), a cluster that fails them exchanges rows for
     the next nearest ones. Time O(n^2 d / k).
     """
-    left = rows.copy()
+    left, count = rows.copy(), np.zeros(largest_domain(space.attributes), np.int64)
     # -1: the next cluster begins at the row farthest from the average; else at the row farthest from row `seed`.
     seed = -1
     while left.shape[0] > 0:
-        origin = center(space, left) if seed < 0 else space.point[seed]
+        origin = center(space, left, count) if seed < 0 else space.point[seed]
         chosen = farthest_row(space, left, origin)
         seed = chosen if seed < 0 else -1
         if left.shape[0] < 2 * k:
@@ -240,10 +246,10 @@ def draw_strata(space: Space, rows: Int64, stratum: Int32, n_strata: int, middle
     `stratum` int32 (n_rows,), 0..n_strata-1. The stratum `middle` may have more rows than the others: then clusters
     take two of it while it has.
     """
-    left = rows.copy()
+    left, count = rows.copy(), np.zeros(largest_domain(space.attributes), np.int64)
     seed = -1
     while left.shape[0] > 0:
-        origin = center(space, left) if seed < 0 else space.point[seed]
+        origin = center(space, left, count) if seed < 0 else space.point[seed]
         chosen = farthest_row(space, left, origin)
         seed = chosen if seed < 0 else -1
         nearest, least = filled_with(n_strata, -1), np.empty(n_strata, np.float64)

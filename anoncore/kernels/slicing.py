@@ -229,10 +229,10 @@ def split_holds(
             total += mass
             if table.protected[entry]:
                 largest = max(largest, mass)
-        if distinct:
-            if lies_below(values, l):
-                return False
-        elif lies_above(largest * l, total, ACCUMULATED):
+        fails = lies_below(values, l) if distinct else lies_above(largest * l, total, ACCUMULATED)
+        if fails:
+            # The next split of the bucket that is tried most likely fails for the same people, so they come first then.
+            masses.touched[i], masses.touched[0] = masses.touched[0], t
             return False
     return True
 
@@ -254,12 +254,15 @@ def replace(
         right = degree(table, masses, t, RIGHT, n_right, distinct) if n > 0 else 0.0
         total = 0.0
         for entry in range(table.entry_start[t], table.entry_start[t + 1]):
-            high, low = masses.high[entry], masses.low[entry]
-            high, low = _add(high, low, -weight(table, masses, entry, WHOLE, n, whole, distinct))
-            high, low = _add(high, low, weight(table, masses, entry, LEFT, n_left, left, distinct))
-            high, low = _add(high, low, weight(table, masses, entry, RIGHT, n_right, right, distinct))
-            masses.high[entry], masses.low[entry] = high, low
-            total += high
+            before = weight(table, masses, entry, WHOLE, n, whole, distinct)
+            if before > 0.0 or n == 0:
+                # A value that the bucket lacks is in neither side, so nothing changes.
+                high, low = masses.high[entry], masses.low[entry]
+                high, low = _add(high, low, -before)
+                high, low = _add(high, low, weight(table, masses, entry, LEFT, n_left, left, distinct))
+                high, low = _add(high, low, weight(table, masses, entry, RIGHT, n_right, right, distinct))
+                masses.high[entry], masses.low[entry] = high, low
+            total += masses.high[entry]
         masses.peak[t] = max(masses.peak[t], total)
         smallest = min(smallest, total / masses.peak[t])
     return smallest

@@ -6,7 +6,6 @@ An exchange swaps two rows of one bucket between their classes, so that no class
 - `sensitive` int32 (n_rows, n_sensitive): codes of the sensitive attributes that the checks count.
 - `members` int64 (n_members,): row numbers of the class at hand.
 - `counts` int64 (n_counts,): memory for counts of sensitive values, laid out as in `KernelChecks`.
-- `seen` int64 (n_codes,): memory for `class_loss`, all attributes' codes one after the other.
 """
 
 from __future__ import annotations
@@ -16,13 +15,17 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Int32, Int64
-from anoncore.kernels.attributes import CATEGORY, Attributes, width
+from anoncore.kernels.attributes import CATEGORY, NUMBER, Attributes
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.compiler import call_level, inner_kernel, kernel
 from anoncore.kernels.rounding import ROUNDING, lies_above
 
 LEAST_GAIN = 1e-9
 """An exchange helps only if it lowers the cost by more: rounding must not bring two rows to and fro."""
+NO_CODE = np.int64(2**31 - 1)
+"""Above every code, and all the bits of a code."""
+BLOCK = 32
+"""Rows whose partners are drawn before the first of them is tried."""
 PENALTY = 1e6
 """Weight of an excess over the threshold against information loss: closeness comes first."""
 
@@ -49,6 +52,21 @@ class ClassesByBucket(NamedTuple):
     bucket: Int32
     rows: Int64
     starts: Int64
+
+
+class Outlines(NamedTuple):
+    """What a class's information loss depends on, so that a changed row costs a look at the class, not at its rows.
+
+    `words` int64 (n_classes, d, 2). Of categories: a bit, number code & 63, for each that occurs, and for each that
+    occurs twice. Else: the lowest code and, from bit 32 on, the second lowest row's (`NO_CODE` without one); the
+    highest code and, from bit 32 on, 1 more than the second highest row's (0 without one). `distinct` int32 (n_classes,
+    d): how many categories there are, read where there are too many for the bits. `seen` int64 (n_codes,): memory for
+    `write_outline`, all attributes' codes one after the other.
+    """
+
+    words: Int64
+    distinct: Int32
+    seen: Int64
 
 
 class Trials(NamedTuple):
@@ -94,35 +112,125 @@ def class_excess(sensitive: Int32, checks: KernelChecks, members: Int64, out: in
 
 
 @inner_kernel
-def class_loss(
-    codes: Int32, attributes: Attributes, members: Int64, out: int, into: int, seen: Int64, stamp: int
+def write_outline(
+    codes: Int32, attributes: Attributes, members: Int64, c: int, outlines: Outlines, stamp: int
 ) -> float:
-    """Information loss of a class, summed over rows and attributes, with row `out` exchanged for row `into`.
+    """Write the outline of class c, whose rows are `members`; its information loss, summed over rows and attributes.
 
-    `seen` has no entry above `stamp`; afterwards it may hold stamp + 1 .. stamp + attributes. Marks that rise from call
-    to call tell which categories this call has met, so that nobody has to clear `seen`.
+    `outlines.seen` has no entry above `stamp`; afterwards it may hold stamp + 1 .. stamp + attributes. Marks that rise
+    from call to call tell which categories this call has met, so that nobody has to clear `seen`.
     """
     total = 0.0
     for a in range(attributes.form.shape[0]):
         begin = attributes.code_start[a]
         if attributes.code_start[a + 1] - begin == 1:
             continue
-        mark = stamp + 1 + a
-        distinct, low, high = 0, np.int64(1) << 40, np.int64(-1)
-        for member in members:
-            row = into if member == out else member
-            code = np.int64(codes[row, a])
-            if attributes.form[a] == CATEGORY:
-                if seen[begin + code] != mark:
-                    seen[begin + code] = mark
-                    distinct += 1
-            else:
-                low, high = min(low, code), max(high, code)
         if attributes.form[a] == CATEGORY:
+            mark = stamp + 1 + a
+            distinct, met, met_twice = 0, np.int64(0), np.int64(0)
+            for member in members:
+                code = np.int64(codes[member, a])
+                bit = np.int64(1) << (code & 63)
+                met_twice |= met & bit
+                met |= bit
+                if outlines.seen[begin + code] != mark:
+                    outlines.seen[begin + code] = mark
+                    distinct += 1
+            outlines.distinct[c, a] = distinct
+            outlines.words[c, a, 0], outlines.words[c, a, 1] = met, met_twice
             total += (distinct - 1) / attributes.span[a]
-        else:
-            total += width(attributes, a, int(low), int(high))
+            continue
+        low, second_low, high, second_high = NO_CODE, NO_CODE, np.int64(-1), np.int64(-1)
+        for member in members:
+            code = np.int64(codes[member, a])
+            if code < low:
+                low, second_low = code, low
+            else:
+                second_low = min(second_low, code)
+            if code > high:
+                high, second_high = code, high
+            else:
+                second_high = max(second_high, code)
+        outlines.words[c, a, 0] = low | second_low << 32
+        outlines.words[c, a, 1] = high | (second_high + 1) << 32
+        total += _width(attributes, a, int(low), int(high))
     return total * members.shape[0]
+
+
+@inner_kernel
+def _width(attributes: Attributes, a: int, low: int, high: int) -> float:
+    """`attributes.width` of an attribute that is no category, so short that it becomes a part of the loops above.
+
+    numba counts references to all arrays at every call of a function that calls another one, which takes longer than
+    the work itself.
+    """
+    begin = attributes.code_start[a]
+    if attributes.form[a] == NUMBER:
+        return (attributes.position[begin + high] - attributes.position[begin + low]) / attributes.span[a]
+    base, node = attributes.node_start[a], attributes.leaf[begin + low]
+    while attributes.last[base + node] < high:
+        node = attributes.parent[base + node]
+    return (attributes.last[base + node] - attributes.first[base + node]) / attributes.span[a]
+
+
+@inner_kernel
+def loss_after(
+    codes: Int32,
+    attributes: Attributes,
+    classes: Classes,
+    outlines: Outlines,
+    c: int,
+    out: int,
+    into: int,
+) -> float:
+    """Information loss of class c with row `out` exchanged for row `into`, summed over rows and attributes."""
+    form, span, code_start, words = attributes.form, attributes.span, attributes.code_start, outlines.words
+    total = 0.0
+    for a in range(form.shape[0]):
+        size = code_start[a + 1] - code_start[a]
+        if size == 1:
+            continue
+        gone, new = np.int64(codes[out, a]), np.int64(codes[into, a])
+        first, second = words[c, a, 0], words[c, a, 1]
+        if form[a] == CATEGORY:
+            if size <= 64:
+                left = first ^ (~second & (np.int64(1) << gone)) if gone != new else first
+                distinct = _ones(left | np.int64(1) << new)
+            else:
+                distinct = int(outlines.distinct[c, a])
+                if gone != new:
+                    # Several codes share a bit: that it is set says only that one of them may be there.
+                    left = (second >> (gone & 63)) & 1 == 1 and _has(codes, a, classes, c, int(gone), out)
+                    there = (first >> (new & 63)) & 1 == 1 and _has(codes, a, classes, c, int(new), out)
+                    distinct += int(not there) - int(not left)
+            total += (distinct - 1) / span[a]
+            continue
+        # The lowest and highest code of the others: where the row that goes has the edge, the second one.
+        low, high = first & NO_CODE, second & NO_CODE
+        low = first >> 32 if gone == low else low
+        high = (second >> 32) - 1 if gone == high else high
+        total += _width(attributes, a, min(low, new), max(high, new))
+    return total * (classes.starts[c + 1] - classes.starts[c])
+
+
+@inner_kernel
+def _ones(word: int) -> int:
+    """How many bits of a word are set: those of every two, four, eight bits added up beside each other."""
+    bits = np.uint64(word)
+    bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return int(np.int64((bits * np.uint64(0x0101010101010101)) >> np.uint64(56)))
+
+
+@inner_kernel
+def _has(codes: Int32, a: int, classes: Classes, c: int, code: int, without: int) -> bool:
+    """Whether class c has a row with this code of attribute a, other than the row `without`."""
+    for i in range(classes.starts[c], classes.starts[c + 1]):
+        member = classes.members[i]
+        if member != without and codes[member, a] == code:
+            return True
+    return False
 
 
 @kernel
@@ -147,50 +255,76 @@ def exchange(
     for i in range(n):
         in_class[members[i]] = i
         in_bucket[by_bucket.rows[i]] = i
-    seen = np.zeros(attributes.code_start[-1], np.int64)
+    d = attributes.form.shape[0]
+    outlines = Outlines(
+        np.zeros((n_classes, d, 2), np.int64),
+        np.zeros((n_classes, d), np.int32),
+        np.zeros(attributes.code_start[-1], np.int64),
+    )
     counts = np.zeros(checks.count_start[-1], np.int64)
-    stamp, n_attributes = 0, attributes.form.shape[0]
+    stamp = 0
     loss, excess = np.empty(n_classes), np.empty(n_classes)
     for c in range(n_classes):
         mine = members[starts[c] : starts[c + 1]]
-        loss[c] = class_loss(codes, attributes, mine, -1, -1, seen, stamp)
+        loss[c] = write_outline(codes, attributes, mine, c, outlines, stamp)
         excess[c] = class_excess(sensitive, checks, mine, -1, -1, counts)
-        stamp += n_attributes
+        stamp += d
+    # Without checks no excess decides whom a row may be exchanged with. Then partners are drawn ahead, and what is read
+    # about both classes is read once for the whole block: a processor fetches many places of memory at a time, but
+    # waits for each that the next step depends on.
+    checked = checks.address.shape[0] > 0
+    partners, fetched = np.empty(BLOCK, np.int64), np.zeros(1, np.int64)
     for trial in range(trials.per_row):
         for row in range(n):
+            if row % BLOCK == 0 and not checked:
+                end_of_block = min(row + BLOCK, n)
+                for i in range(row, end_of_block):
+                    bucket = by_bucket.bucket[i]
+                    first, end = by_bucket.starts[bucket], by_bucket.starts[bucket + 1]
+                    partners[i - row] = _partner(in_bucket[i], first, end, False, trials.window)
+                found = np.int64(0)
+                for i in range(row, end_of_block):
+                    other = by_bucket.rows[max(partners[i - row], 0)]
+                    found ^= codes[other, 0] ^ codes[other, d - 1]
+                    for a in range(0, d, 3):
+                        found ^= outlines.words[group[i], a, 0] ^ outlines.words[group[other], a, 0]
+                fetched[0] ^= found
             c = group[row]
             if trials.only_excess and excess[c] == 0:
                 continue
-            bucket = by_bucket.bucket[row]
-            first, end = by_bucket.starts[bucket], by_bucket.starts[bucket + 1]
-            anywhere = excess[c] > 0 and trial % 2 == 0
-            partner = _partner(in_bucket[row], first, end, anywhere, trials.window)
+            partner = partners[row % BLOCK]
+            if checked:
+                bucket = by_bucket.bucket[row]
+                first, end = by_bucket.starts[bucket], by_bucket.starts[bucket + 1]
+                anywhere = excess[c] > 0 and trial % 2 == 0
+                partner = _partner(in_bucket[row], first, end, anywhere, trials.window)
             if partner < 0:
                 continue
             other = by_bucket.rows[partner]
-            d = group[other]
-            if c == d:
+            e = group[other]
+            if c == e:
                 continue
             # The parts of the new cost are computed one after the other, the cheap and telling ones first, and the
             # exchange is given up as soon as they exceed the present cost: most exchanges do not help.
-            now = loss[c] + loss[d] + PENALTY * (excess[c] + excess[d])
-            members_c, members_d = members[starts[c] : starts[c + 1]], members[starts[d] : starts[d + 1]]
-            loss_c = class_loss(codes, attributes, members_c, row, other, seen, stamp)
-            stamp += n_attributes
+            now = loss[c] + loss[e] + PENALTY * (excess[c] + excess[e])
+            loss_c = loss_after(codes, attributes, classes, outlines, c, row, other)
             if loss_c >= now:
                 continue
-            loss_d = class_loss(codes, attributes, members_d, other, row, seen, stamp)
-            stamp += n_attributes
-            if loss_c + loss_d >= now - LEAST_GAIN:
+            loss_e = loss_after(codes, attributes, classes, outlines, e, other, row)
+            if loss_c + loss_e >= now - LEAST_GAIN:
                 continue
+            members_c, members_e = members[starts[c] : starts[c + 1]], members[starts[e] : starts[e + 1]]
             excess_c = class_excess(sensitive, checks, members_c, row, other, counts)
-            excess_d = class_excess(sensitive, checks, members_d, other, row, counts)
-            if loss_c + loss_d + PENALTY * (excess_c + excess_d) >= now - LEAST_GAIN:
+            excess_e = class_excess(sensitive, checks, members_e, other, row, counts)
+            if loss_c + loss_e + PENALTY * (excess_c + excess_e) >= now - LEAST_GAIN:
                 continue
-            loss[c], loss[d], excess[c], excess[d] = loss_c, loss_d, excess_c, excess_d
+            excess[c], excess[e] = excess_c, excess_e
             members[in_class[row]], members[in_class[other]] = other, row
             in_class[row], in_class[other] = in_class[other], in_class[row]
-            group[row], group[other] = d, c
+            group[row], group[other] = e, c
+            loss[c] = write_outline(codes, attributes, members_c, c, outlines, stamp)
+            loss[e] = write_outline(codes, attributes, members_e, e, outlines, stamp + d)
+            stamp += 2 * d
     total = 0.0
     for c in range(n_classes):
         total += excess[c]

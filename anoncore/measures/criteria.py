@@ -13,6 +13,7 @@ from anoncore.attacks.disclosure import BELIEF_IN_TRUTH, LARGEST_BELIEF
 from anoncore.attacks.foreground.attack import FOREGROUND_BREACH
 from anoncore.attacks.membership import MEMBERSHIP_BELIEF
 from anoncore.attacks.reidentification import REIDENTIFIED_LARGEST, REIDENTIFIED_MEAN
+from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, DataError, ParameterError, ReleaseError
 from anoncore.base.number import BUCKETS, Family, Number
 from anoncore.base.score import Score
@@ -84,6 +85,8 @@ class Criterion(Number):
         """
         if self.of_attribute and attribute is None:
             attribute = release.data.require_sensitive()[0]
+        if attribute is not None:
+            release.data.require_domain(attribute)
 
         read = self._score if self.read is None else self.read
         value = float(read(release, attribute, KeptResults(release) if cache is None else cache))
@@ -110,6 +113,7 @@ def scores_in(result: object) -> Iterator[Score]:
         yield from scores_in(tuple(getattr(result, field.name) for field in fields(result)))
 
 
+@checked
 def evaluate(
     release: Release,
     names: Sequence[str] | None = None,

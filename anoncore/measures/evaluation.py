@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from anoncore import attacks, privacy, utility
+from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import AnonymizationError, ParameterError
 from anoncore.base.texts import listing, quoted
 from anoncore.base.toml import plain
@@ -39,6 +40,7 @@ MEASURES_OF_SEVERAL: Mapping[str, Function] = MappingProxyType(_collected("relea
 """Measures of several releases together by name; recipes, which make one release, do not ask for them."""
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Measure:
     """A measure and the arguments it is asked with, besides the release.

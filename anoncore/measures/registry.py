@@ -27,6 +27,7 @@ from anoncore.attacks.reidentification import (
     MARKETER_MEAN,
     PROSECUTOR_AT_RISK,
 )
+from anoncore.base.arguments import checked
 from anoncore.base.number import Number
 from anoncore.measures.criteria import CRITERIA
 from anoncore.privacy.levels import LEVELS
@@ -99,6 +100,7 @@ _TITLES: Mapping[str, str] = MappingProxyType(
 """Titles of measures that tell no number or several, and whose name says little to people who do not program."""
 
 
+@checked
 def title_of(name: str) -> str:
     """Tell how people call a measure.
 

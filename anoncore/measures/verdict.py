@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from anoncore import attacks, privacy
 from anoncore.attacks.foreground.attack import FOREGROUND_BREACH
+from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError
+from anoncore.base.showing import Shown
 from anoncore.base.texts import listing, share_text
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
 from anoncore.measures.criteria import usual_distance
@@ -35,7 +37,7 @@ The distances that are asked for lie between 0.1 and 0.3. At 0.5 half of the gro
 values half the range away. The baseline is 0, the table as one group.
 """
 GIVEN_AWAY = 0.05
-"""Share of people above which an attack is no matter of single people: one of twenty, as for a test at the 5 % level.
+"""Share of people above which an attack is no matter of single people: one of twenty, as for a test at the 5% level.
 
 The baseline is the same share for an adversary who takes every possible world for equally likely.
 """
@@ -103,7 +105,7 @@ class Failing:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Shown):
     """What holds of a release and what does not, whether or not somebody asked for it.
 
     Attributes
@@ -170,6 +172,7 @@ class Verdict:
         return text
 
 
+@checked
 def verdict(
     release: Release,
     requirements: Sequence[Requirement] = (),

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.base.arguments import checked
+from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.checking import most_frequent
 from anoncore.kernels.people import people_and_pairs
@@ -19,7 +21,7 @@ Groups = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Violation:
+class Violation(Result):
     """One group that fails one requirement.
 
     Attributes
@@ -62,6 +64,7 @@ class Violation:
     sentence: str
 
 
+@checked
 def check(release: Release, requirements: Sequence[Requirement]) -> tuple[Violation, ...]:
     """Every group that violates one of the requirements, with a sentence that says why.
 

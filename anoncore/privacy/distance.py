@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
 from anoncore.kernels.arrays import Floats
 from anoncore.privacy.check import published_levels
@@ -11,6 +12,7 @@ from anoncore.requirements import TCloseness
 from anoncore.requirements.t_closeness import GROUNDS, Ground
 
 
+@checked
 def emd(release: Release, attribute: str, ground: Ground = "ordered", fragment: str | None = None) -> Floats:
     """Earth mover's distance of each group's published distribution from that of the original table.
 

@@ -9,7 +9,9 @@ from math import ceil, floor, log10
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
+from anoncore.base.showing import Result
 from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.kernels.rounding import ROUNDING
@@ -26,7 +28,7 @@ DIGITS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Binding:
+class Binding(Result):
     """How tightly one requirement holds the groups of a release.
 
     `levels` float (n_groups,) in the unit of the threshold. `forbids` bool (n_groups,): every cut of the group at the
@@ -56,7 +58,7 @@ class Binding:
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(Result):
     """Why the groups of a fragment are not finer.
 
     `bindings`: one per requirement (and attribute that it covers). `alike` bool (n_groups,): all rows are equal in the
@@ -83,7 +85,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, eq=False)
-class WhatIf:
+class WhatIf(Result):
     """Whether a release would keep one more requirement, and the smallest changes that would mend it.
 
     `violations` has every group that fails with its level; `n_rows` counts the people in them. `nearest` is the
@@ -107,6 +109,7 @@ class WhatIf:
         return not self.violations
 
 
+@checked
 def explain(release: Release, requirements: Sequence[Requirement], fragment: Fragment | None = None) -> Explanation:
     """Why the groups are not finer: which of them a requirement keeps whole, and which could still be cut.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from anoncore.base.arguments import checked
+from anoncore.base.showing import Result
 from anoncore.privacy.check import COMPARISON_WORDS, level_texts, published_levels
 from anoncore.privacy.published import fragments_of
 from anoncore.release.release import Release
@@ -12,7 +14,7 @@ from anoncore.requirements.requirement import Check, Comparison, Requirement
 
 
 @dataclass(frozen=True)
-class Guarantee:
+class Guarantee(Result):
     """What one requirement asks of one attribute, and what the worst group of a release reaches.
 
     Attributes
@@ -65,7 +67,7 @@ class Guarantee:
 
 
 @dataclass(frozen=True)
-class PersonalGuarantee:
+class PersonalGuarantee(Result):
     """A promise about every person rather than every group, and what the person has for whom it is kept worst.
 
     Attributes
@@ -104,6 +106,7 @@ class PersonalGuarantee:
     sentence: str
 
 
+@checked
 def personal_guarantees(release: Release) -> tuple[PersonalGuarantee, ...]:
     """What the release's algorithm promises about every person, measured in what is published.
 
@@ -150,6 +153,7 @@ def personal_guarantees(release: Release) -> tuple[PersonalGuarantee, ...]:
     return () if release.algorithm is None else release.algorithm.personal_guarantees(release)
 
 
+@checked
 def guarantees(release: Release, requirements: Sequence[Requirement] = ()) -> tuple[Guarantee, ...]:
     """What the release's algorithm promises and was asked for, beside what the worst group reaches.
 
@@ -209,7 +213,12 @@ def guarantees(release: Release, requirements: Sequence[Requirement] = ()) -> tu
         asked += getattr(release.algorithm, "requirements", ())
     asked += requirements
     wanted = [requirement for position, requirement in enumerate(asked) if requirement not in asked[:position]]
-    return tuple(_guarantee(release, check) for requirement in wanted for check in requirement.checks(release.data))
+    return judged(release, wanted)
+
+
+def judged(release: Release, requirements: Sequence[Requirement]) -> tuple[Guarantee, ...]:
+    """What the worst group of the release reaches of these requirements alone, whatever its algorithm promises."""
+    return tuple(_guarantee(release, check) for wanted in requirements for check in wanted.checks(release.data))
 
 
 def _guarantee(release: Release, check: Check) -> Guarantee:

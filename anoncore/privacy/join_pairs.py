@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from anoncore.base.arguments import checked
+from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats
 from anoncore.privacy.join_blocks import Classes, Rule, blocks
 from anoncore.privacy.joins import JoinSetting
@@ -16,6 +18,7 @@ from anoncore.release.release import Release
 Places = npt.NDArray[np.int64]
 
 
+@checked
 def pair_levels(release: Release, first: int = 0, second: int = 1, published: bool = True) -> Floats:
     """Rows of the join of every class of one fragment with every class of another.
 
@@ -72,6 +75,7 @@ def pair_levels(release: Release, first: int = 0, second: int = 1, published: bo
     return _shown(setting, setting.rule.levels(sides[first], sides[second]))
 
 
+@checked
 def unsafe_pairs(
     release: Release, first: int = 0, second: int = 1, published: bool = True, most: int = 1000
 ) -> pd.DataFrame:
@@ -189,7 +193,7 @@ def _kinds(classes: Classes) -> tuple[Classes, list[Places]]:
 
 
 @dataclass(frozen=True, eq=False)
-class WorstJoins:
+class WorstJoins(Result):
     """The classes of two fragments that had most unsafe joins before class values were changed, before and after.
 
     Attributes
@@ -238,6 +242,7 @@ class WorstJoins:
     n_joins: int
 
 
+@checked
 def worst_joins(release: Release, first: int = 0, second: int = 1, most: int = 40) -> WorstJoins:
     """The classes of two fragments with most unsafe joins before class values were changed, then those with the lowest.
 

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError
+from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats
 from anoncore.privacy.common_attribute import alike_values, common_attribute, original_counts, published_counts
 from anoncore.privacy.join_blocks import Classes, Joins, RowRule, Rule, SelectivityRule, TooManyJoins, ValueRule, blocks
@@ -28,7 +30,7 @@ MOST_SENTENCES = 3
 
 
 @dataclass(frozen=True)
-class JoinSummary:
+class JoinSummary(Result):
     """What all joins of one class each of certain fragments have.
 
     None stands for what is not known: of three and more fragments there may be too many joins to look at.
@@ -91,7 +93,7 @@ class JoinSummary:
 
 
 @dataclass(frozen=True)
-class JoinCheck:
+class JoinCheck(Result):
     """Whether the joins of the classes of every two or more fragments keep what is asked of them.
 
     Attributes
@@ -183,6 +185,7 @@ class JoinCheck:
             )
 
 
+@checked
 def joins(
     release: Release, k: int | None = None, l: int | None = None, delta: float | None = None, published: bool = True
 ) -> JoinCheck:
@@ -283,6 +286,7 @@ def _subsets(number: int) -> Iterator[tuple[int, ...]]:
         yield from combinations(range(number), size)
 
 
+@checked
 def require_safe_joins(
     release: Release, k: int | None = None, l: int | None = None, delta: float | None = None
 ) -> JoinCheck:

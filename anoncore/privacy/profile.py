@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import ReleaseError
 from anoncore.base.score import Score
+from anoncore.base.showing import Lines, Result, picture
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Floats
 from anoncore.privacy.levels import LEVELS, SMALLEST_GROUP, group_levels, table_levels
@@ -53,7 +56,7 @@ class WorstLevel(Score):
 
 
 @dataclass(frozen=True, eq=False)
-class AttributeProfile:
+class AttributeProfile(Result):
     """The levels of one sensitive attribute in every group.
 
     Attributes
@@ -113,7 +116,7 @@ class AttributeProfile:
 
 
 @dataclass(frozen=True, eq=False)
-class FragmentProfile:
+class FragmentProfile(Result):
     """The groups of one partition and the levels of the sensitive attributes that are published in them.
 
     Attributes
@@ -144,8 +147,9 @@ class FragmentProfile:
     attributes: Mapping[str, AttributeProfile]
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
-class Profile:
+class Profile(Result):
     """The levels of all groups of a release, and the worst of each as a score.
 
     `profile[name]` are the levels of one sensitive attribute. A release of one fragment, or with a shared partition,
@@ -176,6 +180,28 @@ class Profile:
     fragments: tuple[FragmentProfile, ...]
     scores: tuple[WorstLevel, ...]
     notes: tuple[str, ...]
+
+    def _lines(self) -> Lines:
+        lines = []
+        for score in self.scores:
+            lines.append((f"{score.attribute}: {score.label}" if score.attribute else score.label, score._inline()))
+        return [*lines, *(("note", note) for note in self.notes)]
+
+    def plot(self) -> Any:
+        """Draw how many groups have which size.
+
+        Returns
+        -------
+        plotly.graph_objects.Figure
+            The picture.
+
+        Raises
+        ------
+        AnonymizationError
+            Where Plotly is not installed.
+        """
+        sizes = np.concatenate([fragment.size for fragment in self.fragments])
+        return picture(pd.DataFrame({"people per group": sizes}), kind="hist", title=self._headline())
 
     @property
     def k(self) -> WorstLevel:
@@ -241,6 +267,7 @@ class Profile:
         return pd.DataFrame(columns, index=range(len(groups.size)))
 
 
+@checked
 def profile(release: Release, l: int = 2) -> Profile:
     """Size, diversity and closeness of every group, by what is published.
 

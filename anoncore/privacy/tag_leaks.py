@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from anoncore.base.arguments import checked
+from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements import KAnonymity
 from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata, Role
-from anoncore.table.relations import Relation, Split, close_relations, split_groups
+from anoncore.table.relations import Relation, Split, close_relations, rows_below, split_groups
 
 SAMPLE = 10_000
 """Rows on which pairs of columns are tried first; what they seem to tell is then counted on all rows."""
@@ -22,7 +24,7 @@ UNIQUE = 2
 
 
 @dataclass(frozen=True)
-class TagLeak:
+class TagLeak(Result):
     """A column that nobody protects, and what it gives away of what the tags protect.
 
     Attributes
@@ -106,6 +108,7 @@ class TagLeak:
         return ": whoever knows or reads the one has the other, however that is protected"
 
 
+@checked
 def tag_leaks(release: Release, k: int | None = None) -> tuple[TagLeak, ...]:
     """Find insensitive columns that a release publishes and that undo what it protects.
 
@@ -251,20 +254,37 @@ def _splits(
                 found[name] = split
             else:
                 rest[name] = codes
-    while len(rest) > 1 and _splits_more(group, rest, k, people):
-        smallest = dict(rest)
-        for name in rest:
-            fewer = {other: codes for other, codes in smallest.items() if other != name}
-            if _splits_more(group, fewer, k, people):
-                smallest = fewer
-        found |= dict.fromkeys(smallest, split_groups(group, smallest, k, people))
-        rest = {name: codes for name, codes in rest.items() if name not in smallest}
+    while smallest := _smallest_that_split(group, rest, k, people):
+        together = {name: rest.pop(name) for name in smallest}
+        found |= dict.fromkeys(together, split_groups(group, together, k, people))
     return found
 
 
-def _splits_more(group: Int64, columns: Mapping[str, Codes | Int64], k: int, people: Codes | None) -> bool:
-    split = split_groups(group, columns, k, people)
-    return split.n_below > split.n_below_before
+def _smallest_that_split(
+    group: Int64, columns: Mapping[str, Codes | Int64], k: int, people: Codes | None
+) -> tuple[str, ...]:
+    """Columns that together leave more rows in classes below k, of which none can be spared; none if all do not.
+
+    They are those that remain where the columns are dropped first to last as long as the others still do so. As a
+    further column never makes a class larger, each of them is found from the last column backwards: it is the first
+    with which those that are kept already, and all behind it, do so.
+    """
+    n_rows, names = len(group), list(columns)
+    before = rows_below(group, k, people)
+    key, first = dense_key((group,), n_rows), 0
+    kept: list[str] = []
+    while not kept or rows_below(key, k, people) == before:
+        with_last = key
+        for place in reversed(range(first, len(names))):
+            with_last = dense_key((with_last, columns[names[place]]), n_rows)
+            if rows_below(with_last, k, people) > before:
+                break
+        else:
+            return ()
+        kept.append(names[place])
+        key = dense_key((key, columns[names[place]]), n_rows)
+        first = place + 1
+    return tuple(kept)
 
 
 def _leaks(
@@ -295,7 +315,7 @@ def _leaks(
 def _told(column: str, relation: Relation) -> str:
     """What the column tells or what tells it, as the rest of a sentence that begins with the column."""
     others = [f"'{name}'" for name in relation.telling if name != column]
-    of = "every row" if relation.share == 1 else f"{np.floor(1000 * relation.share) / 10:g} % of the rows"
+    of = "every row" if relation.share == 1 else f"{np.floor(1000 * relation.share) / 10:g}% of the rows"
     guessing = f"(guessing: {relation.guessing:.0%})"
     if column == relation.told:
         return f"follows from {' and '.join(others)} in {of} {guessing}"

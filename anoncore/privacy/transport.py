@@ -7,7 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
+from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.privacy.published import published_values, publishing_fragment
 from anoncore.release.release import Release
@@ -16,7 +18,7 @@ from anoncore.table.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
-class Transport:
+class Transport(Result):
     """An optimal plan that turns the distribution of one group into that of the table.
 
     Move i takes the share `mass[i]` of the group from value `source[i]` to value `target[i]`.
@@ -108,6 +110,7 @@ class Transport:
         return self.tree
 
 
+@checked
 def transport(
     release: Release, attribute: str, group: int, ground: Ground = "ordered", fragment: str | None = None
 ) -> Transport:

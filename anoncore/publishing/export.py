@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 import numpy as np
 import pandas as pd
 
+from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.publishing.whole_files import replace_file
+from anoncore.table.given_table import as_pandas
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +46,8 @@ FIXED_TIME = b"1980-01-01T00:00:00Z"
 RESERVED_FILES = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])")
 
 
-def write_tables(tables: Mapping[str, pd.DataFrame], target: Path | BinaryIO, format: FileFormat) -> None:
+@checked
+def write_tables(tables: Mapping[str, Any], target: str | Path | BinaryIO, format: FileFormat) -> None:
     """Write published tables to one file; their row labels are left out.
 
     One CSV or Parquet table is that file, several are a zip with fixed times; Excel gets one sheet each. CSV is UTF-8
@@ -55,9 +58,9 @@ def write_tables(tables: Mapping[str, pd.DataFrame], target: Path | BinaryIO, fo
 
     Parameters
     ----------
-    tables : mapping of str to DataFrame
+    tables : mapping of str to DataFrame, LazyFrame, Arrow table or DuckDB relation
         The tables by name, such as `Release.tables` gives them.
-    target : path or binary file
+    target : str, path or binary file
         Where to write.
     format : {"csv", "parquet", "excel"}
         The format of the file.
@@ -88,16 +91,18 @@ def write_tables(tables: Mapping[str, pd.DataFrame], target: Path | BinaryIO, fo
         raise ParameterError(f"There is no file format '{format}'; use csv, parquet or excel.")
     if not tables:
         raise DataError("There is no table to write.")
-    for name, frame in tables.items():
+    frames = {name: as_pandas(table) for name, table in tables.items()}
+    for name, frame in frames.items():
         check_table(name, frame)
-    content = writers[format](tables)
+    content = writers[format](frames)
     if isinstance(target, (str, Path)):
         replace_file(Path(target), content)
     else:
         target.write(content)
 
 
-def safe_cells(frame: pd.DataFrame) -> pd.DataFrame:
+@checked
+def safe_cells(frame: Any) -> pd.DataFrame:
     """A copy of a table in which a spreadsheet runs no text as a formula: an apostrophe comes before it.
 
     Guarded are texts, categories and column names whose first character is = + - @ tab or a line end, also behind
@@ -106,13 +111,13 @@ def safe_cells(frame: pd.DataFrame) -> pd.DataFrame:
 
     Parameters
     ----------
-    frame : DataFrame
+    frame : DataFrame, LazyFrame, Arrow table or DuckDB relation
         The table, which is not changed.
 
     Returns
     -------
     DataFrame
-        The guarded copy.
+        The guarded copy, in pandas.
 
     References
     ----------
@@ -127,6 +132,7 @@ def safe_cells(frame: pd.DataFrame) -> pd.DataFrame:
     0  '=1+1      -1
     1   fine       2
     """
+    frame = as_pandas(frame)
     safe = frame.copy()
     for position in range(frame.shape[1]):
         column = frame.iloc[:, position]

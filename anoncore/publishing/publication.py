@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-import pandas as pd
-
+from anoncore.base.arguments import checked
 from anoncore.measures.kept_results import Cache
 from anoncore.publishing.certification import Certificate, certify
 from anoncore.publishing.certification.earlier import Earlier
@@ -24,13 +24,14 @@ def release_file(name: str, n_tables: int, format: FileFormat) -> str:
     return name + (ARCHIVE if n_tables > 1 and format != "excel" else ENDINGS[format])
 
 
+@checked
 def release_files(
     release: Release,
     name: str,
     key: str,
     format: FileFormat = "csv",
     requirements: Sequence[Requirement] = (),
-    tables: Mapping[str, pd.DataFrame] | None = None,
+    tables: Mapping[str, Any] | None = None,
     after: Sequence[Certificate | Earlier] = (),
     publish_untagged: Sequence[str] = (),
     cache: Cache | None = None,
@@ -49,7 +50,7 @@ def release_files(
         The format of the tables.
     requirements : sequence of Requirement
         Further conditions that the release has to keep.
-    tables : mapping of str to DataFrame, optional
+    tables : mapping of str to DataFrame, LazyFrame, Arrow table or DuckDB relation, optional
         The published tables, where `Release.tables` was called already.
     after : sequence of Certificate or Earlier
         Certificates of earlier releases of the same people or some of them, which the new one names.
@@ -83,7 +84,7 @@ def release_files(
     >>> list(release_files(release, "people", new_key()))
     ['people-certificate.json', 'people.csv']
     """
-    tables = tables or release.tables()
+    tables = tables or release.pandas_tables()
     content = io.BytesIO()
     write_tables(tables, content, format)
     file = release_file(name, len(tables), format)
@@ -92,6 +93,7 @@ def release_files(
     return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), file: content.getvalue()}
 
 
+@checked
 def release_archive(
     release: Release,
     name: str,
@@ -143,7 +145,7 @@ def release_archive(
     >>> zipfile.ZipFile(io.BytesIO(release_archive(release, "people", new_key()))).namelist()
     ['people-certificate.json', 'people.csv']
     """
-    tables = release.tables()
+    tables = release.pandas_tables()
     if len(tables) == 1 or format == "excel":
         named = release_files(release, name, key, format, tables=tables, publish_untagged=publish_untagged, cache=cache)
         return archive_bytes(named.items())
@@ -156,6 +158,7 @@ def release_archive(
     return archive_bytes([(f"{name}{CERTIFICATE}", certificate.dumps().encode()), *files.items()])
 
 
+@checked
 def publish(
     release: Release,
     folder: str | Path,

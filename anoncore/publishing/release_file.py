@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.algorithms import Algorithm
+from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import ColumnRegions, Distorted, Exact, Generalized, GroupValues, Recoding
@@ -32,6 +33,7 @@ TREE_ARRAYS = ("first", "last", "parent", "level", "children", "child_start", "l
 BROKEN = "The saved release does not fit its table; the file was changed or is damaged."
 
 
+@checked
 def packed(release: Release) -> tuple[dict[str, Any], list[bytes]]:
     """Take a release apart into a description and bytes, so that it can be kept and come back exactly.
 
@@ -120,6 +122,7 @@ def packed(release: Release) -> tuple[dict[str, Any], list[bytes]]:
     }, arrays
 
 
+@checked
 def unpacked(
     description: Mapping[str, Any], arrays: list[bytes], data: Microdata, algorithm: Algorithm | None
 ) -> Release:

@@ -154,10 +154,10 @@ def on_disk(recipe: Recipe) -> Rothko:
         )
     if isinstance(algorithm, Rothko):
         return algorithm
-    if isinstance(algorithm, Mondrian) and algorithm.strict and unsuited(algorithm) is None:
+    if isinstance(algorithm, Mondrian) and algorithm.strict and not algorithm.refine and unsuited(algorithm) is None:
         fields = {name: getattr(algorithm, name) for name in type(algorithm).model_fields}
         return RothkoTree(**fields)
-    advice = " (or set strict = true)" if isinstance(algorithm, Mondrian) else ""
+    advice = " (or set strict = true and refine = false)" if isinstance(algorithm, Mondrian) else ""
     raise RecipeError(
         f"{algorithm.title} needs the whole table in memory; use the algorithm rothko-sampling or rothko-tree{advice}, "
         "or force the engine memory."

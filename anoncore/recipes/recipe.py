@@ -7,14 +7,17 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
 
 from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import AnonymizationError, RecipeError
 from anoncore.base.progress import Progress, silent
+from anoncore.base.showing import Shown
 from anoncore.base.texts import listing, quoted
 from anoncore.base.toml import dumps, plain
 from anoncore.base.typed_values import sorted_values, value_key
@@ -38,7 +41,7 @@ KEYS = ("source", *TAGS, "unit", "algorithm", "measures", "publish_untagged")
 
 
 @dataclass(frozen=True, eq=False)
-class RecipeRun:
+class RecipeRun(Shown):
     """What running a recipe gave.
 
     Attributes
@@ -68,6 +71,7 @@ class RecipeRun:
     measures: dict[str, object]
 
 
+@partial(checked_methods, left_out=("__init__",))
 @dataclass(frozen=True)
 class Recipe:
     """A table, its tags, an algorithm and the measures to take: everything that makes a release again.
@@ -504,6 +508,9 @@ def _at(key: str) -> Iterator[None]:
 def _table(key: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise RecipeError(f"{key} should be a table, not {quoted(value)}.")
+    wrong = [name for name in value if not isinstance(name, str)]
+    if wrong:
+        raise RecipeError(f"{key} has the key {quoted(wrong[0])}; keys are texts.")
     return value
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from anoncore.base.arguments import checked
+from anoncore.base.showing import Shown
 from anoncore.base.texts import listing
 from anoncore.release.recoding import Exact, GroupValues, Recoding
 from anoncore.release.release import Release
@@ -15,7 +17,7 @@ COLUMNS = ("table", "attribute", "original value", "published value", "rows", "s
 
 
 @dataclass(frozen=True, eq=False)
-class ValueMapping:
+class ValueMapping(Shown):
     """The mapping as a table, for those who made the release.
 
     `frame` has a row per attribute that is not published as it was, original value and published cell: table,
@@ -29,6 +31,7 @@ class ValueMapping:
     sentence: str
 
 
+@checked
 def value_mapping(release: Release) -> ValueMapping:
     """How many rows of each original value are published as which cell, attribute by attribute in published order.
 

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from anoncore.base.errors import DataError
+from anoncore.base.arguments import checked_methods
+from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.showing import Lines, Shown, counted, picture
 from anoncore.kernels.arrays import Codes
 from anoncore.kernels.grouping import group_extent, group_histogram, group_value_lists, group_value_sets, rows_by_group
+from anoncore.table.keys import dense_key
 
 MANY_VALUES = 256
 """Domain size above which a group's values are collected from its rows instead of marking them in a bit per value."""
 
 
+@partial(checked_methods, left_out=("__init__",))
 @dataclass(frozen=True, eq=False)
-class Partition:
+class Partition(Shown):
     """Rows put into groups, each row into one: equivalence classes, buckets or A-groups, as the method calls them.
 
     Attributes
@@ -50,6 +57,83 @@ class Partition:
             if self.sizes.all():
                 return
         raise DataError("A partition needs one whole group id per row, and every id from 0 to the largest must occur.")
+
+    def _headline(self) -> str:
+        return f"Partition: {self._inline()}"
+
+    def _inline(self) -> str:
+        return self.text("group")
+
+    def _lines(self) -> Lines:
+        return []
+
+    def text(self, word: str) -> str:
+        """Say how many rows, groups and rows per group there are.
+
+        Parameters
+        ----------
+        word : str
+            What a group is called.
+
+        Returns
+        -------
+        str
+            The text, e.g. `5 rows in 2 groups of 2 to 3 rows`.
+
+        Examples
+        --------
+        >>> from anoncore import Partition
+        >>> Partition([0, 1, 0, 1, 1]).text("bucket")
+        '5 rows in 2 buckets of 2 to 3 rows'
+        """
+        low, high = int(self.sizes.min()), int(self.sizes.max())
+        sizes = counted(low, "row") if low == high else f"{low:,} to {counted(high, 'row')}"
+        return f"{counted(self.n_rows, 'row')} in {counted(self.n_groups, word)} of {sizes}"
+
+    def plot(self) -> Any:
+        """Draw how many groups have which size.
+
+        Returns
+        -------
+        plotly.graph_objects.Figure
+            The picture.
+
+        Raises
+        ------
+        AnonymizationError
+            Where Plotly is not installed.
+        """
+        return picture(pd.DataFrame({"rows per group": self.sizes}), kind="hist", title=self._headline())
+
+    @classmethod
+    def alike(cls, columns: Sequence[Codes]) -> Partition:
+        """The rows that are equal in all columns as groups, numbered by their values, those of the first column first.
+
+        Parameters
+        ----------
+        columns : sequence of ndarray of int32, shape (n_rows,)
+            The columns, at least one.
+
+        Returns
+        -------
+        Partition
+            The groups.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from anoncore import Partition
+        >>> Partition.alike([np.array([1, 0, 1, 1]), np.array([0, 0, 0, 2])]).group.tolist()
+        [1, 0, 1, 2]
+        """
+        if not len(columns):
+            raise DataError("Rows are alike in columns; give at least one.")
+        number = dense_key(columns, len(columns[0]))
+        first = np.empty(int(number.max()) + 1, dtype=np.int64)
+        first[number[::-1]] = np.arange(len(number))[::-1]
+        rank = np.empty(len(first), dtype=np.int32)
+        rank[np.lexsort([column[first] for column in columns[::-1]])] = np.arange(len(first))
+        return cls(rank[number])
 
     @property
     def n_rows(self) -> int:
@@ -89,6 +173,8 @@ class Partition:
         ndarray of int64, shape (size of the group,)
             Row numbers, ascending.
         """
+        if not 0 <= group < self.n_groups:
+            raise ParameterError(f"There is no group {group}; there are {self.n_groups:,}, counted from 0.")
         return self.order[self.starts[group] : self.starts[group + 1]]
 
     def histogram(self, codes: Codes, size: int) -> npt.NDArray[np.int64]:
@@ -106,6 +192,8 @@ class Partition:
         ndarray of int64, shape (n_groups, size)
             Rows of each group with each code.
         """
+        if size < 0:
+            raise ParameterError(f"The number of codes should be at least 0, not {size}.")
         return group_histogram(self.group, codes, self.n_groups, size)
 
     def extent(self, codes: Codes) -> tuple[Codes, Codes]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.base.arguments import checked_methods
+from anoncore.base.showing import Lines, Shown
 from anoncore.base.texts import MISSING_TEXT, range_text
 from anoncore.kernels.arrays import Codes, Floats
 from anoncore.release.partition import Partition
@@ -23,7 +25,7 @@ FEW_CATEGORIES = 63
 
 
 @dataclass(frozen=True, eq=False)
-class Recoding(ABC):
+class Recoding(Shown, ABC):
     """How one attribute of a fragment is published. Its subclasses are the forms that there are.
 
     Attributes
@@ -50,6 +52,12 @@ class Recoding(ABC):
 
     domain: Domain
     partition: Partition
+
+    def _headline(self) -> str:
+        return f"{type(self).__name__} cells of '{self.domain.name}'"
+
+    def _lines(self) -> Lines:
+        return [("values", self.domain._inline()), ("groups", self.partition._inline())]
 
     @abstractmethod
     def texts(self) -> Texts:
@@ -120,6 +128,7 @@ class Recoding(ABC):
         """
 
 
+@partial(checked_methods, left_out=("values",))
 @dataclass(frozen=True, eq=False)
 class Exact(Recoding):
     """The values are published as they are given in `codes`.
@@ -168,6 +177,7 @@ class Exact(Recoding):
         return hits / self.partition.sizes
 
 
+@partial(checked_methods, left_out=("values",))
 @dataclass(frozen=True, eq=False)
 class Distorted(Exact):
     """Values of which some were changed before they were published.
@@ -200,7 +210,18 @@ class Distorted(Exact):
         """Number of rows whose value was changed."""
         return int((self.codes != self.original).sum())
 
+    def loss(self) -> Floats:
+        """How far values were changed, on average in each group: a number by its distance / width of the domain, a
+        category by 1.
+        """
+        if self.domain.kind is Kind.NUMERIC:
+            far = np.abs(self.domain.shares[self.codes] - self.domain.shares[self.original])
+        else:
+            far = (self.codes != self.original).astype(np.float64)
+        return np.bincount(self.partition.group, weights=far, minlength=self.partition.n_groups) / self.partition.sizes
 
+
+@partial(checked_methods, left_out=("values",))
 @dataclass(frozen=True, eq=False)
 class Generalized(Recoding):
     """One region per group, which every row of the group publishes: a range, a set, or a node of a hierarchy.
@@ -298,6 +319,31 @@ class Generalized(Recoding):
         sets = Partition(np.repeat(into, np.diff(self.offsets)))
         offsets, members = sets.value_sets(self.members, len(self.domain))
         return replace(self, partition=partition, low=low, high=high, offsets=offsets, members=members)
+
+    def chosen(self, partition: Partition, which: Codes | npt.NDArray[np.int64]) -> Generalized:
+        """The same regions for other groups.
+
+        Parameters
+        ----------
+        partition : Partition
+            The groups.
+        which : ndarray of int, shape (n_groups,)
+            For each of these groups the one of this recoding whose region it has.
+
+        Returns
+        -------
+        Generalized
+            The regions of these groups.
+        """
+        same = replace(self, partition=partition, low=self.low[which], high=self.high[which])
+        if self.node is not None:
+            return replace(same, node=self.node[which])
+        if self.offsets is None or self.members is None:
+            return same
+        sizes = np.diff(self.offsets)[which]
+        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        at = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.offsets[:-1][which], sizes)
+        return replace(same, offsets=offsets, members=self.members[at])
 
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:
@@ -436,6 +482,7 @@ class ColumnRegions(Recoding):
         return sums / self.partition.sizes
 
 
+@partial(checked_methods, left_out=("values",))
 @dataclass(frozen=True, eq=False)
 class GroupValues(Recoding):
     """Only which values occur in each group is published, each of them at least once.

@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import ReleaseError
 from anoncore.base.model import Model
+from anoncore.base.showing import Lines, Shown, names_text, picture
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Bools, Codes, Int64
 from anoncore.kernels.people import people_and_pairs
@@ -26,8 +28,9 @@ from anoncore.table.microdata import Microdata, content_order
 GROUP_COLUMN = "group"
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
-class Fragment:
+class Fragment(Shown):
     """Attributes that are published together in one table.
 
     Which row of one fragment belongs to which row of another is not published: within a group, any may.
@@ -63,6 +66,15 @@ class Fragment:
         """The fragment's attributes, in published order."""
         return tuple(self.recodings)
 
+    def _headline(self) -> str:
+        return f"Fragment '{self.name}': {self.partition._inline()}"
+
+    def _lines(self) -> Lines:
+        forms: dict[str, list[str]] = {}
+        for name, recoding in self.recodings.items():
+            forms.setdefault(type(recoding).__name__, []).append(name)
+        return [(form, names_text(names)) for form, names in forms.items()]
+
 
 class ReleaseMethod(Model):
     """The side of an algorithm that a release shows to those who judge it: its names, its parameters, its promises.
@@ -79,6 +91,11 @@ class ReleaseMethod(Model):
     """One plain sentence for people who choose a method."""
     minimality: ClassVar[Minimality]
     """Whether readers who know the method learn more from its release than from what is published, and why."""
+
+    @property
+    def minimality_here(self) -> Minimality:
+        """What `minimality` comes to with these parameters."""
+        return self.minimality
 
     @property
     def seeds(self) -> tuple[int | None, ...]:
@@ -117,8 +134,9 @@ class ReleaseMethod(Model):
         return ()
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(Shown):
     """What is published of a table: one or several fragments, which may share their groups.
 
     Every method makes such a release, so that privacy, attacks and utility are measured on all of them alike.
@@ -161,6 +179,34 @@ class Release:
     algorithm: ReleaseMethod | None = None
     notes: tuple[str, ...] = ()
     suppressed_group: int | None = None
+
+    def _headline(self) -> str:
+        method = "" if self.algorithm is None else f" by {self.algorithm.title}"
+        return f"Release{method}: {self.table_size}"
+
+    def _lines(self) -> Lines:
+        lines = []
+        for fragment in self.fragments:
+            lines.append((fragment.name, fragment.partition.text(self.group_word)))
+            lines += [(f"  {form}", names) for form, names in fragment._lines()]
+        return [*lines, *(("note", note) for note in self.notes)]
+
+    def plot(self) -> Any:
+        """Draw how many groups have which size, over the fragments together where these have their own.
+
+        Returns
+        -------
+        plotly.graph_objects.Figure
+            The picture.
+
+        Raises
+        ------
+        AnonymizationError
+            Where Plotly is not installed.
+        """
+        partitions = [fragment.partition for fragment in self.fragments[: 1 if self.is_shared else None]]
+        sizes = np.concatenate([partition.sizes for partition in partitions])
+        return picture(pd.DataFrame({f"rows per {self.group_word}": sizes}), kind="hist", title=self._headline())
 
     @property
     def group_word(self) -> str:
@@ -294,17 +340,31 @@ class Release:
             raise ReleaseError(f"'{attribute}' is generalized in this release; its single values are not published.")
         return recoding.codes
 
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """The tables that may be published.
+    def tables(self) -> dict[str, Any]:
+        """The tables that may be published, of the kind of the table that was anonymized.
 
         They hold no identifiers. Their rows are sorted by content, so that neither the original order nor the numbers
         of groups tell anything. Tables that are joined by their groups share a column `group`, numbered anew at random
-        at every call.
+        at every call. Columns whose values are published keep their type; what is generalized is text.
+
+        Returns
+        -------
+        dict of str to DataFrame, LazyFrame, Arrow table or DuckDB relation
+            A table of n_rows rows per fragment, by the fragment's name. Relations belong to DuckDB's default
+            connection.
+        """
+        tables = self.pandas_tables()
+        return {
+            fragment.name: self._of_given_kind(tables[fragment.name], fragment.recodings) for fragment in self.fragments
+        }
+
+    def pandas_tables(self) -> dict[str, pd.DataFrame]:
+        """The tables that may be published as pandas DataFrames, whatever kind of table was anonymized.
 
         Returns
         -------
         dict of str to DataFrame
-            A table of n_rows rows per fragment, by the fragment's name.
+            A table of n_rows rows per fragment, by the fragment's name, as `tables` has them.
         """
         joined = len(self.fragments) > 1 and self.is_shared
         label: Codes | None = None
@@ -323,6 +383,10 @@ class Release:
         for name, recoding in fragment.recodings.items():
             columns[name] = _cells(recoding, order)
         return pd.DataFrame(columns)
+
+    def _of_given_kind(self, table: pd.DataFrame, recodings: Mapping[str, Recoding]) -> Any:
+        kept = [name for name, recoding in recodings.items() if isinstance(recoding, Exact)]
+        return self.data.given.same_kind(table, kept)
 
     def _group_column(self) -> str:
         name = GROUP_COLUMN
@@ -390,8 +454,8 @@ class Release:
             )
         return key[: self.data.n_rows], key[self.data.n_rows :]
 
-    def linked(self, rng: np.random.Generator | None = None) -> pd.DataFrame:
-        """One random linking of the fragments as one table, for analysis.
+    def linked(self, rng: np.random.Generator | None = None) -> Any:
+        """One random linking of the fragments as one table, for analysis, of the kind of the table that was anonymized.
 
         Parameters
         ----------
@@ -400,7 +464,7 @@ class Release:
 
         Returns
         -------
-        DataFrame
+        DataFrame, LazyFrame, Arrow table or DuckDB relation
             A table of n_rows rows in random order, with every published attribute.
 
         Raises
@@ -411,11 +475,12 @@ class Release:
         rng = rng if rng is not None else np.random.default_rng()
         links = self.linking(rng)
         shuffled = rng.permutation(self.data.n_rows)
-        columns = {}
+        columns, recodings = {}, {}
         for name in self.attributes:
             number = next(i for i, fragment in enumerate(self.fragments) if name in fragment.recodings)
-            columns[name] = _cells(self.fragments[number].recodings[name], links[number][shuffled])
-        return pd.DataFrame(columns)
+            recodings[name] = self.fragments[number].recodings[name]
+            columns[name] = _cells(recodings[name], links[number][shuffled])
+        return self._of_given_kind(pd.DataFrame(columns), recodings)
 
 
 def _values(recoding: Exact | GroupValues, rng: np.random.Generator) -> Codes:

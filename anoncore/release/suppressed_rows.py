@@ -17,23 +17,30 @@ def with_suppressed(part: Release, data: Microdata, published: Bools) -> Release
     """A release of some rows of a table, together with all other rows as one more class of regions of all values.
 
     `part` is the release of the rows that are marked in `published`, as one table; its quasi-identifiers are
-    generalized and its other attributes exact.
+    generalized and its other attributes exact. Where it leaves out rows itself, all are left out in one class.
     """
     (fragment,) = part.fragments
-    group = np.full(data.n_rows, fragment.partition.n_groups, dtype=np.int32)
+    suppressed = fragment.partition.n_groups if part.suppressed_group is None else part.suppressed_group
+    group = np.full(data.n_rows, suppressed, dtype=np.int32)
     group[published] = fragment.partition.group
     partition = Partition(group)
     recodings: dict[str, Recoding] = {
-        name: _with_one_more(recoding, partition)
+        name: _in_other_groups(recoding, partition)
         if isinstance(recoding, Generalized)
         else Exact(recoding.domain, partition, data.codes[name])
         for name, recoding in fragment.recodings.items()
     }
-    suppressed = partition.n_groups - 1
     return Release(data, (Fragment(fragment.name, partition, recodings),), part.algorithm, part.notes, suppressed)
 
 
-def _with_one_more(recoding: Generalized, partition: Partition) -> Generalized:
+def _in_other_groups(recoding: Generalized, partition: Partition) -> Generalized:
+    """The regions of groups of which there may be one more than before, of all values."""
+    if partition.n_groups == recoding.partition.n_groups:
+        return replace(recoding, partition=partition)
+    return with_region_of_all(recoding, partition)
+
+
+def with_region_of_all(recoding: Generalized, partition: Partition) -> Generalized:
     """The regions, and one of all values for a further group."""
     size = len(recoding.domain)
     changes: dict[str, object] = {

@@ -2,6 +2,7 @@
 
 from anoncore.search.candidates import Ranges, axes, candidates
 from anoncore.search.choosing import Choice, choose_k, largest_distance, largest_k, tried_values
+from anoncore.search.frontier import frontiers, refined_pairs
 from anoncore.search.sweeping import Point, pareto, sweep
 from anoncore.search.targets import Search, Target, default_candidates, search
 
@@ -15,9 +16,11 @@ __all__ = [
     "candidates",
     "choose_k",
     "default_candidates",
+    "frontiers",
     "largest_distance",
     "largest_k",
     "pareto",
+    "refined_pairs",
     "search",
     "sweep",
     "tried_values",

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, get_args
 
 from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
 from anoncore.base.texts import listing
 from anoncore.requirements import FrequencyDiversity, KAnonymity, Requirement, TCloseness
@@ -22,6 +23,7 @@ Ranges = Mapping[str, Mapping[str, Sequence[float]]]
 """Per algorithm's name the values of each of its axes, e.g. {"mondrian": {"k": [5, 10], "t": [0.2]}}."""
 
 
+@checked
 def axes(kind: type[Algorithm]) -> tuple[str, ...]:
     """The parameters of a method that can be varied: its numeric fields, and k, l and t where it takes requirements.
 
@@ -91,6 +93,7 @@ def usual_ground(data: Microdata, attribute: str | None) -> Ground:
     return "equal" if nominal else "ordered"
 
 
+@checked
 def candidates(ranges: Ranges, data: Microdata, attribute: str | None = None) -> tuple[Algorithm, ...]:
     """Algorithms at every combination of the values that each method's axes are given.
 
@@ -155,18 +158,23 @@ def blank(name: str) -> Algorithm:
     return kind(**fields)
 
 
-def seeded(algorithm: Algorithm) -> Algorithm:
-    """The algorithm with a fresh seed where it draws at random and has none, so that its release can be made again.
+def fresh_seed() -> int:
+    """A seed that nobody can guess."""
+    return secrets.randbits(32)
 
-    An algorithm inside it gets one as well.
+
+def seeded(algorithm: Algorithm, seed: int | None = None) -> Algorithm:
+    """The algorithm with a seed where it draws at random and has none, so that its release can be made again.
+
+    An algorithm inside it gets one as well. Without `seed` each gets a fresh one.
     """
     changes: dict[str, Any] = {}
     for name in type(algorithm).model_fields:
         value = getattr(algorithm, name)
         if isinstance(value, Algorithm):
-            changes[name] = seeded(value)
+            changes[name] = seeded(value, seed)
         elif name == "seed" and value is None:
-            changes[name] = secrets.randbits(32)
+            changes[name] = fresh_seed() if seed is None else seed
     return algorithm.replace(**changes) if changes else algorithm
 
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from anoncore.algorithms.base import Algorithm
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.algorithms.closeness.stack_and_deal import StackAndDeal
+from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import InfeasibleError, ParameterError
 from anoncore.base.progress import Progress
+from anoncore.base.showing import Result, picture
 from anoncore.kernels.arrays import Floats
 from anoncore.release.release import Release
 from anoncore.requirements import TCloseness
@@ -26,8 +30,9 @@ MOST_TRIED = 30
 """Values of k that are tried at most when none are given; of more they are a selection in equal ratios."""
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
-class Choice:
+class Choice(Result):
     """What one release for each k gives away and what it loses, and their mean C = alpha t + (1 - alpha) i.
 
     Attributes
@@ -61,6 +66,36 @@ class Choice:
     information_loss: Floats
     n_classes: npt.NDArray[np.int64]
 
+    def _headline(self) -> str:
+        return f"Choice of k: {self.best} costs least of {len(self.k):,} values"
+
+    def frame(self) -> pd.DataFrame:
+        """What each k gives away, loses and costs.
+
+        Returns
+        -------
+        DataFrame
+            A line per k that was tried: `k`, `t`, `information_loss`, `cost` and `n_classes`.
+        """
+        losses = {"t": self.t, "information_loss": self.information_loss, "cost": self.cost}
+        return pd.DataFrame({"k": self.k, **losses, "n_classes": self.n_classes})
+
+    def plot(self) -> Any:
+        """Draw what each k gives away, loses and costs.
+
+        Returns
+        -------
+        plotly.graph_objects.Figure
+            The picture.
+
+        Raises
+        ------
+        AnonymizationError
+            Where Plotly is not installed.
+        """
+        lines = ["t", "information_loss", "cost"]
+        return picture(self.frame(), kind="line", x="k", y=lines, title=self._headline())
+
     @cached_property
     def cost(self) -> Floats:
         """C of every k."""
@@ -92,6 +127,7 @@ class Choice:
         return Choice(_share(alpha), self.k, self.t, self.information_loss, self.n_classes)
 
 
+@checked
 def choose_k(
     data: Microdata,
     alpha: float = 0.5,
@@ -170,6 +206,7 @@ def _part_of(progress: Progress | None, number: int, count: int, k: int) -> Prog
     return lambda done, text: progress((number + done) / count, f"k = {k:,}: {text}")
 
 
+@checked
 def largest_distance(release: Release, ground: Ground | None = None) -> float:
     """The largest EMD of any class of a release in any sensitive attribute.
 
@@ -216,6 +253,7 @@ def largest_distance(release: Release, ground: Ground | None = None) -> float:
     return largest
 
 
+@checked
 def tried_values(least: int, most: int) -> list[int]:
     """Every k from the least to the most, or 30 of them spread in proportion.
 
@@ -249,6 +287,7 @@ def tried_values(least: int, most: int) -> list[int]:
     return [int(k) for k in np.unique(np.geomspace(least, most, MOST_TRIED).round())]
 
 
+@checked
 def largest_k(data: Microdata) -> int:
     """The largest k that is worth a try: how many sensitive values (or combinations of values) occur.
 

@@ -84,17 +84,22 @@ def possible_instead(algorithm: Algorithm, data: Microdata) -> Algorithm | None:
         algorithm.validate_data(data)
     except InfeasibleError as error:
         levels = {"k", "l", "t", "other_t", "requirements"}
-        if not error.instead or levels & set(error.instead):
-            return None
-        try:
-            changed = algorithm.replace(**error.instead)
-            changed.validate_data(data)
-        except AnonymizationError:
-            return None
-        return changed
+        return None if levels & set(error.instead or ()) else offered_instead(algorithm, data, error)
     except AnonymizationError:
         return None
     return None
+
+
+def offered_instead(algorithm: Algorithm, data: Microdata, error: InfeasibleError) -> Algorithm | None:
+    """The algorithm with the parameters that its error offers, where the table can satisfy these; else None."""
+    if not error.instead:
+        return None
+    try:
+        changed = algorithm.replace(**error.instead)
+        changed.validate_data(data)
+    except AnonymizationError:
+        return None
+    return changed
 
 
 def is_promised(wanted: Requirement, promises: Sequence[Requirement], data: Microdata) -> bool:

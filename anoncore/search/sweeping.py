@@ -11,20 +11,32 @@ from os import cpu_count
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from anoncore.algorithms import Algorithm
+from anoncore.base.arguments import checked
 from anoncore.base.compile_time import recorded
-from anoncore.base.errors import AnonymizationError, CancelledError
+from anoncore.base.errors import AnonymizationError, CancelledError, ParameterError
+from anoncore.base.shared_work import SharedWork, sharing
+from anoncore.base.showing import Lines, Result
 from anoncore.measures.criteria import CRITERIA, chosen, evaluate
+from anoncore.measures.kept_results import KeptResults
+from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 
 FIRST_CRITERIA = ("two-way-error", "t", "believed-above-half")
 """The criteria of a sweep for which none are named."""
+OUTLINED = ("k", "distinct-l", "max-share", "t", "average-group-size", "discernibility")
+"""The criteria that depend on nothing but the sizes and the sensitive values of the groups."""
+NOT_NEEDED = "Not measured: whatever it is, another release that was tried is better."
 Stop = Callable[[], bool]
+Needed = Callable[[Mapping[str, float], str], bool]
+"""`needed(values, name)` says whether a number of a release still matters, given the numbers that are there; with an
+empty name, whether the release itself does."""
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class Point(Result):
     """One candidate of a sweep: its numbers, or the sentence why it made no release.
 
     Attributes
@@ -34,7 +46,7 @@ class Point:
     values : mapping of str to float
         Its numbers by name of the criterion.
     missing : mapping of str to str
-        For each criterion that the release does not have, why.
+        For each criterion of which there is no number, why.
     seconds : float
         Time that the method took, without compiling it.
     error : str
@@ -59,10 +71,37 @@ class Point:
     seconds: float
     error: str = ""
 
+    def _headline(self) -> str:
+        return f"Point: {self._inline()}"
+
+    def _inline(self) -> str:
+        return method_text(self.algorithm)
+
+    def _lines(self) -> Lines:
+        numbers = [(CRITERIA[name].title, CRITERIA[name].text(value)) for name, value in self.values.items()]
+        return [*numbers, *([("error", self.error)] if self.error else [])]
+
     @property
     def made(self) -> bool:
         """Whether a release was made."""
         return not self.error
+
+
+def method_text(algorithm: Algorithm) -> str:
+    """A method with what it was given, on one line."""
+    given = [requirement.label() for requirement in getattr(algorithm, "requirements", ())]
+    left = {name: value for name, value in algorithm.to_dict().items() if name not in ("name", "requirements")}
+    given += [f"{name} = {value}" for name, value in left.items()]
+    return algorithm.title + (f" ({', '.join(given)})" if given else "")
+
+
+def points_frame(points: Sequence[Point]) -> pd.DataFrame:
+    """A line per candidate: what it is, a column per criterion, how long it took, and why there is no release."""
+    names = list(dict.fromkeys(name for point in points for name in point.values))
+    columns: dict[str, list[str] | list[float]] = {"algorithm": [method_text(point.algorithm) for point in points]}
+    columns |= {name: [point.values.get(name, np.nan) for point in points] for name in names}
+    columns |= {"seconds": [point.seconds for point in points], "error": [point.error for point in points]}
+    return pd.DataFrame(columns)
 
 
 def measure(
@@ -71,8 +110,9 @@ def measure(
     criteria: Sequence[str],
     attribute: str | None = None,
     stop: Stop | None = None,
+    needed: Needed | None = None,
 ) -> Point:
-    """Make one release and take its numbers; the release itself is not kept.
+    """Make one release and take its numbers, the quick ones first; the release itself is not kept.
 
     Where the method cannot anonymize the table the point has the error. Raises CancelledError once `stop` says so.
     """
@@ -83,6 +123,11 @@ def measure(
 
     begin = time.perf_counter()
     try:
+        if needed is not None and (outline := algorithm.outline(data)) is not None:
+            known = _numbers(outline, [name for name in criteria if name in OUTLINED], attribute)[0]
+            if not needed(known, ""):
+                missing = {name: NOT_NEEDED for name in criteria if name not in known}
+                return Point(algorithm, known, missing, time.perf_counter() - begin)
         with recorded() as compiling:
             release = algorithm.anonymize(data, report)
     except CancelledError:
@@ -91,12 +136,43 @@ def measure(
         return Point(algorithm, {}, {}, time.perf_counter() - begin, str(error))
     seconds = time.perf_counter() - begin - compiling.seconds
     report(1.0, "Measuring")
-    numbers = evaluate(release, criteria, attribute)
-    values = {name: value for name, value in numbers.items() if not isinstance(value, AnonymizationError)}
-    missing = {name: str(value) for name, value in numbers.items() if isinstance(value, AnonymizationError)}
+    values, missing = _numbers(release, criteria, attribute, needed)
     return Point(algorithm, values, missing, seconds)
 
 
+def _measured(
+    work: SharedWork,
+    data: Microdata,
+    algorithm: Algorithm,
+    criteria: Sequence[str],
+    attribute: str | None,
+    stop: Stop,
+    needed: Needed | None,
+) -> Point:
+    """The same, where steps that other candidates take as well are worked out once."""
+    with sharing(work):
+        return measure(data, algorithm, criteria, attribute, stop, needed)
+
+
+def _numbers(
+    release: Release, criteria: Sequence[str], attribute: str | None, needed: Needed | None = None
+) -> tuple[dict[str, float], dict[str, str]]:
+    """The numbers of a release in the order of the criteria, and why it does not have the others."""
+    values, missing = dict[str, float](), dict[str, str]()
+    results = KeptResults(release)
+    for name in sorted(criteria, key=lambda name: CRITERIA[name].is_slow):
+        if needed is not None and CRITERIA[name].is_slow and not needed(values, name):
+            missing[name] = NOT_NEEDED
+            continue
+        number = evaluate(release, [name], attribute, results)[name]
+        if isinstance(number, AnonymizationError):
+            missing[name] = str(number)
+        else:
+            values[name] = number
+    return {name: values[name] for name in criteria if name in values}, missing
+
+
+@checked
 def sweep(
     data: Microdata,
     algorithms: Sequence[Algorithm],
@@ -105,10 +181,12 @@ def sweep(
     take: Callable[[int, Point], None] | None = None,
     stop: Stop | None = None,
     workers: int | None = None,
+    needed: Needed | None = None,
 ) -> tuple[Point | None, ...]:
     """Make the release of every algorithm, measure each by the same criteria, and let it go again.
 
-    All cores are used; the points come in the order of the algorithms.
+    All cores are used; the points come in the order of the algorithms. Steps that algorithms with the same seed have in
+    common are worked out once.
 
     Parameters
     ----------
@@ -126,6 +204,10 @@ def sweep(
         Once it returns True no further candidate is begun, and those on their way end at their next step.
     workers : int, optional
         Releases that are made at a time; by default one per core.
+    needed : callable, optional
+        Called by any thread with the numbers of a release so far and the name of a slow criterion; where it returns
+        False, that number is not taken. With an empty name it is asked whether a release matters of which only these
+        numbers are known, and where it does not, it is not made. By default all are made and measured.
 
     Returns
     -------
@@ -160,13 +242,17 @@ def sweep(
     points: list[Point | None] = [None] * len(algorithms)
     todo = iter(enumerate(algorithms))
     running: dict[Future[Point], int] = {}
+    work = SharedWork()
+    if workers is not None and workers < 1:
+        raise ParameterError(f"workers should be at least 1, not {workers}; leave it out for one on each core.")
     n_workers = min(workers or cpu_count() or 1, max(len(algorithms), 1))
     with ThreadPoolExecutor(n_workers, thread_name_prefix="sweep") as pool:
         try:
             while True:
                 while len(running) < n_workers and not stopped() and (following := next(todo, None)) is not None:
                     position, algorithm = following
-                    running[pool.submit(measure, data, algorithm, criteria, attribute, stopped)] = position
+                    future = pool.submit(_measured, work, data, algorithm, criteria, attribute, stopped, needed)
+                    running[future] = position
                 if not running:
                     break
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -183,6 +269,7 @@ def sweep(
     return tuple(points)
 
 
+@checked
 def pareto(points: Sequence[Point], one: str, other: str) -> npt.NDArray[np.bool_]:
     """Say of each point whether it is unbeaten: no other is at least as good in both criteria and better in one.
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
+from typing import Any
+
+import pandas as pd
 
 from anoncore.algorithms import ALGORITHMS, Algorithm
-from anoncore.base.errors import ParameterError
+from anoncore.base.arguments import checked, checked_methods
+from anoncore.base.errors import AnonymizationError, ParameterError
+from anoncore.base.showing import Lines, Result, picture
 from anoncore.base.texts import listing
 from anoncore.kernels.rounding import ACCUMULATED, reaches, stays_within
 from anoncore.measures.criteria import CRITERIA, Criterion
-from anoncore.search.candidates import axes, blank, seeded, with_level
-from anoncore.search.sweeping import Point, Stop, sweep
+from anoncore.search.candidates import LEVELS, axes, blank, fresh_seed, seeded, with_level
+from anoncore.search.sweeping import Point, Stop, points_frame, sweep
 from anoncore.table.microdata import Microdata
 
 LADDERS: dict[str, tuple[float, ...]] = {
@@ -35,6 +42,7 @@ SEARCHED = (
 """The methods that a search tries when none are named: those that keep what they are asked for on any table."""
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Target:
     """A criterion and the limit that a release must keep: at least where higher is better, else at most.
@@ -97,8 +105,9 @@ class Target:
         return gap / abs(self.limit) if self.limit else gap
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
-class Search:
+class Search(Result):
     """What a search found.
 
     Attributes
@@ -130,6 +139,43 @@ class Search:
     points: tuple[Point, ...]
     n_left: int = 0
     """Candidates that were not tried, because the search was stopped."""
+
+    def _lines(self) -> Lines:
+        lines = [("target", target.text) for target in self.targets]
+        lines += [("spare", CRITERIA[self.spare].title), ("tried", f"{len(self.points):,}")]
+        lines += [("left", f"{self.n_left:,}")] if self.n_left else []
+        shown = {"best": self.best, "nearest": self.nearest if self.best is None else None}
+        return [*lines, *((what, point._inline()) for what, point in shown.items() if point is not None)]
+
+    def frame(self) -> pd.DataFrame:
+        """What each candidate that was tried reaches.
+
+        Returns
+        -------
+        DataFrame
+            A line per candidate: `algorithm` as text, a column per criterion (NaN where there is no number), whether it
+            `keeps` every target, the `seconds` that it took, and the `error` where there is no release.
+        """
+        return points_frame(self.points).assign(keeps=[not self.missed(point) for point in self.points])
+
+    def plot(self) -> Any:
+        """Draw what each candidate costs by the criterion that should cost least.
+
+        Returns
+        -------
+        plotly.graph_objects.Figure
+            The picture.
+
+        Raises
+        ------
+        AnonymizationError
+            Where Plotly is not installed, or no candidate made a release.
+        """
+        frame = self.frame()
+        if self.spare not in frame:
+            raise AnonymizationError("No candidate has a number to draw; .frame() says why in the column error.")
+        costs = frame.dropna(subset=[self.spare])
+        return picture(costs, kind="bar", x="algorithm", y=self.spare, title=CRITERIA[self.spare].title)
 
     @cached_property
     def best(self) -> Point | None:
@@ -200,9 +246,11 @@ class Search:
 
     def _cheapest(self, points: Sequence[Point]) -> Point | None:
         pick = max if CRITERIA[self.spare].higher_is_better else min
-        return pick(points, key=lambda point: point.values[self.spare], default=None)
+        measured = [point for point in points if self.spare in point.values]
+        return pick(measured, key=lambda point: point.values[self.spare], default=None)
 
 
+@checked
 def search(
     data: Microdata,
     targets: Sequence[Target],
@@ -211,10 +259,15 @@ def search(
     attribute: str | None = None,
     take: Callable[[int, Point], None] | None = None,
     stop: Stop | None = None,
+    better: Callable[[Point], None] | None = None,
+    workers: int | None = None,
 ) -> Search:
     """Try algorithms and parameters, and tell which release keeps the targets and costs least.
 
-    All candidates are tried, so the answer is the best of them.
+    All candidates are tried, so the answer is the best of them. Of each method those come first that ask for what the
+    targets do, so that a good release is there soon. A slow number is taken only of a release that it can make the best
+    one, the best without one of the targets, or the nearest miss. A release that is known beforehand to be none of them
+    is not made. The answers are those of making and measuring everything.
 
     Parameters
     ----------
@@ -232,6 +285,10 @@ def search(
         Called with the position of a candidate and its point as soon as the point is there.
     stop : callable, optional
         Once it returns True no further candidate is begun.
+    better : callable, optional
+        Called with the point of each release that keeps every target and costs less than all before it.
+    workers : int, optional
+        Releases that are made at a time; by default one per core.
 
     Returns
     -------
@@ -261,11 +318,89 @@ def search(
         raise ParameterError(f"There is no criterion '{spare}'; there is {listing(list(CRITERIA), 40)}.")
     tried = default_candidates(data, targets, attribute) if algorithms is None else tuple(algorithms)
     names = list(dict.fromkeys([*(target.criterion for target in targets), spare]))
-    points = sweep(data, tried, names, attribute, take, stop)
-    measured = tuple(point for point in points if point is not None)
-    return Search(tuple(targets), spare, measured, len(points) - len(measured))
+    order = _order(data, tried, targets)
+    standing = Standing(targets, spare)
+
+    def taken(number: int, point: Point) -> None:
+        if take is not None:
+            take(order[number], point)
+        if standing.add(order[number], point) and better is not None:
+            better(point)
+
+    sweep(data, [tried[place] for place in order], names, attribute, taken, stop, workers, standing.needs)
+    return standing.found(len(tried))
 
 
+class Standing:
+    """What a search has found so far, and which numbers can still change it; for several threads."""
+
+    def __init__(self, targets: Sequence[Target], spare: str) -> None:
+        self.targets, self.spare = tuple(targets), spare
+        self._points: dict[int, Point] = {}
+        self._search = Search(self.targets, spare, ())
+        self._lock = threading.Lock()
+
+    def add(self, place: int, point: Point) -> bool:
+        """Take in the point of a candidate; returns whether it is the best so far."""
+        with self._lock:
+            self._points[place] = point
+            self._search = Search(self.targets, self.spare, tuple(self._points[i] for i in sorted(self._points)))
+            return self._search.best is point
+
+    def found(self, n_candidates: int) -> Search:
+        """What was found of so many candidates."""
+        return Search(self.targets, self.spare, self._search.points, n_candidates - len(self._points))
+
+    def needs(self, values: Mapping[str, float], name: str) -> bool:
+        """Whether a number may matter of a release that has these numbers, whatever those are that it does not have.
+
+        It matters if the release may be the cheapest that keeps every target, or all but one other, or, where none
+        keeps every target, if it may miss them by least.
+        """
+        search = self._search
+        known = [target for target in self.targets if target.criterion in values]
+        missed = [target for target in known if target.shortfall(values[target.criterion]) > 0]
+        if search.best is None and sum(target.shortfall(values[target.criterion]) for target in known) <= (
+            ACCUMULATED + (search.shortfall(search.nearest) if search.nearest is not None else float("inf"))
+        ):
+            return True
+        rivals = [(set[Target](), search.best)]
+        # Without a target its own number does not count, unless another target is about the same number.
+        about = {target for target in self.targets if target.criterion == name}
+        rivals += [({target}, point) for target, point in search.without.items() if about != {target}]
+        return any(self._rivals(values, point) for spared, point in rivals if set(missed) <= spared)
+
+    def _rivals(self, values: Mapping[str, float], point: Point | None) -> bool:
+        """Whether a release with these numbers may cost as little as a point."""
+        if point is None or self.spare not in values:
+            return True
+        return not CRITERIA[self.spare].better(point.values[self.spare], values[self.spare])
+
+
+def _order(data: Microdata, algorithms: Sequence[Algorithm], targets: Sequence[Target]) -> list[int]:
+    """The places of the candidates in the order in which they are tried.
+
+    First those that ask for exactly what the targets do, then of every method one in turn: candidates that have steps
+    in common are then seldom worked on at the same time, and those that take long begin before the end.
+    """
+    wanted = levels_of(targets)
+    turns: dict[str, count[int]] = {}
+    turn = [next(turns.setdefault(algorithm.name, count())) for algorithm in algorithms]
+    asks = [_asks_for(algorithm, data, wanted) for algorithm in algorithms]
+    return sorted(range(len(algorithms)), key=lambda place: (not asks[place], turn[place]))
+
+
+def _asks_for(algorithm: Algorithm, data: Microdata, wanted: Mapping[str, float]) -> bool:
+    """Whether the method promises exactly these levels and no others."""
+    try:
+        promised = algorithm.promises(data)
+    except AnonymizationError:
+        return False
+    levels = {axis: one.threshold for axis, kind in LEVELS.items() for one in promised if type(one) is kind}
+    return bool(wanted) and levels == wanted
+
+
+@checked
 def default_candidates(
     data: Microdata, targets: Sequence[Target], attribute: str | None = None, methods: Sequence[str] = SEARCHED
 ) -> tuple[Algorithm, ...]:
@@ -314,7 +449,9 @@ def default_candidates(
                 algorithm = _built(name, {**fixed, varied: step}, data, attribute)
                 if algorithm is not None:
                     algorithms.setdefault(repr(algorithm), algorithm)
-    return tuple(seeded(algorithm) for algorithm in algorithms.values())
+    # With one seed for all, candidates of a method have their first steps in common, and differ by their levels alone.
+    seed = fresh_seed()
+    return tuple(seeded(algorithm, seed) for algorithm in algorithms.values())
 
 
 def levels_of(targets: Sequence[Target]) -> dict[str, float]:

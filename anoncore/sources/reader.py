@@ -14,6 +14,7 @@ from typing import BinaryIO, Literal
 
 import pandas as pd
 
+from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError
 from anoncore.base.memory import TEXT_FACTOR, free_memory, require_memory
 from anoncore.sources.delimited import read_delimited
@@ -79,6 +80,7 @@ class TableSource:
     digest: str
 
 
+@checked
 def read_table(
     source: str | Path | BinaryIO | bytes,
     name: str | None = None,
@@ -140,6 +142,7 @@ def read_table(
     return TableSource(frame=frame, name=table, format=format_, notes=notes.sentences(), digest=digest)
 
 
+@checked
 def table_sheets(
     source: str | Path | BinaryIO | bytes, name: str | None = None, *, max_bytes: int | None = None
 ) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ class Axis:
 
 def axis_of_numbers(values: Sequence[Any]) -> Axis:
     """The axis of ascending numbers: whole, decimal or binary ones."""
-    if not any(isinstance(value, float) for value in values):
+    if not any(issubclass(kind, float) for kind in set(map(type, values))):
         return _axis_of_exact(values)
     numbers = np.array(values, dtype=np.float64)
     if (numbers == np.rint(numbers)).all():
@@ -82,7 +82,7 @@ def _is_decimal(numbers: Floats, scale: float) -> bool:
 def _axis_of_exact(values: Sequence[Any]) -> Axis:
     """The axis of numbers that are held exactly: whole numbers of any size, decimals, fractions."""
     fits = not values or (values[0] >= -(2**63) and values[-1] < 2**63)
-    if fits and all(isinstance(value, int) for value in values):
+    if fits and all(issubclass(kind, int) for kind in set(map(type, values))):
         return _axis_of_whole(np.array(values, dtype=np.int64))
     numbers = [Fraction(value) for value in values]
     scale = lcm(*(number.denominator for number in numbers))

@@ -18,6 +18,7 @@ from anoncore.base.typed_values import preferred, sorted_values, value_key
 from anoncore.kernels.arrays import Codes
 from anoncore.kernels.ordering import stable_order
 from anoncore.table.domain import Domain, Kind, Stored
+from anoncore.table.given_table import GivenTable
 from anoncore.table.hierarchy import Hierarchy
 
 LARGEST_NUMBER = 1e150
@@ -59,9 +60,12 @@ def encode(
         raise DataError(
             f"'{name}' holds values that cannot be compared ({error}); turn them into text first."
         ) from None
-    if kind is Kind.NUMERIC and isinstance(uniques, np.ndarray) and uniques.dtype.kind in "if":
-        by_size = np.argsort(uniques)
-        values = uniques[by_size].tolist()
+    if kind is Kind.NUMERIC:
+        quickly_sorted = _sorted_numbers(uniques)
+    else:
+        quickly_sorted = _sorted_texts(uniques) if order is None and hierarchy is None else None
+    if quickly_sorted is not None:
+        by_size, values = quickly_sorted
         # factorize gives missing cells the code -1, which as an index is the last entry: the code of the missing value.
         recode = np.empty(len(values) + 1, dtype=np.int32)
         recode[np.append(by_size, -1)] = np.arange(len(recode))
@@ -76,6 +80,18 @@ def encode(
     if hierarchy is not None:
         domain = Domain(name, kind, domain.values, has_missing, hierarchy.tree(domain), domain.stored)
     return codes, domain
+
+
+def encode_given(
+    given: GivenTable, name: str, kind: Kind | None, order: Sequence[Any] | None, hierarchy: Hierarchy | None
+) -> tuple[Codes, Domain]:
+    """A column of a table of any kind as codes and domain, see `encode`."""
+    texts = given.different_texts(name)
+    if texts is None:
+        return encode(given.column(name), name, kind, order, hierarchy)
+    different, rows = texts
+    codes, domain = encode(different, name, kind, order, hierarchy)
+    return codes[rows], domain
 
 
 def content_words(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
@@ -238,6 +254,35 @@ def _factorized(column: pd.Series[Any]) -> tuple[npt.NDArray[np.int64], Any]:
     of_form = np.array([number[value_key(value)] for _, _, value in forms], dtype=np.int64)
     raw[known] = of_form[raw[known]]
     return raw, [preferred(same) for same in values.values()]
+
+
+def _sorted_numbers(uniques: Any) -> tuple[npt.NDArray[np.int64], list[Any]] | None:
+    """The order of different numbers or dates by size, and their values in that order.
+
+    None for what is no array of numbers or dates. A large table has hundreds of thousands of them, and comparing the
+    keys of so many values in Python takes a second for each column.
+    """
+    if isinstance(uniques, pd.DatetimeIndex):
+        order = np.argsort(uniques.asi8)
+        return order, list(uniques[order])
+    dtype: Any = getattr(uniques, "dtype", np.dtype(object))
+    if not pd.api.types.is_integer_dtype(dtype) and not pd.api.types.is_float_dtype(dtype):
+        return None
+    # Columns that can hold missing integers have a type of their own around numpy's.
+    numbers = uniques.to_numpy(dtype=getattr(dtype, "numpy_dtype", dtype))
+    if np.isnan(numbers).any():
+        return None
+    order = np.argsort(numbers)
+    return order, numbers[order].tolist()
+
+
+def _sorted_texts(uniques: Any) -> tuple[npt.NDArray[np.int64], list[Any]] | None:
+    """The order of different texts by their characters, and the texts in that order; None for what are no texts."""
+    if not isinstance(getattr(uniques, "dtype", None), pd.StringDtype):
+        return None
+    texts = uniques.tolist()
+    order = np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
+    return order, [texts[place] for place in order]
 
 
 def _form(value: Any) -> tuple[type, str, Any]:

@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError
+from anoncore.base.showing import Lines, Shown, counted
 from anoncore.base.texts import MISSING_TEXT, is_missing, listing, quoted, value_text
 from anoncore.base.typed_values import Key, value_key
 from anoncore.table.axis import Axis, axis_of_dates, axis_of_numbers
@@ -45,8 +47,9 @@ class Kind(StrEnum):
     NOMINAL = "nominal"
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
-class Domain(Sequence[Any]):
+class Domain(Shown, Sequence[Any]):
     """The values of one attribute that occur in the table, in the attribute's order.
 
     It is a sequence: `domain[code]` is the value of a code, and `len(domain)` the number of codes. A missing value has
@@ -85,6 +88,17 @@ class Domain(Sequence[Any]):
     tree: Tree | None = None
     stored: Stored | None = None
     """One cell per code as the table holds it, with the column's type."""
+
+    def _headline(self) -> str:
+        return f"Domain of '{self.name}': {self._inline()}"
+
+    def _inline(self) -> str:
+        missing = ", some cells missing" if self.has_missing else ""
+        tree = ", with a hierarchy" if self.tree is not None else ""
+        return f"{self.kind.value}, {counted(len(self.values), 'value')}{missing}{tree}"
+
+    def _lines(self) -> Lines:
+        return []
 
     @property
     def missing_code(self) -> int | None:

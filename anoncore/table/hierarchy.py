@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError
+from anoncore.base.showing import Shown, counted
 from anoncore.base.texts import MISSING_TEXT, is_missing, listing, quoted, value_text
 from anoncore.base.typed_values import ValueMapping, sorted_values
 from anoncore.table.domain import Domain
+from anoncore.table.given_table import as_pandas, is_table
 from anoncore.table.intervals import bins_by_quantile, bins_by_width, nested_intervals
 from anoncore.table.tree import Tree
 
@@ -21,7 +23,8 @@ Taxonomy = Mapping[str, "Taxonomy"] | Sequence[Any]
 Path = tuple[str, ...]
 
 
-class Hierarchy:
+@checked_methods
+class Hierarchy(Shown):
     """Ever coarser groups of an attribute's values, from single values (level 0) up to `*`, which is all of them.
 
     Missing values need no path: they join the others only at the top. A group of a taxonomy whose branches have
@@ -58,7 +61,13 @@ class Hierarchy:
 
     def __init__(self, paths: Mapping[Any, Sequence[Any]] | Iterable[tuple[Any, Sequence[Any]]]) -> None:
         listed = paths.items() if isinstance(paths, Mapping) else paths
-        lines = [(value, _labels(value, path)) for value, path in listed]
+        pairs = list(listed)
+        for pair in pairs:
+            if isinstance(pair, str) or not isinstance(pair, Collection) or len(pair) != 2:
+                raise DataError(
+                    f"A hierarchy lists values with their groups, such as {{'Ulm': ['south']}}, not {quoted(pair)}."
+                )
+        lines = [(value, _labels(value, path)) for value, path in pairs]
         if not lines:
             raise DataError("A hierarchy needs at least one value.")
         lengths = {len(path) for _, path in lines}
@@ -75,13 +84,16 @@ class Hierarchy:
             raise DataError(f"The values of the hierarchy cannot be compared ({error}); turn them into text.") from None
         self._check_nesting()
 
+    def _headline(self) -> str:
+        return f"Hierarchy of {counted(len(self.paths), 'value')} with {counted(self.height, 'level')} above them"
+
     @classmethod
-    def from_table(cls, table: pd.DataFrame | Iterable[Sequence[Any]]) -> Hierarchy:
+    def from_table(cls, table: Any) -> Hierarchy:
         """The hierarchy of a table with one line per value, which is the form of ARX's files.
 
         Parameters
         ----------
-        table : DataFrame or iterable of sequences
+        table : DataFrame, LazyFrame, Arrow table, DuckDB relation or iterable of sequences
             Lines of a value and its labels from level 1 to the top. Lines without a value are skipped.
 
         Returns
@@ -94,9 +106,14 @@ class Hierarchy:
         DataError
             Where a value has two lines, or the lines make no hierarchy.
         """
-        lines = table.itertuples(index=False, name=None) if isinstance(table, pd.DataFrame) else table
-        paths = ((line[0], line[1:]) for line in lines if len(line) and not is_missing(line[0]))
-        return cls(paths)
+        lines = as_pandas(table).itertuples(index=False, name=None) if is_table(table) else table
+        if isinstance(lines, str | bytes | Mapping) or not isinstance(lines, Iterable):
+            raise DataError(
+                "A hierarchy is read from a table or from lines such as [['Ulm', 'south'], ['Bonn', 'west']], "
+                f"not from {quoted(lines)}."
+            )
+        paths = [_line(line) for line in lines]
+        return cls((path[0], path[1:]) for path in paths if len(path) and not is_missing(path[0]))
 
     @classmethod
     def from_nested(cls, taxonomy: Taxonomy) -> Hierarchy:
@@ -128,7 +145,7 @@ class Hierarchy:
         return cls(paths)
 
     @classmethod
-    def by_width(cls, values: Iterable[float], width: float, fanout: int = 2, start: float | None = None) -> Hierarchy:
+    def by_width(cls, values: Iterable[Any], width: float, fanout: int = 2, start: float | None = None) -> Hierarchy:
         """Intervals of equal width for numbers, joined to wider ones level by level up to the whole range.
 
         Parameters
@@ -208,7 +225,10 @@ class Hierarchy:
         tuple of str or None
             One label per level, or None where the hierarchy does not list the value.
         """
-        path = self.paths.get(value)
+        try:
+            path = self.paths.get(value)
+        except TypeError:  # what cannot be compared is no value of a table
+            return None
         return path if path is not None else self._by_text.get(value_text(value))
 
     @cached_property
@@ -235,7 +255,10 @@ class Hierarchy:
         """
         by_text = {value_text(value): position for position, value in enumerate(self.leaves)}
         by_value = ValueMapping((value, position) for position, value in enumerate(self.leaves))
-        ordered = sorted_values(values)
+        try:
+            ordered = sorted_values(values)
+        except TypeError as error:
+            raise DataError(f"The values cannot be compared ({error}); turn them into text first.") from None
         rank = [by_value.get(value, by_text.get(value_text(value))) for value in ordered]
         unknown = [value for value, position in zip(ordered, rank, strict=True) if position is None]
         if unknown:
@@ -305,11 +328,18 @@ class Hierarchy:
                     )
 
 
-def _labels(value: Any, path: Sequence[Any]) -> Path:
-    if isinstance(path, str):
+def _line(line: Any) -> Sequence[Any]:
+    if isinstance(line, str) or not isinstance(line, Collection) or not hasattr(line, "__getitem__"):
         raise DataError(
-            f"The groups of {quoted(value_text(value))} must be a list of labels, not the text {quoted(path)}."
+            f"A line of a hierarchy lists a value and its groups, such as ['Ulm', 'south'], not {quoted(line)}."
         )
+    return line  # type: ignore[return-value]
+
+
+def _labels(value: Any, path: Sequence[Any]) -> Path:
+    if isinstance(path, str) or not isinstance(path, Iterable):
+        given = f"the text {quoted(path)}" if isinstance(path, str) else quoted(path)
+        raise DataError(f"The groups of {quoted(value_text(value))} must be a list of labels, not {given}.")
     for level, label in enumerate(path, start=1):
         if is_missing(label):
             raise DataError(

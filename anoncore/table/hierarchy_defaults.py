@@ -170,7 +170,7 @@ def grid_hierarchy(values: Iterable[Any], widths: Iterable[float] = GRID) -> Hie
 
 
 def frequency_hierarchy(values: Iterable[Any], shares: Iterable[float] = SHARES) -> Hierarchy:
-    """Join the rare values of a category as `other`: below 1 % of the rows at level 1, below 5 % at level 2, and so on.
+    """Join the rare values of a category as `other`: below 1% of the rows at level 1, below 5% at level 2, and so on.
 
     At least the two rarest values are joined, and more until `other` is no longer rare itself.
 

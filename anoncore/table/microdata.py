@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -13,12 +13,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError
+from anoncore.base.showing import MOST_NAMES, Lines, Shown, clean, counted
 from anoncore.base.texts import listing, quoted
 from anoncore.base.typed_values import sorted_values, value_key
 from anoncore.kernels.arrays import Codes
-from anoncore.table.coding import content_order, content_words, encode, guess_kind
+from anoncore.table.coding import content_order, content_words, encode_given, guess_kind
 from anoncore.table.domain import Domain, Kind
+from anoncore.table.given_table import given_table
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.people import distinct_pairs, people_of, repeated_identifiers
 
@@ -58,7 +61,7 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class SensitiveValues:
+class SensitiveValues(Shown):
     """A sensitive attribute as requirements see it: its codes, and which of them count as values of their own.
 
     Where only some values need protection, they are one value with code 0, and every other row counts as a value of its
@@ -87,6 +90,9 @@ class SensitiveValues:
     labels: tuple[str, ...]
     people: Codes | None = field(default=None, kw_only=True)
 
+    def _headline(self) -> str:
+        return f"SensitiveValues of '{self.attribute}'"
+
     @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
         """People of the whole table with each value, int64 (size,); who has several values counts with each."""
@@ -95,7 +101,8 @@ class SensitiveValues:
         return np.bincount(self.codes, minlength=self.size)
 
 
-class Microdata:
+@checked_methods
+class Microdata(Shown):
     """A table of people with tagged attributes, whose values are turned into integer codes once.
 
     Every method and measure works on these codes. Identifiers have none, so that no measure can read them.
@@ -109,8 +116,10 @@ class Microdata:
 
     Parameters
     ----------
-    frame : DataFrame
-        The table, one row per person, or several where `unit` is given. It is never changed.
+    frame : DataFrame, LazyFrame, Arrow table or DuckDB relation
+        The table, one row per person, or several where `unit` is given: a pandas or Polars DataFrame, a Polars
+        LazyFrame, an Arrow table or a DuckDB relation. It is never changed. What is not computed yet is computed once.
+        Tables of a release are of the same kind.
     roles : mapping of str to Role or str, optional
         Role of each column; columns that are left out are insensitive.
     kinds : mapping of str to Kind or str, optional
@@ -129,7 +138,9 @@ class Microdata:
     Attributes
     ----------
     frame : DataFrame
-        The table as it was given, with column names as texts.
+        The table as a pandas DataFrame, whatever its kind, with column names as texts.
+    given : GivenTable
+        The table as it was given.
     roles : dict of str to Role
         Role of every column.
     untagged : tuple of str
@@ -182,7 +193,7 @@ class Microdata:
 
     def __init__(
         self,
-        frame: pd.DataFrame,
+        frame: Any,
         roles: Mapping[str, Role | str] | None = None,
         kinds: Mapping[str, Kind | str] | None = None,
         orders: Mapping[str, Sequence[Any]] | None = None,
@@ -190,13 +201,14 @@ class Microdata:
         sensitive_values: Mapping[str, Collection[Any]] | None = None,
         unit: str | None = None,
     ) -> None:
-        _check_frame(frame)
-        self.frame = frame.copy(deep=False)
-        columns = [str(column) for column in frame.columns]
-        self.frame.columns = pd.Index(columns)
+        self.given = given_table(frame)
+        columns = list(self.given.columns)
         tagged = {name: _role(name, role) for name, role in _by_column("roles", roles, columns).items()}
         given_kinds = {name: _kind(name, kind) for name, kind in _by_column("kinds", kinds, columns).items()}
         given_orders = _by_column("orders", orders, columns)
+        for name, order in given_orders.items():
+            if isinstance(order, str) or not isinstance(order, Iterable):
+                raise DataError(f"The order of '{name}' is {quoted(order)}; list its values, such as ['low', 'high'].")
         self.roles: dict[str, Role] = {name: tagged.get(name, Role.INSENSITIVE) for name in columns}
         self.unit = None if unit is None else self._tagged_unit(str(unit))
         self.untagged: tuple[str, ...] = tuple(name for name in self.insensitive if name not in tagged)
@@ -209,8 +221,8 @@ class Microdata:
         self.codes: dict[str, Codes] = {}
         self.domain: dict[str, Domain] = {}
         for name in self.attributes:
-            self.codes[name], self.domain[name] = encode(
-                self.frame[name], name, given_kinds.get(name), given_orders.get(name), self.hierarchies.get(name)
+            self.codes[name], self.domain[name] = encode_given(
+                self.given, name, given_kinds.get(name), given_orders.get(name), self.hierarchies.get(name)
             )
         self.sensitive_values: dict[str, tuple[Any, ...]] = {
             name: self._protected(name, values)
@@ -218,15 +230,40 @@ class Microdata:
         }
         self.people: Codes | None = None
         if self.unit is not None:
-            people = people_of(self.frame, self.unit)
+            people = people_of(self.given.frame_of([self.unit]), self.unit)
             # Where nobody has a second row, counting rows counts people.
             self.people = people if int(people.max()) + 1 < len(people) else None
         self.whole: Microdata | None = None
 
+    def _headline(self) -> str:
+        people = f" of {self.n_people:,} people" if self.people is not None else ""
+        return f"Microdata: {counted(self.n_rows, 'row')}{people}, {counted(len(self.roles), 'column')}"
+
+    def _lines(self) -> Lines:
+        lines: Lines = []
+        for role in Role:
+            names = self._with_role(role)
+            shown = names[:MOST_NAMES]
+            lines += [(role.value, self._column_text(name)) for name in shown]
+            if len(names) > len(shown):
+                lines.append((role.value, f"and {len(names) - len(shown):,} more"))
+        return lines
+
+    def _column_text(self, name: str) -> str:
+        """A column without its values: its name, kind, and how many values there are."""
+        if name not in self.domain:
+            return clean(name) + (", says whose row it is" if name == self.unit else "")
+        return f"{clean(name)}: {self.domain[name]._inline()}"
+
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return len(self.frame)
+        return self.given.n_rows
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The table as a pandas DataFrame, with column names as texts; made when it is first asked for."""
+        return self.given.frame
 
     @property
     def n_people(self) -> int:
@@ -249,7 +286,8 @@ class Microdata:
                 f"Different people are counted by '{self.unit}': {self.n_rows:,} rows are those of {self.n_people:,} "
                 "people. Costs, and the attacks by foreground knowledge and membership, count rows."
             )
-        repeated = {} if self.unit is not None else repeated_identifiers(self.frame, self.identifiers)
+        identifiers = () if self.unit is not None else self.identifiers
+        repeated = repeated_identifiers(self.given.frame_of(identifiers), identifiers)
         if not repeated:
             return ""
         name, (different, rows) = min(repeated.items(), key=lambda item: item[1][0])
@@ -367,7 +405,7 @@ class Microdata:
         SensitiveValues
             The codes, with all harmless values as one where only some need protection.
         """
-        domain = self.domain[attribute]
+        domain = self.require_domain(attribute)
         codes = self.codes[attribute] if codes is None else codes
         protected = self.sensitive_values.get(attribute)
         if protected is None:
@@ -437,7 +475,7 @@ class Microdata:
     def _protected(self, name: str, values: Collection[Any]) -> tuple[Any, ...]:
         if name not in self.domain:
             raise DataError(f"sensitive_values names '{name}', which is an identifier and never published.")
-        if isinstance(values, str) or not values:
+        if isinstance(values, str) or not isinstance(values, Collection) or not len(values):
             raise DataError(f"sensitive_values of '{name}' must be a set of values, such as {{'HIV', 'cancer'}}.")
         wanted = {value_key(value): value for value in values}
         known = [value for value in self.domain[name] if value_key(value) in wanted]
@@ -449,19 +487,6 @@ class Microdata:
                 f"the attribute has {listing(self.domain[name].values)}."
             )
         return tuple(known)
-
-
-def _check_frame(frame: pd.DataFrame) -> None:
-    if not isinstance(frame, pd.DataFrame):
-        raise DataError(f"A table is given as a pandas DataFrame, not as {type(frame).__name__}.")
-    names = [str(column) for column in frame.columns]
-    if not names:
-        raise DataError("The table has no columns.")
-    if len(frame) == 0:
-        raise DataError("The table has column names but no rows.")
-    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if twice:
-        raise DataError(f"Columns share a name: {listing(twice)}; give every column its own.")
 
 
 def _by_column(what: str, given: Mapping[Any, T] | None, columns: list[str]) -> dict[str, T]:

@@ -15,7 +15,7 @@ def rows_of(data: Microdata, rows: npt.NDArray[np.int64]) -> Microdata:
     view = copy(data)
     for cached in ("canonical_order", "content_words", "unit_note"):
         view.__dict__.pop(cached, None)
-    view.frame = data.frame.iloc[rows]
+    view.given = data.given.rows(rows)
     view.codes = {name: codes[rows] for name, codes in data.codes.items()}
     if data.people is not None:
         different, people = np.unique(data.people[rows], return_inverse=True)

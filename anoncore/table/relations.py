@@ -183,6 +183,11 @@ def split_groups(
     return Split(tuple(columns), k, smallest, smallest_before, below, below_before)
 
 
+def rows_below(group: Codes | Int64, k: int, people: Codes | None = None) -> int:
+    """The number of rows in groups of fewer than k rows or, where `people` numbers whose row each is, people."""
+    return _smallest_and_below(dense_key((group,), len(group)), k, people)[1]
+
+
 def _smallest_and_below(key: Int64, k: int, people: Codes | None) -> tuple[int, int]:
     rows = np.bincount(key)
     sizes = rows

@@ -10,11 +10,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from anoncore.base.arguments import checked
+from anoncore.table.given_table import as_pandas
 from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata, Role
 from anoncore.table.summary import ColumnSummary, summarize
@@ -111,13 +114,15 @@ def uniqueness(data: Microdata, attributes: Sequence[str] | None = None) -> Uniq
     return replace(found, n_rows=data.n_people, n_unique=n_unique, counted="people")
 
 
-def suggest(frame: pd.DataFrame, summaries: Sequence[ColumnSummary] | None = None) -> tuple[Suggestion, ...]:
-    """One suggestion per column, in column order; insensitive where nothing speaks for another role.
+@checked
+def suggest(frame: Any, summaries: Sequence[ColumnSummary] | None = None) -> tuple[Suggestion, ...]:
+    """One suggestion per column of a table of any kind, in column order; insensitive where nothing speaks for another.
 
     An identifier nearly numbers the rows or is named like one. A sensitive attribute is only suggested by its name.
     A quasi-identifier is named like something that neighbours know, or belongs to a minimal set of at most three
     attributes that makes at least a fifth of the rows unique (in a sample of 20,000 rows).
     """
+    frame = as_pandas(frame)
     known = tuple(summaries) if summaries is not None else summarize(frame)
     suggestions: dict[int, Suggestion] = {}
     for column, summary in enumerate(known):

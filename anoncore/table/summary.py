@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from anoncore.base.arguments import checked
 from anoncore.base.texts import range_text, value_text
+from anoncore.table.given_table import as_pandas
 
 BINS = 20
 """Most bins of a column's distribution."""
@@ -56,8 +58,10 @@ class ColumnSummary:
         return sum(self.bin_counts)
 
 
-def summarize(frame: pd.DataFrame) -> tuple[ColumnSummary, ...]:
-    """One summary per column, in column order. Column names need not be unique."""
+@checked
+def summarize(frame: Any) -> tuple[ColumnSummary, ...]:
+    """One summary per column of a table of any kind, in column order. Column names in pandas need not be unique."""
+    frame = as_pandas(frame)
     return tuple(summarize_column(frame.iloc[:, position]) for position in range(frame.shape[1]))
 
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.base.showing import Shown
+
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class Tree(Shown):
     """A hierarchy over the codes of one domain: node 0 is the root, and every node is an interval of codes.
 
     Attributes

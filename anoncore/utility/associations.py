@@ -6,9 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError, ReleaseError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
+from anoncore.base.shared_work import shared
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 from anoncore.utility.bins import cut
@@ -63,6 +65,7 @@ class AssociationError(Score):
     difference: pd.DataFrame
 
 
+@checked
 def association(data: Microdata, intervals: int = INTERVALS) -> pd.DataFrame:
     """How closely every two attributes of the original table go together: phi squared, from 0 (independent) to 1.
 
@@ -110,9 +113,15 @@ def association(data: Microdata, intervals: int = INTERVALS) -> pd.DataFrame:
     _check_intervals(intervals)
     if not data.attributes:
         raise DataError("The table has only identifiers; association needs attributes that may be published.")
-    return _frame(original_counts(data, cut(data, data.attributes, intervals)))
+    # Slicing asks for it again and again while it looks for columns; whoever gets it may write into it.
+    return shared(
+        data,
+        ("association", intervals),
+        lambda: _frame(original_counts(data, cut(data, data.attributes, intervals))),
+    ).copy()
 
 
+@checked
 def association_error(release: Release, intervals: int = INTERVALS) -> AssociationError:
     """How well a release keeps the associations between attributes: the mean of |phi^2 released - phi^2 original|.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
@@ -93,6 +94,7 @@ class AverageGroupSize(GroupScore):
     normalised: float | None
 
 
+@checked
 def discernibility(release: Release) -> GroupScore:
     """Sum over the groups of their size squared: each row costs the number of rows it cannot be told apart from.
 
@@ -144,6 +146,7 @@ def discernibility(release: Release) -> GroupScore:
     )
 
 
+@checked
 def average_group_size(release: Release, k: int | None = None) -> AverageGroupSize:
     """Rows per group, and the same divided by k, which says how far the groups exceed the size asked for.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
@@ -71,6 +72,7 @@ class TargetScore(Score):
     per_fragment: dict[str, float]
 
 
+@checked
 def conditional_entropy(release: Release, target: str) -> TargetScore:
     """How uncertain a class stays when the group is known: the mean over the rows of the entropy in their group.
 
@@ -135,6 +137,7 @@ def conditional_entropy(release: Release, target: str) -> TargetScore:
     )
 
 
+@checked
 def rmse(release: Release, target: str) -> TargetScore:
     """Root mean squared error of a numeric target when each row is predicted by its group's mean.
 

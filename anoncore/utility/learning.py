@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
 from anoncore.base.number import Number
 from anoncore.base.progress import Progress
@@ -80,6 +81,7 @@ class Classification(Score):
     fold_accuracy: npt.NDArray[np.float64]
 
 
+@checked
 def classification(
     release: Release,
     target: str,

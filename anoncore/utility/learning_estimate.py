@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.base.arguments import checked
 from anoncore.base.estimate import Estimate
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes, Floats, Int64
@@ -85,6 +86,7 @@ class ClassificationEstimate(Estimate):
     n_rows: int
 
 
+@checked
 def classification_estimate(
     release: Release,
     target: str,

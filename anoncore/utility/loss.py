@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from anoncore.base.arguments import checked
 from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Floats
@@ -53,12 +54,13 @@ class InformationLoss(Score):
     per_class: Floats | dict[str, Floats]
 
 
+@checked
 def information_loss(release: Release) -> InformationLoss:
     """How much of its domain a published quasi-identifier cell covers, on average over all cells of every fragment.
 
     A range of numbers costs (width of the range) / (width of the domain), a set or hierarchy node of categories (its
-    values - 1) / (domain size - 1), an exact value 0. A quasi-identifier that is not published costs 1 (0 if it is
-    constant).
+    values - 1) / (domain size - 1), an exact value 0. A changed number costs its distance from the true one / (width of
+    the domain), a changed category 1. A quasi-identifier that is not published costs 1 (0 if it is constant).
 
     Parameters
     ----------

@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes
 from anoncore.table.domain import Domain
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class Outcome(Result):
     """How well the predictions of one classifier meet the truth.
 
     Attributes

@@ -8,6 +8,7 @@ from os import cpu_count
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
@@ -92,6 +93,7 @@ class QueryError(Score):
     workload: QueryWorkload
 
 
+@checked
 def query_error(
     release: Release,
     n_queries: int = 10_000,

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
@@ -57,6 +58,7 @@ class TwoWayError(Score):
     pairs: pd.DataFrame
 
 
+@checked
 def two_way_error(release: Release) -> TwoWayError:
     """How far the joint frequencies that a reader reconstructs from a release lie from those of the table.
 
@@ -119,11 +121,12 @@ def two_way_error(release: Release) -> TwoWayError:
             "a pair."
         )
     reader = Reader(release)
-    pairs = pd.DataFrame(0.0, index=names, columns=names)
-    for first, second in combinations(names, 2):
-        pairs.loc[first, second] = pairs.loc[second, first] = _distance(reader, first, second)
-    distances = pairs.to_numpy()[np.triu_indices(len(names), 1)]
-    return TwoWayError(float(distances.mean()), TWO_WAY_ERROR, baseline=0.0, pairs=pairs)
+    distances = np.zeros((len(names), len(names)))
+    for first, second in combinations(range(len(names)), 2):
+        distances[[first, second], [second, first]] = _distance(reader, names[first], names[second])
+    pairs = pd.DataFrame(distances, index=names, columns=names)
+    mean = float(distances[np.triu_indices(len(names), 1)].mean())
+    return TwoWayError(mean, TWO_WAY_ERROR, baseline=0.0, pairs=pairs)
 
 
 def _distance(reader: Reader, first: str, second: str) -> float:

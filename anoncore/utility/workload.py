@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import ParameterError
+from anoncore.base.showing import Shown
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Bytes, Int64
 from anoncore.kernels.queries import draw_accepted
@@ -19,8 +21,9 @@ BLOCK = 512
 """Queries that are answered at once: a block of predicates fits into a core's cache."""
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
-class QueryWorkload:
+class QueryWorkload(Shown):
     """Random count queries: how many rows have a value of set 1 in attribute 1, a value of set 2 in attribute 2, ...
 
     Each query constrains some of the quasi-identifiers, drawn at random, and the sensitive attribute. Each set has b =

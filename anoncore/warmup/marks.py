@@ -7,7 +7,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from anoncore.kernels.compiled_code import folder_of_this_process
+from anoncore.kernels.compiled_code import folder_of_all
 
 EVERYTHING = "everything"
 """The name of what is done when all tasks are, so that nobody needs their list to know."""
@@ -31,4 +31,4 @@ def _mark(name: str) -> Path:
 @cache
 def _folder() -> Path:
     """One folder for each version of Python and of the compiler, which share nothing."""
-    return folder_of_this_process() / f"done-{sys.version_info.major}.{sys.version_info.minor}-{version('numba')}"
+    return folder_of_all() / f"done-{sys.version_info.major}.{sys.version_info.minor}-{version('numba')}"

@@ -14,17 +14,21 @@ from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 
-from anoncore import CancelledError, Microdata, privacy
+from anoncore import CancelledError, Microdata
 from anoncore.algorithms import Algorithm
 from anoncore.base.compile_time import recorded
+from anoncore.base.shared_work import SharedWork, sharing
+from anoncore.requirements import Requirement
 from anoncore.search.keeping import possible_instead
 from dashboard import compute, jobs, warmup
 from dashboard.board import facts
-from dashboard.board.facts import Facts, Measure
+from dashboard.board.facts import Facts, Mark, Measure
 from dashboard.workspace import LoadedTable, Run, Tags, Workspace, run_title
 
-MOST_ATTEMPTS = 24
+MOST_ATTEMPTS = 40
 """Releases that are kept, so that going back to a setting shows it at once."""
+PATIENCE = 2.0
+"""Seconds after a wish in which slow numbers wait for the releases that are still being made: these come first."""
 
 
 @dataclass(eq=False)
@@ -58,6 +62,7 @@ class Attempt:
     run: Run | None = None
     problem: str = ""
     quick: dict[str | None, Facts] = field(default_factory=dict)
+    marks: dict[tuple[Requirement, ...], tuple[Mark, ...]] = field(default_factory=dict)
     slow: dict[tuple[Any, ...], Slow] = field(default_factory=dict)
     job: jobs.Job | None = None
 
@@ -65,6 +70,12 @@ class Attempt:
     def is_adapted(self) -> bool:
         """Whether a parameter of the method had to change for the promise to be kept."""
         return self.run is not None and self.run.algorithm != self.algorithm
+
+    def wear(self, color: int) -> None:
+        """Take the colour of the column, which may be another one since a column of the same name went."""
+        self.color = color
+        if self.run is not None and self.run.color_index != color:
+            self.run = replace(self.run, color_index=color)
 
     def cancel(self) -> None:
         """Stop everything that is computed for it; what is there stays."""
@@ -94,7 +105,11 @@ class Bench:
         self._attempts: OrderedDict[str, Attempt] = OrderedDict()
         self._wanted: dict[str, Attempt] = {}
         self._secret: str | None = None
+        self._asked: tuple[Requirement, ...] = ()
         self._measures: tuple[Measure, ...] = ()
+        self._changed = 0.0
+        self._seconds: dict[str, float] = {}
+        self._work = SharedWork()
 
     @property
     def attempts(self) -> tuple[Attempt, ...]:
@@ -134,9 +149,11 @@ class Bench:
         table: LoadedTable,
         tags: Tags,
         secret: str | None,
+        asked: tuple[Requirement, ...],
         measures: tuple[Measure, ...],
     ) -> dict[str, Attempt]:
-        """Make and measure these releases, and nothing else; the attempts by the ids of their columns.
+        """Make these releases, judge them by what is asked of all, and measure them, and nothing else; the attempts by
+        the ids of their columns.
 
         A run that is wished for is only measured. Work for anything that is no longer wished for is cancelled.
         """
@@ -149,20 +166,25 @@ class Bench:
                 attempt = self._attempts.get(key)
                 if attempt is None:
                     attempt = Attempt(column, colors[column], algorithm, data, table, tags)
-                    attempt.run = (
-                        replace(one, column=column, color_index=colors[column])
-                        if isinstance(one, Run)
-                        else self._opened(attempt)
-                    )
+                    attempt.run = replace(one, column=column) if isinstance(one, Run) else self._opened(attempt)
                     self._attempts[key] = attempt
+                attempt.wear(colors[column])
                 self._attempts.move_to_end(key)
                 found[column] = attempt
-            self._secret, self._measures = secret, measures
+            self._secret, self._asked, self._measures = secret, asked, measures
             for attempt in self._wanted.values():
                 if attempt not in found.values():
                     attempt.cancel()
+            if list(found.values()) != list(self._wanted.values()):
+                self._changed = perf_counter()
+                going_on = threading.Timer(PATIENCE, self._go_on)
+                going_on.daemon = True
+                going_on.start()
+            # A column whose release took longest before begins first, so that all are there sooner.
+            before = {column: one.run.seconds for column, one in self._wanted.items() if one.run is not None}
+            self._seconds.update(before)
             self._wanted = found
-            for attempt in found.values():
+            for attempt in sorted(found.values(), key=lambda one: -self._seconds.get(one.column, 0.0)):
                 attempt.cancel_other_numbers(measures)
                 self._begin(attempt)
             self._trim()
@@ -186,24 +208,25 @@ class Bench:
                 attempt.cancel()
             self._wanted = {}
 
-    def wait(self, seconds: float) -> None:
-        """Wait until the quick facts of everything that is wished for are there, at most so long."""
+    def wait(self, seconds: float) -> bool:
+        """Wait until the quick facts of everything that is wished for are there, at most so long; whether they are."""
         with self._lock:
             waiting = [attempt.job for attempt in self._wanted.values() if attempt.job is not None]
-        share = seconds
-        for job in waiting:
-            begin = perf_counter()
-            job.wait(max(share, 0.0))
-            share -= perf_counter() - begin
+        end = perf_counter() + seconds
+        return all(job.wait(max(end - perf_counter(), 0.0)) for job in waiting)
 
     def _begin(self, attempt: Attempt) -> None:
         """Start what is still missing of an attempt."""
         if attempt.problem:
             return
-        if attempt.run is None or self._secret not in attempt.quick:
+        secret, asked = self._secret, self._asked
+        if attempt.run is not None and secret in attempt.quick and asked not in attempt.marks and not warmup.is_cold():
+            # Judged at once, a column whose release stays need not be drawn without its numbers meanwhile.
+            attempt.marks[asked] = facts.marks(attempt.run, asked)
+        if not self._is_judged(attempt):
             if attempt.job is None:
                 attempt.job = jobs.start(
-                    lambda report: self._make(attempt, self._secret, report),
+                    lambda report: self._make(attempt, secret, asked, report),
                     attempt.algorithm.title,
                     self.here.id,
                     urgent=True,
@@ -217,37 +240,56 @@ class Bench:
         if attempt.job is not None and attempt.job.status == "failed":
             attempt.problem, attempt.job = attempt.job.error, None
 
-    def _make(self, attempt: Attempt, secret: str | None, report: jobs.Report) -> None:
+    def _is_judged(self, attempt: Attempt) -> bool:
+        """Whether all that takes a fraction of a second is there."""
+        return attempt.run is not None and self._secret in attempt.quick and self._asked in attempt.marks
+
+    def _make(self, attempt: Attempt, secret: str | None, asked: tuple[Requirement, ...], report: jobs.Report) -> None:
         try:
             run = attempt.run or self._run(attempt, report)
-            quick = facts.quick(run, secret)
-            if warmup.is_cold():
-                # The page itself asks what is promised, and must not wait for the compiler.
-                privacy.guarantees(run.release)
+            quick = attempt.quick.get(secret) or facts.quick(run, secret)
+            marks = facts.marks(run, asked)
         except CancelledError:
             raise
         except Exception as error:
             with self._lock:
                 attempt.problem, attempt.job = jobs.sentence_of(error), None
                 self.version += 1
+                self._go_on()
             return
         with self._lock:
             if attempt.run is None:
-                attempt.run = run
-            if attempt.run is run:
-                attempt.quick[secret] = quick
+                attempt.run = replace(run, color_index=attempt.color)
+            if attempt.run.id == run.id:
+                attempt.quick[secret], attempt.marks[asked] = quick, marks
             attempt.job = None
             self.version += 1
             if attempt in self._wanted.values():
                 self._begin(attempt)
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Measure whatever may be measured now."""
+        with self._lock:
+            for one in self._wanted.values():
+                if self._is_judged(one):
+                    self._measure(one)
+
+    @property
+    def _waits_for_releases(self) -> bool:
+        """Whether releases are still being made, for which the processors are kept free, but not for long."""
+        if perf_counter() - self._changed >= PATIENCE:
+            return False
+        return any(not one.problem and not self._is_judged(one) for one in self._wanted.values())
 
     def _run(self, attempt: Attempt, report: jobs.Report) -> Run:
         """Make the release, with other parameters of the method itself where only these keep the promise."""
-        instead = possible_instead(attempt.algorithm, attempt.data)
-        used = attempt.algorithm if instead is None else instead
-        begin = perf_counter()
-        with recorded() as compiling:
-            release = used.anonymize(attempt.data, report)
+        with sharing(self._work):
+            instead = possible_instead(attempt.algorithm, attempt.data)
+            used = attempt.algorithm if instead is None else instead
+            begin = perf_counter()
+            with recorded() as compiling:
+                release = used.anonymize(attempt.data, report)
         return Run(
             id=secrets.token_hex(8),
             label=run_title(used),
@@ -271,7 +313,7 @@ class Bench:
 
         So a column never has two places in the queue while another one has nothing to show yet.
         """
-        if any(slow.job is not None for slow in attempt.slow.values()):
+        if any(slow.job is not None for slow in attempt.slow.values()) or self._waits_for_releases:
             return
         for is_estimate in (True, False):
             if not is_estimate and self._lacks_estimates:
@@ -338,9 +380,7 @@ class Bench:
             self.version += 1
             # The last estimate lets the exact numbers of all columns begin.
             if attempt in self._wanted.values():
-                for one in self._wanted.values():
-                    if one.run is not None and self._secret in one.quick:
-                        self._measure(one)
+                self._go_on()
 
     def _trim(self) -> None:
         """Forget the attempts that were not wished for longest."""

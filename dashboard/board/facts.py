@@ -13,6 +13,7 @@ from anoncore.base import Estimate
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.measures.criteria import usual_distance
+from anoncore.privacy.guarantees import judged
 from anoncore.requirements import DistinctDiversity, EntropyDiversity, FrequencyDiversity, Requirement, TCloseness
 from anoncore.search.keeping import is_promised
 from dashboard import compute
@@ -33,6 +34,7 @@ class Mark:
 
     `state`: "kept" (promised by the method and seen to hold), "met" (it holds, but the method does not promise it),
     "missed" or "unknown". `reached` is the level of the worst group and `asked` the level that was asked for, as texts.
+    `of_people`: it is about what is believed of each person, whose groups by themselves do not tell it.
     """
 
     symbol: str
@@ -40,6 +42,7 @@ class Mark:
     reached: str
     sentence: str
     asked: str
+    of_people: bool = False
 
 
 def symbol_of(requirement: Requirement) -> str:
@@ -52,28 +55,39 @@ def marks(run: Run, asked: Sequence[Requirement]) -> tuple[Mark, ...]:
     return tuple(_mark(run, requirement) for requirement in asked)
 
 
+def _judged(run: Run, wanted: Requirement) -> tuple[privacy.Guarantee, ...]:
+    """How the release fares with a requirement, for each attribute that it covers.
+
+    What the method promises is judged once for all pages, everything else once by itself.
+    """
+    if wanted in run.algorithm.promises(run.data):
+        found = compute.cached("privacy.guarantees", run, privacy.guarantees)
+    else:
+        found = compute.cached("board.judged", run, lambda release, one: judged(release, [one]), wanted)
+    return tuple(one for one in found if one.requirement == wanted)
+
+
 def _mark(run: Run, wanted: Requirement) -> Mark:
     symbol = symbol_of(wanted)
-
-    def judge(release: Release, requirement: Requirement) -> tuple[privacy.Guarantee, ...]:
-        return tuple(one for one in privacy.guarantees(release, [requirement]) if one.requirement == requirement)
-
     try:
-        found = compute.cached(f"board.guarantees {wanted.label()}", run, lambda release: judge(release, wanted))
+        found = _judged(run, wanted)
     except AnonymizationError as error:
         return Mark(symbol, "unknown", "", str(error), _level(wanted.threshold))
     if not found:
         return Mark(symbol, "unknown", "", "This release has no group to judge it on.", _level(wanted.threshold))
-    promises = run.algorithm.promises(run.data)
     worst = next((one for one in found if not one.holds), found[0])
-    promised = is_promised(wanted, promises, run.data)
-    if isinstance(wanted, DistinctDiversity | FrequencyDiversity | EntropyDiversity) and not promised:
-        personal = _personal(run, wanted)
-        if personal is not None:
-            return personal
+    promised = is_promised(wanted, run.algorithm.promises(run.data), run.data)
+    personal = None if promised else _personal(run, wanted)
+    if personal is not None:
+        return personal
     state = "missed" if not worst.holds else "kept" if promised else "met"
     said = worst.sentence if promised else f"{run.algorithm.title} does not promise this. {worst.sentence}"
     return Mark(symbol, state, _level(worst.reached), said, _level(wanted.threshold))
+
+
+def unpromised(run: Run, asked: Sequence[Requirement]) -> tuple[Requirement, ...]:
+    """What is asked and the method does not promise, as far as the groups of its release tell whether it holds."""
+    return tuple(one for one in asked if _mark(run, one).state in ("missed", "met") and _personal(run, one) is None)
 
 
 def _personal(run: Run, wanted: Requirement) -> Mark | None:
@@ -81,8 +95,10 @@ def _personal(run: Run, wanted: Requirement) -> Mark | None:
 
     An adversary of slicing puts several buckets together, so no single bucket tells what they believe.
     """
+    if not isinstance(wanted, DistinctDiversity | FrequencyDiversity | EntropyDiversity):
+        return None
     found = compute.cached("privacy.personal_guarantees", run, privacy.personal_guarantees)
-    covered = [wanted.attribute] if getattr(wanted, "attribute", None) else list(run.data.sensitive)  # type: ignore[attr-defined]
+    covered = [wanted.attribute] if getattr(wanted, "attribute", None) else list(run.data.sensitive)
     about = [one for one in found if one.attribute in covered]
     if len(about) < len(covered) or not about:
         return None
@@ -90,13 +106,15 @@ def _personal(run: Run, wanted: Requirement) -> Mark | None:
     if not worst.holds or not reaches(worst.reached, wanted.threshold, ACCUMULATED):
         return None
     state = "kept" if worst.asked >= wanted.threshold else "met"
-    return Mark(symbol_of(wanted), state, _level(worst.reached), worst.sentence, _level(wanted.threshold))
+    return Mark(
+        symbol_of(wanted), state, _level(worst.reached), worst.sentence, _level(wanted.threshold), of_people=True
+    )
 
 
 def _level(value: float) -> str:
-    """A level in as few digits as it needs."""
+    """A level in as few digits as it needs; empty where it is infinite, as no number is enough then."""
     if np.isinf(value):
-        return "∞"
+        return ""
     nearest = round(value)
     return f"{nearest:,}" if abs(value - nearest) < ACCUMULATED * max(1, abs(nearest)) else f"{value:.2f}"
 

@@ -65,7 +65,7 @@ function sizes(cell, column, axis) {
     const x = (place - axis.first) * step + 1;
     const look = { x, y: HEIGHT - 11 - height, width: Math.max(step - 2, 1), height };
     return shape("rect", { ...look, fill: column.color, stroke: column.outline, "stroke-width": 0.5 },
-      `${axis.bins[place - axis.first]}: ${(100 * share).toFixed(1)} % of the people`);
+      `${axis.bins[place - axis.first]}: ${(100 * share).toFixed(1)}% of the people`);
   });
   const marks = [];
   if (axis.line !== null && axis.line !== undefined) {
@@ -89,7 +89,7 @@ function curve(cell, column, axis) {
     marks.push(shape("line", { x1: 0, x2: WIDTH, y1: at(axis.line), y2: at(axis.line), class: "limit" }, "t that was asked for"));
   }
   return picture(cell.alt, base(), area, line, ...marks,
-    label(0, "closest group", "start"), label(WIDTH, "farthest", "end"));
+    label(0, "closest group", "start"), label(WIDTH, "farthest group", "end"));
 }
 
 // The loss of every attribute.
@@ -100,7 +100,7 @@ function bars(cell, column, axis) {
     return shape("rect", {
       x: place * step + 1, y: HEIGHT - 11 - height, width: Math.max(step - 2, 1), height,
       fill: column.color, stroke: column.outline, "stroke-width": 0.5,
-    }, `${cell.names[place]}: ${(100 * value).toFixed(1)} %`);
+    }, `${cell.names[place]}: ${(100 * value).toFixed(1)}%`);
   });
   return picture(cell.alt, base(), ...drawn, label(0, axis.text, "start"));
 }
@@ -117,7 +117,7 @@ function scale(cell, column, axis) {
     parts.push(shape("line", {
       x1: at(cell.interval[0]), x2: at(cell.interval[1]), y1: y, y2: y, stroke: column.color, "stroke-width": 7,
       "stroke-opacity": 0.35,
-    }, "where the exact number lies with 95 % confidence"));
+    }, "where the exact number lies with 95% confidence"));
   }
   parts.push(shape("circle", { cx: at(cell.value), cy: y, r: 5, fill: column.color, stroke: column.outline }));
   return picture(cell.alt, ...parts, label(0, axis.low, "start"), label(WIDTH, axis.high, "end"));

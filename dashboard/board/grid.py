@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED
 from dashboard.board.facts import SIZE_EDGES, Facts, Mark
 from dashboard.palette import run_style
@@ -159,9 +160,9 @@ def _badge(column: Shown, best: str | None) -> tuple[str, str]:
         return f"{_and(unknown).capitalize()} cannot be told", "plain"
     if not column.marks:
         return "Nothing was asked", "plain"
-    by_chance = any(mark.state == "met" for mark in column.marks)
-    words = "All holds, some by chance" if by_chance else "Keeps all that is asked"
-    return f"{words}, at the least loss" if column.id == best else words, "good"
+    unpromised = any(mark.state == "met" for mark in column.marks)
+    words = "All holds, not all promised" if unpromised else "Keeps all that is asked"
+    return f"{words}; loses least of those that do" if column.id == best else words, "good"
 
 
 def _and(words: Sequence[str]) -> str:
@@ -174,8 +175,8 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
     known = [column.quick for column in columns if column.status == "ready" and column.quick is not None]
     if name == "given":
         help = (
-            f"People whose true secret somebody believes with more than 1/{asked.r} who reads all groups and learns "
-            "from them; l is about one group alone. Less is safer."
+            f"People whose true secret a reader comes to believe with more than 1/{asked.r}, who learns from all "
+            "groups together; l looks at one group alone. Less is safer."
         )
     if name == "predictable":
         help = (
@@ -205,7 +206,7 @@ def _axis(name: str, columns: Sequence[Shown], known: Sequence[Facts], asked: As
         means = [mean for one in known for mean in one["lost"].get("means", ())]
         return {"most": max([*means, 0.01]), "text": "by attribute, worst first"}
     if name == "given":
-        return {"most": 1.0, "low": "0", "high": "100 %"}
+        return {"most": 1.0, "low": "0", "high": "100%"}
     told = [found for column in columns for found in _predictions(column)]
     most = max([*told, 0.1])
     # A tenth of room to the right, and a round end.
@@ -277,8 +278,10 @@ def _words(mark: Mark) -> str:
     """How one thing that was asked fares, in a few words."""
     if mark.state == "unknown":
         return "cannot be told"
-    ending = {"kept": "promised", "met": "holds by chance", "missed": f"you ask for {mark.asked}"}[mark.state]
-    return f"= {mark.reached}, {ending}"
+    if not mark.reached:
+        return f"is not reached by any number, you ask for {mark.asked}"
+    ending = {"kept": "promised", "met": "holds here, not promised", "missed": f"you ask for {mark.asked}"}[mark.state]
+    return f"is {mark.reached}{' for each person' if mark.of_people else ''}, {ending}"
 
 
 def _sizes_cell(quick: Facts) -> Cell:
@@ -300,14 +303,14 @@ def _lost_cell(lost: Facts) -> Cell:
     if "why" in lost:
         return {"state": "failed", "why": lost["why"]}
     order = sorted(range(len(lost["means"])), key=lambda place: -lost["means"][place])
-    worst = [f"{lost['names'][place]} {_percent(lost['means'][place])}" for place in order[:MOST_NAMED]]
+    worst = [f"{lost['names'][place]} {share_text(lost['means'][place])}" for place in order[:MOST_NAMED]]
     return {
         "state": "exact",
-        "text": _percent(lost["value"]),
+        "text": share_text(lost["value"]),
         "sub": f"worst: pairs with {lost['names'][order[0]]}" if lost["means"][order[0]] > 0 else "nothing is lost",
         "bars": [lost["means"][place] for place in order],
         "names": [lost["names"][place] for place in order],
-        "alt": f"{_percent(lost['value'])} lost; most in {', '.join(worst)}",
+        "alt": f"{share_text(lost['value'])} lost; most in {', '.join(worst)}",
     }
 
 
@@ -316,9 +319,9 @@ def _given_cell(slow: SlowFacts, asked: Asked) -> Cell:
     if found is None:
         return {"state": "failed" if slow.problem else "pending", "why": slow.problem or "being attacked …"}
     guess = found["guess"]
-    told = f"guessing alone: {_percent(guess)}"
+    told = f"without the release: {share_text(guess)}"
     return {
-        **_number(slow, found, _percent, 100, " %"),
+        **_number(slow, found, share_text, 100, "%"),
         "sub": _told(slow, told),
         "marks": [[guess, told]],
         "value": found["value"],
@@ -352,7 +355,7 @@ def _number(slow: SlowFacts, found: Facts, text: Callable[[float], str], times: 
     return {
         "state": "estimate",
         "text": about,
-        "alt": f"about {said}, with 95 % confidence between {text(low)} and {text(high)}, estimated {found['how']}",
+        "alt": f"about {said}, with 95% confidence between {text(low)} and {text(high)}, estimated {found['how']}",
         "interval": [low, high],
     }
 
@@ -373,10 +376,3 @@ def _told(slow: SlowFacts, exactly: str) -> str:
     if slow.exact is None and slow.estimate is not None and "how" in slow.estimate:
         return f"estimate {slow.estimate['how']}; the exact number follows"
     return exactly
-
-
-def _percent(value: float) -> str:
-    """A share in percent, with a decimal where it is small."""
-    if 0 < value < 0.0005:
-        return "< 0.1 %"
-    return f"{100 * value:.1f} %"

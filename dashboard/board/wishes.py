@@ -5,7 +5,7 @@ that can be taken back.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -13,14 +13,19 @@ from typing import Any
 from anoncore import Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.requirements import REQUIREMENTS, Requirement
+from dashboard.palette import STYLES
 
-MOST_COLUMNS = 6
+MOST_COLUMNS = len(STYLES)
+"""So that every column has a colour of its own."""
 MOST_STEPS = 100
 FIRST_METHODS = ("mondrian", "anatomy", "slicing", "stack-and-deal")
-METHODS_WITHOUT_SECRET = ("mondrian", "incognito", "local-recoding", "vertical-fragmentation")
+METHODS_WITHOUT_SECRET = ("mondrian", "incognito", "optimal-recoding", "local-recoding", "vertical-fragmentation")
+METHODS_WITHOUT_L = ("mondrian", "stack-and-deal", "incognito", "vertical-fragmentation")
+"""For a secret of which one value is so frequent that no belief can be kept below a half."""
 COLUMN_FIELDS = ("columns", "sensitive_column_size", "attribute_columns")
 """Parameters that a method's own error may offer so that a promise can be kept."""
 FIRST_K, FIRST_L, FIRST_T = 10, 3, 0.3
+LEAST_L = 2
 MOST_R = 10
 LARGEST_LEVEL = 1_000_000
 COLUMN_ID = re.compile(r"c\d{1,4}", re.ASCII)
@@ -95,12 +100,24 @@ class Wishes:
             self, levels=MappingProxyType({name: levels[name] for name in ("k", "l", "t") if name in levels})
         )
 
-    def with_column(self, method: str, fields: Mapping[str, Any] | None = None, run: str = "") -> Wishes:
-        """The wishes with one more column, in the first colour that is free."""
-        taken = {column.color for column in self.columns}
-        color = next(index for index in range(MOST_COLUMNS + 1) if index not in taken)
+    def with_column(
+        self,
+        method: str,
+        fields: Mapping[str, Any] | None = None,
+        run: str = "",
+        color: int | None = None,
+        held: Collection[int] = (),
+    ) -> Wishes:
+        """The wishes with one more column, in `color` where no other column looks like that, else in the first colour
+        that is free and that no run has (`held`), else in the first one that is free.
+        """
+        taken = {column.color % MOST_COLUMNS for column in self.columns}
+        free = [index for index in range(MOST_COLUMNS) if index not in taken]
+        apart = [index for index in free if index not in {one % MOST_COLUMNS for one in held}]
+        if color is None or color % MOST_COLUMNS in taken:
+            color = [*apart, *free][0]
         used = [int(column.id[1:]) for column in self.columns]
-        column = Column(f"c{max(used, default=0) + 1}", method, color, dict(fields or {}), run)
+        column = Column(f"c{max(used, default=0) + 1}", method, color % MOST_COLUMNS, dict(fields or {}), run)
         return replace(self, columns=(*self.columns, column))
 
     def with_fields(self, column_id: str, method: str, fields: Mapping[str, Any]) -> Wishes:
@@ -132,12 +149,24 @@ class Wishes:
         return self.secret_of(data) or next(reversed(data.quasi_identifiers), None)
 
 
+def most_frequent(data: Microdata) -> tuple[str, float]:
+    """The sensitive attribute with the most frequent value, and the share of the rows that have it.
+
+    No group hides a value better than the whole table does, so no l above one divided by that share can be kept.
+    """
+    shares = {name: view.counts for name in data.sensitive for view in (data.sensitive_view(name),)}
+    return max(((name, float(counts.max() / counts.sum())) for name, counts in shares.items()), key=lambda one: one[1])
+
+
 def first_wishes(data: Microdata) -> Wishes:
     """What the board starts with: promises that most tables can keep, and methods that differ in kind."""
     found = Wishes().with_level("k", FIRST_K)
+    methods: tuple[str, ...] = METHODS_WITHOUT_SECRET
     if data.sensitive:
-        found = found.with_level("l", FIRST_L).with_level("t", FIRST_T)
-    for method in FIRST_METHODS if data.sensitive else METHODS_WITHOUT_SECRET:
+        l = next((level for level in (FIRST_L, LEAST_L) if level <= 1 / most_frequent(data)[1]), None)
+        found = found.with_level("l", l).with_level("t", FIRST_T)
+        methods = METHODS_WITHOUT_L if l is None else FIRST_METHODS
+    for method in methods:
         found = found.with_column(method)
     return found
 

@@ -9,7 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from anoncore.algorithms.full_domain.lattice import Node
-from anoncore.algorithms.full_domain.lattice_map import LatticeMap
+from anoncore.algorithms.full_domain.lattice_map import LatticeMap, Nodes, SearchMap
+from anoncore.algorithms.full_domain.optimal_recoding import Course
 from anoncore.kernels.arrays import Bools, Floats
 from dashboard.charts.layout import faint, figure
 from dashboard.palette import ORIGINAL, VERMILLION, RunStyle
@@ -30,7 +31,7 @@ class Drawing:
     y: Floats
 
     @classmethod
-    def of(cls, lattice: LatticeMap, nodes: Sequence[Node]) -> Drawing:
+    def of(cls, lattice: Nodes, nodes: Sequence[Node]) -> Drawing:
         """Spread the nodes of each height evenly, in their order, which is by loss."""
         y = np.array([float(sum(node)) for node in nodes])
         x = np.zeros(len(nodes))
@@ -49,18 +50,48 @@ def lattice_chart(lattice: LatticeMap, drawing: Drawing, style: RunStyle, shown:
     anonymous = lattice.anonymous[tuple(nodes.T)]
     minimal = set(lattice.minimal)
     border = np.array([node in minimal for node in drawing.nodes])
-    chosen = np.array([node == lattice.chosen for node in drawing.nodes])
-    traces = [
-        _edges(lattice, drawing),
+    chosen = _chosen(lattice, drawing)
+    marks = [
         _marks(lattice, drawing, ~anonymous, "not anonymous", "circle-open", 9, ORIGINAL),
         _marks(lattice, drawing, anonymous & ~border & ~chosen, "anonymous", "circle", 10, faint(style.color, 0.55)),
         _marks(lattice, drawing, border & ~chosen, "anonymous, none below", "diamond", 13, style.color),
-        _marks(lattice, drawing, chosen, "published", "star", 20, VERMILLION),
+    ]
+    return _chart(lattice, drawing, marks, shown)
+
+
+def search_chart(lattice: SearchMap, drawing: Drawing, style: RunStyle, shown: Node) -> go.Figure:
+    """The nodes by what became of them in the search for the optimum, and the chosen one; `shown` has a ring."""
+    course = lattice.optimum.course[tuple(np.array(drawing.nodes).T)]
+    chosen = _chosen(lattice, drawing)
+    marks = [
+        _marks(lattice, drawing, (course == one) & ~chosen, name, symbol, size, color)
+        for one, name, symbol, size, color in (
+            (Course.BOUNDED, "left out by its bound", "circle-open", 9, ORIGINAL),
+            (Course.RULED_OUT, "ruled out by one above", "x-thin-open", 9, ORIGINAL),
+            (Course.OPEN, "not looked at any more", "square-open", 10, VERMILLION),
+            (Course.FAILED, "looked at: fails", "circle", 10, faint(style.color, 0.4)),
+            (Course.POSSIBLE, "looked at: promise holds", "diamond", 13, style.color),
+        )
+    ]
+    return _chart(lattice, drawing, marks, shown)
+
+
+def _chosen(lattice: Nodes, drawing: Drawing) -> Bools:
+    """Which of the drawn nodes is the published one."""
+    return np.array([node == lattice.chosen for node in drawing.nodes])
+
+
+def _chart(lattice: Nodes, drawing: Drawing, marks: list[go.Scatter], shown: Node) -> go.Figure:
+    """The marks with their edges, the published node and the one that is shown, over one line per height."""
+    traces = [
+        _edges(lattice, drawing),
+        *marks,
+        _marks(lattice, drawing, _chosen(lattice, drawing), "published", "star", 20, VERMILLION),
         _ring(drawing, shown),
     ]
     if len(drawing.nodes) <= MOST_LABELLED:
         traces.append(_labels(lattice, drawing))
-    every, _ = lattice.counts()
+    every = lattice.per_height
     result = figure(*traces, y="height: sum of the levels", height=150 + 44 * max(len(every), 6), legend=True)
     heights = np.arange(len(every))
     drawn = np.bincount(drawing.y.astype(np.int64), minlength=len(every)).tolist()
@@ -91,7 +122,7 @@ def _short(node: Node) -> str:
     return ("" if max(node) < 10 else ".").join(map(str, node))
 
 
-def _edges(lattice: LatticeMap, drawing: Drawing) -> go.Scatter:
+def _edges(lattice: Nodes, drawing: Drawing) -> go.Scatter:
     """A line from each node to its direct generalizations among those that are drawn."""
     place = {node: number for number, node in enumerate(drawing.nodes)}
     pairs = [(place[node], place[one]) for node in drawing.nodes for one in lattice.above(node) if one in place]
@@ -108,9 +139,7 @@ def _edges(lattice: LatticeMap, drawing: Drawing) -> go.Scatter:
     )
 
 
-def _marks(
-    lattice: LatticeMap, drawing: Drawing, which: Bools, name: str, symbol: str, size: int, color: str
-) -> go.Scatter:
+def _marks(lattice: Nodes, drawing: Drawing, which: Bools, name: str, symbol: str, size: int, color: str) -> go.Scatter:
     numbers = np.flatnonzero(which)
     texts = [
         f"{levels_text(drawing.nodes[number])}<br>loss {lattice.loss[drawing.nodes[number]]:.1%} before suppression"
@@ -143,7 +172,7 @@ def _ring(drawing: Drawing, shown: Node) -> go.Scatter:
     )
 
 
-def _labels(lattice: LatticeMap, drawing: Drawing) -> go.Scatter:
+def _labels(lattice: Nodes, drawing: Drawing) -> go.Scatter:
     return go.Scatter(
         x=drawing.x,
         y=drawing.y - 0.38,

@@ -10,6 +10,9 @@ import plotly.graph_objects as go
 from dashboard.charts.layout import figure
 from dashboard.palette import ORIGINAL, RunStyle
 
+FINE_TICKS = 0.05
+"""Axes that end below this share have ticks with a decimal, as two of them would be the same without."""
+
 
 @dataclass(frozen=True)
 class Tried:
@@ -64,8 +67,13 @@ def trade_off(tried: Sequence[Tried], risk: str) -> go.Figure:
             )
         )
     result = figure(*traces, x="lost (two-way error): less is better", y=risk, height=330, legend=True)
-    result.update_xaxes(tickformat=".0%", rangemode="tozero")
-    result.update_yaxes(tickformat=".0%", rangemode="tozero")
+    for update, values in (
+        (result.update_xaxes, [one.cost for one in tried]),
+        (result.update_yaxes, [one.risk for one in tried]),
+    ):
+        # From below zero to above the largest, so that no mark is cut by an axis.
+        top = max([*values, 0.01])
+        update(tickformat=".0%" if top > FINE_TICKS else ".1%", range=(-0.05 * top, 1.07 * top), zeroline=False)
     return result
 
 

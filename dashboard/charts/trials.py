@@ -10,11 +10,13 @@ import numpy as np
 import plotly.graph_objects as go
 
 from anoncore.measures.criteria import Criterion
+from anoncore.search.frontier import frontiers, refined_pairs
 from anoncore.search.sweeping import Point, pareto
 from dashboard.charts.layout import figure, marker
 from dashboard.palette import ORIGINAL, STYLES, RunStyle, run_style
 
 FADED = 0.3
+REFINED = {"color": ORIGINAL, "width": 2.5}
 NO_COLORS: Mapping[str, int] = MappingProxyType({})
 
 
@@ -22,6 +24,9 @@ def trade_off(
     points: Sequence[Point], labels: Sequence[str], x: Criterion, y: Criterion, colors: Mapping[str, int] = NO_COLORS
 ) -> go.Figure:
     """One mark per candidate, one colour and form per method; those that another beats in both are faded.
+
+    A line of its colour joins the candidates of a method that no other one of it beats: the least of one criterion at
+    each value of the other. Where two candidates differ in nothing but that classes were refined, a line joins them.
 
     `colors` are the indices of colours that methods have elsewhere, by name; the others get those that are left. The
     customdata of a mark begins with its place among the points.
@@ -43,6 +48,13 @@ def trade_off(
                 hoverinfo="skip",
             )
         )
+    for name, places in frontiers(points, x.name, y.name).items():
+        if len(places) > 1:
+            traces.append(_line(points, places, x, y, {"color": styles[name].color, "width": 1}, "least of one method"))
+    gains = [_line(points, pair, x, y, REFINED, "gained by refining") for pair in refined_pairs(points, x.name, y.name)]
+    for number, gain in enumerate(gains):
+        gain.update(legendgroup="refined", showlegend=number == 0)
+    traces += gains
     for method, name in kinds.items():
         mine = [i for i in there if points[i].algorithm.title == method]
         if not mine:
@@ -65,6 +77,21 @@ def trade_off(
     result.update_xaxes(**_scale(x, [points[i].values[x.name] for i in there]))
     result.update_yaxes(**_scale(y, [points[i].values[y.name] for i in there]))
     return result
+
+
+def _line(
+    points: Sequence[Point], places: Sequence[int], x: Criterion, y: Criterion, line: dict[str, Any], name: str
+) -> go.Scatter:
+    """A line through some candidates, which the legend does not name."""
+    return go.Scatter(
+        x=np.array([points[i].values[x.name] for i in places]),
+        y=np.array([points[i].values[y.name] for i in places]),
+        mode="lines",
+        line=line,
+        name=name,
+        showlegend=False,
+        hoverinfo="skip",
+    )
 
 
 def method_styles(names: Sequence[str], colors: Mapping[str, int]) -> dict[str, RunStyle]:

@@ -8,12 +8,12 @@ import streamlit as st
 
 from anoncore import AnonymizationError, InfeasibleError, Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm
-from dashboard import about, forms, reference, routes, runner, state
+from dashboard import about, forms, reference, runner, state
 from dashboard.fields import feasible_instead
 from dashboard.first_method import first_method
 from dashboard.markdown import escaped
 from dashboard.method_guide import FAMILIES, in_order, option
-from dashboard.views import headline
+from dashboard.views import headline, parts
 
 MOST_CARDS = 3
 _METHOD = "method"
@@ -21,12 +21,8 @@ _METHOD = "method"
 
 def render() -> None:
     """Draw the page."""
-    try:
-        data = state.microdata()
-        data.require_quasi_identifiers()
-    except AnonymizationError as error:
-        st.error(escaped(str(error)))
-        routes.button("attributes" if state.table() is not None else "data", "Go there")
+    data = parts.tagged_table()
+    if data is None:
         return
     left, right = st.columns([2, 3], gap="large")
     below = st.container()

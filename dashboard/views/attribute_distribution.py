@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from anoncore import Release
+from anoncore.base.texts import share_text
 from dashboard import compute
 from dashboard.charts.layout import Axis
 from dashboard.charts.utility import distribution, published_shares
@@ -30,8 +31,8 @@ def draw(run: Run, page: str) -> None:
         distribution(axis, original, released, run_style(run.color_index)),
         key=f"{page}-distribution",
         caption=f"'{parts.escaped(name)}' before, and after as a reader of the release would estimate it, who takes "
-        f"every value of a region for equally likely. {moved:.1%} of the rows land on another bar.",
-        alt=f"Bar chart of the shares of {name} before and after; {moved:.1%} of the rows move.",
+        f"every value of a region for equally likely. {share_text(moved)} of the rows land on another bar.",
+        alt=f"Bar chart of the shares of {name} before and after; {share_text(moved)} of the rows move.",
     )
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import Release
+from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Bools, Int64
 from anoncore.release.cell_changes import CHANGES, Change, cell_changes, main_fragment, publishing_fragment
 from anoncore.release.recoding import ColumnRegions, Exact, Recoding
@@ -202,7 +203,7 @@ def _cells(run: Run) -> None:
     parts.chart(
         change_bars(shares),
         key="before-after-changes",
-        caption=f"Of all cells of all {run.data.n_rows:,} rows, {kept:.1%} are published as they were. "
+        caption=f"Of all cells of all {run.data.n_rows:,} rows, {share_text(kept)} are published as they were. "
         + " ".join(
             f"{change.value.capitalize()}: {MEANINGS[change]}."
             for number, change in enumerate(CHANGES)
@@ -252,7 +253,7 @@ def _two_attributes(run: Run) -> None:
         (
             "difference",
             difference_map(x, y, after - before),
-            f"Difference: vermillion lost rows, blue gained rows. {table.moved:.1%} of the rows lie elsewhere.",
+            f"Difference: vermillion lost rows, blue gained rows. {share_text(table.moved)} of the rows lie elsewhere.",
         ),
     ]
     for place, (key, figure, caption) in zip(st.columns(3, gap="small"), drawn, strict=True):
@@ -261,7 +262,7 @@ def _two_attributes(run: Run) -> None:
                 figure,
                 key=f"before-after-joint-{key}",
                 caption=caption,
-                alt=f"Map of {across} and {up}, {key}; {table.moved:.1%} of the rows move.",
+                alt=f"Map of {across} and {up}, {key}; {share_text(table.moved)} of the rows move.",
             )
     st.caption(
         f"The table of {names_text} as a reader reconstructs it: all values of a region are equally likely, and so are "

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
 import streamlit as st
 
 from anoncore import AnonymizationError, Microdata
 from anoncore.algorithms import Algorithm
+from anoncore.base.texts import share_text
 from anoncore.search.keeping import asked as requirements_of
 from anoncore.search.keeping import keeping
 from dashboard import state, warmup
 from dashboard.board import facts, grid, shipped
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.grid import Asked, Shown, SlowFacts
-from dashboard.board.wishes import MOST_COLUMNS, Column, Wishes
+from dashboard.board.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
 from dashboard.charts.trade_off import Tried, trade_off
+from dashboard.markdown import escaped
 from dashboard.palette import run_style
 from dashboard.state import Run
 from dashboard.views import board_dialogs as dialogs
 from dashboard.views import board_table, left_out, parts
 
-PATIENCE = 0.45
+PATIENCE = 1.3
 """Seconds that a change waits for its releases before the page is drawn without them."""
+LOOK = 0.05
+"""Seconds after which such a wait looks whether the visitor has changed something else meanwhile."""
 POLL = 0.4
 OFF = "off"
 K_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000)
@@ -69,7 +74,7 @@ def render() -> None:
     shown, bench = _columns(wishes, data)
     asked = Asked(wishes.levels, wishes.r, wishes.secret_of(data), wishes.target_of(data), wishes.hidden)
     grid.draw(grid.model(shown, asked, len(wishes.columns) < MOST_COLUMNS), _clicked)
-    _hints(bench)
+    _hints(wishes, data, bench)
     if bench is not None and bench.is_busy:
         _watch(bench, bench.version)
     dialogs.render(data, wishes, bench)
@@ -153,8 +158,8 @@ def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None
             problems[column.id] = str(error)
     bench = state.bench()
     colors = {column.id: column.color for column in wishes.columns}
-    attempts = bench.wish(wanted, colors, data, table, tags, secret, facts.measures(secret, wishes.r, target))
-    bench.wait(PATIENCE)
+    attempts = bench.wish(wanted, colors, data, table, tags, secret, kept, facts.measures(secret, wishes.r, target))
+    _wait(bench)
     state.show_on_board([one.run for column in wishes.columns if (one := attempts.get(column.id)) and one.run])
     return [
         _shown(column, attempts.get(column.id), problems.get(column.id, ""), kept, wishes, data)
@@ -162,8 +167,15 @@ def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None
     ], bench
 
 
+def _wait(bench: Bench) -> None:
+    """Wait for what takes a fraction of a second, so that nothing flashes."""
+    end = perf_counter() + PATIENCE
+    while not bench.wait(LOOK) and perf_counter() < end:
+        state.give_way()
+
+
 def _shown(
-    column: Column, attempt: Attempt | None, problem: str, kept: Sequence[Any], wishes: Wishes, data: Microdata
+    column: Column, attempt: Attempt | None, problem: str, kept: tuple[Any, ...], wishes: Wishes, data: Microdata
 ) -> Shown:
     """One column as far as it is known."""
     if attempt is not None:
@@ -171,17 +183,16 @@ def _shown(
     if attempt is None or problem:
         return Shown(column.id, column.title, column.color, _own(column, attempt), "failed", problem)
     secret, target = wishes.secret_of(data), wishes.target_of(data)
-    quick = attempt.quick.get(secret)
-    if attempt.run is None or quick is None:
+    quick, marks = attempt.quick.get(secret), attempt.marks.get(kept)
+    if attempt.run is None or quick is None or marks is None:
         return Shown(column.id, column.title, column.color, _own(column, attempt), "pending")
     slow = {
         str(key[0]): SlowFacts(attempt.slow[key].estimate, attempt.slow[key].exact, attempt.slow[key].problem)
         for key, _, _ in facts.measures(secret, wishes.r, target)
         if key in attempt.slow
     }
-    own, told = _own(column, attempt), facts.marks(attempt.run, kept)
-    own += left_out.told(attempt.run.release)
-    return Shown(column.id, column.title, column.color, own, "ready", "", told, quick, slow)
+    own = _own(column, attempt) + left_out.told(attempt.run.release)
+    return Shown(column.id, column.title, column.color, own, "ready", "", marks, quick, slow)
 
 
 def _own(column: Column, attempt: Attempt | None) -> str:
@@ -213,8 +224,15 @@ def _clicked() -> None:
         state.set_session("board_dialog", ("open", column, PAGES[str(found["row"])]))
 
 
-def _hints(bench: Bench | None) -> None:
-    """What the numbers are about where they were not made here."""
+def _hints(wishes: Wishes, data: Microdata, bench: Bench | None) -> None:
+    """What no method can promise, and what the numbers are about where they were not made here."""
+    if data.sensitive:
+        name, share = most_frequent(data)
+        if 1 / share < max(wishes.levels.get("l", LEAST_L), LEAST_L):
+            st.caption(
+                f"One value of '{escaped(name)}' is that of {share_text(share)} of all people, so there are groups in "
+                f"which somebody who guesses it is right at least as often: no l above {1 / share:.3g} can be promised."
+            )
     if bench is None:
         st.caption(
             "These releases of the built-in table were made beforehand and ship with the program. Change anything and "
@@ -256,7 +274,7 @@ def _map(shown: Sequence[Shown], bench: Bench | None, wishes: Wishes, data: Micr
         key="board-map",
         caption="Every release tried so far; towards the corner at the bottom left is better in both. The dotted line "
         "joins those that no other one beats. Columns of the board have their colours.",
-        alt="; ".join(f"{one.label}: lost {one.cost:.1%}, {words} {one.risk:.1%}" for one in tried),
+        alt="; ".join(f"{one.label}: lost {share_text(one.cost)}, {words} {share_text(one.risk)}" for one in tried),
     )
 
 

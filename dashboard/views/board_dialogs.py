@@ -9,7 +9,7 @@ import streamlit as st
 
 from anoncore import AnonymizationError, Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
-from anoncore.search.keeping import Levels, keeping
+from anoncore.search.keeping import Levels, can_leave_out, keeping
 from dashboard import about, forms, reference, routes, state
 from dashboard.board.bench import Bench
 from dashboard.board.grid import ROWS
@@ -76,7 +76,8 @@ def _add(data: Microdata, wishes: Wishes) -> None:
     if problem:
         st.warning(escaped(problem))
     if st.button("Add to the board", type="primary", key="board-add-it", disabled=fields is None):
-        state.wish(state.current_wishes().with_column(kind.name, fields))
+        held = [run.color_index for run in state.runs()]
+        state.wish(state.current_wishes().with_column(kind.name, fields, held=held))
         _close()
         st.rerun()
 
@@ -102,7 +103,7 @@ def _add_run(before: list[Run]) -> None:
         "what everyone is asked for."
     )
     if st.button("Add to the board", type="primary", key="board-add-it"):
-        state.wish(state.current_wishes().with_column(run.algorithm.name, run=run.id))
+        state.wish(state.current_wishes().with_column(run.algorithm.name, run=run.id, color=run.color_index))
         state.set_live()
         _close()
         st.rerun()
@@ -156,6 +157,13 @@ def _choose_method(key: str, first: str) -> type[Algorithm]:
     )
     kind = ALGORITHMS[name]
     about.button(reference.key_of(kind), f"What {kind.title} is, and when to use it", place=key)
+    if can_leave_out(name):
+        st.caption(
+            "This method can leave out people who are like nobody else, so that all others are told more finely. How "
+            "many is asked of all methods at once, on the board under *+ more*."
+        )
+        if "max_suppression" not in kind.model_fields:
+            about.button(reference.key_of(Suppression), "How those who are left out are chosen", place=key)
     return kind
 
 
@@ -266,11 +274,11 @@ def _left_out(wishes: Wishes) -> None:
         state.wish(replace(state.current_wishes(), left_out=state.widget_value(key) / 100))
 
     st.select_slider(
-        "At most so many % of the people may be left out",
+        "People left out, at most",
         sorted({*LEFT_OUT_STEPS, percent}),
         key=key,
         on_change=change,
-        format_func=lambda one: f"{one:g} %",
+        format_func=lambda one: f"{one:g}%",
         help="Methods that coarsen values leave out those who are like nobody else, where all others are then told so "
         "much more finely that the release loses less, each person left out counted as lost. It takes several runs. "
         "Bucketization, slicing and fragmentation leave nobody out.",

@@ -12,6 +12,7 @@ from dashboard.markdown import escaped
 from dashboard.views import attributes, data
 
 MOST_NAMED = 3
+POPOVER = "board-table"
 
 
 def header(coded: Microdata | None) -> None:
@@ -19,7 +20,12 @@ def header(coded: Microdata | None) -> None:
     table = state.table()
     with st.container(horizontal=True, vertical_alignment="center", key="board-head"):
         label = "Choose a table" if table is None else _label(table.name, len(table.frame), coded)
-        with st.popover(label, key="board-table"):
+        seen = None if table is None else table.id
+        if state.session("board_table_seen", seen) != seen:
+            # It would cover what is asked about the table that was chosen in it.
+            state.set_widget_values({POPOVER: False})
+        state.set_session("board_table_seen", seen)
+        with st.popover(label, key=POPOVER, on_change="rerun"):
             _choose()
         for forward, icon, what in ((False, ":material/undo:", "Undo"), (True, ":material/redo:", "Redo")):
             st.button(
@@ -59,7 +65,9 @@ def _choose() -> None:
     """Another table: a built-in one, or a file."""
     tables = datasets.tables()
     table = state.table()
-    key = "board-builtin"
+    # A field of its own for each table: the popover closes with the choice, before the browser has heard that a field
+    # is empty now, and with its next word the field would ask for the table of before.
+    key = f"board-builtin-{table.id if table is not None else 'none'}"
     state.set_widget_values({key: table.builtin if table is not None else None})
     st.selectbox(
         "Built-in table",
@@ -135,7 +143,9 @@ def ask_for_tags(error: AnonymizationError) -> None:
         on_click=_tag,
         args=(chosen,),
     )
-    st.caption("Every other column is published as it is. Kinds, orders and hierarchies can be set on the page Tags.")
+    st.caption(
+        "Every other column is published as it is. Kinds, orders and hierarchies can be set on the page Attributes."
+    )
 
 
 def _tag(chosen: dict[str, list[str]]) -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 from anoncore import AnonymizationError, Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.algorithms.closeness.stack_and_deal import StackAndDeal
+from anoncore.base.texts import share_text
 from anoncore.requirements.t_closeness import GROUNDS
 from anoncore.search.choosing import Choice, choose_k, largest_k, tried_values
 from dashboard import about, forms, jobs, reference, routes, state
@@ -38,18 +39,12 @@ class Search:
 
 def render() -> None:
     """Draw the page."""
-    try:
-        data = state.microdata()
-        data.require_quasi_identifiers()
-        data.require_sensitive()
-        most = largest_k(data)
-    except AnonymizationError as error:
-        st.error(escaped(str(error)))
-        routes.button("attributes" if state.table() is not None else "data", "Go there")
+    data = parts.tagged_table(largest_k)
+    if data is None:
         return
     left, right = st.columns([2, 5], gap="large")
     with left:
-        _form(data, most)
+        _form(data, largest_k(data))
     with right:
         search = _search()
         if search is None:
@@ -207,7 +202,7 @@ def _weigh(search: Search, losses: Choice) -> None:
         [
             Tile("Best k", f"{choice.best:,}", "The k of least cost, the smallest of several."),
             Tile("t", f"{choice.t[best]:.4f}", "Largest EMD of any class in any sensitive attribute."),
-            Tile("Loss i", f"{choice.information_loss[best]:.1%}", "Mean loss of a quasi-identifier cell."),
+            Tile("Loss i", share_text(choice.information_loss[best]), "Mean loss of a quasi-identifier cell."),
             Tile("Cost C", f"{choice.cost[best]:.4f}", "alpha t + (1 - alpha) i."),
             Tile("Classes", f"{choice.n_classes[best]:,}", "How many classes the release with this k has."),
         ]

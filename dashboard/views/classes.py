@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import Fragment, utility
+from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Int64
 from dashboard import state
 from dashboard.charts.classes import bin_label, size_bins, size_histogram
@@ -206,12 +207,14 @@ def _detail(run: Run, fragment: Fragment, group: int, levels: pd.Series[Any], le
         row += [
             Tile("Values", f"{levels['distinct']:.0f}", f"Different values {of} (distinct l)."),
             Tile("Entropy l", f"{levels['entropy']:.2f}", f"As diverse as so many equally frequent values {of}."),
-            Tile("Top share", f"{levels['max_share']:.1%}", f"Share of the most frequent value {of}."),
+            Tile("Top share", share_text(levels["max_share"]), f"Share of the most frequent value {of}."),
         ]
     if "distance" in levels:
         row.append(Tile("EMD", f"{levels['distance']:.3f}", f"Distance from the whole table ({lens.ground}), 0 to 1."))
     if "loss" in levels:
-        row.append(Tile("Loss", f"{levels['loss']:.1%}", "Share of its domain that a quasi-identifier's cell covers."))
+        row.append(
+            Tile("Loss", share_text(levels["loss"]), "Share of its domain that a quasi-identifier's cell covers.")
+        )
     parts.tiles(row)
     left, right = st.columns(2, gap="medium")
     if lens.attribute is not None:

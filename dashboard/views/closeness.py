@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from anoncore import Release, privacy
+from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.privacy import Guarantee, Profile, Transport
 from anoncore.requirements import TCloseness
@@ -175,7 +176,7 @@ def _detail(run: Run, distances: Floats, size: int, group: int, lens: Lens) -> N
     parts.tiles(
         [
             Tile("EMD", f"{distances[group]:.4f}", "Mass that moves times the mean distance it moves; 0 to 1."),
-            Tile("Moves", f"{moved:.1%}", f"Share of the {word}'s rows whose value would have to be another."),
+            Tile("Moves", share_text(moved), f"Share of the {word}'s rows whose value would have to be another."),
             Tile("How far", f"{mean:.3f}", "How far the mass moves on average; 1 is the farthest there is."),
             Tile("Rows", f"{size:,}", f"People in this {word} who look alike."),
         ]
@@ -189,8 +190,8 @@ def _detail(run: Run, distances: Floats, size: int, group: int, lens: Lens) -> N
         ),
         key=f"closeness-{lens.ground}",
         caption=_caption(plan, lens, name),
-        alt=f"Distribution of {lens.attribute} in {name} beside the table's, and the {moved:.1%} of its mass that "
-        f"moves; the distance is {plan.cost:.4f}.",
+        alt=f"Distribution of {lens.attribute} in {name} beside the table's, and the {share_text(moved)} of its mass "
+        f"that moves; the distance is {plan.cost:.4f}.",
     )
 
 

@@ -25,10 +25,12 @@ def render() -> None:
     runs = state.runs()
     if len(runs) < 2:
         st.info(
-            "Two runs are needed. Each run on the page Anonymize stays; choose another method or parameter there "
-            "and run it too."
+            "Two runs are needed. Every column of the board whose release is there is a run, and so is every release "
+            "that you make on the page Anonymize."
         )
-        routes.link("anonymize", "Go to Anonymize")
+        with st.container(horizontal=True):
+            routes.link("board", "Go to the board")
+            routes.link("anonymize", "Go to Anonymize")
         return
     shown, baseline = _choose(list(runs))
     if len(shown) < 2:

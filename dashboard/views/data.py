@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import AnonymizationError, datasets
+from anoncore.base.texts import share_text
 from anoncore.sources import read_table, table_sheets
 from anoncore.table.summary import ColumnSummary, summarize
 from dashboard import compute, own_machine, routes, state
@@ -188,7 +189,7 @@ def _facts(table: LoadedTable, summaries: tuple[ColumnSummary, ...]) -> None:
     tiles[1].metric("Columns", f"{len(summaries):,}", border=True, help="Attributes of a person.")
     tiles[2].metric(
         "Missing cells",
-        f"{missing / cells:.1%}" if missing else "none",
+        share_text(missing / cells) if missing else "none",
         border=True,
         help=f"{missing:,} of {cells:,} cells are empty. Missing is treated as a value of its own.",
     )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
+from math import isinf
+
 import pandas as pd
 import streamlit as st
 
 from anoncore import AnonymizationError, Fragment, Release
 from anoncore.base.texts import share_text
+from anoncore.kernels.arrays import Floats
 from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.privacy.explain import Binding, Explanation, WhatIf, explain, mending_sentences, what_if
 from anoncore.requirements import REQUIREMENTS, Requirement
@@ -20,6 +23,8 @@ from dashboard.views.parts import Tile
 
 MOST_TIGHT = 30
 MOST_VIOLATIONS = 200
+NO_NUMBER = "no number is enough"
+"""What stands for an infinite level: a group has too few different values for any c of recursive diversity."""
 _FORM = "what-if"
 
 
@@ -45,7 +50,7 @@ def _why(run: Run, fragment: Fragment) -> None:
     tiles = [
         Tile(
             _label(one),
-            f"{count / found.n_groups:.1%}",
+            share_text(count / found.n_groups),
             f"Share of the {words} of which every cut in half at the median of a quasi-identifier leaves a half that "
             "fails this requirement.",
             f"worst {one.worst:.3g}, asked {COMPARISON_WORDS[one.requirement.comparison]} "
@@ -56,13 +61,15 @@ def _why(run: Run, fragment: Fragment) -> None:
     tiles += [
         Tile(
             "Several together",
-            f"{found.together.mean():.1%}",
+            share_text(found.together.mean()),
             "No requirement alone forbids every cut, but each cut fails one of them.",
         ),
-        Tile("All alike", f"{found.alike.mean():.1%}", "All rows are equal in the quasi-identifiers: nothing to cut."),
+        Tile(
+            "All alike", share_text(found.alike.mean()), "All rows are equal in the quasi-identifiers: nothing to cut."
+        ),
         Tile(
             "Could be cut",
-            f"{found.free.mean():.1%}",
+            share_text(found.free.mean()),
             "At least one cut at a median would keep every requirement; the method stopped for a reason of its own.",
         ),
     ]
@@ -98,7 +105,7 @@ def _tightest(run: Run, fragment: Fragment, found: Explanation) -> None:
             {
                 "group": groups,
                 "rows": fragment.partition.sizes[groups],
-                "level": one.levels[groups],
+                "level": _in_words(one.levels[groups]),
                 "kept whole": one.forbids[groups],
             }
         ),
@@ -108,7 +115,7 @@ def _tightest(run: Run, fragment: Fragment, found: Explanation) -> None:
         column_config={
             "group": st.column_config.NumberColumn("No.", help="As on the page Classes.", width=70),
             "rows": st.column_config.NumberColumn("Rows", format="localized", width=70),
-            "level": st.column_config.NumberColumn(one.requirement.level_name.capitalize(), format="%.4g"),
+            "level": st.column_config.Column(one.requirement.level_name.capitalize()),
             "kept whole": st.column_config.CheckboxColumn("Kept whole", help="By this requirement alone."),
         },
         alt=f"The {words} that bind {_label(one)}.",
@@ -187,6 +194,12 @@ def _verdict(run: Run, requirement: Requirement, found: WhatIf) -> None:
     st.markdown("\n".join(["What would mend it:", "", *cures]))
 
 
+def _in_words(values: Sequence[float] | Floats) -> list[float] | list[str]:
+    """Numbers of a column in four digits; all as texts where a group misses what is asked whatever the number."""
+    texts = [NO_NUMBER if isinf(value) else f"{value:.4g}" for value in values]
+    return texts if NO_NUMBER in texts else [float(text) for text in texts]
+
+
 def _failing(run: Run, requirement: Requirement, found: WhatIf) -> None:
     """The groups that fail, as a table."""
     words = parts.plural(run.release.group_word)
@@ -196,7 +209,7 @@ def _failing(run: Run, requirement: Requirement, found: WhatIf) -> None:
             {
                 "number": [one.group for one in shown],
                 "rows": [one.size for one in shown],
-                "misses by": [float(np.round(abs(one.level - requirement.threshold), 6)) for one in shown],
+                "misses by": _in_words([round(abs(one.level - requirement.threshold), 6) for one in shown]),
                 "what fails": [one.sentence for one in shown],
             }
         ),
@@ -207,7 +220,7 @@ def _failing(run: Run, requirement: Requirement, found: WhatIf) -> None:
         column_config={
             "number": st.column_config.NumberColumn("Number", width=70),
             "rows": st.column_config.NumberColumn("Rows", format="localized", width=60),
-            "misses by": st.column_config.NumberColumn("Misses by", width=85),
+            "misses by": st.column_config.Column("Misses by", width=85),
             "what fails": st.column_config.TextColumn("What fails", width="large"),
         },
         alt=f"The {words} that fail, those that miss by most first.",

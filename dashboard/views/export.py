@@ -111,7 +111,8 @@ def _archive(run: Run, format: FileFormat) -> Callable[[], bytes]:
 def previews(release: Release) -> dict[str, Preview]:
     """The published tables' first rows, without keeping the tables."""
     return {
-        name: Preview(table.head(PREVIEW_ROWS), len(table), table.shape[1]) for name, table in release.tables().items()
+        name: Preview(table.head(PREVIEW_ROWS), len(table), table.shape[1])
+        for name, table in release.pandas_tables().items()
     }
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import streamlit as st
 
+from anoncore.base.texts import share_text
 from anoncore.engines.large_run import SUMMARY, LargeRun
 from anoncore.utility.loss import INFORMATION_LOSS
 from dashboard import large_runs
@@ -66,7 +67,7 @@ def result() -> None:
         Tile("Largest class", parts.counted(found.largest, "row"), "The class that lost most detail."),
         Tile(
             INFORMATION_LOSS.title,
-            f"{found.information_loss:.1%}",
+            share_text(found.information_loss),
             f"{INFORMATION_LOSS.meaning} 0%: all exact, 100%: nothing left; lower is better.",
         ),
     ]

@@ -9,6 +9,7 @@ import streamlit as st
 
 from anoncore import Release
 from anoncore.algorithms import Suppression
+from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Floats
 from dashboard import compute
 from dashboard.charts.before_after import left_out_shares
@@ -68,7 +69,7 @@ def told(release: Release) -> str:
     """How many rows are left out, as an addition to what a column of the board says of its method."""
     n_rows = int(release.suppressed_rows.sum())
     if n_rows:
-        return f", {n_rows:,} rows left out ({n_rows / release.data.n_rows:.1%})"
+        return f", {n_rows:,} rows left out ({share_text(n_rows / release.data.n_rows)})"
     return ", nobody left out" if isinstance(release.algorithm, Suppression) else ""
 
 
@@ -83,8 +84,8 @@ def draw(run: Run) -> None:
     st.subheader("Who is left out")
     named = "; ".join(one.words for one in found[:MOST_NAMED])
     st.markdown(
-        f"{n_rows:,} of {run.data.n_rows:,} rows ({n_rows / run.data.n_rows:.1%}) are left out: whatever others may "
-        f"know of them is published as any value. They differ from all rows most in this: {named}."
+        f"{n_rows:,} of {run.data.n_rows:,} rows ({share_text(n_rows / run.data.n_rows)}) are left out: whatever "
+        f"others may know of them is published as any value. They differ from all rows most in this: {named}."
     )
     names = [one.axis.name for one in found]
     name = parts.choice("Attribute of those left out", names, "left-out-attribute", "The largest difference is first.")

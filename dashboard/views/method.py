@@ -16,10 +16,12 @@ from dashboard.workspace import run_title
 PANELS: dict[str, str] = {
     "incognito": "incognito",
     "mondrian": "mondrian",
+    "optimal-recoding": "optimal_recoding",
     "slicing": "slicing",
     "random-buckets": "slicing",
     "sensitive-space-fragmentation": "sensitive_space",
     "stack-and-deal": "stack_and_deal",
+    "suppression": "suppression",
     "vertical-fragmentation": "vertical_fragmentation",
 }
 """The module of `dashboard.views.methods` that shows how a method works, by the method's name."""

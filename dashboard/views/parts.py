@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 import plotly.graph_objects as go
 import streamlit as st
 
-from anoncore import AnonymizationError, Fragment, Release, privacy
+from anoncore import AnonymizationError, Fragment, Microdata, Release, privacy
 from anoncore.privacy import Profile
 from anoncore.requirements import RecursiveDiversity, TCloseness
 from dashboard import compute, routes, state
@@ -32,6 +32,7 @@ __all__ = [
     "shown_run",
     "side_by_side",
     "tabs",
+    "tagged_table",
     "tiles",
     "usual_ground",
 ]
@@ -43,6 +44,25 @@ TOLD_SECONDS = 0.1
 """Compiling that takes less is not told."""
 CHART_CONFIG = {"displayModeBar": False, "doubleClick": False}
 T = TypeVar("T")
+
+
+def tagged_table(needed: Callable[[Microdata], object] | None = None) -> Microdata | None:
+    """The loaded table where it can be anonymized and has what is `needed`, which raises otherwise; else None, with
+    what is missing and the way there on the page.
+    """
+    try:
+        data = state.microdata()
+        data.require_quasi_identifiers()
+        if needed is not None:
+            needed(data)
+    except AnonymizationError as error:
+        st.error(escaped(str(error)))
+        if state.table() is None:
+            routes.button("data", "Load a table")
+        else:
+            routes.button("attributes", "Say what the columns tell")
+        return None
+    return data
 
 
 def shown_run() -> Run | None:

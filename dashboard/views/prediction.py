@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from anoncore import Kind, utility
+from anoncore.base.texts import share_text
 from anoncore.utility import Classification
 from anoncore.utility.classifiers import CLASSIFIERS
 from dashboard import state
@@ -104,8 +105,9 @@ def _scores(run: Run, found: Classification, classifier: str) -> None:
             key="utility-accuracy",
             caption=f"Accuracy: share of held-out original rows whose '{target}' a {title} predicts right, "
             f"{FOLDS}-fold cross-validation.",
-            alt=f"Accuracy {found.released.accuracy:.1%} from the release, {found.original.accuracy:.1%} from the "
-            f"original, {found.majority.accuracy:.1%} by guessing.",
+            alt=f"Accuracy {share_text(found.released.accuracy)} from the release, "
+            f"{share_text(found.original.accuracy)} from the original, "
+            f"{share_text(found.majority.accuracy)} by guessing.",
         )
     with right:
         parts.chart(
@@ -113,6 +115,7 @@ def _scores(run: Run, found: Classification, classifier: str) -> None:
             key="utility-weighted-f",
             caption="Weighted F: harmonic mean of precision and recall of each value, weighted with its share. It "
             "punishes a model that never predicts rare values.",
-            alt=f"Weighted F {found.released.weighted_f:.1%} from the release, {found.original.weighted_f:.1%} from "
-            f"the original, {found.majority.weighted_f:.1%} by guessing.",
+            alt=f"Weighted F {share_text(found.released.weighted_f)} from the release, "
+            f"{share_text(found.original.weighted_f)} from the original, "
+            f"{share_text(found.majority.weighted_f)} by guessing.",
         )

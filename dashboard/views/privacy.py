@@ -11,6 +11,7 @@ import streamlit as st
 
 from anoncore import Exact, Fragment, Microdata, Partition, Release, attacks, privacy
 from anoncore.attacks import Reidentification
+from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.privacy import Guarantee, Profile, WorstLevel
 from anoncore.requirements import (
@@ -186,7 +187,7 @@ def _distances(run: Run, attribute: str, grounds: list[str]) -> None:
     )
     distances = compute.cached("privacy.emd", run, privacy.emd, attribute, ground)
     asked = _asked_t(run, attribute, ground)
-    within = f" {share_at_most(distances, asked):.1%} keep t = {asked:g}." if asked is not None else ""
+    within = f" {share_text(share_at_most(distances, asked))} keep t = {asked:g}." if asked is not None else ""
     parts.chart(
         distance_curve(distances, run_style(run.color_index), words, asked),
         key="privacy-distances",
@@ -214,12 +215,14 @@ def _beliefs(run: Run, attribute: str) -> None:
     guess = float(found.largest.baseline or 0)
     parts.tiles(
         [
-            Tile(found.largest.title, f"{found.largest:.1%}", found.largest.meaning, f"guessing: {guess:.1%}"),
+            Tile(
+                found.largest.title, share_text(found.largest), found.largest.meaning, f"guessing: {share_text(guess)}"
+            ),
             Tile(
                 found.truth.title,
-                f"{found.truth:.1%}",
+                share_text(found.truth),
                 found.truth.meaning,
-                f"guessing: {found.truth.baseline:.1%}",
+                f"guessing: {share_text(found.truth.baseline or 0)}",
             ),
         ]
     )
@@ -229,7 +232,7 @@ def _beliefs(run: Run, attribute: str) -> None:
         key="privacy-beliefs",
         caption="The adversary knows everyone's quasi-identifiers and takes the likeliest "
         f"'{parts.escaped(attribute)}' of each. For {above:.0%} of the people they are surer than by guessing the most "
-        f"frequent value of the table ({guess:.1%}).",
+        f"frequent value of the table ({share_text(guess)}).",
         alt=f"Histogram of the adversary's largest belief about {attribute} for each row, up to {found.largest:.0%}; "
         f"guessing has {guess:.0%}.",
     )
@@ -255,8 +258,9 @@ def _reidentification(run: Run) -> None:
             key="privacy-risks",
             caption="Probability that someone who knows a person's quasi-identifiers picks that person's record "
             f"(prosecutor risk), and the share of people for whom it exceeds {risk.threshold:.0%}.",
-            alt=f"Bar chart: the person at most risk is found with {rows[0][0]:.1%} (original {rows[0][1]:.1%}), the "
-            f"average person with {rows[1][0]:.1%} (original {rows[1][1]:.1%}).",
+            alt=f"Bar chart: the person at most risk is found with {share_text(rows[0][0])} (original "
+            f"{share_text(rows[0][1])}), the average person with {share_text(rows[1][0])} (original "
+            f"{share_text(rows[1][1])}).",
         )
     with right:
         st.markdown(_risk_text(run, risk))
@@ -271,8 +275,8 @@ def _figures(risk: Reidentification) -> tuple[float, float, float]:
 def _risk_text(run: Run, risk: Reidentification) -> str:
     chance = float(risk.prosecutor.mean.baseline or 0)
     text = (
-        f"Of the people whose record is looked for, **{risk.prosecutor.mean:.1%}** are found on average; picking at "
-        f"random finds {chance:.3%}."
+        f"Of the people whose record is looked for, **{share_text(risk.prosecutor.mean)}** are found on average; "
+        f"picking at random finds {chance:.3%}."
     )
     known = set(run.data.quasi_identifiers)
     if len(run.release.fragments) > 1 and any(known <= set(part.attributes) for part in run.release.fragments):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-from anoncore import AnonymizationError, Microdata, ParameterError
+from anoncore import Microdata, ParameterError
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.number_lists import numbers_from_text
 from anoncore.measures.criteria import CRITERIA
@@ -38,12 +38,8 @@ X, Y = "sweep-x", "sweep-y"
 
 def render() -> None:
     """Draw the page."""
-    try:
-        data = state.microdata()
-        data.require_quasi_identifiers()
-    except AnonymizationError as error:
-        st.error(escaped(str(error)))
-        routes.button("attributes" if state.table() is not None else "data", "Go there")
+    data = parts.tagged_table()
+    if data is None:
         return
     left, right = st.columns([2, 3], gap="medium")
     with left:
@@ -189,7 +185,8 @@ def _draw(trial: Trial) -> None:
         trade_off(points, labels, CRITERIA[x], CRITERIA[y], state.board_colors()),
         key=f"sweep-chart-{state.session('sweep-round', 0)}",
         caption="Each mark is one release. Faded ones are beaten: another release is at least as good in both and "
-        "better in one. Click a mark to open its release as a run.",
+        "better in one. A thin line joins what no other release of the same method beats, a bold one what refining its "
+        "classes gained. Click a mark to open its release as a run.",
         alt=f"{len(points):,} releases over {CRITERIA[x].title} and {CRITERIA[y].title}; {int(front.sum())} unbeaten.",
         on_select=_clicked,
     )
@@ -199,11 +196,23 @@ def _draw(trial: Trial) -> None:
         hide_index=True,
         key="sweep-table",
         column_config={
-            "unbeaten": st.column_config.CheckboxColumn("Unbeaten", help="In the two criteria drawn above.", width=80),
+            "unbeaten": st.column_config.CheckboxColumn("Unbeaten", help="In the two criteria drawn above.", width=70),
             "seconds": st.column_config.NumberColumn("Seconds", format="%.2f", width=75, help="What the method took."),
         },
         alt="All releases with their numbers.",
     )
+    refused = refusals(points, labels)
+    if refused:
+        st.markdown("\n".join(["**Not possible with this table**", "", *(f"- {one}" for one in refused)]))
+
+
+def refusals(points: tuple[Point, ...], labels: list[str]) -> list[str]:
+    """Why there is no release of some candidates, each reason once with all that have it."""
+    found: dict[str, list[str]] = {}
+    for point, label in zip(points, labels, strict=True):
+        if point.error:
+            found.setdefault(point.error, []).append(label)
+    return [f"{escaped('; '.join(names))}: {escaped(error)}" for error, names in found.items()]
 
 
 def _title(name: str) -> str:
@@ -211,13 +220,11 @@ def _title(name: str) -> str:
 
 
 def table(points: tuple[Point, ...], labels: list[str], criteria: tuple[str, ...], front: object) -> pd.DataFrame:
-    """One line per candidate: its numbers, or why there is no release."""
+    """One line per candidate: its numbers, dashes where there is no release."""
     columns: dict[str, list[object]] = {"release": list(labels), "unbeaten": list(front)}  # type: ignore[call-overload]
     for name in criteria:
         one = CRITERIA[name]
         columns[one.title] = [one.text(point.values[name]) if name in point.values else "–" for point in points]
-    if any(point.error for point in points):
-        columns["why not"] = [point.error for point in points]
     columns["seconds"] = [point.seconds for point in points]
     return pd.DataFrame(columns)
 

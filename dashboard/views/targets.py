@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from anoncore import AnonymizationError, Microdata
+from anoncore import Microdata
 from anoncore.measures.criteria import CRITERIA, Criterion
 from anoncore.search.sweeping import Point
 from anoncore.search.targets import Search, Target, default_candidates
@@ -27,12 +27,8 @@ _ENTRIES = "targets"
 
 def render() -> None:
     """Draw the page."""
-    try:
-        data = state.microdata()
-        data.require_quasi_identifiers()
-    except AnonymizationError as error:
-        st.error(escaped(str(error)))
-        routes.button("attributes" if state.table() is not None else "data", "Go there")
+    data = parts.tagged_table()
+    if data is None:
         return
     left, right = st.columns([2, 4], gap="large")
     with left:
@@ -138,7 +134,7 @@ def _start(data: Microdata, targets: list[Target], spare: str, attribute: str | 
     pressed = st.button("Search", type="primary", width="stretch", key="targets-start", disabled=running or not targets)
     if pressed:
         names = list(dict.fromkeys([*(one.criterion for one in targets), spare]))
-        trials.start(NAME, data, algorithms, names, attribute)
+        trials.start(NAME, data, algorithms, names, attribute, targets, spare)
         state.forms()["targets-asked"] = (tuple(targets), spare)
         st.rerun()
 

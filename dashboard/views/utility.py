@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from anoncore import utility
+from anoncore.base.texts import share_text
 from anoncore.measures.criteria import N_QUERIES
 from anoncore.utility import InformationLoss
 from dashboard import about, compute
@@ -59,7 +60,7 @@ def _headline(run: Run, loss: InformationLoss | None) -> None:
     n, word = run.data.n_rows, run.release.group_word
     row = []
     if loss is not None:
-        row.append(Tile(loss.title, f"{loss:.1%}", loss.meaning, "0%: exact, 100%: nothing left"))
+        row.append(Tile(loss.title, share_text(loss), loss.meaning, "0%: exact, 100%: nothing left"))
     smallest = f"{size.normalised:.2f} times the k asked for" if size.normalised is not None else f"rows per {word}"
     row += [
         Tile(size.label, f"{size:,.1f} rows", f"{size.meaning} Best is the k that was asked for.", smallest),
@@ -104,7 +105,7 @@ def _loss(run: Run, loss: InformationLoss | None) -> None:
             caption="How much of its domain a published cell covers on average, for each quasi-identifier. A range "
             "counts its width, a set its number of values; 0% is exact.",
             alt=f"Bar chart of the information loss of {len(loss.per_attribute)} quasi-identifiers; "
-            f"{worst} loses most, {loss.per_attribute[worst]:.1%}.",
+            f"{worst} loses most, {share_text(loss.per_attribute[worst])}.",
         )
     with right:
         fragment = parts.fragment_choice(run.release, "utility-fragment")
@@ -117,7 +118,7 @@ def _loss(run: Run, loss: InformationLoss | None) -> None:
             key="utility-loss-classes",
             caption=f"How the loss is spread over people: their share by the mean loss of their "
             f"{run.release.group_word}.",
-            alt=f"Histogram of rows by information loss, up to {per_class.max():.1%}.",
+            alt=f"Histogram of rows by information loss, up to {share_text(per_class.max())}.",
         )
 
 
@@ -168,8 +169,8 @@ def _queries(run: Run) -> None:
     left, right = st.columns([1, 3], gap="medium")
     known = error.relative_error[~np.isnan(error.relative_error)]
     with left:
-        parts.tiles([Tile(error.median.label, f"{error.median:.1%}", error.median.meaning)])
-        parts.tiles([Tile(error.label, f"{error.mean:.1%}", error.meaning)])
+        parts.tiles([Tile(error.median.label, share_text(error.median), error.median.meaning)])
+        parts.tiles([Tile(error.label, share_text(error.mean), error.meaning)])
     with right:
         parts.chart(
             error_curve(known, run_style(run.color_index)),
@@ -177,5 +178,6 @@ def _queries(run: Run) -> None:
             caption=f"{N_QUERIES:,} random questions such as: how many people of these ages and that sex have one of "
             f"these values of '{parts.escaped(error.workload.sensitive)}'? {error.n_answered:,} match at least one "
             "row and count here; errors above 100% are drawn at 100%.",
-            alt=f"Curve of the relative error of {error.n_answered:,} count queries; the median is {error.median:.1%}.",
+            alt=f"Curve of the relative error of {error.n_answered:,} count queries; the median is "
+            f"{share_text(error.median)}.",
         )

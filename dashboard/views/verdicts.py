@@ -8,7 +8,8 @@ import streamlit as st
 
 from anoncore.measures import Verdict, verdict
 from anoncore.measures.criteria import BREACH_R
-from dashboard import compute
+from dashboard import compute, state
+from dashboard.board import facts
 from dashboard.markdown import escaped
 from dashboard.state import Run
 from dashboard.views import untagged
@@ -20,11 +21,15 @@ NOTHING_BAD = (
 
 
 def verdict_of(run: Run) -> Verdict:
-    """The verdict on a run, from measures that are computed once."""
+    """The verdict on a run, from measures that are computed once.
+
+    A column of the board is held against what is asked of every column, also where its method does not promise it.
+    """
     attacked = [compute.known("attacks.foreground_knowledge", run, name, BREACH_R) for name in run.data.sensitive]
     shares = [float(one.recall) for one in attacked if one is not None]
     return verdict(
         run.release,
+        facts.unpromised(run, state.asked_of_all(run)),
         cache=compute.cache_of(run),
         foreground=max(shares, default=None),
         publish_untagged=untagged.published(run),

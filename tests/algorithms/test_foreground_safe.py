@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from anoncore import CancelledError, DataError, InfeasibleError, Microdata, attacks
 from anoncore.algorithms import Anatomy, ForegroundSafe
+from anoncore.algorithms.bucketization.safe_buckets import PureBuckets
 from anoncore.base.errors import ParameterError
 from anoncore.kernels.foreground_safe import deal_alike
 from anoncore.utility import query_error
@@ -228,3 +229,32 @@ def test_adult_where_every_value_needs_protection():
     with pytest.raises(InfeasibleError, match="choose l at most 3") as refused:
         ForegroundSafe(l=4).anonymize(data)
     assert refused.value.nearest == 3
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    described=st.lists(
+        st.tuples(st.integers(0, 3), st.sets(st.integers(0, 150), min_size=1, max_size=4)), min_size=1, max_size=25
+    ),
+    steps=st.lists(st.tuples(st.integers(0, 30), st.sets(st.integers(0, 150), max_size=60)), max_size=12),
+)
+def test_the_first_bucket_of_every_profile_without_some_values_is_offered(described, steps):
+    """Buckets come profile by profile; those that are taken away are not offered again."""
+    described = sorted(described, key=lambda one: one[0])
+    pure = PureBuckets(((profile, sum(1 << value for value in values)) for profile, values in described), 151)
+    kinds: dict[int, dict[frozenset[int], list[int]]] = {}
+    for number, (profile, values) in enumerate(described):
+        kinds.setdefault(profile, {}).setdefault(frozenset(values), []).append(number)
+    for bucket, held in [(-1, set()), *steps]:
+        pure.forget(bucket)
+        for by_values in kinds.values():
+            for numbers in by_values.values():
+                if bucket in numbers:
+                    numbers.remove(bucket)
+        expected = {}
+        for profile, by_values in kinds.items():
+            fitting = [numbers[0] for values, numbers in by_values.items() if numbers and values.isdisjoint(held)]
+            if fitting:
+                expected[profile] = fitting[0]
+        found = pure.without(sum(1 << value for value in held))
+        assert {int(pure.profile[kind]): pure.first_of(int(kind)) for kind in found} == expected

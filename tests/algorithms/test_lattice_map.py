@@ -58,7 +58,7 @@ def map_with(sizes: tuple[int, ...], minimal: tuple[tuple[int, ...], ...]) -> La
     for node in minimal:
         anonymous[tuple(slice(level, None) for level in node)] = True
     names = tuple("abcdefgh"[: len(sizes)])
-    return LatticeMap(names, anonymous, np.indices(sizes).sum(axis=0) / sum(sizes), minimal, minimal[0], True)
+    return LatticeMap(names, np.indices(sizes).sum(axis=0) / sum(sizes), minimal[0], anonymous, minimal, True)
 
 
 def test_a_small_lattice_is_drawn_whole():

@@ -15,23 +15,59 @@ from anoncore.algorithms.base import generalized_release
 from anoncore.algorithms.closeness.locality import Places, QuasiSpace, halving_rank
 from anoncore.algorithms.closeness.stack_and_deal import StackAndDeal
 from anoncore.kernels import dealing, swapping
-from anoncore.kernels.dealing import largest_domain
+from anoncore.kernels.dealing import WHOLE, Deal, hand_out
+from anoncore.kernels.swapping import Classes, ClassesByBucket, Outlines, Trials, exchange
 from anoncore.release.partition import Partition
-from anoncore.requirements import TCloseness
+from anoncore.requirements import CheckSet, TCloseness
 from anoncore.table.kernel_attributes import kernel_attributes
 from anoncore.utility import information_loss
 from tests.algorithms.close_tables import QUASI, close_tables
+from tests.algorithms.plain_locality import PlainDealing, PlainSpace, plain_exchanges
 from tests.kernels.from_python import from_python
 
 best_attribute, divide = from_python(dealing.best_attribute), from_python(dealing.divide)
-node_spread, sample_node = from_python(dealing.node_spread), from_python(dealing.sample_node)
-spread, class_loss = from_python(dealing.spread), from_python(swapping.class_loss)
+chances, new_draft = from_python(dealing.chances), from_python(dealing.new_draft)
+rank_codes, spreads = from_python(dealing.rank_codes), from_python(dealing.spreads)
+find_runs, sample_node = from_python(dealing.find_runs), from_python(dealing.sample_node)
+write_outline = from_python(swapping.write_outline)
+class_excess, ones = from_python(swapping.class_excess), from_python(swapping._ones)
 
 TREE = Hierarchy.from_nested({"low": ["a", "b"], "high": {"odd": ["c", "d"], "even": ["e"]}})
 
 
 def loss_of(data: Microdata, group: np.ndarray) -> float:
     return float(information_loss(generalized_release(StackAndDeal(), data, Partition(group))))
+
+
+def outlines_of(space: QuasiSpace, n_classes: int) -> Outlines:
+    """Memory for the outlines of so many classes."""
+    d = len(space.attributes.form)
+    return Outlines(
+        np.zeros((n_classes, d, 2), dtype=np.int64),
+        np.zeros((n_classes, d), dtype=np.int32),
+        np.zeros(space.attributes.code_start[-1], dtype=np.int64),
+    )
+
+
+def crowded(n: int, seed: int) -> Microdata:
+    """Rows with more categories than a word has bits, with a hierarchy, and numbers with many ties."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "shop": rng.choice([f"s{number:03d}" for number in range(150)], n),
+            "job": rng.choice(list("abcde"), n),
+            "age": rng.integers(0, 12, n),
+            "town": rng.choice(list("xyz"), n),
+            "pay": rng.integers(0, 6, n),
+        }
+    )
+    roles = dict.fromkeys(["shop", "job", "age", "town"], "quasi-identifier")
+    return Microdata(
+        frame,
+        roles={**roles, "pay": "sensitive"},
+        kinds={"shop": "nominal", "town": "nominal"},
+        hierarchies={"job": TREE},
+    )
 
 
 def one_attribute(values, **options) -> Microdata:
@@ -82,8 +118,9 @@ def test_the_expected_width_is_that_of_all_draws(data, drawn):
         return width(taken) * len(codes) / members
 
     draws = [cell_width(taken) for taken in product(codes.tolist(), repeat=drawn)]
-    present, counts = np.unique(codes, return_counts=True)
-    found = spread(attributes, 0, 0, present.astype(np.int64), counts.astype(np.int64), drawn)
+    draft, n = new_draft(attributes, len(codes)), len(codes)
+    rank_codes(attributes, codes.reshape(-1, 1), np.arange(n), draft)
+    found = spreads(attributes, draft, WHOLE, n, chances(n, drawn), np.empty(1))
     assert found == pytest.approx(np.mean(draws))
 
 
@@ -93,16 +130,17 @@ def options(data: Microdata):
     return {"kinds": {"q": data.domain["q"].kind}}
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(data=close_tables(most=30))
 def test_the_width_of_all_rows_is_the_loss_of_one_class(data):
     attributes = kernel_attributes([data.domain[name] for name in QUASI])
     codes = np.column_stack([data.codes[name] for name in QUASI])
-    rows = np.arange(data.n_rows)
-    tally, keys = np.zeros(largest_domain(attributes), dtype=np.int64), np.zeros(data.n_rows, dtype=np.int64)
-    found = node_spread(attributes, codes, rows, 0, tally, keys)
-    assert found / len(QUASI) == pytest.approx(loss_of(data, np.zeros(data.n_rows, dtype=int)))
-    assert not tally.any()
+    draft, n = new_draft(attributes, data.n_rows), data.n_rows
+    rank_codes(attributes, codes, np.arange(n), draft)
+    found = spreads(attributes, draft, WHOLE, n, chances(n, 0), np.empty(len(QUASI)))
+    assert found / len(QUASI) == pytest.approx(loss_of(data, np.zeros(n, dtype=int)))
+    assert not draft.tally.any()
 
 
 @pytest.mark.slow
@@ -133,27 +171,29 @@ def test_numbers_that_can_be_sorted_are_sorted_into_the_classes():
 
 
 @settings(max_examples=40, deadline=None)
-@given(n=st.integers(2, 30), seed=st.integers(0, 999))
-def test_a_node_is_divided_by_the_lowest_rows_of_every_bucket(n, seed):
+@given(n=st.integers(2, 150), seed=st.integers(0, 999), codes_end=st.sampled_from([9, 1_000, 2_000_000_000]))
+def test_a_node_is_divided_by_the_lowest_rows_of_every_bucket(n, seed, codes_end):
     rng = np.random.default_rng(seed)
-    codes = rng.integers(0, 9, (n, 2)).astype(np.int32)
+    codes = rng.integers(0, codes_end, (n, 2)).astype(np.int32)
     bucket = rng.integers(0, 3, n).astype(np.int32)
     rows = np.lexsort((rng.random(n), bucket))
-    quota = np.zeros(n, dtype=np.int64)
-    expected = []
+    slot, expected, others = np.ones(n, dtype=np.int32), [], []
     for value in range(3):
         mine = rows[bucket[rows] == value]
-        if len(mine) == 0:
-            continue
         taken = int(rng.integers(0, len(mine) + 1))
-        quota[np.flatnonzero(bucket[rows] == value)[0]] = taken
-        expected += sorted(codes[mine, 1].tolist())[:taken]
-    left, right = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    n_left = divide(rows.copy(), quota, bucket, codes, 1, left, right)
-    assert sorted(codes[left[:n_left], 1].tolist()) == sorted(expected)
-    assert sorted([*left[:n_left], *right[: n - n_left]]) == list(range(n))
+        slot[np.flatnonzero(bucket[rows] == value)[:taken]] = 0
+        ordered = sorted(mine.tolist(), key=lambda row: codes[row, 1]) if 0 < taken < len(mine) else mine.tolist()
+        expected += ordered[:taken]
+        others += ordered[taken:]
+    runs, n_left = find_runs(rows, slot, bucket, 1)
+    assert n_left == len(expected)
+    moved, tally = rows.copy(), np.zeros(4096, dtype=np.int64)
+    divide(moved, runs, n_left, codes, 1, tally)
+    assert moved.tolist() == expected + others
+    assert not tally.any()
 
 
+@pytest.mark.slow
 def test_the_attribute_that_leaves_least_width_is_chosen():
     """Two attributes: halving by the first leaves both halves narrow in both, the second is noise."""
     rng = np.random.default_rng(1)
@@ -161,20 +201,17 @@ def test_the_attribute_that_leaves_least_width_is_chosen():
     frame = pd.DataFrame({"noise": rng.integers(0, 3, 40), "first": first})
     data = Microdata(frame, roles=dict.fromkeys(frame, "quasi-identifier"))
     space = QuasiSpace.of(data, 0)
-    rows, bucket, quota = np.arange(40), np.zeros(40, dtype=np.int32), np.zeros(40, dtype=np.int64)
-    quota[0] = 20
-    tally = np.zeros(largest_domain(space.attributes), dtype=np.int64)
-    chosen = best_attribute(rows, quota, bucket, space.codes, space.attributes, (5, 5), tally)
+    rows, runs, draft = np.arange(40), np.array([[0, 40, 20]]), new_draft(space.attributes, 40)
+    chosen = best_attribute(rows, runs, 20, space.codes, space.attributes, (5, 5), draft)
     assert data.quasi_identifiers[chosen] == "first"
 
 
 def test_a_sample_keeps_the_quotas_in_proportion():
-    bucket = np.repeat([0, 1, 2], [50, 30, 20]).astype(np.int32)
-    quota = np.zeros(100, dtype=np.int64)
-    quota[[0, 50, 80]] = 25, 0, 20
-    sample, taken = sample_node(np.arange(100), quota, bucket, 5)
+    bucket = np.repeat([0, 1, 2], [50, 30, 20])
+    sample, runs, n_left = sample_node(np.arange(100), np.array([[0, 50, 25], [50, 80, 0], [80, 100, 20]]), 5)
     assert np.bincount(bucket[sample]).tolist() == [10, 6, 4]
-    assert [taken[:10].sum(), taken[10:16].sum(), taken[16:20].sum()] == [5, 0, 4]
+    assert runs.tolist() == [[0, 10, 5], [10, 16, 0], [16, 20, 4]]
+    assert n_left == 9
 
 
 @settings(max_examples=40, deadline=None)
@@ -183,11 +220,10 @@ def test_the_loss_of_classes_adds_up_to_the_information_loss(data, n_classes, se
     group = np.unique(np.random.default_rng(seed).integers(0, n_classes, data.n_rows), return_inverse=True)[1]
     partition = Partition(group)
     space = QuasiSpace.of(data, 0)
-    seen = np.zeros(space.attributes.code_start[-1], dtype=np.int64)
-    total, stamp = 0.0, 0
+    total, stamp, outlines = 0.0, 0, outlines_of(space, partition.n_groups)
     for number in range(partition.n_groups):
         members = partition.order[partition.starts[number] : partition.starts[number + 1]]
-        total += class_loss(space.codes, space.attributes, members, -1, -1, seen, stamp)
+        total += write_outline(space.codes, space.attributes, members, number, outlines, stamp)
         stamp += len(QUASI)
     assert total / data.n_rows / len(QUASI) == pytest.approx(loss_of(data, group))
 
@@ -220,3 +256,78 @@ def test_exchanges_lower_the_excess_and_say_what_is_left(data, seed, t):
 
     assert excess(moved) == pytest.approx(left, abs=1e-6)
     assert excess(moved) <= excess(group) + 1e-9
+
+
+def dealt_by_both(data: Microdata, n_buckets: int, n_classes: int, seed: int) -> tuple[list[int], list[int]]:
+    """The class of every row by the kernel and by the plain twin."""
+    rng = np.random.default_rng(seed)
+    space, n = QuasiSpace.of(data, seed), data.n_rows
+    bucket = rng.integers(0, n_buckets, n).astype(np.int32)
+    rows = space.by_bucket(bucket)
+    slot = np.empty(n, dtype=np.int32)
+    places = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n - n_classes)])
+    slot[np.argsort(bucket, kind="stable")] = rng.permutation(places)
+    group = np.full(n, -1, dtype=np.int32)
+    hand_out(Deal(rows.copy(), slot.copy(), bucket, space.codes), 0, n, 0, n_classes, space.attributes, group)
+    plain = PlainDealing(PlainSpace(space.attributes, space.codes), bucket)
+    plain.hand_out(rows.tolist(), slot.tolist(), 0, n_classes)
+    return group.tolist(), plain.group.tolist()
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=close_tables(most=60), n_classes=st.integers(1, 12), seed=st.integers(0, 999))
+def test_rows_are_handed_out_as_the_plain_twin_does(data, n_classes, seed):
+    found, expected = dealt_by_both(data, 4, min(n_classes, data.n_rows), seed)
+    assert found == expected
+
+
+@pytest.mark.parametrize(("n", "n_buckets", "n_classes"), [(400, 1, 80), (400, 60, 50), (2_500, 3, 12)])
+def test_many_rows_are_handed_out_as_the_plain_twin_does(n, n_buckets, n_classes):
+    found, expected = dealt_by_both(crowded(n, 1), n_buckets, n_classes, 2)
+    assert found == expected
+
+
+def exchanged_by_both(data: Microdata, n_classes: int, t: float | None, seed: int):
+    """Classes and excess after two rounds of exchanges, by the kernel and by the plain twin."""
+    rng = np.random.default_rng(seed)
+    space, n = QuasiSpace.of(data, seed), data.n_rows
+    checks = CheckSet(() if t is None else (TCloseness(t=t, ground="ordered"),), data)
+    columns = [view.codes for view in checks.views]
+    sensitive = np.column_stack(columns) if columns else np.zeros((n, 0), dtype=np.int32)
+    group = rng.permutation(np.arange(n) % n_classes).astype(np.int32)
+    bucket = rng.integers(0, 2, n).astype(np.int32)
+    by_bucket = ClassesByBucket(
+        bucket, np.lexsort((group, bucket)), np.concatenate(([0], np.cumsum(np.bincount(bucket)))).astype(np.int64)
+    )
+    trials = Trials(6, 4, False, seed=seed)
+    partition, counts = Partition(group), np.zeros(checks.kernel.count_start[-1], dtype=np.int64)
+    moved = Classes(group.copy(), partition.order.copy(), partition.starts)
+    left = exchange(moved, by_bucket, space.codes, space.attributes, sensitive, checks.kernel, trials)
+    plain, over = plain_exchanges(
+        PlainSpace(space.attributes, space.codes),
+        group,
+        by_bucket,
+        trials,
+        lambda rows: class_excess(sensitive, checks.kernel, np.array(rows), -1, -1, counts) if columns else 0.0,
+    )
+    return (moved.group.tolist(), left), (plain.tolist(), pytest.approx(over))
+
+
+@settings(max_examples=30, deadline=None)
+@given(data=close_tables(most=40), seed=st.integers(0, 99), t=st.sampled_from([None, 0.1, 0.3]))
+def test_rows_are_exchanged_as_the_plain_twin_does(data, seed, t):
+    found, expected = exchanged_by_both(data, max(data.n_rows // 4, 1), t, seed)
+    assert found == expected
+
+
+@pytest.mark.parametrize("t", [None, 0.15])
+@pytest.mark.parametrize("n_classes", [100, 25, 8])
+def test_rows_with_many_categories_are_exchanged_as_the_plain_twin_does(t, n_classes):
+    found, expected = exchanged_by_both(crowded(100, 3), n_classes, t, 5)
+    assert found == expected
+
+
+@settings(deadline=None)
+@given(st.integers(-(2**63), 2**63 - 1))
+def test_the_bits_of_a_word_are_counted(word):
+    assert ones(np.int64(word)) == (word & (2**64 - 1)).bit_count()

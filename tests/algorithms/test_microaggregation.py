@@ -15,7 +15,7 @@ from anoncore.algorithms import Microaggregation
 from anoncore.algorithms.closeness.locality import QuasiSpace, sensitive_columns
 from anoncore.algorithms.closeness.strata import Strata, worst_distance
 from anoncore.datasets import table
-from anoncore.kernels import nearest
+from anoncore.kernels import nearest, swapping
 from anoncore.kernels.merging import merge_until_close
 from anoncore.kernels.nearest import centers, draw_strata, mdav
 from anoncore.release.partition import Partition
@@ -25,9 +25,10 @@ from tests.kernels.from_python import from_python
 from tests.shared_data import needs
 
 from .close_tables import close_tables, contents, plain_ordered, shuffled
+from .plain_locality import PlainSpace, plainly_merged
 from .plain_microaggregation import PlainClusters
 
-distance = from_python(nearest.distance)
+distance, worst_excess = from_python(nearest.distance), from_python(swapping.worst_excess)
 needs_adult = needs("adult.csv")
 VARIANTS = ["merge", "swap", "t-first"]
 CLUSTERINGS = ["halving", "nearest"]
@@ -92,6 +93,33 @@ def test_clusters_are_merged_as_the_plain_twin_merges(n, seed, t):
         plain = twin_of(space).merged([set(partition.rows(g).tolist()) for g in range(partition.n_groups)], excess)
         assert sum(map(len, plain)) == n
         assert abs(len(plain) - len(merged)) <= max(1, len(plain) // 4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    data=close_tables(most=40), seed=st.integers(0, 9999), t=st.sampled_from([0.3, 0.15, 0.0]), reach=st.integers(1, 9)
+)
+def test_clusters_within_reach_are_merged_as_the_plain_twin_merges(data, seed, t, reach):
+    space, n = QuasiSpace.of(data, 0), data.n_rows
+    group = (np.random.default_rng(seed).permutation(n) % max(n // 3, 1)).astype(np.int32)
+    partition, checks = Partition(group), CheckSet((TCloseness(t=t, ground="equal"),), data)
+    averages = centers(space.kernel, partition.order, partition.starts)
+    counts = np.hstack([partition.histogram(view.codes, view.size) for view in checks.views]).astype(np.int32)
+
+    def excess(mine: np.ndarray, size: int) -> float:
+        return float(worst_excess(checks.kernel, mine.astype(np.int64), size))
+
+    expected = plainly_merged(
+        PlainSpace(space.attributes, space.codes),
+        averages.T.copy(),
+        partition.sizes.tolist(),
+        list(counts.astype(np.int64)),
+        excess,
+        reach,
+    )
+    sizes = partition.sizes.copy()
+    into = merge_until_close(space.attributes, averages, sizes, counts, checks.kernel, reach)
+    assert into.tolist() == expected
 
 
 def test_the_distance_mixes_numbers_categories_and_hierarchies():
@@ -160,6 +188,7 @@ def test_every_cluster_takes_one_row_of_each_stratum(n, size, seed):
     assert set(held[:, strata.middle].tolist()) <= {1, 2}
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     data=close_tables(most=60),

@@ -87,6 +87,7 @@ def test_every_method_keeps_its_promises_to_people_or_refuses(name, parameters, 
     check_people(release, frame, algorithm.promises(release.data))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", WANTED)
 @pytest.mark.parametrize("name", FREE)
 @given(frame=visits())

@@ -130,6 +130,7 @@ def test_the_sample_does_not_depend_on_the_order_of_the_rows(numbers):
     np.testing.assert_array_equal(found, algorithm.anonymize(numbers).partition.group[shuffled])
 
 
+@pytest.mark.slow
 def test_wrong_cuts_are_undone_and_counted(numbers):
     algorithm = RothkoSampling((KAnonymity(k=20),), memory_rows=300, growth="confident", alpha=0.5, split="loss")
     release = algorithm.replace(seed=0).anonymize(numbers)
@@ -151,6 +152,7 @@ def test_without_a_confident_cut_the_tree_takes_over():
     assert "may be left" in by_loss.notes[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("memory_rows", [7, 60])
 def test_closeness_along_a_hierarchy_is_kept(seed, memory_rows):

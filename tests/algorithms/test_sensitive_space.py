@@ -63,6 +63,7 @@ def test_a_split_can_raise_one_bound_while_it_lowers_the_other_as_in_figure_4_6(
     assert (tree[:, 2] < 0).sum() == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t", [(1.0, 1.0), (0.5, 0.7)])
 def test_a_bound_that_is_reached_is_within_t(t):
     assert len(find_fragmentation(cells_of(FIGURE_4_6), np.array(t))[1]) == 1

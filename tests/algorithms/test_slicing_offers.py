@@ -54,6 +54,7 @@ def slicings(draw):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(tables(), slicings())
 def test_every_offer_works_and_protects(data, slicing):

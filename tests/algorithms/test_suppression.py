@@ -123,6 +123,7 @@ REQUIREMENTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", REQUIREMENTS)
 @given(data=close_tables(sensitive=1), share=st.sampled_from([0.1, 0.3, 0.6]), local=st.booleans())
 @some
@@ -153,6 +154,7 @@ def test_never_worse_than_without_within_the_limit_and_promises_hold_for_all_row
         assert content(release) == content(alone)
 
 
+@pytest.mark.slow
 @given(data=close_tables(sensitive=1), seed=st.integers(0, 9))
 @some
 def test_the_order_of_the_rows_does_not_matter(data, seed):

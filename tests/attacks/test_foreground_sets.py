@@ -55,6 +55,7 @@ def test_without_any_frequent_signature_it_is_what_guessing_gets() -> None:
     assert (found.value, found.n_sets, found.n_all) == (float(exact.recall), 0, 0)
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_exact_number(slow: None) -> None:
     held, half = [], []
     for seed in range(8):

@@ -16,6 +16,7 @@ from anoncore.algorithms import (
     Incognito,
     LocalRecoding,
     Mondrian,
+    OptimalRecoding,
     RandomPartition,
     RothkoSampling,
     RothkoTree,
@@ -70,6 +71,7 @@ def methods(requirements: list[Requirement]) -> list[Algorithm]:
         RothkoTree(requirements=requirements, memory_rows=4),
         Incognito(requirements=requirements),
         LocalRecoding(requirements=requirements),
+        OptimalRecoding(requirements=requirements, max_suppression=0.0),
     ]
 
 
@@ -120,7 +122,7 @@ def test_beliefs_are_those_of_all_worlds_that_give_the_same_release(block: int) 
             elif len(release.notes) == 1:
                 # With a part of what readers know, no value is ruled out that some world of the method has.
                 assert (found.belief[expected > 0] > 0).all(), (seed, method)
-    assert set(compared) == {"mondrian", "rothko-tree", "incognito", "local-recoding"}
+    assert set(compared) == {"mondrian", "rothko-tree", "incognito", "local-recoding", "optimal-recoding"}
 
 
 @pytest.mark.parametrize("seed", range(6))

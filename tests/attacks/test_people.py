@@ -107,6 +107,7 @@ def test_a_person_with_several_values_is_believed_to_have_each():
     assert attacks.posterior_emd(release, "illness").tolist() == [0.0] * 4
 
 
+@pytest.mark.slow
 @some
 @given(visits())
 def test_beliefs_in_buckets_follow_their_definition(frame):

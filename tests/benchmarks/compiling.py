@@ -36,6 +36,7 @@ METHODS = (
     "local-recoding",
     "mask",
     "microaggregation",
+    "optimal-recoding",
     "random-buckets",
     "random-partition",
     "rothko-sampling",

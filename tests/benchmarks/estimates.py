@@ -1,7 +1,7 @@
 """How often the 95 % interval of an estimate holds the exact number, how wide it is, and what it costs.
 
 Run: python -m tests.benchmarks.estimates [--tables adult,some,census,large,heart] [--methods mondrian,...]. Wanted: at
-least 90 of 100. Every method is asked for three pairs of k and l, and what is impossible is left out.
+least 90 of 100. Every method is asked for five combinations of k, l and t, and what is impossible is left out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,13 @@ OTHERS += ["hours-per-week"]
 CENSUS = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country", "hours-per-week"]
 HEART = ["age", "sex", "trestbps", "chol", "fbs", "thalach", "exang"]
 METHODS = ("mondrian", "anatomy", "slicing", "stack-and-deal", "incognito", "injector", "random-buckets", "sabre")
-LEVELS = ({"k": 10.0, "l": 3.0}, {"k": 5.0, "l": 2.0}, {"k": 25.0, "l": 4.0})
+LEVELS: tuple[dict[str, float], ...] = (
+    {"k": 10.0, "l": 3.0},
+    {"k": 5.0, "l": 2.0},
+    {"k": 25.0, "l": 4.0},
+    {"k": 10.0, "t": 0.3},
+    {"k": 10.0, "l": 3.0, "t": 0.2},
+)
 BOUNDS = (2.0, 3.0, 5.0)
 LARGEST_LATTICE = 8
 """Attributes from which Incognito takes too long."""
@@ -79,15 +85,16 @@ def releases(wanted: list[str], methods: list[str]) -> Iterator[tuple[str, Relea
             if method == "incognito" and len(data.quasi_identifiers) > LARGEST_LATTICE:
                 continue
             for level in LEVELS:
+                name = f"{table}, {method}, " + " ".join(f"{axis} {value:g}" for axis, value in level.items())
                 try:
                     algorithm = keeping(method, {}, level, (), data)
                     algorithm = possible_instead(algorithm, data) or algorithm
                     seeded = {"seed": 1} if "seed" in type(algorithm).model_fields else {}
                     release = algorithm.replace(**seeded).anonymize(data)
                 except AnonymizationError as error:
-                    print(f"{table}, {method}, k {level['k']:g}: {str(error)[:80]}", flush=True)
+                    print(f"{name}: {str(error)[:80]}", flush=True)
                     continue
-                yield f"{table}, {method}, k {level['k']:g} l {level['l']:g}", release
+                yield name, release
 
 
 def timed(work: Callable[[], Estimate]) -> tuple[Estimate, float]:

@@ -193,6 +193,7 @@ def test_a_requirement_judges_groups(name):
 
 
 NOT_BY_GROUP = {
+    "pram": "changes values by chance, which is measured and not promised",
     "random-buckets": "hides membership, which is measured and not promised",
     "slicing": "promises about people, who match several buckets, and checks that itself",
 }

@@ -187,7 +187,10 @@ def _raised(thing: object) -> set[str]:
 
 
 def _raised_by(function: object, seen: set[object]) -> set[str]:
-    if function in seen or not inspect.isfunction(function):
+    if not inspect.isfunction(function):
+        return set()
+    function = inspect.unwrap(function)  # what checks the kinds of arguments stands around the function
+    if function in seen:
         return set()
     seen.add(function)
     if function.__code__.co_filename == "<string>":  # made by dataclass

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from dashboard import state, warmup
@@ -102,6 +104,15 @@ class Visitor:
         """The sentences in yellow, but for those about what somebody decided on the release."""
         told = [str(item.value).replace("\\", "") for item in self.at.warning]
         return [text for text in told if not text.startswith("**This is published by decision.")]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_scan() -> Iterator[None]:
+    """Streamlit looks through all installed packages for components at a session's first run; once is enough here."""
+    with pytest.MonkeyPatch.context() as patch:
+        scan = functools.cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ from anoncore import Microdata, Partition, Release, privacy, utility
 from anoncore.algorithms import ALGORITHMS, Anatomy, Suppression
 from anoncore.algorithms.base import generalized_release
 from anoncore.base.progress import Progress
+from anoncore.base.texts import share_text
 from dashboard import runner, state
 from dashboard.workspace import run_title
 from tests.dashboard.conftest import Visitor
@@ -32,7 +33,7 @@ def test_a_newcomer_presses_run_and_sees_what_came_out(visitor: Visitor) -> None
     assert _metric(visitor, "k") == f"{int(profile.k)}"
     assert _metric(visitor, "l") == f"{int(profile.score('distinct-l'))}"
     assert _metric(visitor, "t") == f"{profile.score('t-equal'):.3f}"
-    assert _metric(visitor, "Information loss") == f"{utility.information_loss(run.release):.1%}"
+    assert _metric(visitor, "Information loss") == share_text(utility.information_loss(run.release))
     assert _metric(visitor, "Groups") == f"{run.release.partition.n_groups:,}"
     assert [item.value for item in visitor.at.toast] == ["Run 1 · Mondrian \\(k = 5\\) is done\\."]
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from anoncore import attacks
 from anoncore.algorithms import Anatomy, Mondrian
+from anoncore.base.texts import share_text
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from dashboard import session_file, state
 from dashboard.charts.composition import values_left
@@ -40,10 +41,10 @@ def test_two_tables_are_joined_by_their_identifier_and_the_page_shows_the_attack
     opened(visitor)
     found = attacks.composition([second.release, first.release], "illness", by="name", l=3)
     shown = metrics(visitor)
-    assert shown["Fewer than 3 values"] == f"{float(found.few):.1%}"
-    assert shown["Believed above 1/3"] == f"{float(found.breach):.1%}"
-    assert shown["Largest belief"] == f"{float(found.largest):.1%}"
-    assert shown["Belief in the truth"] == f"{float(found.truth):.1%}"
+    assert shown["Fewer than 3 values"] == share_text(float(found.few))
+    assert shown["Believed above 1/3"] == share_text(float(found.breach))
+    assert shown["Largest belief"] == share_text(float(found.largest))
+    assert shown["Belief in the truth"] == share_text(float(found.truth))
     assert any("80 people are in both tables" in one.value for one in visitor.at.markdown)
     assert len(visitor.at.dataframe[0].value) == 50
 
@@ -82,8 +83,8 @@ def test_a_release_of_a_saved_session_is_laid_beside_the_one_shown() -> None:
     # As in the certificate, l is the larger one of what the two releases promise.
     found = attacks.composition([second.release, first.release], "illness", by="name", l=3)
     shown = metrics(visitor)
-    assert shown["Fewer than 3 values"] == f"{float(found.few):.1%}"
-    assert shown["Largest belief"] == f"{float(found.largest):.1%}"
+    assert shown["Fewer than 3 values"] == share_text(float(found.few))
+    assert shown["Largest belief"] == share_text(float(found.largest))
     assert any(
         "80 people are in both tables" in one.value and parts.escaped("earlier.csv (saved session)") in one.value
         for one in visitor.at.markdown
@@ -118,7 +119,7 @@ def test_of_several_other_releases_the_chosen_one_is_laid_beside() -> None:
         box.set_value(other.id)
         visitor.run()
         found = attacks.composition([runs[2].release, other.release], "illness", by="name", l=3)
-        assert metrics(visitor)["Belief in the truth"] == f"{float(found.truth):.1%}"
+        assert metrics(visitor)["Belief in the truth"] == share_text(float(found.truth))
         assert any(parts.escaped(other.label) in one.value for one in visitor.at.markdown)
 
 

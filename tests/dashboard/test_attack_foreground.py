@@ -11,6 +11,7 @@ import pytest
 
 from anoncore import Microdata, Release, attacks
 from anoncore.algorithms import Anatomy, Mondrian, VerticalFragmentation
+from anoncore.base.texts import share_text
 from anoncore.requirements import KAnonymity
 from dashboard.charts.foreground import belief_histogram, group_people, leaking_sets, runs_compared
 from dashboard.palette import run_style
@@ -59,8 +60,8 @@ def test_the_page_shows_what_the_attack_finds() -> None:
     visitor.open("attack")
     epsilon = usual_epsilon(run.data.n_rows)
     found = attacks.foreground_knowledge(run.release, "illness", r=2, epsilon=epsilon)
-    assert _when_there(visitor, lambda: metrics(visitor)["Breached"]) == f"{float(found.recall):.1%}"
-    assert metrics(visitor)["Mean p(t:x)"] == f"{float(found.mean_probability):.1%}"
+    assert _when_there(visitor, lambda: metrics(visitor)["Breached"]) == share_text(float(found.recall))
+    assert metrics(visitor)["Mean p(t:x)"] == share_text(float(found.mean_probability))
     assert metrics(visitor)["Attribute sets"] == str(found.n_sets)
 
 
@@ -71,7 +72,7 @@ def test_another_r_attacks_anew() -> None:
     visitor.at.number_input(key=f"foreground-r-{run.id}").set_value(4.0)
     visitor.run()
     found = attacks.foreground_knowledge(run.release, "illness", r=4, epsilon=usual_epsilon(run.data.n_rows))
-    assert _when_there(visitor, lambda: metrics(visitor)["Breached"]) == f"{float(found.recall):.1%}"
+    assert _when_there(visitor, lambda: metrics(visitor)["Breached"]) == share_text(float(found.recall))
 
 
 def test_fragments_with_groups_of_their_own_are_told_apart() -> None:

@@ -75,8 +75,8 @@ def slide(visitor, axis, value):
     return visitor.run()
 
 
-def tagged(visitor):
-    visitor.upload("people.csv", people().to_csv(index=False).encode())
+def tagged(visitor, frame=None):
+    visitor.upload("people.csv", (people() if frame is None else frame).to_csv(index=False).encode())
     visitor.open("board")
     assert "What do others know, and what must they not learn?" in visitor.texts()
     chosen = {one.label: list(one.value) for one in visitor.at.multiselect}
@@ -121,7 +121,7 @@ def test_a_promise_is_said_once_for_every_column_and_can_be_taken_back(visitor, 
     found = finish(visitor, drawn)
     # What was made before is shown again, not made anew.
     assert {run.column: run for run in workspace(visitor).runs} == before
-    assert found["rows"][0]["cells"][0]["promises"][0]["words"].startswith("= 1")
+    assert found["rows"][0]["cells"][0]["promises"][0]["words"].startswith("is 1")
     visitor.press("Redo")
     finish(visitor, drawn)
     assert workspace(visitor).runs[0] is after["c1"]
@@ -271,6 +271,45 @@ def test_a_saved_session_brings_the_board_back_with_the_releases_that_stood_on_i
             assert np.array_equal(one.partition.group, two.partition.group)
 
 
+def test_a_secret_that_nearly_all_share_begins_without_l_and_says_why(visitor, drawn):
+    frame = people().assign(diagnosis=["flu"] * 250 + ["asthma"] * 50)
+    tagged(visitor, frame)
+    found = finish(visitor, drawn)
+    assert "l" not in asked(visitor).levels
+    assert [cell["state"] for cell in found["rows"][0]["cells"]] == ["exact"] * 4
+    assert "One value of 'diagnosis' is that of 83.3% of all people" in visitor.texts()
+    assert "no l above 1.2 can be promised" in visitor.texts()
+
+
+def test_the_choice_of_a_table_closes_when_one_was_chosen(visitor, drawn):
+    visitor.at.session_state["board-table"] = True
+    visitor.run()
+    assert visitor.at.session_state["board-table"] is True
+    run_in_session(visitor, lambda: state.load_frame(people(), "people.csv", "other", ()))
+    visitor.run()
+    assert visitor.at.session_state["board-table"] is False
+
+
+def test_pages_hold_a_column_against_all_that_the_board_asks(visitor, drawn):
+    tagged(visitor)
+    found = finish(visitor, drawn)
+    states = [[one["state"] for one in cell["promises"]] for cell in found["rows"][0]["cells"]]
+    assert "missed" in states[1]
+    missed = workspace(visitor).runs[1]
+    assert missed.algorithm.name == "anatomy"
+    run_in_session(visitor, lambda: state.select_run(missed.id))
+    visitor.open("privacy")
+    assert any("This does not hold" in one for one in visitor.errors), "Anatomy promises no k, but k was asked of all"
+    # What is asked of the board later says nothing about it any more once no column shows it.
+    visitor.open("board")
+    run_in_session(visitor, lambda: state.change_run(missed.id, pinned=True))
+    run_in_session(visitor, lambda: state.wish(state.current_wishes().without_column("c2")))
+    finish(visitor, drawn)
+    visitor.open("privacy")
+    assert workspace(visitor).current == missed.id
+    assert not any("This does not hold" in one for one in visitor.errors)
+
+
 def test_a_pinned_release_of_the_board_stays_when_its_column_shows_another(visitor, drawn):
     tagged(visitor)
     finish(visitor, drawn)
@@ -293,7 +332,7 @@ def test_every_method_that_coarsens_may_leave_people_out_when_asked_once(visitor
     found = finish(visitor, drawn)
     after = {run.column: run for run in workspace(visitor).runs}
     assert after["c1"].algorithm == Suppression(method=before["c1"].algorithm, max_suppression=0.05)
-    assert after["c1"].label == f"{before['c1'].label}, at most 5 % left out"
+    assert after["c1"].label == f"{before['c1'].label}, at most 5% left out"
     assert [after[column] is before[column] for column in ("c2", "c3", "c4")] == [True, True, False]
     told = ["left out" in column["own"] for column in found["columns"]]
     assert told == [True, False, False, True]

@@ -8,6 +8,7 @@ import pytest
 
 from anoncore import privacy
 from anoncore.algorithms import SensitiveSpaceFragmentation, StackAndDeal
+from anoncore.base.texts import share_text
 from anoncore.utility import information_loss
 from dashboard.views.methods.stack_and_deal import stops
 from tests.dashboard.conftest import Visitor
@@ -56,8 +57,8 @@ def test_locality_is_shown_before_and_after(visitor: Visitor, locality: bool) ->
     to_step(visitor, run.id, 8)
     found = metrics(visitor)
     losses = [information_loss(StackAndDeal(k=24, seed=0, locality=near).anonymize(run.data)) for near in (False, True)]
-    assert found["Loss by chance"] == f"{losses[0]:.1%}"
-    assert found["Loss with neighbours"] == f"{losses[1]:.1%}"
+    assert found["Loss by chance"] == share_text(losses[0])
+    assert found["Loss with neighbours"] == share_text(losses[1])
     assert found["EMD by chance"] == found["EMD with neighbours"]
     chance, near = figure(visitor, "deal-losses")
     assert np.mean(chance["x"]) == pytest.approx(float(losses[0]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anoncore.algorithms import Mondrian, RandomBuckets
+from anoncore.base.texts import share_text
 from anoncore.privacy.explain import explain, what_if
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from tests.dashboard.conftest import Visitor
@@ -16,8 +17,8 @@ def test_the_reasons_are_those_of_the_library(visitor: Visitor) -> None:
     visitor.open("explain")
     found = explain(run.release, ALGORITHM.promises(run.data))
     shown = metrics(visitor)
-    assert shown["k-anonymity"] == f"{found.bindings[0].forbids.mean():.1%}"
-    assert shown["Could be cut"] == f"{found.free.mean():.1%}"
+    assert shown["k-anonymity"] == share_text(found.bindings[0].forbids.mean())
+    assert shown["Could be cut"] == share_text(found.free.mean())
     bars = dict(zip(*(figure(visitor, "explain-bound")[0][axis] for axis in "yx"), strict=True))
     assert bars["k-anonymity"] == found.bindings[0].n_bound
     tight = table_of(visitor, "group", "rows", "level")

@@ -14,6 +14,15 @@ LATER = ("scipy.stats", "scipy.sparse", "sklearn", "openpyxl", "duckdb", "anonco
 """What takes a good part of a second each to import."""
 
 
+def test_the_command_starts_without_any_library_for_tables() -> None:
+    script = (
+        "import anoncore.cli, sys\nprint(*[name for name in ('numpy', 'pandas', 'pyarrow') if name in sys.modules])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(browser.ROOT)}
+    told = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert told.stdout.split() == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "modules", ["anoncore.algorithms", "dashboard.routes, dashboard.sidebar, dashboard.views.board"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from anoncore import CancelledError, DataError, InfeasibleError
-from dashboard import compute, jobs
+from dashboard import compute, jobs, waiting
 from dashboard.workspace import Run, Tags
 
 WAIT = 20
@@ -175,6 +175,27 @@ def test_a_later_measure_is_polled_and_shares_the_cache() -> None:
     assert (done.status, done.value, done.progress) == ("done", "value", 1.0)
     assert compute.cached("c", run, measure, 10) == "value"
     assert calls == [10]
+
+
+def test_a_page_does_not_stand_still_for_what_is_computed_already(monkeypatch: pytest.MonkeyPatch) -> None:
+    go, began = threading.Event(), threading.Event()
+
+    def measure(release: str) -> str:
+        began.set()
+        go.wait(WAIT)
+        return release
+
+    run = _run("run-shared", "value")
+    compute.later("s", run, measure)
+    assert began.wait(WAIT)
+    monkeypatch.setattr(waiting, "may_end_early", lambda: True)
+    with pytest.raises(waiting.NotReadyError) as wait:
+        compute.cached("s", run, measure)
+    assert not wait.value.is_ready()
+    go.set()
+    _finished(compute._jobs.get_or_put(("run-shared", "s"), lambda: None))
+    assert wait.value.is_ready()
+    assert compute.cached("s", run, measure) == "value"
 
 
 def test_a_later_measure_that_fails_says_why() -> None:

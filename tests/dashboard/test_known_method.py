@@ -9,6 +9,7 @@ import pytest
 
 from anoncore import attacks
 from anoncore.algorithms import ALGORITHMS, Anatomy, Mondrian, Slicing
+from anoncore.base.texts import share_text
 from anoncore.release.openness import QUESTION
 from anoncore.requirements import FrequencyDiversity, KAnonymity
 from dashboard import reference
@@ -33,16 +34,17 @@ def wait_for(visitor: Visitor, text: str, seconds: float = 60) -> None:
         visitor.run()
 
 
+@pytest.mark.slow
 def test_numbers_people_and_their_beliefs(visitor: Visitor) -> None:
     run = add_run(visitor, Mondrian(requirements=[FrequencyDiversity(l=2)]))
     known_method(visitor)
     wait_for(visitor, "The readers know everybody's quasi-identifiers")
     found = attacks.minimality(run.release, "illness")
     numbers = metrics(visitor)
-    assert numbers["Right guesses"] == f"{found.right:.1%}"
+    assert numbers["Right guesses"] == share_text(found.right)
     assert numbers["Lift"] == f"{found.lift * 100:+.1f} points"
-    assert numbers["Exposed"] == f"{found.exposed:.1%}"
-    assert numbers["Largest belief"] == f"{found.largest:.1%}"
+    assert numbers["Exposed"] == share_text(found.exposed)
+    assert numbers["Largest belief"] == share_text(found.largest)
     assert figure(visitor, "known-method-gain")[0]["x"].sum() == pytest.approx(1.0)
     people = table_of(visitor, "Row", "Believed")
     rises = found.gain[people["Row"] - 1]

@@ -1,4 +1,4 @@
-"""The page Method draws Incognito's lattice and Mondrian's cuts as the algorithm makes them."""
+"""The page Method draws Incognito's lattice, the search for the optimum and Mondrian's cuts as they are made."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anoncore import Hierarchy, Microdata
-from anoncore.algorithms import Incognito, Mondrian
-from anoncore.algorithms.full_domain.lattice_map import lattice_map
+from anoncore import Hierarchy, Microdata, utility
+from anoncore.algorithms import Incognito, Mondrian, OptimalRecoding, Suppression
+from anoncore.algorithms.full_domain.lattice_map import lattice_map, search_map
+from anoncore.algorithms.full_domain.optimal_recoding import Course
 from anoncore.algorithms.mondrian_cuts import attempts, cut_steps
+from anoncore.base.texts import share_text
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from dashboard import state
 from dashboard.charts.lattice import Drawing, lattice_chart, levels_text
@@ -44,6 +46,23 @@ def test_the_lattice_is_drawn_with_the_published_levels_marked(visitor: Visitor)
     assert metrics(visitor)["Published"] == levels_text(lattice.chosen)
     assert len(traces["not anonymous"]["x"]) == every.sum() - anonymous.sum()
     assert [float(y) for y in traces["published"]["y"]] == [sum(lattice.chosen)]
+    assert "**Published.**" in visitor.texts()
+
+
+def test_the_search_for_the_optimum_is_drawn_as_it_went(visitor: Visitor) -> None:
+    run = add_run(visitor, OptimalRecoding(requirements=K6, max_suppression=0.1))
+    visitor.open("method")
+    traces = {trace["name"]: trace for trace in chart(visitor, "lattice-")}
+    found = search_map(run.release)
+    shown = metrics(visitor)
+    assert shown["Combinations of levels"] == f"{found.optimum.n_nodes:,}"
+    assert shown["Looked at"] == str(found.count(Course.FAILED) + found.count(Course.POSSIBLE))
+    assert shown["Left out by bound"] == str(found.count(Course.BOUNDED))
+    assert shown["Ruled out"] == str(found.count(Course.RULED_OUT))
+    assert shown["Published"] == levels_text(found.chosen)
+    assert len(traces["looked at: promise holds"]["x"]) == found.count(Course.POSSIBLE) - 1
+    assert len(traces["left out by its bound"]["x"]) == found.count(Course.BOUNDED)
+    assert [float(y) for y in traces["published"]["y"]] == [sum(found.chosen)]
     assert "**Published.**" in visitor.texts()
 
 
@@ -152,3 +171,25 @@ def test_steps_are_kept_apart_by_run(visitor: Visitor) -> None:
     state._workspaces.get(visitor.workspace).current = first.id
     visitor.run()
     assert "A region of 240 rows is cut by" not in visitor.texts()
+
+
+def test_leaving_people_out_is_told_step_by_step_with_what_it_does_to_all_others(visitor: Visitor) -> None:
+    frame = people()
+    frame.loc[:14, "age"] = np.arange(15) * 1_000
+    run = add_run(visitor, Suppression(method=Mondrian(requirements=(KAnonymity(k=10),)), max_suppression=0.1), frame)
+    visitor.open("method")
+    shown, left_out = metrics(visitor), run.release.suppressed_rows
+    assert shown["Left out"] == "12"
+    assert shown["Share left out"] == share_text(12 / 240) == "5.0%"
+    # The mean over all rows, of which those left out have lost everything.
+    loss = float(utility.information_loss(run.release))
+    assert shown["Loss of all"] == share_text(loss)
+    assert shown["Loss of the others"] == share_text((loss * 240 - left_out.sum()) / (240 - left_out.sum()))
+    assert "up to 24 of them" in visitor.texts()
+
+
+def test_where_leaving_people_out_does_not_pay_that_is_said(visitor: Visitor) -> None:
+    add_run(visitor, Suppression(method=Mondrian(requirements=K6), max_suppression=0.01))
+    visitor.open("method")
+    assert "nobody is left out" in visitor.texts()
+    assert "Left out" not in metrics(visitor)

@@ -9,6 +9,7 @@ import pytest
 from anoncore import attacks, privacy
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.algorithms.base import Algorithm, generalized_release
+from anoncore.base.texts import share_text
 from anoncore.release.partition import Partition
 from anoncore.requirements import DistinctDiversity, KAnonymity, RecursiveDiversity, TCloseness, VarianceDiversity
 from tests.dashboard.conftest import Visitor
@@ -36,7 +37,7 @@ def test_reached_levels_are_those_of_the_groups(visitor: Visitor) -> None:
     illness = run.data.frame["illness"].groupby(run.release.partition.group)
     assert found["k"] == str(illness.size().min())
     assert found["Distinct l"] == str(illness.nunique().min())
-    assert found["Largest share"] == f"{illness.value_counts(normalize=True).max():.1%}"
+    assert found["Largest share"] == share_text(illness.value_counts(normalize=True).max())
     assert found["t (equal)"] == f"{privacy.emd(run.release, 'illness', 'equal').max():.3f}"
     notes = {metric.label: metric.delta for metric in visitor.at.metric}
     assert notes["k"] == "asked at least 5: holds"

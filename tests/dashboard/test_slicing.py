@@ -9,6 +9,7 @@ import pytest
 from anoncore import Microdata, attacks, privacy
 from anoncore.algorithms import Anatomy, Mondrian, RandomBuckets, Slicing, VerticalFragmentation
 from anoncore.algorithms.slicing.slicing import achieved_diversity
+from anoncore.base.texts import share_text
 from anoncore.requirements import KAnonymity
 from dashboard.charts.slicing import belief_bars, belief_shares, likelihood_histogram, tuple_bars
 from dashboard.palette import run_style
@@ -91,7 +92,7 @@ def test_matching_buckets_of_a_person(visitor: Visitor, algorithm: Slicing) -> N
         found = metrics(visitor)
         assert found["Matching buckets"] == str(len(expected.buckets))
         truth = expected.probability[run.data.frame["illness"].iloc[row]]
-        assert found["Belief in the truth"] == f"{truth:.1%}"
+        assert found["Belief in the truth"] == share_text(truth)
         assert f"The truth: illness **{run.data.frame['illness'].iloc[row]}**" in visitor.texts()
     assert sum(table["x"]) == pytest.approx(1)
 
@@ -100,7 +101,7 @@ def test_the_person_at_most_risk_is_one_click_away(visitor: Visitor) -> None:
     run = add_run(visitor, SLICED)
     _tab(visitor, "Matching buckets").press("Person at most risk")
     largest = attacks.attribute_disclosure(run.release, "illness").largest
-    assert metrics(visitor)["Largest belief"] == f"{largest:.1%}"
+    assert metrics(visitor)["Largest belief"] == share_text(largest)
 
 
 @pytest.mark.parametrize("algorithm", [Mondrian(requirements=(KAnonymity(k=4),)), VerticalFragmentation(k=2, seed=1)])
@@ -116,7 +117,7 @@ def test_fake_tuples_are_counted(visitor: Visitor) -> None:
     expected = attacks.membership(run.release)
     found = metrics(visitor)
     assert found["Fake tuples"] == f"{expected.fake:,.0f}"
-    assert found["Belief in membership"] == f"{expected.belief:.1%}"
+    assert found["Belief in membership"] == share_text(expected.belief)
     assert f"All {expected.fake:,.0f} fake tuples were counted." in visitor.texts()
     original, fake = figure(visitor, "membership-finer")
     assert np.asarray(fake["y"]).tolist() == pytest.approx(expected.finer["fake"].tolist())
@@ -140,7 +141,7 @@ def test_regions_and_joins_have_views_of_their_own(visitor: Visitor) -> None:
     run = add_run(visitor, Mondrian(requirements=(KAnonymity(k=4),)))
     _tab(visitor, "Membership")
     found = attacks.region_membership(run.release)
-    assert metrics(visitor)["Mean belief"] == f"{found.mean:.1%}"
+    assert metrics(visitor)["Mean belief"] == share_text(found.mean)
     assert sum(figure(visitor, "membership-regions")[0]["y"]) == pytest.approx(1)
     run = add_run(visitor, VerticalFragmentation(k=2, seed=1))
     _tab(visitor, "Membership")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -119,11 +120,71 @@ def test_a_removed_run_frees_its_color_and_the_newest_is_shown() -> None:
     assert here.current == runs[1].id
     here.remove_run(runs[0].id)
     assert here.current == runs[1].id
-    assert _add(here).color_index == 0
+    assert _add(here).color_index == runs[0].color_index
     here.remove_run(runs[1].id)
     here.remove_run(here.runs[0].id)
     assert here.current is None
     assert here.runs == ()
+
+
+def test_a_run_keeps_its_color_while_the_releases_of_the_board_come() -> None:
+    here = Workspace("w")
+    made = _add(here)
+    columns = [
+        replace(made, id=f"of {place}", column=f"c{place}", color_index=place, of_board=True) for place in (0, 1)
+    ]
+    seen = [here.runs[0].color_index]
+    here.reserve_colors((0, 1))
+    # The second release is quicker than the first.
+    for there in ((), columns[1:], columns):
+        here.show_on_board(there)
+        seen.append(next(run.color_index for run in here.runs if run.id == made.id))
+    assert set(seen) == {made.color_index}, "it changed its colour when a column's release came"
+    assert made.color_index not in (0, 1)
+    assert _add(here).color_index not in (0, 1, made.color_index)
+    # A session that was saved elsewhere brings runs in colours that the columns here have.
+    assert here.take_run(replace(made, id="elsewhere", color_index=1)).color_index not in (0, 1)
+    # Only where somebody asks for a column in its colour it makes room, at once and not when the release is there.
+    here.reserve_colors((0, 1, made.color_index))
+    moved = next(run.color_index for run in here.runs if run.id == made.id)
+    assert moved not in {0, 1, made.color_index}
+    assert len({run.color_index for run in here.runs}) == len(here.runs)
+
+
+def test_the_result_pages_stay_at_their_column_while_its_next_release_is_made() -> None:
+    here = Workspace("w")
+    made = _add(here)
+    first, second, new = [
+        replace(made, id=name, column=column, color_index=place, of_board=True)
+        for name, column, place in (("first", "c1", 0), ("second", "c2", 1), ("new", "c1", 0))
+    ]
+    here.show_on_board((first, second))
+    here.current = "first"
+    here.show_on_board((second,))
+    assert here.current == "second", "something is shown meanwhile"
+    here.show_on_board((new, second))
+    assert here.current == "new"
+    here.show_on_board((second,))
+    here.current = made.id
+    here.show_on_board((first, second))
+    assert here.current == made.id, "somebody chose another run meanwhile"
+
+
+def test_the_first_column_is_shown_until_somebody_chooses_another_run() -> None:
+    here = Workspace("w")
+    made = _add(Workspace("elsewhere"))
+    first, second = [
+        replace(made, id=column, column=column, color_index=place, of_board=True)
+        for place, column in enumerate(("c1", "c2"))
+    ]
+    here.show_on_board((second,))
+    assert here.current == "c2"
+    here.show_on_board((first, second))
+    assert here.current == "c1", "whichever release came first"
+    here.select_run("c2")
+    here.select_run("nothing of that name")
+    here.show_on_board((first, second))
+    assert here.current == "c2"
 
 
 def test_digests_of_tags_tell_every_part_apart() -> None:

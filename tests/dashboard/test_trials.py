@@ -9,14 +9,18 @@ import numpy as np
 import pytest
 
 from anoncore import Microdata
+from anoncore.algorithms import Anatomy
 from anoncore.measures.criteria import CRITERIA
 from anoncore.search.candidates import candidates
-from anoncore.search.sweeping import sweep
+from anoncore.search.sweeping import Point, sweep
 from anoncore.search.targets import Search, Target
 from dashboard import state
+from dashboard.charts.trade_off import Tried
+from dashboard.charts.trade_off import trade_off as board_map
 from dashboard.charts.trials import method_styles, trade_off
 from dashboard.palette import STYLES
 from dashboard.trials import Trial
+from dashboard.views.sweep import refusals
 from dashboard.views.targets import costs_table
 from dashboard.workspace import LoadedTable, run_title
 from tests.dashboard.conftest import Visitor
@@ -66,6 +70,22 @@ def test_a_sweep_measures_every_combination_and_draws_it(visitor: Visitor) -> No
     assert table["Two-way error"].tolist() == losses
     marks = [trace for trace in figure(visitor, "sweep-chart") if trace["mode"] == "markers"]
     assert sum(len(trace["x"]) for trace in marks) == 5
+
+
+def test_why_there_is_no_release_is_told_once_for_all_that_have_the_reason() -> None:
+    algorithms = [Anatomy(l=2), Anatomy(l=3), Anatomy(l=4)]
+    points = tuple(
+        Point(one, {}, {}, 0.0, error) for one, error in zip(algorithms, ["too few", "", "too few"], strict=True)
+    )
+    assert refusals(points, ["l = 2", "l = 3", "l = 4"]) == ["l = 2; l = 4: too few"]
+
+
+def test_the_map_of_the_board_cuts_no_mark_and_writes_no_tick_twice() -> None:
+    for cost, ticks in ((0.003, ".1%"), (0.3, ".0%")):
+        axis = board_map([Tried("least", 0.0, 0.2), Tried("most", cost, 0.1)], "risk").layout.xaxis
+        assert axis.range[0] < 0
+        assert axis.range[1] > cost
+        assert axis.tickformat == ticks
 
 
 def test_text_that_is_no_list_of_numbers_is_told_at_once(visitor: Visitor) -> None:

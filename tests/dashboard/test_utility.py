@@ -9,6 +9,7 @@ import pytest
 
 from anoncore import utility
 from anoncore.algorithms import Algorithm, Anatomy, Mondrian
+from anoncore.base.texts import share_text
 from anoncore.requirements import KAnonymity
 from dashboard import compute
 from dashboard.views.utility import compact
@@ -47,7 +48,7 @@ def test_loss_is_that_of_the_release(visitor: Visitor) -> None:
     visitor.open("utility")
     loss = utility.information_loss(run.release)
     found = metrics(visitor)
-    assert found["Information loss"] == f"{loss:.1%}"
+    assert found["Information loss"] == share_text(loss)
     assert found["Average size"] == f"{run.data.n_rows / run.release.partition.n_groups:,.1f} rows"
     assert found["Discernibility"] == f"{np.square(run.release.partition.sizes).sum():,}"
     bars, mean = figure(visitor, "utility-loss-attributes")
@@ -98,7 +99,7 @@ def test_count_queries_arrive(visitor: Visitor) -> None:
     _tab(visitor.open("utility"), "Count queries")
     _wait(visitor, "utility-queries")
     error = utility.query_error(run.release, 10_000)
-    assert metrics(visitor)["Median error"] == f"{error.median:.1%}"
+    assert metrics(visitor)["Median error"] == share_text(error.median)
 
 
 def test_a_classifier_is_trained_on_demand_and_kept(visitor: Visitor) -> None:

@@ -10,6 +10,7 @@ import pytest
 from anoncore import attacks, privacy
 from anoncore.algorithms import VerticalFragmentation
 from anoncore.algorithms.vertical.changes import changes_by_strategy
+from anoncore.base.texts import share_text
 from anoncore.utility import information_loss
 from dashboard.views.methods.vertical_fragmentation import fragment_table, pair_means
 from dashboard.views.methods.vertical_outcomes import compare
@@ -138,7 +139,7 @@ def test_likelihood_of_membership(visitor: Visitor) -> None:
     numbers = metrics(visitor)
     assert numbers["Largest likelihood"] == f"{float(found.largest):.2g}"
     assert numbers["Mean likelihood"] == f"{float(found.mean):.2g}"
-    assert numbers["Without a match"] == f"{float(found.unmatched):.1%}"
+    assert numbers["Without a match"] == share_text(float(found.unmatched))
     assert sum(figure(visitor, "vertical-likelihood")[0]["y"]) == pytest.approx(1 - float(found.unmatched))
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
 from streamlit.testing.v1 import AppTest
 
+from anoncore import attacks
 from dashboard import waiting
+from tests.dashboard.conftest import Visitor
 
 
 def _page() -> None:
@@ -42,3 +47,49 @@ def test_a_thread_that_draws_no_page_says_nothing() -> None:
     assert not waiting.is_page()
     with waiting.told("Compiling") as tell:
         tell()
+
+
+def _early() -> None:
+    import streamlit as st
+
+    from dashboard import waiting
+
+    with waiting.page_ends_early():
+        st.title("above")
+        assert waiting.may_end_early()
+        try:
+            if not st.session_state.get("is_there"):
+                raise waiting.NotReadyError("Compiling", lambda: bool(st.session_state.get("is_there")))
+        except Exception:
+            st.error("nobody takes it for an error")
+        st.header("below")
+    assert not waiting.may_end_early()
+
+
+def test_a_page_that_would_wait_ends_and_is_drawn_whole_once_it_need_not() -> None:
+    page = AppTest.from_function(_early).run()
+    assert not page.exception
+    assert ([one.value for one in page.title], [one.value for one in page.caption]) == (["above"], ["Compiling"])
+    assert not page.error
+    assert not page.header
+    page.session_state["is_there"] = True
+    page.run()
+    assert ([one.value for one in page.header], list(page.caption)) == (["below"], [])
+
+
+def test_a_lesson_that_needs_the_compiler_stands_with_its_title_and_comes_later(
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measure: Callable[..., object] = attacks.reidentification
+
+    def compiling(*arguments: object, **named: object) -> object:
+        raise waiting.NotReadyError("Compiling", lambda: False)
+
+    monkeypatch.setattr(attacks, "reidentification", compiling)
+    visitor.open("learn")
+    assert [one.value for one in visitor.at.title] == ["Learn"]
+    assert "Compiling" in [one.value for one in visitor.at.caption]
+    monkeypatch.setattr(attacks, "reidentification", measure)
+    visitor.run()
+    assert "Compiling" not in [one.value for one in visitor.at.caption]
+    assert "People who fit" in [one.label for one in visitor.at.metric]

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -19,7 +20,7 @@ from anoncore.kernels.compiled_code import Wanted
 from anoncore.measures.evaluation import MEASURES
 from anoncore.warmup import marks, tasks
 from anoncore.warmup.worker import key_of
-from dashboard import jobs, warmup
+from dashboard import jobs, waiting, warmup
 from dashboard.board.wishes import FIRST_K, FIRST_L, FIRST_METHODS, FIRST_T
 from dashboard.first_method import first_method
 from dashboard.warmup import Workshop
@@ -112,6 +113,23 @@ def test_what_somebody_waits_for_comes_before_tasks_and_within_them(open_worksho
     until(lambda: workshop.done == ["long", "later"])
     assert told().index("urgent") < told().index("later")
     assert workshop.waiting() == frozenset()
+
+
+def test_a_page_ends_early_instead_of_waiting_and_asks_nobody_again_for_what_could_not_be_compiled(
+    open_workshop, monkeypatch
+) -> None:
+    monkeypatch.setattr(waiting, "is_page", lambda: True)
+    monkeypatch.setattr(waiting, "may_end_early", lambda: True)
+    monkeypatch.setattr(warmup, "EVERY_SECONDS", 0.0)
+    workshop, told = open_workshop()
+    for _ in range(2):
+        # The second time it is in work or still to be done, if it is not settled already.
+        with suppress(waiting.NotReadyError):
+            workshop.ask(wanted("slow"))
+    until(lambda: "slow" in told())
+    until(lambda: workshop._is_settled(key_of(wanted("slow"))))
+    workshop.ask(wanted("slow"))
+    assert told().count("slow") == 1
 
 
 def test_nothing_is_compiled_by_two_processes_at_a_time() -> None:

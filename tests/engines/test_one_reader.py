@@ -181,6 +181,7 @@ def test_a_text_file_is_on_disk_what_it_is_in_memory(tmp_path: Path, name: str) 
         check_release(path, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", range(len(PARQUET_COLUMNS)))
 def test_a_parquet_file_is_on_disk_what_it_is_in_memory(tmp_path: Path, place: int) -> None:
     array = PARQUET_COLUMNS[place][0]

@@ -43,6 +43,7 @@ def test_a_sample_holds_rows_of_the_table_once_each(tmp_path, ending):
     assert sampled(path, 300, seed=1).digest != found.digest
 
 
+@pytest.mark.slow
 def test_every_row_is_drawn_as_often(tmp_path):
     pd.DataFrame({"x": np.arange(40)}).to_parquet(tmp_path / "in.parquet")
     counts = np.zeros(40)

@@ -1,5 +1,6 @@
 """Compiled code is found again for the same sources, wherever they lie, and never for changed ones."""
 
+import ast
 import os
 import shutil
 import stat
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from anoncore.kernels import compiled_code
-from anoncore.kernels.compiled_code import FORGOTTEN_AFTER_DAYS, digest_of, folder_of_this_process, prepared
+from anoncore.kernels.compiled_code import FORGOTTEN_AFTER_DAYS, KERNELS, digest_of, folder_of, prepared, sources_of
 
 PACKAGE = Path(compiled_code.__file__).parents[1]
 
@@ -26,7 +27,7 @@ def clone(folder: Path, inner: str) -> Path:
     kernels = folder / "anoncore" / "kernels"
     kernels.mkdir(parents=True)
     (folder / "anoncore" / "__init__.py").touch()
-    for name in ("__init__", "compiler", "compiled_code", "linking"):
+    for name in ("__init__", "compiler", "compiled_code", "inference", "linking", "lowering"):
         shutil.copy(PACKAGE / "kernels" / f"{name}.py", kernels)
     head = "from anoncore.kernels.compiler import inner_kernel, kernel\n"
     (kernels / "added_inner.py").write_text(f"{head}@inner_kernel\ndef inner(x):\n    return {inner}\n")
@@ -55,6 +56,9 @@ def test_a_second_clone_compiles_nothing_and_a_change_of_an_inlined_file_is_seen
     first = clone(tmp_path / "first", "x + 1")
     assert ask(first, environment) == (2.0, 0)
     assert ask(clone(tmp_path / "second", "x + 1"), environment) == (2.0, 1)
+    # A kernel that the outer one does not import may change as it likes.
+    (first / "anoncore" / "kernels" / "added_beside.py").write_text("B = 1\n")
+    assert ask(first, environment) == (2.0, 1)
     (first / "anoncore" / "kernels" / "added_inner.py").write_text(
         (first / "anoncore" / "kernels" / "added_inner.py").read_text().replace("x + 1", "x + 100")
     )
@@ -62,16 +66,62 @@ def test_a_second_clone_compiles_nothing_and_a_change_of_an_inlined_file_is_seen
     assert ask(tmp_path / "second", environment) == (2.0, 1)
 
 
-def test_a_digest_stands_for_names_and_contents(tmp_path: Path) -> None:
+def fresh_digest(*sources: Path) -> str:
+    """The digest of files as a new process would find it, in which no file was read before."""
+    compiled_code.content_of.cache_clear()
+    return digest_of(sources)
+
+
+def test_a_digest_stands_for_names_and_contents_and_not_for_folders(tmp_path: Path) -> None:
     source = tmp_path / "inner.py"
     source.write_text("A = 1\n")
-    first = digest_of(tmp_path)
-    (tmp_path / "note.txt").write_text("no source")
-    assert digest_of(tmp_path) == first
+    first = fresh_digest(source)
+    (tmp_path / "other").mkdir()
+    shutil.copy(source, tmp_path / "other")
+    assert fresh_digest(tmp_path / "other" / "inner.py") == first
     source.write_text("A = 2\n")
-    second = digest_of(tmp_path)
-    source.rename(tmp_path / "other.py")
-    assert len({first, second, digest_of(tmp_path)}) == 3
+    second = fresh_digest(source)
+    assert len({first, second, fresh_digest(source.rename(tmp_path / "outer.py"))}) == 3
+
+
+def test_a_digest_changes_with_what_is_imported_directly_or_not_and_with_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled_code, "KERNELS", tmp_path)
+    texts = {"near": "from anoncore.kernels.far import f\n", "far": "F = 1\n", "beside": "B = 1\n"}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    outer = tmp_path / "outer.py"
+    outer.write_text("import numpy\nfrom anoncore.kernels.near import (\n    g,\n)\n\n@kernel\ndef h(): ...\n")
+    first = fresh_digest(outer)
+    assert {source.stem for source in sources_of([outer])} == {"outer", "near", "far"}
+    (tmp_path / "beside.py").write_text("B = 2\n")
+    assert fresh_digest(outer) == first
+    (tmp_path / "far.py").write_text("F = 2\n")
+    assert fresh_digest(outer) != first
+    compiled_code.content_of.cache_clear()
+
+
+def imported_kernels(source: Path) -> set[str]:
+    """The kernels' files that a file imports, in whatever way."""
+    found = set()
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{source} imports relatively, which no digest sees"
+            found |= {f"{node.module}.{name.name}" for name in node.names}
+    parts = [name.split(".") for name in found]
+    return {part[2] for part in parts if part[:2] == ["anoncore", "kernels"] and len(part) > 2}
+
+
+def test_every_import_of_a_kernel_is_seen_wherever_functions_are_compiled() -> None:
+    compiled = [file for file in PACKAGE.rglob("*.py") if "kernels.compiler import" in file.read_text()]
+    assert len(compiled) > 40
+    for source in {*KERNELS.glob("*.py"), *compiled}:
+        direct = {KERNELS / f"{name}.py" for name in imported_kernels(source)}
+        assert direct <= sources_of([source]), source
+        assert all(file.is_file() for file in direct), source
 
 
 def test_code_that_nobody_used_for_long_is_removed(tmp_path: Path) -> None:
@@ -88,7 +138,7 @@ def test_a_cache_that_cannot_be_written_is_replaced_by_a_private_folder(
 ) -> None:
     (tmp_path / "file").write_text("a file stands where the folder should be")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
-    folder = folder_of_this_process.__wrapped__()
+    folder = folder_of.__wrapped__(KERNELS / "arrays.py")
     # The processes that this one starts read the variable, and so share the folder.
     private = Path(os.environ["NUMBA_CACHE_DIR"])
     try:

@@ -43,7 +43,7 @@ def test_one_illness_in_a_class_is_named_beside_what_holds():
     assert (belief.name, belief.value, belief.baseline, belief.level) == ("largest-belief", 1.0, 0.5, NEAR_CERTAIN)
     assert belief.sentence == (
         "An adversary is at least 90% sure of 'illness' in 20 of 20 rows (100%), and 100% sure in the worst of them; "
-        "guessing is 50% sure."
+        "guessing is 50.0% sure."
     )
     assert (distance.name, distance.value, distance.level) == ("t", 0.5, FAR)
 
@@ -72,7 +72,7 @@ def test_being_found_counts_where_no_class_size_was_asked_for():
     assert (one.value, one.level, one.baseline) == (1.0, FOUND, 1 / 20)
     assert one.sentence == (
         "An adversary who knows the quasi-identifiers of a person finds their row with more than one chance in three "
-        "for 100% of the people, and with 100% for the worst protected; picking a row at random finds it with 5%."
+        "for 100% of the people, and with 100% for the worst protected; picking a row at random finds it with 5.0%."
     )
     asked = verdict(mondrian(KAnonymity(k=2), FrequencyDiversity(l=2)).anonymize(data))
     assert "reidentified-largest" not in names(asked), "k = 2 was asked for, and holds"

@@ -12,19 +12,29 @@ from anoncore.algorithms import ALGORITHMS, Algorithm, LocalRecoding, Mondrian, 
 from anoncore.requirements import DistinctDiversity, KAnonymity
 
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
-    "anatomy": [{"l": 2}, {"l": 3}],
+    "anatomy": [{"l": 2}, {"l": 3}, {"l": 2, "refine": True}],
     "foreground-safe": [
         {},
         {"epsilon": 0.35, "unreliable": "both", "tolerance": 0.9},
         {"l": 3, "epsilon": 0.2, "tolerance": 0.2},
     ],
-    "local-recoding": [{}, {"most_nodes": 1}],
+    "local-recoding": [{}, {"most_nodes": 1}, {"refine": True}],
+    "local-suppression": [
+        {},
+        {"requirements": (KAnonymity(k=3), DistinctDiversity(l=2))},
+        {"requirements": (KAnonymity(k=3),), "method": Mondrian(requirements=(KAnonymity(k=2),))},
+    ],
     "mondrian": [
         {},
         {"strict": True},
         {"split": "loss"},
+        {"split": "loss", "refine": True},
         {"recoding": "regions"},
         {"requirements": (KAnonymity(k=2), DistinctDiversity(l=2))},
+    ],
+    "optimal-recoding": [
+        {"max_suppression": 0.5},
+        {"requirements": (KAnonymity(k=2), DistinctDiversity(l=2)), "max_suppression": 0.0},
     ],
     "random-buckets": [{"size": 5}, {"size": 4, "columns": 3, "grouping": "spread"}],
     "rothko-sampling": [{}, {"memory_rows": 8, "growth": "confident"}],

@@ -96,6 +96,7 @@ def released(algorithm, data):
         return str(error)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(mixed_tables(), st.data())
 def test_codes_tell_values_apart_as_their_keys_do(table, data):

@@ -120,6 +120,7 @@ CLOSE = {
     "rothko-tree": {"requirements": (KAnonymity(k=2),)},
     "vertical-fragmentation": {"k": 2, "enforce": "dependency", "t": 0.4, "ground": "equal", "seed": 1},
     "local-recoding": {"requirements": (KAnonymity(k=2),)},
+    "optimal-recoding": {"requirements": (KAnonymity(k=2),), "max_suppression": 0.5},
 }
 
 

@@ -80,7 +80,11 @@ def test_strict_mondrian_runs_as_the_tree(tmp_path):
 
 @pytest.mark.parametrize(
     ("algorithm", "advice"),
-    [('name = "mondrian"', "set strict = true"), ('name = "anatomy"\nl = 2', "or rothko-tree, or force")],
+    [
+        ('name = "mondrian"', "set strict = true"),
+        ('name = "mondrian"\nstrict = true\nrefine = true', "refine = false"),
+        ('name = "anatomy"\nl = 2', "or rothko-tree, or force"),
+    ],
 )
 def test_other_algorithms_say_what_to_do(tmp_path, algorithm, advice):
     with pytest.raises(RecipeError, match=advice):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import Microdata, ParameterError
-from anoncore.algorithms import ALGORITHMS, Anatomy, Mondrian, SensitiveSpaceFragmentation, Slicing
+from anoncore.algorithms import ALGORITHMS, Algorithm, Anatomy, Mondrian, SensitiveSpaceFragmentation, Slicing
 from anoncore.base.number_lists import numbers_from_text
 from anoncore.measures.criteria import CRITERIA, evaluate
 from anoncore.requirements import FrequencyDiversity, KAnonymity, TCloseness
@@ -115,6 +117,11 @@ def test_a_point_without_one_of_the_numbers_is_not_on_the_front() -> None:
     assert pareto(points, "k", "t").tolist() == [False, True]
 
 
+def _same_draw(algorithms: Sequence[Algorithm]) -> list[Algorithm]:
+    """Two draws of one method differ by a few percent of loss; sweep and search are compared by the same one."""
+    return [one.replace(seed=0) if "seed" in type(one).model_fields else one for one in algorithms]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "targets",
@@ -126,7 +133,7 @@ def test_a_point_without_one_of_the_numbers_is_not_on_the_front() -> None:
 )
 def test_a_search_is_as_good_as_the_best_of_an_exhaustive_sweep(targets: list[Target]) -> None:
     data = _data()
-    found = search(data, targets)
+    found = search(data, targets, algorithms=_same_draw(default_candidates(data, targets)))
     assert found.best is not None
     grid = candidates(
         {
@@ -140,7 +147,7 @@ def test_a_search_is_as_good_as_the_best_of_an_exhaustive_sweep(targets: list[Ta
     names = [*(target.criterion for target in targets), "two-way-error"]
     kept = [
         point.values["two-way-error"]
-        for point in sweep(data, grid, names)
+        for point in sweep(data, _same_draw(grid), names)
         if point is not None and all(one.shortfall(point.values.get(one.criterion)) == 0 for one in targets)
     ]
     assert found.best.values["two-way-error"] <= min(kept, default=1.0) + 1e-12
@@ -156,6 +163,15 @@ def test_what_cannot_be_reached_gives_the_nearest_miss_and_the_target_to_blame()
     assert found.missed(found.nearest) == (Target("distinct-l", 9),)
     assert found.costliest == Target("distinct-l", 9)
     assert found.without[Target("k", 5)] is None
+
+
+def test_without_its_only_target_a_search_names_the_cheapest_release_though_some_candidates_make_none() -> None:
+    data = _data()
+    target = Target("k", 20)
+    found = search(data, [target], algorithms=candidates({"stack-and-deal": {"k": [2, 20, 400]}}, data))
+    assert found.best is found.points[1]
+    assert not found.points[2].made
+    assert found.without == {target: min(found.points[:2], key=lambda point: point.values["two-way-error"])}
 
 
 @pytest.mark.slow

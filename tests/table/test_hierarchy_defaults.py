@@ -165,6 +165,7 @@ def test_neighbours_of_an_order():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MAKERS)
 @given(data=st.data())
 @settings(max_examples=40, deadline=None)

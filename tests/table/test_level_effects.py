@@ -52,6 +52,7 @@ def test_what_does_not_fit_is_said():
 LABELS = st.sampled_from(["x", "y", "(missing)", None])
 
 
+@pytest.mark.slow
 @given(
     rows=st.lists(st.tuples(st.sampled_from(["a", "b", "c", "d", None]), LABELS, LABELS), min_size=1, max_size=30),
     groups=st.lists(st.tuples(st.sampled_from("AB"), st.sampled_from(["P", "(missing)"])), min_size=4, max_size=4),

@@ -165,7 +165,7 @@ def test_infinite_values_may_be_categories():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Microdata([1, 2]), "given as a pandas DataFrame, not as list"),
+        (lambda: Microdata([1, 2]), "given as a pandas or Polars DataFrame"),
         (lambda: Microdata(pd.DataFrame()), "no columns"),
         (lambda: Microdata(pd.DataFrame({"a": []})), "column names but no rows"),
         (lambda: Microdata(pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"])), "share a name: 'a'; give every"),

@@ -87,6 +87,7 @@ def test_links_that_save_exactly_what_they_cost() -> None:
         assert_same(features, labels, seed)
 
 
+@pytest.mark.slow
 def test_codes_that_do_not_fit_into_32_bits_with_their_class(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
     features = rng.integers(0, 30, (400, 3)).astype(np.int32)

@@ -56,6 +56,7 @@ def test_a_small_table_is_judged_exactly(form: str, classifier: str) -> None:
     assert found.n_trained == found.n_all == (4 if form == "regions" else 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("classifier", ["tree", "naive-bayes"])
 def test_three_trainings_tell_the_weighted_f(form: str, classifier: str, monkeypatch: pytest.MonkeyPatch) -> None:

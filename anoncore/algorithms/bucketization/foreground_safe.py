@@ -16,6 +16,7 @@ from anoncore.attacks.foreground.mining import Unreliable, true_shares
 from anoncore.attacks.foreground.sets import Signatures, everyone, levels
 from anoncore.base.errors import InfeasibleError
 from anoncore.base.progress import Progress
+from anoncore.base.shared_work import shared
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.foreground_safe import Knowledge
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, stays_within
@@ -140,6 +141,13 @@ class ForegroundSafe(Algorithm):
         """A release that the attack finds safe; where there is none, everyone's largest p(t:x) in the last one that was
         tried.
         """
+        if self.seed is None:
+            return self._rounds(data, progress)
+        # A run with a larger l that fails tries smaller ones, which other runs are about to try as well.
+        return shared(data, (repr(self),), lambda: self._rounds(data, progress))
+
+    def _rounds(self, data: Microdata, progress: Progress) -> Release | Floats:
+        """The same, worked out here."""
         name = only_sensitive(data, self.title)
         names = [attribute for attribute in data.quasi_identifiers if attribute != name]
         progress(0.05, "Looking for people who look alike")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -23,6 +24,8 @@ MOST_MIXED = 32
 """Buckets of several profiles that are tried where none of a single profile helps."""
 FIRST_SIZE = 4
 """Multiple of l up to which a leftover row's bucket grows before the attack says what is learned from it."""
+WORD = 64
+FULL = 2**WORD - 1
 SMALLEST, LARGEST = 1e-300, 1 - 1e-12
 """Shares are kept between these, so that their odds are finite and above 0."""
 
@@ -66,8 +69,8 @@ class Profiles:
 class SafeBuckets:
     """Buckets as they are being made, each an array of row numbers; an empty one was joined to another.
 
-    `pure` has the buckets of a single profile that others may still take, by profile and protected values, and `mixed`
-    those of several profiles.
+    A set of protected values is a whole number with a bit per value. `pure` has the buckets of a single profile that
+    others may still take, and `mixed` those of several profiles with their values, the latest last.
     """
 
     def __init__(self, profiles: Profiles, view: SensitiveValues, l: int, rows: Int64) -> None:
@@ -80,14 +83,10 @@ class SafeBuckets:
         n_over = int((dealt < 0).sum())
         self.buckets: list[Int64] = list(order[n_over:].reshape(-1, l)) if n_over < len(order) else []
         self.leftovers: list[int] = order[:n_over].tolist()
-        self.mixed: list[int] = []
-        self.pure: dict[int, dict[frozenset[int], list[int]]] = {}
-        # Profile and protected values of each bucket of a single profile, to find it in `pure` again.
-        self.kind: dict[int, tuple[int, frozenset[int]]] = {}
-        for number, bucket in enumerate(self.buckets):
-            profile, held = int(profiles.of_row[bucket[0]]), self._held(bucket)
-            self.kind[number] = profile, held
-            self.pure.setdefault(profile, {}).setdefault(held, []).append(number)
+        self.mixed: dict[int, int] = {}
+        self.pure = PureBuckets(
+            ((int(profiles.of_row[bucket[0]]), self._held(bucket)) for bucket in self.buckets), view.size
+        )
 
     def group(self, n_rows: int) -> npt.NDArray[np.int32]:
         """The bucket of every row, numbered without gaps, int32 (n_rows,)."""
@@ -106,14 +105,14 @@ class SafeBuckets:
         free = [row for row in self.leftovers if codes[row] == unique]
         whole = len(free) - len(free) % self.l
         for begin in range(0, whole, self.l):
-            self.mixed.append(len(self.buckets))
+            self.mixed[len(self.buckets)] = 0
             self.buckets.append(np.array(free[begin : begin + self.l]))
         rest = free[whole:]
         host = next((i for i, rows in enumerate(self.buckets) if (codes[rows] == unique).all()), None)
         if host is not None and rest:
             self._forget(host)
             self.buckets[host] = np.append(self.buckets[host], rest)
-            self.mixed.append(host)
+            self.mixed[host] = 0
             rest = []
         protected = [row for row in self.leftovers if codes[row] != unique]
         self.leftovers = protected + rest
@@ -148,7 +147,7 @@ class SafeBuckets:
             self.buckets[bucket] = np.concatenate([self.buckets[bucket], self.buckets[best]])
             self._forget(best)
             self.buckets[best] = np.zeros(0, dtype=np.int64)
-        self.mixed.append(bucket)
+        self.mixed[bucket] = self._held(self.buckets[bucket])
         return len(self.buckets[bucket]) > size
 
     def _best(
@@ -169,8 +168,8 @@ class SafeBuckets:
     def _several(self, bucket: int) -> Iterator[int]:
         """Buckets of several profiles that have no protected value in common with this bucket, the latest first."""
         held = self._held(self.buckets[bucket])
-        for other in islice(reversed(self.mixed), MOST_MIXED):
-            if self._held(self.buckets[other]).isdisjoint(held):
+        for other, values in islice(reversed(self.mixed.items()), MOST_MIXED):
+            if not values & held:
                 yield other
 
     def excess(self, rows: Int64, knowledge: Knowledge, bound: float) -> float:
@@ -179,12 +178,9 @@ class SafeBuckets:
         """
         if len(rows) < self.l:
             return np.inf
-        held = np.bincount(self.view.codes[rows], minlength=self.view.size)
-        if self.view.unique >= 0:
-            held[self.view.unique] = 0
-        values = np.flatnonzero(held)
-        profiles, counts = np.unique(self.profiles.of_row[rows], return_counts=True)
-        excess: float = total_excess(profiles.astype(np.int32), counts, values, held[values], knowledge, bound)
+        values, held = _tally(code for code in self.view.codes[rows].tolist() if code != self.view.unique)
+        profiles, counts = _tally(self.profiles.of_row[rows].tolist())
+        excess: float = total_excess(profiles.astype(np.int32), counts, values, held, knowledge, bound)
         return excess
 
     def _helpful(self, rows: Int64, knowledge: Knowledge, bound: float) -> Iterator[int]:
@@ -193,15 +189,14 @@ class SafeBuckets:
         Where each value has one row, p(t:x) is the odds of t divided by the sum of the odds in the bucket. Of profiles
         that help equally, the one with the most similar odds comes first.
         """
-        held = self._held(rows)
-        fitting = {profile: bucket for profile in self.pure if (bucket := self._fitting(profile, held)) is not None}
-        if not fitting:
+        kinds = self.pure.without(self._held(rows))
+        if not len(kinds):
             return
-        offered = np.array(list(fitting), dtype=np.int64)
-        values = np.array(sorted(held), dtype=np.int64)
+        offered = self.pure.profile[kinds]
+        values = _tally(code for code in self.view.codes[rows].tolist() if code != self.view.unique)[0]
         if len(values) == 0:
             values = np.arange(len(knowledge.shares))
-        profiles, counts = np.unique(self.profiles.of_row[rows], return_counts=True)
+        profiles, counts = _tally(self.profiles.of_row[rows].tolist())
         mine, theirs = (_odds(knowledge, values, which) for which in (profiles, offered))
         highest = mine.max(axis=1, keepdims=True)
         total = (mine * counts[:, None]).sum(axis=1, keepdims=True) + self.l * theirs
@@ -209,27 +204,69 @@ class SafeBuckets:
         nearest = np.argsort(excess, kind="stable")[:MOST_COMPARED]
         with np.errstate(over="ignore"):  # beside odds near 0 any others are infinitely unlike
             unlike = np.abs(np.log(highest / theirs[:, nearest])).mean(axis=(0, 2))
-        for profile in offered[nearest[np.lexsort((unlike, excess[nearest]))]][:MOST_OFFERED]:
-            yield fitting[int(profile)]
+        for kind in kinds[nearest[np.lexsort((unlike, excess[nearest]))]][:MOST_OFFERED]:
+            yield self.pure.first_of(int(kind))
 
-    def _held(self, rows: Int64) -> frozenset[int]:
-        """The protected values of some rows."""
-        return frozenset(self.view.codes[rows].tolist()) - {self.view.unique}
-
-    def _fitting(self, profile: int, held: frozenset[int]) -> int | None:
-        """A bucket of the profile that has none of the values; None if there is none."""
-        return next((places[0] for kind, places in self.pure[profile].items() if kind.isdisjoint(held)), None)
+    def _held(self, rows: Int64) -> int:
+        """The protected values of some rows, a bit each."""
+        held = 0
+        for code in self.view.codes[rows].tolist():
+            if code != self.view.unique:
+                held |= 1 << code
+        return held
 
     def _forget(self, bucket: int) -> None:
         """No longer offer a bucket to others, because it is about to change."""
-        if bucket in self.mixed:
-            self.mixed.remove(bucket)
-        if bucket not in self.kind:
-            return
-        profile, held = self.kind.pop(bucket)
-        self.pure[profile][held].remove(bucket)
-        if not self.pure[profile][held]:
-            del self.pure[profile][held]
+        self.mixed.pop(bucket, None)
+        self.pure.forget(bucket)
+
+
+class PureBuckets:
+    """The buckets of a single profile that are still to be had, by profile and protected values: by kind.
+
+    `profile`, int64 (n_kinds,), is the profile of each kind. The kinds of a profile stand together.
+    """
+
+    def __init__(self, described: Iterable[tuple[int, int]], n_values: int) -> None:
+        """`described` has the profile and the protected values of every bucket, of which there are `n_values`."""
+        buckets: dict[int, dict[int, list[int]]] = {}
+        for number, (profile, held) in enumerate(described):
+            buckets.setdefault(profile, {}).setdefault(held, []).append(number)
+        kinds = [(profile, held) for profile, by_values in buckets.items() for held in by_values]
+        self._n_words = -(-n_values // WORD)
+        self.profile = np.array([profile for profile, _ in kinds], dtype=np.int64)
+        self._values = np.array([self._words(held) for _, held in kinds], dtype=np.uint64).reshape(-1, self._n_words)
+        self._buckets = [buckets[profile][held] for profile, held in kinds]
+        self._kind = {number: kind for kind, numbers in enumerate(self._buckets) for number in numbers}
+        self._left = np.ones(len(kinds), dtype=np.bool_)
+
+    def without(self, held: int) -> Int64:
+        """Of every profile that has such buckets the first kind that has none of these values, int64 (n_fitting,)."""
+        fits = self._left & ~(self._values & self._words(held)).any(axis=1)
+        kinds = np.flatnonzero(fits)
+        return kinds[np.diff(self.profile[kinds], prepend=-1) != 0]
+
+    def first_of(self, kind: int) -> int:
+        """The first bucket of a kind."""
+        return self._buckets[kind][0]
+
+    def forget(self, bucket: int) -> None:
+        """Take a bucket away, if it is still there."""
+        kind = self._kind.pop(bucket, None)
+        if kind is not None:
+            self._buckets[kind].remove(bucket)
+            self._left[kind] = bool(self._buckets[kind])
+
+    def _words(self, held: int) -> npt.NDArray[np.uint64]:
+        """A set of values as words of 64 bits, uint64 (n_words,)."""
+        return np.array([held >> begin & FULL for begin in range(0, WORD * self._n_words, WORD)], dtype=np.uint64)
+
+
+def _tally(numbers: Iterable[int]) -> tuple[Int64, Int64]:
+    """The distinct numbers, ascending, and how often each occurs; for so few that calls of NumPy would take longer."""
+    counts = Counter(numbers)
+    distinct = sorted(counts)
+    return np.array(distinct, dtype=np.int64), np.array([counts[one] for one in distinct], dtype=np.int64)
 
 
 def _odds(knowledge: Knowledge, values: Int64, profiles: Int64) -> Floats:

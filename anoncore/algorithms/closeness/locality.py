@@ -13,7 +13,8 @@ import numpy.typing as npt
 from anoncore.base.compile_time import Pool
 from anoncore.kernels.arrays import Codes, Rows
 from anoncore.kernels.attributes import Attributes
-from anoncore.kernels.dealing import Deal, hand_out, largest_domain, split_classes
+from anoncore.kernels.dealing import Deal, hand_out, split_classes
+from anoncore.kernels.grouping import rows_by_group
 from anoncore.kernels.nearest import Space, points
 from anoncore.kernels.swapping import Classes, ClassesByBucket, Trials, exchange
 from anoncore.release.partition import Partition
@@ -90,7 +91,7 @@ class QuasiSpace:
 
     def by_bucket(self, bucket: Codes) -> Rows:
         """The rows bucket by bucket, at random inside a bucket, int64 (n_rows,)."""
-        return self.order[np.argsort(bucket[self.order], kind="stable")]
+        return self.order[in_order_of(bucket[self.order])]
 
     def hand_out(self, bucket: Codes, places: Places, report: Report | None = None) -> Codes:
         """The class of every row, int32 (n_rows,): each class takes what `places` says, of rows near each other.
@@ -100,7 +101,7 @@ class QuasiSpace:
         that leaves the least expected information loss. Time O(d n log n).
         """
         rank = halving_rank(places.n_classes)
-        slot = rank[places.group][np.argsort(places.bucket, kind="stable")].astype(np.int32)
+        slot = rank[places.group[in_order_of(places.bucket)]].astype(np.int32)
         rows = self.by_bucket(bucket)
         group = np.empty(len(rows), dtype=np.int32)
         _fill(rows, bucket, slot, places.n_classes, self, group, report)
@@ -139,8 +140,9 @@ class QuasiSpace:
             if turn >= rounds and (excess == 0 or (turn > rounds and excess >= before)):
                 break
             before = excess
-            classes = Classes(moved, np.argsort(moved, kind="stable"), starts)
-            by_bucket = ClassesByBucket(mine, np.lexsort((rank[moved], mine)), bucket_start)
+            classes = Classes(moved, in_order_of(moved), starts)
+            by_class = in_order_of(rank[moved].astype(np.int32))
+            by_bucket = ClassesByBucket(mine, by_class[in_order_of(mine[by_class])], bucket_start)
             wanted = Trials(trials, WINDOW, turn >= rounds, seed=int(self.rng.integers(2**31)))
             excess = exchange(classes, by_bucket, codes, self.attributes, sensitive, checks.kernel, wanted)
             if report is not None:
@@ -161,8 +163,7 @@ def _fill(
         lo, hi, first, end = node
         if end - first == 1 or hi - lo <= SMALL_TASK:
             return [node]
-        tally = np.zeros(largest_domain(attributes), dtype=np.int64)
-        cut = split_classes(deal, lo, hi, first, end, attributes, tally)
+        cut = split_classes(deal, lo, hi, first, end, attributes)
         middle = (first + end) // 2
         return [(lo, cut, first, middle), (cut, hi, middle, end)]
 
@@ -189,6 +190,13 @@ def sensitive_columns(checks: CheckSet, n_rows: int) -> npt.NDArray[np.int32]:
     for column, view in enumerate(checks.views):
         columns[:, column] = view.codes
     return columns
+
+
+def in_order_of(numbers: Codes) -> Rows:
+    """Positions in order of their number, int64 (n,); equal ones as they stand. Numbers are small, so they are counted
+    instead of sorted.
+    """
+    return rows_by_group(numbers, np.concatenate(([0], np.cumsum(np.bincount(numbers)))))
 
 
 def halving_rank(n_classes: int) -> Rows:

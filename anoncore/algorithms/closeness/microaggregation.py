@@ -14,6 +14,7 @@ from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.algorithms.closeness.strata import Strata
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress
+from anoncore.base.shared_work import shared
 from anoncore.kernels.arrays import Codes, Rows
 from anoncore.kernels.merging import merge_until_close
 from anoncore.kernels.nearest import centers, draw_strata, mdav
@@ -156,6 +157,32 @@ class Microaggregation(Algorithm):
 
     def _clustered(self, space: QuasiSpace, progress: Progress) -> Codes:
         """Clusters by neighbourhood; for `swap` with their rows exchanged as far as that makes them close."""
+        if self.seed is None:
+            return self._neighbours(space, progress)
+        # Only an exchange knows of t: clusters that are merged later are the same for every t.
+        closeness = repr(self._closeness) if self.variant == "swap" else ""
+        key = ("microaggregation", self.seed, self.k, self.clustering, self.block_rows, closeness)
+        return shared(space.data, key, lambda: self._neighbours(space, progress))
+
+    def clusters(self, data: Microdata, progress: Progress) -> Partition:
+        """Clusters of near rows, before any is merged with another.
+
+        Parameters
+        ----------
+        data : Microdata
+            The table.
+        progress : callable
+            Called with the share done and what is being done.
+
+        Returns
+        -------
+        Partition
+            The clusters, of at least k rows each.
+        """
+        return Partition(self._clustered(QuasiSpace.of(data, self.seed), progress))
+
+    def _neighbours(self, space: QuasiSpace, progress: Progress) -> Codes:
+        """Clusters of neighbours, worked out here."""
         n = space.data.n_rows
         swap = self.variant == "swap"
         wanted: tuple[Requirement, ...] = (self._closeness,) if swap else ()

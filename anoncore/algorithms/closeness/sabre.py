@@ -11,6 +11,8 @@ from anoncore.algorithms.closeness.buckets import Buckets
 from anoncore.algorithms.closeness.locality import Places, QuasiSpace
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress
+from anoncore.base.shared_work import digest, shared
+from anoncore.kernels.arrays import Codes
 from anoncore.kernels.proportions import halve
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
@@ -119,9 +121,18 @@ class Sabre(Algorithm):
             options.append((buckets, Places(bucket, group)))
         most = max(places.n_classes for _, places in options)
         best, places = next(option for option in options if option[1].n_classes >= WORTH * most)
-        space = QuasiSpace.of(data, self.seed)
-        bucket = best.of_row
-        group = space.hand_out(bucket, places, lambda done: progress(0.4 + 0.2 * done, "Drawing neighbours"))
-        group, _ = space.refine(group, bucket, report=lambda done: progress(0.6 + 0.3 * done, "Exchanging rows"))
+        group = self._drawn(data, best.of_row, places, progress)
         note = f"{best.n_buckets:,} buckets of sensitive values; {places.n_classes:,} classes."
         return generalized_release(self, data, Partition(group), (note,))
+
+    def _drawn(self, data: Microdata, bucket: Codes, places: Places, progress: Progress) -> Codes:
+        """Classes of neighbours, for which it does not matter by which t and k their places were found."""
+
+        def drawn() -> Codes:
+            space = QuasiSpace.of(data, self.seed)
+            group = space.hand_out(bucket, places, lambda done: progress(0.4 + 0.2 * done, "Drawing neighbours"))
+            return space.refine(group, bucket, report=lambda done: progress(0.6 + 0.3 * done, "Exchanging rows"))[0]
+
+        if self.seed is None:
+            return drawn()
+        return shared(data, ("sabre", self.seed, digest(bucket, places.bucket, places.group)), drawn)

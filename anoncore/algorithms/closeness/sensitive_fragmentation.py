@@ -173,7 +173,7 @@ def largest_close_deal(
     """The deal with the most classes, at most `most`, all of which meet the requirements; one class always does.
 
     Rows are stacked fragment by fragment, so that a round-robin deal spreads every fragment evenly. On small tables
-    every number of classes from `most` down is verified. On large ones it is numbers within 1 % of each other, and then
+    every number of classes from `most` down is verified. On large ones it is numbers within 1% of each other, and then
     those between the last that failed and the first that passed. `rows` gives the order of rows with equal values.
     """
     checks = CheckSet(requirements, data)

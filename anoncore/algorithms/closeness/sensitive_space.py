@@ -13,6 +13,7 @@ from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.algorithms.closeness.sensitive_fragmentation import CloseDeal, SensitiveFragmentation, largest_close_deal
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.progress import Progress
+from anoncore.base.shared_work import digest, shared
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes
 from anoncore.release.openness import Minimality, Openness
@@ -226,6 +227,21 @@ class SensitiveSpaceFragmentation(Algorithm):
         return group, note
 
     def _filled(self, deal: CloseDeal, space: QuasiSpace, wanted: tuple[TCloseness, ...], progress: Progress) -> Codes:
+        """Classes that take neighbours, for which it does not matter by which k their number was found."""
+        if self.seed is None:
+            return self._neighbours(deal, space, wanted, progress)
+        key = (
+            "sensitive space",
+            self.seed,
+            repr(wanted),
+            deal.n_classes,
+            digest(deal.fragmentation.of_row, deal.stack),
+        )
+        return shared(space.data, key, lambda: self._neighbours(deal, space, wanted, progress))
+
+    def _neighbours(
+        self, deal: CloseDeal, space: QuasiSpace, wanted: tuple[TCloseness, ...], progress: Progress
+    ) -> Codes:
         """Classes that take neighbours; where some can't be made close so, those of the deal itself."""
         bucket = deal.fragmentation.of_row
         dealt = (np.arange(len(bucket)) % deal.n_classes).astype(np.int32)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, product
 from math import floor
 from typing import Annotated, ClassVar
 from weakref import WeakKeyDictionary
@@ -13,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
+from anoncore.algorithms.base import Algorithm, Requirements
+from anoncore.algorithms.full_domain.border import Border, lowest, upwards
 from anoncore.algorithms.full_domain.lattice import FrequencySet, Lattice, Node, require_searchable
+from anoncore.algorithms.full_domain.published_levels import release_at
 from anoncore.algorithms.full_domain.refused_levels import refused_levels
 from anoncore.base.errors import InfeasibleError, ReleaseError
 from anoncore.base.progress import Progress, silent
@@ -23,12 +23,13 @@ from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.privacy.refusals import Refusals
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
-from anoncore.release.recoding import Generalized
-from anoncore.release.release import Fragment, Release
+from anoncore.release.release import Release
 from anoncore.requirements import CheckSet, KAnonymity, Requirement
 from anoncore.table.microdata import Microdata
 
 Grid = npt.NDArray[np.bool_]
+DIGITS = 12
+"""Digits of a loss in which two combinations of levels must differ, so that rounding does not choose between them."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,9 @@ class LatticeSearch:
     n_nodes : int
         Number of nodes of the lattice.
     n_checked : int
-        Number of nodes that were looked at.
+        Number of nodes that were looked at in which every quasi-identifier tells something.
     n_checked_parts : int
-        Number of nodes of subsets of the quasi-identifiers that were looked at to rule out others.
+        Number of nodes that were looked at in which some quasi-identifiers are `*`: those of fewer quasi-identifiers.
     monotone : bool
         Whether every node above one that satisfies the requirements does so itself, as it does where all requirements
         are monotone and no row may be suppressed.
@@ -75,9 +76,11 @@ class LatticeSearch:
 class Incognito(Algorithm):
     """Publishes each quasi-identifier at one level of its hierarchy, as low as the requirements allow.
 
-    The lattice of levels is searched from below. All minimal nodes are found, and the one with the least information
-    loss is published. Where the requirements are monotone under merging, a node is skipped if its part on fewer
-    quasi-identifiers fails already. A quasi-identifier without hierarchy is published exactly or as `*`.
+    All minimal nodes of the lattice of levels are found, and the one with the least information loss is published.
+    Where the requirements are monotone under merging, a node that satisfies them tells that all nodes above it do, and
+    a node that fails tells that all below it fail, also those in which further quasi-identifiers are published: the
+    table is grouped only where neither is known yet. A quasi-identifier without hierarchy is published exactly or as
+    `*`.
 
     `max_suppression` is the share of the rows that may be suppressed. Suppressed rows are one class in which every
     quasi-identifier is `*`. That class must satisfy the requirements like any other, and where it does not, further
@@ -87,8 +90,8 @@ class Incognito(Algorithm):
     -----
     Assumes: hierarchies that say how values are coarsened; the search skips nodes only for requirements that are
       monotone under merging.
-    Cost: in the worst case a grouping for every node of the lattices of all sets of quasi-identifiers, the largest of
-      which has the product of the hierarchies' levels as nodes; nodes above a found one or a failed part are spared.
+    Cost: in the worst case a grouping of the table for every node of the lattice, of which there are as many as the
+      product of the hierarchies' levels; nodes above one that holds and below one that fails are spared.
     Use: readers need one level of detail for all rows, so that published values can be counted and compared directly.
     Avoid: there are many quasi-identifiers, or a few rare values would push a whole attribute up: Mondrian and local
       recoding then lose less.
@@ -186,36 +189,12 @@ class Incognito(Algorithm):
         search = Search(self, data)
         result = search.run(progress)
         lattice = search.lattice
-        everything = range(len(lattice.names))
-        groups = lattice.at(everything, result.levels)
+        groups = lattice.at(result.levels)
         kept = search.kept(groups)
         partition = Partition(_groups_of_rows(data, lattice, result.levels, groups, kept))
         _SEARCHES[partition] = result
-        recodings = dict(generalized_release(self, data, partition).fragments[0].recodings)
-        for column, (name, level) in enumerate(zip(lattice.names, result.levels, strict=True)):
-            levels = lattice.levels[column]
-            node = levels.node[level][groups.group_codes[kept, column]]
-            if not kept.all():
-                node = np.append(node, np.int32(0))
-            recodings[name] = Generalized(
-                levels.domain, partition, "node", levels.tree.first[node], levels.tree.last[node], node=node
-            )
-        notes = [
-            "Levels: "
-            + ", ".join(
-                f"{name} {level} of {height}"
-                for name, level, height in zip(lattice.names, result.levels, result.heights, strict=True)
-            )
-            + "."
-        ]
-        if result.suppressed:
-            share = result.suppressed / data.n_rows
-            notes.append(
-                f"{result.suppressed:,} of {data.n_rows:,} rows ({share:.2%}) are suppressed: all their "
-                "quasi-identifiers are *, and they are one class."
-            )
-        suppressed = partition.n_groups - 1 if result.suppressed else None
-        return Release(data, (Fragment("release", partition, recodings),), self, tuple(notes), suppressed)
+        codes = groups.group_codes[kept]
+        return release_at(self, data, lattice, result.levels, partition, codes, result.suppressed)
 
 
 _SEARCHES: WeakKeyDictionary[Partition, LatticeSearch] = WeakKeyDictionary()
@@ -251,16 +230,16 @@ class Search:
         self.n_checked, self.n_checked_parts = 0, 0
 
     def run(self, progress: Progress | None) -> LatticeSearch:
-        """Rule out nodes by their parts, then find the minimal ones among the rest."""
+        """Find the minimal nodes and the best of them."""
         report = progress if progress is not None else silent
-        candidates = self._candidates(report)
-        minimal = self._minimal(candidates, report)
+        minimal = self._lowest(report) if self.monotone else self._minimal(self._candidates(report), report)
         if not minimal:
             raise InfeasibleError(
                 "No combination of levels satisfies the requirements, not even all quasi-identifiers as *; "
                 "lower the requirements."
             )
-        best = min(minimal, key=lambda node: (minimal[node][0], node))
+        # Of combinations with the same loss the first is taken, whatever order of adding up its loss comes from.
+        best = min(minimal, key=lambda node: (round(minimal[node][0], DIGITS), node))
         return LatticeSearch(
             attributes=self.lattice.names,
             heights=self.lattice.heights,
@@ -274,78 +253,71 @@ class Search:
             monotone=self.monotone,
         )
 
+    def _lowest(self, report: Progress) -> dict[Node, tuple[float, int]]:
+        """Minimal nodes with their loss, where every node above one that satisfies the requirements does so too."""
+        border = Border([height + 1 for height in self.lattice.heights])
+
+        def holds(node: Node) -> bool:
+            report(0.1 + 0.8 * border.share_known, f"{border.n_tested:,} combinations of levels looked at")
+            self._count(node)
+            return self.lattice.every_group_holds(node)
+
+        holding = border.find(holds)
+        return {node: (self.lattice.loss_of_rows(node), 0) for node in lowest(holding)}
+
     def _candidates(self, report: Progress) -> Grid:
-        """The nodes of the whole lattice that no part on fewer attributes rules out, as a grid of levels."""
-        heights, q = self.lattice.heights, len(self.lattice.names)
-        alive: dict[tuple[int, ...], Grid] = {(): np.ones((), dtype=np.bool_)}
-        if not self.monotone and self.lattice.checks.minimum_rows <= 1:
-            return np.ones([height + 1 for height in heights], dtype=np.bool_)
-        done, total = 0, 2**q
-        for size in range(1, q + 1):
-            grids: dict[tuple[int, ...], Grid] = {}
-            for attributes in combinations(range(q), size):
-                grid = np.ones([heights[a] + 1 for a in attributes], dtype=np.bool_)
-                for axis in range(size):
-                    smaller = attributes[:axis] + attributes[axis + 1 :]
-                    grid &= np.expand_dims(alive[smaller], axis)
-                if size < q:
-                    self._keep_possible(attributes, grid)
-                grids[attributes] = grid
-                done += 1
-                report(0.1 + 0.4 * done / total, f"Combinations of {size} quasi-identifiers")
-            alive = grids
-        return alive[tuple(range(q))]
-
-    def _keep_possible(self, attributes: tuple[int, ...], grid: Grid) -> None:
-        """Clear those nodes of a subset's grid that rule out every node above them in the whole lattice."""
-        known: Grid = np.zeros_like(grid)
-        sets = _KnownSets(len(self.lattice.base.weight))
-        for node in _upwards(grid):
-            if known[node] or not grid[node]:
-                continue
-            groups = self.lattice.at(attributes, node, sets.below(node))
-            sets.keep(node, groups)
-            self.n_checked_parts += 1
-            if self._is_possible(groups):
-                known[tuple(slice(level, None) for level in node)] = True
-        grid &= known
-
-    def _is_possible(self, groups: FrequencySet) -> bool:
-        """A condition that a node satisfies if any node above it satisfies the requirements' consequences for it.
-
-        Where all requirements are monotone and nothing may be suppressed: that every group satisfies them. Else: that
-        no more rows are in groups that are too small for any requirement than may be suppressed.
+        """The nodes that may satisfy the requirements: no more rows than may be suppressed are in groups that are too
+        small for any of them.
         """
-        if self.monotone:
-            return bool(self.lattice.holding(groups).all())
-        sizes = groups.sizes
-        return int(sizes[sizes < self.lattice.checks.minimum_rows].sum()) <= self.limit
+        sizes = [height + 1 for height in self.lattice.heights]
+        if self.lattice.checks.minimum_rows <= 1:
+            return np.ones(sizes, dtype=np.bool_)
+        border = Border(sizes)
+
+        def possible(node: Node) -> bool:
+            report(0.1 + 0.4 * border.share_known, f"{border.n_tested:,} combinations of levels looked at")
+            self._count(node)
+            return self.lattice.rows_in_small_groups(node) <= self.limit
+
+        return border.find(possible)
+
+    def _count(self, node: Node) -> None:
+        """Count a node among those that were looked at."""
+        tops = zip(node, self.lattice.heights, strict=True)
+        if any(level == height > 0 for level, height in tops):
+            self.n_checked_parts += 1
+        else:
+            self.n_checked += 1
 
     def _minimal(self, candidates: Grid, report: Progress) -> dict[Node, tuple[float, int]]:
         """Minimal nodes with their loss and suppressed rows."""
-        everything = range(len(self.lattice.names))
         passing: dict[Node, tuple[float, int]] = {}
         covered: Grid = np.zeros_like(candidates)
-        sets = _KnownSets(len(self.lattice.base.weight))
-        total, done = int(candidates.sum()), 0
-        for node in _upwards(candidates):
-            if not candidates[node]:
-                continue
-            done += 1
+        total = int(candidates.sum())
+        for done, node in enumerate(upwards(candidates)):
             if covered[node]:
                 continue
             report(0.5 + 0.4 * done / total, f"{done:,} of {total:,} combinations of levels")
-            groups = self.lattice.at(everything, node, sets.below(node))
-            sets.keep(node, groups)
-            self.n_checked += 1
-            kept = self.kept(groups)
-            sizes = groups.sizes
-            suppressed = int(sizes[~kept].sum())
-            if suppressed > self.limit:
-                continue
-            covered[tuple(slice(level, None) for level in node)] = True
-            passing[node] = (self.loss(node, groups, kept), suppressed)
+            self._count(node)
+            outcome = self._outcome(node)
+            if outcome is not None:
+                covered[tuple(slice(level, None) for level in node)] = True
+                passing[node] = outcome
         return passing
+
+    def _outcome(self, node: Node) -> tuple[float, int] | None:
+        """Loss and suppressed rows of a node; None where more rows would be suppressed than may be."""
+        failing = self.lattice.failing_entries(node)
+        suppressed = self.lattice.rows_of(failing)
+        if suppressed > self.limit:
+            return None
+        if suppressed == 0 or self.lattice.hold_together(failing):
+            return self.lattice.loss_where(node, failing), suppressed
+        # The suppressed rows are no class that may be published, so further groups join them.
+        groups = self.lattice.at(node)
+        kept = self.kept(groups)
+        suppressed = int(groups.sizes[~kept].sum())
+        return (self.loss(node, groups, kept), suppressed) if suppressed <= self.limit else None
 
     def kept(self, groups: FrequencySet) -> Grid:
         """Which groups are published as they are, bool (n_groups,); the others are suppressed and become one class.
@@ -364,61 +336,18 @@ class Search:
 
     def loss(self, node: Node, groups: FrequencySet, kept: Grid) -> float:
         """Mean loss of a cell where the groups that are not kept are suppressed."""
-        everything = range(len(self.lattice.names))
         sizes = groups.sizes
-        losses = self.lattice.losses(everything, node, groups)
+        losses = self.lattice.losses(node, groups)
         top = sum(float(len(levels.domain) > 1) for levels in self.lattice.levels)
         total = float(sizes[kept] @ losses[kept]) + float(sizes[~kept].sum()) * top
         return total / (self.lattice.n_rows * len(self.lattice.names))
-
-
-def _upwards(grid: Grid) -> Iterator[Node]:
-    """All nodes of a grid, each after all nodes below it."""
-    nodes = product(*(range(size) for size in grid.shape))
-    return iter(sorted(nodes, key=sum))
-
-
-class _KnownSets:
-    """The frequency sets of nodes that were looked at, as long as a node directly above may be rolled up from them.
-
-    Sets that are not much smaller than the table's own are not kept: rolling up the table's set costs about as much.
-    """
-
-    def __init__(self, n_entries: int) -> None:
-        self.largest = n_entries // 4
-        self.total = 0
-        self.now: dict[Node, FrequencySet] = {}
-        self.before: dict[Node, FrequencySet] = {}
-
-    def keep(self, node: Node, groups: FrequencySet) -> None:
-        """Remember a node's set; nodes come by ascending sum of their levels."""
-        self._step_to(sum(node))
-        if len(groups.weight) <= self.largest:
-            self.now[node] = groups
-
-    def below(self, node: Node) -> FrequencySet | None:
-        """The smallest known set of a node directly below."""
-        self._step_to(sum(node))
-        axes = [axis for axis, level in enumerate(node) if level]
-        known = [self.before.get((*node[:axis], node[axis] - 1, *node[axis + 1 :])) for axis in axes]
-        return min(
-            (groups for groups in known if groups is not None), key=lambda groups: len(groups.weight), default=None
-        )
-
-    def _step_to(self, total: int) -> None:
-        if total > self.total:
-            self.before = self.now if total == self.total + 1 else {}
-            self.total, self.now = total, {}
 
 
 def _groups_of_rows(
     data: Microdata, lattice: Lattice, node: Node, groups: FrequencySet, kept: Grid
 ) -> npt.NDArray[np.int32]:
     """Group of every row; the suppressed rows are the last group."""
-    everything = range(len(lattice.names))
     codes = np.column_stack([data.codes[name] for name in lattice.names])
-    index = np.searchsorted(
-        lattice.keys(groups.group_codes, everything, node)[0], lattice.keys(codes, everything, node)[0]
-    )
+    index = np.searchsorted(lattice.keys(groups.group_codes, node)[0], lattice.keys(codes, node)[0])
     number = np.where(kept, np.cumsum(kept) - 1, int(kept.sum())).astype(np.int32)
     return number[index]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -11,7 +11,15 @@ import numpy.typing as npt
 
 from anoncore.base.errors import DataError
 from anoncore.kernels.arrays import Codes, Floats, Int64
-from anoncore.kernels.incognito import holding, roll_up
+from anoncore.kernels.incognito import (
+    LARGEST_KEY,
+    entry_groups,
+    every_group_holds,
+    groups_holding,
+    holding,
+    roll_up,
+    rows_in_small_groups,
+)
 from anoncore.requirements import CheckSet
 from anoncore.table.domain import Domain
 from anoncore.table.hierarchy import ROOT
@@ -21,8 +29,6 @@ from anoncore.table.tree import Tree
 Node = tuple[int, ...]
 MOST_NODES = 500_000
 """Nodes of the largest lattice that is searched."""
-LARGEST_KEY = 2**62
-"""Keys stay below this number, so that they never outgrow int64."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +36,8 @@ class Levels:
     """One attribute at each level of its hierarchy, from exact values (0) to a single group (the height).
 
     `node`, int32 (height + 1, domain size), is the tree node of each code at each level; `first` has the first code of
-    that node, which stands for it. `loss`, float of the same shape, is (values of the node - 1) / (domain size - 1).
+    that node, which stands for it, and `number` counts the nodes of a level from 0. There are `n_numbers` of them at
+    each level, int64 (height + 1,). `loss`, float of the same shape, is (values of the node - 1) / (domain size - 1).
     """
 
     domain: Domain
@@ -38,11 +45,13 @@ class Levels:
     node: Codes
     first: Codes
     loss: Floats
+    number: Codes
+    n_numbers: Int64
 
     @classmethod
     def of(cls, domain: Domain) -> Levels:
         """The levels of the attribute's hierarchy; without one, the exact value and `*`."""
-        tree = domain.tree if domain.tree is not None else _two_levels(domain)
+        tree = domain.tree if domain.tree is not None else two_levels(domain)
         node = np.empty((tree.height + 1, len(domain)), dtype=np.int32)
         # A code's node climbs to its parent as long as the parent is reached at or below the level.
         at = tree.leaf.copy()
@@ -55,7 +64,12 @@ class Levels:
                 at = np.where(climbs, above, at).astype(np.int32)
             node[level] = at
         loss = (tree.last - tree.first)[node] / max(len(domain) - 1, 1)
-        return cls(replace(domain, tree=tree), tree, node, np.ascontiguousarray(tree.first[node]), loss)
+        first = np.ascontiguousarray(tree.first[node])
+        number = np.empty_like(first)
+        for level, codes in enumerate(first):
+            number[level] = np.unique(codes, return_inverse=True)[1].reshape(-1)
+        n_numbers = number.max(axis=1).astype(np.int64) + 1
+        return cls(replace(domain, tree=tree), tree, node, first, loss, number, n_numbers)
 
     @property
     def height(self) -> int:
@@ -63,7 +77,7 @@ class Levels:
         return len(self.node) - 1
 
 
-def _two_levels(domain: Domain) -> Tree:
+def two_levels(domain: Domain) -> Tree:
     """The hierarchy of an attribute that has none: single values, and `*` above all of them."""
     size = len(domain)
     if size == 1:
@@ -112,14 +126,31 @@ class FrequencySet:
         return self.codes[self.starts[:-1]]
 
 
-def require_searchable(data: Microdata) -> int:
-    """Number of nodes of the table's lattice. Raises DataError for more than 500,000."""
+@dataclass(frozen=True, eq=False)
+class _Entries:
+    """The entries of the table, by ascending number of their combination of sensitive values.
+
+    `codes`, int32 (n_attributes, n_entries), has a row per attribute; `sensitive` and `weight` as in `FrequencySet`.
+    """
+
+    codes: Codes
+    sensitive: Codes
+    weight: Int64
+
+    @classmethod
+    def of(cls, base: FrequencySet) -> _Entries:
+        order = np.argsort(base.sensitive, kind="stable")
+        return cls(np.ascontiguousarray(base.codes[order].T), base.sensitive[order], base.weight[order])
+
+
+def require_searchable(data: Microdata, most_nodes: int = MOST_NODES) -> int:
+    """Number of nodes of the table's lattice. Raises DataError for more than `most_nodes`."""
     trees = [data.domain[name].tree for name in data.quasi_identifiers]
     n_nodes = prod(2 if tree is None else tree.height + 1 for tree in trees)
-    if n_nodes > MOST_NODES:
+    if n_nodes > most_nodes:
         raise DataError(
             f"The hierarchies of {len(trees)} quasi-identifiers make {n_nodes:,} combinations of levels, more than "
-            f"{MOST_NODES:,}; tag fewer quasi-identifiers or give them lower hierarchies."
+            f"{most_nodes:,}; tag fewer quasi-identifiers or give them lower hierarchies."
         )
     return n_nodes
 
@@ -127,11 +158,11 @@ def require_searchable(data: Microdata) -> int:
 class Lattice:
     """The nodes over a table's quasi-identifiers, and the groups at each of them."""
 
-    def __init__(self, data: Microdata, checks: CheckSet) -> None:
+    def __init__(self, data: Microdata, checks: CheckSet, most_nodes: int = MOST_NODES) -> None:
         self.names = data.quasi_identifiers
         self.levels = tuple(Levels.of(data.domain[name]) for name in self.names)
         self.heights: Node = tuple(levels.height for levels in self.levels)
-        self.n_nodes = require_searchable(data)
+        self.n_nodes = require_searchable(data, most_nodes)
         self.checks = checks.kernel
         self.n_rows = data.n_rows
         sensitive = np.zeros((data.n_rows, 0), dtype=np.int32)
@@ -148,20 +179,74 @@ class Lattice:
             np.ones(data.n_rows, dtype=np.int64),
             np.zeros(0, dtype=np.int64),
         )
-        self.base = self._rolled_up(rows, range(len(self.names)), (0,) * len(self.names))
+        self.base = self._rolled_up(rows, (0,) * len(self.names))
+        self._entries = _Entries.of(self.base)
+        self._number = np.concatenate([levels.number.ravel() for levels in self.levels])
+        self._number_start = np.cumsum([0, *(levels.number.size for levels in self.levels)])[:-1]
 
-    def at(self, attributes: Sequence[int], node: Node, below: FrequencySet | None = None) -> FrequencySet:
-        """The groups of a node over some attributes, rolled up from the groups of a node `below` it."""
-        if below is None:
-            below = replace(self.base, codes=self.base.codes[:, list(attributes)])
-        return self._rolled_up(below, attributes, node)
+    def every_group_holds(self, node: Node) -> bool:
+        """Whether every group of a node over all attributes satisfies every requirement."""
+        entries = self._entries
+        return bool(
+            every_group_holds(
+                self.checks, self.combinations, self.person, *self._groups(node), entries.sensitive, entries.weight
+            )
+        )
 
-    def keys(self, codes: Codes, attributes: Sequence[int], node: Node) -> tuple[Int64, Codes]:
+    def failing_entries(self, node: Node) -> npt.NDArray[np.bool_]:
+        """The entries in groups of a node over all attributes that break a requirement, bool (n_entries,)."""
+        group, n_groups = self._groups(node)
+        entries = self._entries
+        holds = groups_holding(
+            self.checks, self.combinations, self.person, group, n_groups, entries.sensitive, entries.weight
+        )
+        failing: npt.NDArray[np.bool_] = ~holds[group]
+        return failing
+
+    def rows_of(self, entries: npt.NDArray[np.bool_]) -> int:
+        """Number of rows of the chosen entries."""
+        return int(self._entries.weight[entries].sum())
+
+    def hold_together(self, chosen: npt.NDArray[np.bool_]) -> bool:
+        """Whether the chosen entries satisfy every requirement as one group."""
+        entries = self._entries
+        starts = np.array([0, int(chosen.sum())])
+        sensitive, weight = entries.sensitive[chosen], entries.weight[chosen]
+        return bool(holding(self.checks, self.combinations, self.person, sensitive, weight, starts)[0])
+
+    def loss_where(self, node: Node, suppressed: npt.NDArray[np.bool_]) -> float:
+        """Mean loss of a cell where the chosen entries are suppressed and all others published at a node's levels."""
+        entries = self._entries
+        codes, weight = entries.codes[:, suppressed], entries.weight[suppressed]
+        more = 0.0
+        for levels, level, own in zip(self.levels, node, codes, strict=True):
+            more += float(weight @ (float(len(levels.domain) > 1) - levels.loss[level][own]))
+        return self.loss_of_rows(node) + more / (self.n_rows * len(self.names))
+
+    def rows_in_small_groups(self, node: Node) -> int:
+        """Rows in groups of a node over all attributes that are too small for any requirement."""
+        return int(rows_in_small_groups(*self._groups(node), self._entries.weight, self.checks.minimum_rows))
+
+    def _groups(self, node: Node) -> tuple[Codes, int]:
+        """The group of each of `_entries` at a node, and how many groups there are."""
+        n_numbers = np.array([levels.n_numbers[level] for levels, level in zip(self.levels, node, strict=True)])
+        # All values of an attribute at its top level are one, which tells nothing apart.
+        columns = np.flatnonzero(n_numbers > 1)
+        sizes = np.array([levels.number.shape[1] for levels in self.levels])
+        start = self._number_start + np.array(node) * sizes
+        group, n_groups = entry_groups(self._entries.codes, columns, self._number, start[columns], n_numbers[columns])
+        return group, int(n_groups)
+
+    def at(self, node: Node) -> FrequencySet:
+        """The groups of a node, by ascending generalized codes."""
+        return self._rolled_up(self.base, node)
+
+    def keys(self, codes: Codes, node: Node) -> tuple[Int64, Codes]:
         """A number per entry, the same where the generalized codes are, and these codes."""
         coarse = np.empty_like(codes)
         key, capacity = np.zeros(len(codes), dtype=np.int64), 1
-        for column, (attribute, level) in enumerate(zip(attributes, node, strict=True)):
-            first = self.levels[attribute].first[level]
+        for column, (levels, level) in enumerate(zip(self.levels, node, strict=True)):
+            first = levels.first[level]
             coarse[:, column] = first[codes[:, column]]
             if capacity * len(first) >= LARGEST_KEY:
                 unique, key = np.unique(key, return_inverse=True)
@@ -172,8 +257,8 @@ class Lattice:
             key = np.unique(key, return_inverse=True)[1]
         return key, coarse
 
-    def _rolled_up(self, below: FrequencySet, attributes: Sequence[int], node: Node) -> FrequencySet:
-        key, codes = self.keys(below.codes, attributes, node)
+    def _rolled_up(self, below: FrequencySet, node: Node) -> FrequencySet:
+        key, codes = self.keys(below.codes, node)
         key = key * len(self.combinations) + below.sensitive
         order = np.argsort(key, kind="stable")
         return FrequencySet(*roll_up(order, key, codes, below.sensitive, below.weight, len(self.combinations)))
@@ -192,12 +277,26 @@ class Lattice:
         holds = holding(self.checks, self.combinations, self.person, sensitive, weight, starts)
         return bool(holds[0])
 
-    def losses(self, attributes: Sequence[int], node: Node, groups: FrequencySet) -> Floats:
+    def loss_of_rows(self, node: Node) -> float:
+        """Mean loss of a cell where every row is published at the levels of a node over all attributes."""
+        total = sum(loss[level] for loss, level in zip(self._mean_losses, node, strict=True))
+        return float(total) / len(self.names)
+
+    @cached_property
+    def _mean_losses(self) -> tuple[Floats, ...]:
+        """Of every attribute the mean loss of a cell at each level."""
+        rows = [
+            np.bincount(self.base.codes[:, a], weights=self.base.weight, minlength=len(levels.domain))
+            for a, levels in enumerate(self.levels)
+        ]
+        return tuple(levels.loss @ own / self.n_rows for levels, own in zip(self.levels, rows, strict=True))
+
+    def losses(self, node: Node, groups: FrequencySet) -> Floats:
         """Sum over the attributes of the loss of a cell of each group, float (n_groups,)."""
         total = np.zeros(len(groups.starts) - 1)
         codes = groups.group_codes
-        for column, (attribute, level) in enumerate(zip(attributes, node, strict=True)):
-            total += self.levels[attribute].loss[level][codes[:, column]]
+        for column, (levels, level) in enumerate(zip(self.levels, node, strict=True)):
+            total += levels.loss[level][codes[:, column]]
         return total
 
 

@@ -1,12 +1,12 @@
 """The lattice of levels as a map: which combinations of levels are anonymous, what each loses, and which to look at.
 
-It is made of what a search of the lattice found, whatever its order: the combinations that satisfy the requirements
-with none below them that does, and the one that was chosen.
+It is made of what a search of the lattice found: for Incognito the combinations that satisfy the requirements with none
+below them that does, for optimal recoding what became of every combination, and for both the one that was chosen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from anoncore.algorithms.full_domain.incognito import Search, incognito_of, search_behind
 from anoncore.algorithms.full_domain.lattice import Levels, Node
+from anoncore.algorithms.full_domain.optimal_recoding import Course, OptimalRecoding, Optimum, optimum_behind
 from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.release.release import Release
@@ -24,42 +25,36 @@ from anoncore.table.microdata import Microdata
 MOST_NODES = 160
 MOST_MINIMAL = 24
 """Minimal nodes that are drawn of a lattice that is not drawn whole, those with the least loss."""
+MOST_SHOWN = 60
+"""Nodes that are drawn of those at which the promise holds, and of those at which it fails, in a search by bounds."""
 
 
 @dataclass(frozen=True, eq=False)
-class LatticeMap:
+class Nodes:
     """All nodes of a lattice; arrays over them have an axis per attribute, of its number of levels.
 
-    `anonymous` bool: some minimal node is the node or lies below it. `loss` float: the mean loss of a cell where every
-    row is published at the node's levels. `minimal` are the nodes that satisfy the requirements and have none below
-    them that does; `chosen` is the published one. `is_certain` says that every node above an anonymous one is anonymous
-    itself, as it is where all requirements are monotone and no row may be suppressed.
+    `loss` float: the mean loss of a cell where every row is published at the node's levels. `chosen` is the published
+    node.
     """
 
     names: tuple[str, ...]
-    anonymous: Bools
     loss: Floats
-    minimal: tuple[Node, ...]
     chosen: Node
-    is_certain: bool
 
     @property
     def heights(self) -> Node:
         """The top level of each attribute."""
-        return tuple(size - 1 for size in self.anonymous.shape)
+        return tuple(size - 1 for size in self.loss.shape)
 
     @cached_property
     def height(self) -> Int64:
         """The height of every node: the sum of its levels."""
-        return np.indices(self.anonymous.shape).sum(axis=0)
+        return np.indices(self.loss.shape).sum(axis=0)
 
-    def counts(self) -> tuple[Int64, Int64]:
-        """Nodes of each height, and the anonymous ones among them, int64 (largest height + 1,) each."""
-        heights, top = self.height.ravel(), sum(self.heights)
-        return (
-            np.bincount(heights, minlength=top + 1),
-            np.bincount(heights[self.anonymous.ravel()], minlength=top + 1),
-        )
+    @cached_property
+    def per_height(self) -> Int64:
+        """Nodes of each height, int64 (largest height + 1,)."""
+        return np.bincount(self.height.ravel(), minlength=sum(self.heights) + 1)
 
     def above(self, node: Node) -> list[Node]:
         """The direct generalizations: one attribute a level higher."""
@@ -76,14 +71,18 @@ class LatticeMap:
     def excerpt(self, most: int = MOST_NODES) -> list[Node]:
         """The nodes to draw, by height and then by loss: all of a small lattice, else what lies around the border.
 
-        First the chosen node with its neighbours, the bottom and the top, then the minimal nodes by loss, each with the
-        nodes directly below it, which fail; what is left of the room is filled from the chosen node outwards.
+        First the chosen node with its neighbours, the bottom and the top, then what the search says is worth a look;
+        what is left of the room is filled from the chosen node outwards.
         """
-        if self.anonymous.size <= most:
-            kept: set[Node] = set(product(*(range(size) for size in self.anonymous.shape)))
+        if self.loss.size <= most:
+            kept: set[Node] = set(product(*(range(size) for size in self.loss.shape)))
         else:
             kept = self._around(most)
         return sorted(kept, key=lambda node: (sum(node), float(self.loss[node]), node))
+
+    def _worth_a_look(self) -> Iterator[Node]:
+        """The nodes that are drawn of a lattice that is not drawn whole, the most telling ones first."""
+        return iter(())
 
     def _around(self, most: int) -> set[Node]:
         kept: dict[Node, None] = {}
@@ -95,8 +94,7 @@ class LatticeMap:
 
         keep([self.chosen, tuple(0 for _ in self.names), self.heights])
         keep([*self.below(self.chosen), *self.above(self.chosen)])
-        for node in sorted(self.minimal, key=lambda one: (float(self.loss[one]), one))[:MOST_MINIMAL]:
-            keep([node, *self.below(node)])
+        keep(self._worth_a_look())
         ring = [self.chosen]
         seen = {self.chosen}
         while ring and len(kept) < most:
@@ -105,6 +103,52 @@ class LatticeMap:
             seen.update(ring)
             keep(ring)
         return set(kept)
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeMap(Nodes):
+    """The nodes by whether they are anonymous, from the minimal ones that a search found.
+
+    `anonymous` bool: some minimal node is the node or lies below it. `minimal` are the nodes that satisfy the
+    requirements and have none below them that does. `is_certain` says that every node above an anonymous one is
+    anonymous itself, as it is where all requirements are monotone and no row may be suppressed.
+    """
+
+    anonymous: Bools
+    minimal: tuple[Node, ...]
+    is_certain: bool
+
+    def counts(self) -> tuple[Int64, Int64]:
+        """Nodes of each height, and the anonymous ones among them, int64 (largest height + 1,) each."""
+        heights = self.height.ravel()[self.anonymous.ravel()]
+        return self.per_height, np.bincount(heights, minlength=len(self.per_height))
+
+    def _worth_a_look(self) -> Iterator[Node]:
+        """The minimal nodes by loss, each with the nodes directly below it, which fail."""
+        for node in sorted(self.minimal, key=lambda one: (float(self.loss[one]), one))[:MOST_MINIMAL]:
+            yield from (node, *self.below(node))
+
+
+@dataclass(frozen=True, eq=False)
+class SearchMap(Nodes):
+    """The nodes by what became of them in the search for the optimum.
+
+    `loss`, without suppression, is the lower bound by which nodes were looked at. `optimum` is what the search found,
+    `optimum.course` what became of every node.
+    """
+
+    optimum: Optimum
+
+    def count(self, course: Course) -> int:
+        """How many nodes this became of."""
+        return int((self.optimum.course == course).sum())
+
+    def _worth_a_look(self) -> Iterator[Node]:
+        """The nodes that were looked at: those at which the promise holds first, both by ascending loss."""
+        for course in (Course.POSSIBLE, Course.FAILED):
+            found = np.argwhere(self.optimum.course == course)
+            order = np.argsort(self.loss[tuple(found.T)], kind="stable")[:MOST_SHOWN]
+            yield from (tuple(node) for node in found[order].tolist())
 
 
 @dataclass(frozen=True)
@@ -127,36 +171,46 @@ class NodeFacts:
 
 
 def lattice_map(release: Release, progress: Progress | None = None) -> LatticeMap:
-    """The lattice that Incognito searched for a release.
-
-    Raises ReleaseError where the release was not made by Incognito.
-    """
+    """The lattice that Incognito searched for a release. Raises ReleaseError where it did not make the release."""
     found = search_behind(release, progress if progress is not None else silent)
     return map_of(release.data, found.minimal, found.levels, found.monotone)
 
 
+def search_map(release: Release, progress: Progress | None = None) -> SearchMap:
+    """The lattice in which optimal recoding searched; raises ReleaseError where it did not make the release."""
+    found = optimum_behind(release, progress if progress is not None else silent)
+    return SearchMap(found.attributes, _losses(release.data), found.levels, found)
+
+
 def map_of(data: Microdata, minimal: tuple[Node, ...], chosen: Node, is_certain: bool) -> LatticeMap:
     """The map of a table's lattice, from the minimal nodes and the chosen one that a search found."""
-    names = data.quasi_identifiers
-    levels = [Levels.of(data.domain[name]) for name in names]
-    loss: Floats = np.zeros(())
-    for one, name in zip(levels, names, strict=True):
-        share = np.bincount(data.codes[name], minlength=len(one.domain)) / data.n_rows
-        loss = np.add.outer(loss, one.loss @ share / len(names))
+    loss = _losses(data)
     anonymous: npt.NDArray[np.bool_] = np.zeros(loss.shape, dtype=np.bool_)
     for node in minimal:
         anonymous[tuple(slice(level, None) for level in node)] = True
-    return LatticeMap(names, anonymous, loss, minimal, chosen, is_certain)
+    return LatticeMap(data.quasi_identifiers, loss, chosen, anonymous, minimal, is_certain)
+
+
+def _losses(data: Microdata) -> Floats:
+    """The mean loss of a cell at every node, where no row is suppressed."""
+    loss: Floats = np.zeros(())
+    names = data.quasi_identifiers
+    for name in names:
+        levels = Levels.of(data.domain[name])
+        share = np.bincount(data.codes[name], minlength=len(levels.domain)) / data.n_rows
+        loss = np.add.outer(loss, levels.loss @ share / len(names))
+    return loss
 
 
 def node_facts(release: Release, node: Node) -> NodeFacts:
-    """What the table of a release of Incognito looks like at a node.
+    """What the table of a release looks like at a node.
 
-    Raises ReleaseError where the release was not made by Incognito.
+    Raises ReleaseError where the release was made neither by Incognito nor by optimal recoding.
     """
-    search = Search(incognito_of(release), release.data)
+    model = release.algorithm
+    search = Search(model.incognito if isinstance(model, OptimalRecoding) else incognito_of(release), release.data)
     lattice = search.lattice
-    groups = lattice.at(range(len(lattice.names)), node)
+    groups = lattice.at(node)
     kept, sizes = search.kept(groups), groups.sizes
     suppressed = int(sizes[~kept].sum())
     anonymous = suppressed <= search.limit

@@ -13,6 +13,7 @@ from pydantic import Field
 from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
 from anoncore.algorithms.full_domain.lattice import Levels
 from anoncore.algorithms.full_domain.refused_levels import refused_groups
+from anoncore.algorithms.refinement import refined, within
 from anoncore.base.errors import ReleaseError
 from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Codes, Floats, Int64
@@ -42,6 +43,8 @@ class LocalRecoding(Algorithm):
     A lattice of more than `most_nodes` nodes is searched along one path from exact to coarsest. The attribute that goes
     up a level next is the one by which most rows get a class per added loss or, where no row gets one, the one that
     adds least loss.
+
+    With `refine`, rows move between the finished classes while the information loss falls, as they do for `Mondrian`.
 
     Notes
     -----
@@ -87,7 +90,8 @@ class LocalRecoding(Algorithm):
         "Local recoding makes a class at the first combination of levels where it satisfies the requirements, so "
         "readers know of every finer group of its people that it broke one. With l-diversity, t-closeness or "
         "variance diversity that tells about the sensitive values; with k-anonymity alone it is a matter of "
-        "sizes, which everybody can count.",
+        "sizes, which everybody can count. With `refine` no finer group is known to have been refused, but readers "
+        "know that no row could move to another class with less loss.",
     )
 
     requirements: Requirements = (KAnonymity(k=5),)
@@ -100,13 +104,22 @@ class LocalRecoding(Algorithm):
             description="Try all combinations of levels up to this many; beyond, follow one path through them.",
         ),
     ] = 20_000
+    refine: Annotated[
+        bool,
+        Field(title="Refine", description="Afterwards move rows between classes, as long as less is lost by it."),
+    ] = False
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
         """The requirements."""
         return self.requirements
 
-    def refusals(self, release: Release) -> Refusals:
-        """The groups that did not become classes. Raises ReleaseError where the lattice was not tried as a whole."""
+    def refusals(self, release: Release) -> Refusals | None:
+        """The groups that did not become classes; None of refined classes, to which that no longer applies.
+
+        Raises ReleaseError where the lattice was not tried as a whole.
+        """
+        if self.refine:
+            return None
         search = _Search.of(self, release.data)
         if search.n_nodes > self.most_nodes:
             raise ReleaseError(
@@ -119,8 +132,11 @@ class LocalRecoding(Algorithm):
     def cell_knowledge(self, release: Release) -> CellKnowledge:
         """That no child of a cell could be a class, and that finer classes took all rows that fit them.
 
-        The class of the rows that were left over tells none of it.
+        The class of the rows that were left over tells none of it, and of refined classes only the first is known for
+        the node that is published.
         """
+        if self.refine:
+            return CellKnowledge(np.ones(release.partition.n_groups, dtype=np.bool_), is_lowest=True)
         search = _Search.of(self, release.data)
         is_whole = search.n_nodes <= self.most_nodes
         if is_whole:
@@ -137,7 +153,8 @@ class LocalRecoding(Algorithm):
             takes_all=True,
         )
 
-    def _release(self, data: Microdata, progress: Progress) -> Release:
+    def _release(self, data: Microdata, whole_progress: Progress) -> Release:
+        progress = within(whole_progress, 0.0, 0.5) if self.refine else whole_progress
         search = _Search.of(self, data)
         if search.n_nodes <= self.most_nodes:
             search.try_all(progress)
@@ -148,6 +165,8 @@ class LocalRecoding(Algorithm):
         left = len(search.left)
         search.join_rest()
         partition = Partition(np.unique(search.group, return_inverse=True)[1].astype(np.int32))
+        if self.refine:
+            partition = refined(data, partition, self.requirements, within(whole_progress, 0.5, 0.95))
         joined = f"{left:,} rows that were left over became one class, with others where the requirements ask for it."
         return generalized_release(self, data, partition, (how, joined) if left else (how,))
 

@@ -19,6 +19,7 @@ MOST_REFUSED = 2_000
 MOST_GROUPS = 20_000
 """Refused groups of LocalRecoding that are looked at, those that lie in the fewest classes first."""
 TIE = 1e-12
+"""Losses that differ by less count as equal: of such combinations optimal recoding publishes the one of lower bound."""
 MANY = "Of many refusals only some are used."
 REST = "What was refused of the rows that were joined at the end is not used."
 

@@ -24,6 +24,13 @@ class RothkoFields(Mondrian):
             ),
         ),
     ] = True
+    refine: Annotated[
+        bool,
+        Field(
+            title="Refine",
+            description="Always off: rows cannot move between classes that are not in memory at the same time.",
+        ),
+    ] = False
     memory_rows: Annotated[
         int,
         Field(ge=1, title="Rows in memory", description="Parts of at most so many rows are finished in memory."),
@@ -50,3 +57,10 @@ class RothkoFields(Mondrian):
         if not strict:
             raise ValueError("strict stays on: counts and samples cannot tell rows of a shared median apart.")
         return strict
+
+    @field_validator("refine")
+    @classmethod
+    def _stays_unrefined(cls, refine: bool) -> bool:
+        if refine:
+            raise ValueError("refine stays off: classes that are not in memory at the same time cannot exchange rows.")
+        return refine

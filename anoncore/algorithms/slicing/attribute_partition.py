@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from anoncore.base.errors import DataError
+from anoncore.base.shared_work import shared
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Floats
 from anoncore.release.overlap import links
@@ -40,6 +41,11 @@ def partition_attributes(
     columns is bucketization. Raises DataError where the table has too few attributes, or not one sensitive attribute
     for a column of given size. Source: Li et al., slicing, section 4.1.
     """
+    key = ("columns for slicing", columns, sensitive_column_size, intervals)
+    return shared(data, key, lambda: _partition(data, columns, sensitive_column_size, intervals))
+
+
+def _partition(data: Microdata, columns: int, sensitive_column_size: int | None, intervals: int) -> AttributePartition:
     names = list(data.attributes)
     phi = association(data, intervals)
     if sensitive_column_size is None:

@@ -26,6 +26,7 @@ from anoncore.attacks.disclosure import attribute_disclosure
 from anoncore.attacks.posterior import signature_posterior
 from anoncore.base.errors import AnonymizationError, DataError, InfeasibleError
 from anoncore.base.progress import Progress
+from anoncore.base.shared_work import shared
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.privacy.guarantees import PersonalGuarantee
 from anoncore.release.openness import Minimality, Openness
@@ -156,10 +157,9 @@ class Slicing(Algorithm):
         self.require_countable(data)
         data.require_quasi_identifiers()
         columns = self.resolve_columns(data)
-        classes = column_classes(data, columns, self.column_requirements)
-        one_bucket = Partition(np.zeros(data.n_rows, dtype=np.int32))
-        whole = sliced_release(data, one_bucket, columns, self, classes)
-        reached = achieved_diversity(whole, _sensitive(data), self.diversity)
+        # What one bucket reaches is the same for every l, so runs with several levels share it.
+        key = ("one bucket", columns, repr(self.column_requirements), self.diversity)
+        reached = shared(data, key, lambda: self._reached_by_one_bucket(data, columns))
         if reaches(reached, self.l, ACCUMULATED):
             return
         nearest = int(reached * 100 + 1e-6) / 100
@@ -179,6 +179,13 @@ class Slicing(Algorithm):
             nearest=nearest if worth else None,
             instead=offer.changes,
         )
+
+    def _reached_by_one_bucket(self, data: Microdata, columns: tuple[tuple[str, ...], ...]) -> float:
+        """The l that everybody has with all rows in one bucket, the largest that these columns can keep."""
+        classes = column_classes(data, columns, self.column_requirements)
+        one_bucket = Partition(np.zeros(data.n_rows, dtype=np.int32))
+        whole = sliced_release(data, one_bucket, columns, self, classes)
+        return achieved_diversity(whole, _sensitive(data), self.diversity)
 
     def resolve_columns(self, data: Microdata) -> tuple[tuple[str, ...], ...]:
         """The columns into which the attributes of a table are put.

@@ -120,7 +120,7 @@ def given_fragments(
 
 
 def fragments_by_data(information: pd.DataFrame, common: str, known: Sequence[str]) -> int:
-    """A number of fragments from 2 to 8: one more as long as that raises the mean of V - W' by 5 % of its size.
+    """A number of fragments from 2 to 8: one more as long as that raises the mean of V - W' by 5% of its size.
 
     W' leaves out the information of an attribute with itself, because that would always speak for few, large fragments.
     """

@@ -14,6 +14,7 @@ from anoncore.attacks.foreground.result import ForegroundKnowledge
 from anoncore.attacks.foreground.sets import SetLeak, Signatures, levels
 from anoncore.attacks.foreground.solver import Solver
 from anoncore.attacks.rows_counted import rows_counted
+from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
 from anoncore.base.number import ONE_PARTITION, Number
 from anoncore.base.score import Score
@@ -88,6 +89,7 @@ FOREGROUND_RANGE = replace(
 )
 
 
+@checked
 def foreground_knowledge(
     release: Release,
     attribute: str,

@@ -10,8 +10,10 @@ import pandas as pd
 
 from anoncore.attacks.foreground.sets import SetLeak, signatures_of
 from anoncore.attacks.foreground.worlds import group_probabilities
+from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import ParameterError
 from anoncore.base.score import Score
+from anoncore.base.showing import Result
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
@@ -19,7 +21,7 @@ from anoncore.release.release import Release
 
 
 @dataclass(frozen=True, eq=False)
-class GroupView:
+class GroupView(Result):
     """One group under the attack with one attribute set and one sensitive value x.
 
     Attributes
@@ -76,8 +78,9 @@ class GroupView:
     without_attack: float
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
-class ForegroundKnowledge:
+class ForegroundKnowledge(Result):
     """What the foreground-knowledge attack found in one release.
 
     The baseline of every score is what an adversary has who takes every possible world for equally likely.
@@ -209,6 +212,8 @@ class ForegroundKnowledge:
         DataFrame
             The attributes' texts, `rows`, `value`, `learned` and `true` p(s:x), and `relative_error`.
         """
+        if not 0 <= place < len(self.sets):
+            raise ParameterError(f"There is no attribute set {place}; there are {len(self.sets)}, counted from 0.")
         leak = self.sets[place]
         domains = [release.data.domain[name] for name in leak.attributes]
         m, n_values = leak.learned.shape

@@ -16,6 +16,8 @@ from anoncore.attacks.foreground.attack import check_adversary, minimum_signatur
 from anoncore.attacks.foreground.mining import Target, Unreliable, attack_sets
 from anoncore.attacks.foreground.sets import Signatures, levels, signatures_of
 from anoncore.attacks.foreground.solver import FULL, Precision, Solver
+from anoncore.base.arguments import checked
+from anoncore.base.errors import ParameterError
 from anoncore.base.estimate import Estimate
 from anoncore.kernels.arrays import Bools, Codes, Floats
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
@@ -25,7 +27,7 @@ from anoncore.table.microdata import Microdata
 
 QUICK_ROWS = 3_200_000
 """Rows in small groups that are attacked in some tenths of a second, over all attribute sets."""
-HEAVY_GROUPS = 150.0
+HEAVY_GROUPS = 1_500.0
 """People of their group with their value, times people of their group, at which a row takes twice as long."""
 SIZES = tuple(sorted(size * 2**power for power in range(12) for size in (24, 32)))
 """Numbers of attribute sets that are drawn, so that releases of one table share their samples. From fewer than that one
@@ -44,7 +46,7 @@ ROUGHLY = Precision(tolerance=1e-4, most_steps=100)
 """Shares of which four decimals stand: beliefs above 1 / r seldom need more."""
 ROUGHER = Precision(tolerance=1e-3, most_steps=50)
 """The same where groups are large, and every step takes long."""
-HEAVY = 1.5
+HEAVY = 1.2
 """Cost of a release with large groups, as a multiple of one with small groups."""
 SMALLEST_MARGIN = 0.002
 """A share of the people so small that a few sets may hold it which no sample shows."""
@@ -90,6 +92,7 @@ class ForegroundEstimate(Estimate):
     n_all: int
 
 
+@checked
 def foreground_knowledge_estimate(
     release: Release,
     attribute: str,
@@ -179,6 +182,8 @@ def foreground_knowledge_estimate(
     names = tuple(name for name in release.data.require_quasi_identifiers() if name != attribute)
     target = Target.of(release, attribute, unreliable)
     guess = target.figures(*target.random_worlds(), r)[0]
+    if seed < 0:
+        raise ParameterError(f"The seed must be at least 0, not {seed}.")
     listed = _list_of(release.data, names, minimum_signature_rows(epsilon, sigma), max_size, seed)
     cost = _cost(target)
     is_whole = listed.n_all * cost <= QUICK_ROWS or target.n_needing == 0

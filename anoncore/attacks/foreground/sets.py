@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
+from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.foreground_cases import refine
 from anoncore.table.domain import Domain
@@ -52,7 +53,7 @@ class Signatures:
 
 
 @dataclass(frozen=True, eq=False)
-class SetLeak:
+class SetLeak(Result):
     """What one attribute set gives away on its own.
 
     Attributes

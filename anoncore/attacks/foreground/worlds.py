@@ -10,7 +10,9 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
+from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.foreground_groups import person_probabilities
 
@@ -19,7 +21,7 @@ MOST_WORLDS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class PossibleWorlds:
+class PossibleWorlds(Result):
     """Every way in which n of the N people of a group may have the sensitive value x.
 
     Attributes
@@ -47,6 +49,7 @@ class PossibleWorlds:
     probability: Floats
 
 
+@checked
 def group_probabilities(f: Sequence[float] | Floats, n: int) -> Floats:
     """The probability p(t:x) that each person of a group has the value x, when n of them are known to have it.
 
@@ -86,6 +89,7 @@ def group_probabilities(f: Sequence[float] | Floats, n: int) -> Floats:
     return probability
 
 
+@checked
 def possible_worlds(f: Sequence[float] | Floats, n: int) -> PossibleWorlds:
     """All worlds of a group in which n of N people have the value x, with their weights.
 

@@ -11,6 +11,7 @@ from typing import Literal, Self
 
 from pydantic import ValidationError, model_validator
 
+from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import DataError
 from anoncore.base.texts import listing, quoted
 from anoncore.publishing.certification.digests import table_hash
@@ -37,6 +38,7 @@ NO_SEED = "the method makes no random choices"
 ALIKE = "the files write different values or groups alike"
 
 
+@checked_methods
 class Certificate(Entry):
     """What a release is and what holds of it. All of it can be seen in the files, except the keyed hash of the input.
 
@@ -204,6 +206,7 @@ class Certificate(Entry):
         return json.dumps(self.model_dump(exclude=unused), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
+@checked
 def new_key() -> str:
     """A fresh random key for the hash of the original table.
 
@@ -221,6 +224,7 @@ def new_key() -> str:
     return secrets.token_hex(32)
 
 
+@checked
 def input_hash(data: Microdata, key: str) -> str:
     """The keyed hash of a table's content without its identifiers, whatever the order of its rows.
 
@@ -247,5 +251,5 @@ def input_hash(data: Microdata, key: str) -> str:
     >>> input_hash(data, "key") == input_hash(turned, "key"), input_hash(data, "key") == input_hash(data, "other key")
     (True, False)
     """
-    content = table_hash(PublishedTable.of("input", data.frame[list(data.attributes)]))
+    content = table_hash(PublishedTable.of("input", data.given.frame_of(data.attributes)))
     return hmac.new(key.encode(), content.encode(), hashlib.sha256).hexdigest()

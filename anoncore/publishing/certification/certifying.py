@@ -14,6 +14,7 @@ import pandas as pd
 
 import anoncore
 from anoncore import privacy
+from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.texts import is_missing, listing, value_text
 from anoncore.measures import verdict
@@ -55,6 +56,7 @@ from anoncore.publishing.export import FileFormat
 from anoncore.recipes.recipe import without_seeds
 from anoncore.release.release import Release, ReleaseMethod
 from anoncore.requirements import Requirement
+from anoncore.table.given_table import as_pandas
 
 PEOPLE = (
     "One person may have several rows. Different people were counted when the release was made; the column that says "
@@ -67,12 +69,13 @@ INPUT = (
 UNSIGNED = "The certificate is not signed: it says what the files are and what they show, not who made them."
 
 
+@checked
 def certify(
     release: Release,
     key: str,
     files: Mapping[str, bytes] | None = None,
     requirements: Sequence[Requirement] = (),
-    tables: Mapping[str, pd.DataFrame] | None = None,
+    tables: Mapping[str, Any] | None = None,
     after: Sequence[Certificate | Earlier] = (),
     publish_untagged: Sequence[str] = (),
     cache: Cache | None = None,
@@ -89,7 +92,7 @@ def certify(
         The written files by name, whose hashes are taken.
     requirements : sequence of Requirement
         Further conditions that the release has to keep.
-    tables : mapping of str to DataFrame, optional
+    tables : mapping of str to DataFrame, LazyFrame, Arrow table or DuckDB relation, optional
         The published tables, where `Release.tables` was called already.
     after : sequence of Certificate or Earlier
         Certificates of earlier releases of the same people or some of them, which this one names.
@@ -136,10 +139,10 @@ def certify(
     """
     require_clear_names(release)
     require_clear_values(release)
-    tables = tables or release.tables()
+    frames = {name: as_pandas(table) for name, table in tables.items()} if tables else release.pandas_tables()
     measure = KeptResults(release) if cache is None else cache
     leaks = decided_leaks(release, publish_untagged, cache=measure)
-    by_table = {name: PublishedTable.of(name, frame) for name, frame in tables.items()}
+    by_table = {name: PublishedTable.of(name, frame) for name, frame in frames.items()}
     shown = tuple(by_table.values())
     attributes = attribute_entries(release, shown)
     group = _group_column(release, shown)
@@ -150,7 +153,7 @@ def certify(
     personal = measure("privacy.personal_guarantees", privacy.personal_guarantees)
     people = [_personal(published, method, one) for one in personal]
     joins = _joins(release, published, measure)
-    written = _written(tables)
+    written = _written(frames)
     earlier = [
         one if isinstance(one, Earlier) else Earlier.named(one.sha256, one.made, one.requirements) for one in after
     ]
@@ -188,7 +191,7 @@ def certify(
 
 def content_hash(release: Release) -> str:
     """The hash that a certificate of the release has: it tells its tables, whatever the order of rows and groups."""
-    shown = tuple(PublishedTable.of(name, frame) for name, frame in release.tables().items())
+    shown = tuple(PublishedTable.of(name, frame) for name, frame in release.pandas_tables().items())
     return joined_hash(shown, _group_column(release, shown))
 
 

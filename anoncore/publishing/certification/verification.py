@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.texts import listing
 from anoncore.kernels.rounding import ACCUMULATED
@@ -35,6 +36,7 @@ from anoncore.table.microdata import Microdata
 ORDER = "An order of rows can tell which of them belong to whom."
 
 
+@checked
 def verify(
     certificate: Certificate,
     files: Mapping[str, bytes],

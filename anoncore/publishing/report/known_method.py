@@ -41,8 +41,8 @@ def known_method(subject: Subject, attribute: str | None, progress: Progress = s
     method = subject.release.algorithm
     if method is None:
         return None
-    told = method.minimality.text
-    if attribute is None or method.minimality.openness is Openness.NOT_OPEN:
+    told = method.minimality_here.text
+    if attribute is None or method.minimality_here.openness is Openness.NOT_OPEN:
         return KnownMethod(told, [], [])
     try:
         attack = partial(attacks.minimality, progress=progress)
@@ -56,5 +56,5 @@ def known_method(subject: Subject, attribute: str | None, progress: Progress = s
         for one in (found.right, found.truth, found.exposed, found.largest)
     ]
     low, high = found.interval
-    lift = f"{found.lift.title}: {found.lift:+.1%}, 95 % interval {low:+.1%} to {high:+.1%}. {found.lift.meaning}"
+    lift = f"{found.lift.title}: {found.lift:+.1%}, 95% interval {low:+.1%} to {high:+.1%}. {found.lift.meaning}"
     return KnownMethod(told, rows, [lift, *([found.limits] if found.limits else [])])

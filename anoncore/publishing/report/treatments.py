@@ -57,7 +57,7 @@ def treatments(release: Release, name: str) -> str:
 def published(subject: Subject) -> Section:
     """What becomes of each attribute, and the first rows of every published table."""
     release = subject.release
-    tables = release.tables()
+    tables = release.pandas_tables()
     return section(
         "What is published",
         "published.html",

@@ -9,6 +9,7 @@ import streamlit as st
 from anoncore import AnonymizationError, attacks
 from anoncore.attacks import Composition
 from anoncore.base.score import Score
+from anoncore.base.texts import share_text
 from anoncore.publishing.certification.laid_beside import promised_l
 from dashboard import compute, state
 from dashboard.charts.composition import values_left
@@ -158,33 +159,34 @@ def _figures(run: Run, other: Run, found: Composition, l: float) -> None:
     st.markdown(
         f"Second release: {parts.escaped(_name(other))}. **{both}**, {n / of:.0%} of this one. In one release alone "
         f"{_share(found.few.baseline)} of them have fewer than {l:g} possible values of "
-        f"{parts.escaped(found.attribute)}; with both, **{float(found.few):.1%} do: {parts.counted(few, 'person')}.**"
+        f"{parts.escaped(found.attribute)}; with both, **{share_text(float(found.few))} do: "
+        f"{parts.counted(few, 'person')}.**"
     )
     parts.tiles(
         [
             Tile(
                 f"Fewer than {l:g} values",
-                f"{float(found.few):.1%}",
+                share_text(float(found.few)),
                 found.few.meaning,
                 _alone(found.few),
                 not found.few > 0,
             ),
             Tile(
                 f"Believed above 1/{l:g}",
-                f"{float(found.breach):.1%}",
+                share_text(float(found.breach)),
                 found.breach.meaning,
                 _alone(found.breach),
                 not found.breach > 0,
             ),
             Tile(
                 "Largest belief",
-                f"{float(found.largest):.1%}",
+                share_text(float(found.largest)),
                 found.largest.meaning,
                 f"guessing: {_share(found.largest.baseline)}",
             ),
             Tile(
                 "Belief in the truth",
-                f"{float(found.truth):.1%}",
+                share_text(float(found.truth)),
                 found.truth.meaning,
                 f"guessing: {_share(found.truth.baseline)}",
             ),
@@ -200,7 +202,7 @@ def _alone(joint: Score) -> str:
 
 
 def _share(value: float | None) -> str:
-    return f"{value or 0:.1%}"
+    return share_text(value or 0)
 
 
 def _chart(run: Run, other: Run, found: Composition, l: float) -> None:
@@ -219,8 +221,8 @@ def _chart(run: Run, other: Run, found: Composition, l: float) -> None:
         caption="People in both tables by how many values are possible for them; those left of the dotted line have "
         f"fewer than {l:g}. Beliefs suppose that the two releases were made independently; what is possible supposes "
         "only that nobody's value changed.",
-        alt=f"Bar chart: {float(found.few):.1%} of the people have fewer than {l:g} possible values together, in one "
-        f"release alone {_share(found.few.baseline)}.",
+        alt=f"Bar chart: {share_text(float(found.few))} of the people have fewer than {l:g} possible values together, "
+        f"in one release alone {_share(found.few.baseline)}.",
     )
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from anoncore import ReleaseError, attacks
 from anoncore.attacks import ForegroundKnowledge
+from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from dashboard import state
 from dashboard.charts.foreground import MOST_SETS, belief_histogram, leaking_sets, learned_against_true
@@ -138,7 +139,7 @@ def _tiles(found: ForegroundKnowledge) -> None:
     row = [
         Tile(
             one.label,
-            f"{float(one):.1%}",
+            share_text(float(one)),
             f"{parts.escaped(one.meaning)} Guessing takes all possible worlds of a group as equally likely.",
             f"guessing: {_share(one.baseline)}",
         )
@@ -165,7 +166,7 @@ def _tiles(found: ForegroundKnowledge) -> None:
 
 
 def _share(value: float | None) -> str:
-    return "none" if value is None or np.isnan(value) else f"{value:.1%}"
+    return "none" if value is None or np.isnan(value) else share_text(value)
 
 
 def _people(run: Run, found: ForegroundKnowledge) -> None:
@@ -193,7 +194,8 @@ def _sets(run: Run, found: ForegroundKnowledge) -> None:
             key="foreground-sets",
             caption=f"The {min(len(found.sets), MOST_SETS)} of {len(found.sets)} attribute sets that leak most: "
             "share of the people with a protected value who are breached by this set alone, and the mean belief in it.",
-            alt=f"Bars of the attribute sets; the first is {found.sets[0].label} with {found.sets[0].recall:.1%}.",
+            alt=f"Bars of the attribute sets; the first is {found.sets[0].label} with "
+            f"{share_text(found.sets[0].recall)}.",
         )
     with right:
         _learned(run, found)

@@ -9,6 +9,7 @@ import streamlit as st
 from anoncore import ReleaseError, attacks, utility
 from anoncore.attacks import ForegroundKnowledge
 from anoncore.attacks.foreground.attack import FOREGROUND_BREACH, FOREGROUND_FLAGGED, FOREGROUND_PROBABILITY
+from anoncore.base.texts import share_text
 from anoncore.measures.criteria import N_QUERIES
 from anoncore.utility.queries import QUERY_ERROR
 from dashboard import state
@@ -53,7 +54,7 @@ def render(run: Run, adversary: Adversary) -> None:
         key="foreground-runs",
         caption="The same adversary, the same r. Grey: what they have without the attack, when all possible worlds of "
         "a group are as likely.",
-        alt="; ".join(f"{one.label}: {float(found[one.id].recall):.1%} breached" for one in shown),
+        alt="; ".join(f"{one.label}: {share_text(float(found[one.id].recall))} breached" for one in shown),
     )
     st.dataframe(
         _table(shown, found, errors),

@@ -9,6 +9,7 @@ import streamlit as st
 from anoncore import attacks
 from anoncore.attacks import Downcoding, MinimalityAttack
 from anoncore.base.score import Score
+from anoncore.base.texts import share_text
 from anoncore.release.openness import QUESTION, Openness
 from dashboard import about
 from dashboard.charts.known_method import gain_bars
@@ -23,7 +24,7 @@ LIST_HEIGHT = 310
 
 def render(run: Run) -> None:
     """Draw the tab."""
-    told = type(run.algorithm).minimality
+    told = run.algorithm.minimality_here
     st.markdown(f"**{QUESTION} {told.openness.value.capitalize()}.** {told.reason}")
     if told.openness is not Openness.NOT_OPEN:
         _secrets(run)
@@ -92,8 +93,8 @@ def _draw(run: Run, found: MinimalityAttack) -> None:
             caption="People by how much the strongest belief in a protected value of theirs changes when the readers "
             "know the method. Beliefs may also fall: what is more likely of one person of a class is less likely of "
             "another.",
-            alt=f"Bar chart: the strongest belief rises by 5 percentage points or more for {found.exposed:.1%} of the "
-            "people.",
+            alt=f"Bar chart: the strongest belief rises by 5 percentage points or more for "
+            f"{share_text(found.exposed)} of the people.",
         )
     with right:
         _people(run, found)
@@ -101,7 +102,7 @@ def _draw(run: Run, found: MinimalityAttack) -> None:
 
 
 def _tile(score: Score, baseline: str = "without") -> Tile:
-    return Tile(score.label, f"{score:.1%}", score.meaning, f"{baseline}: {score.baseline or 0:.1%}")
+    return Tile(score.label, share_text(score), score.meaning, f"{baseline}: {share_text(score.baseline or 0)}")
 
 
 def _lift(score: Score, interval: tuple[float, float]) -> Tile:
@@ -109,8 +110,8 @@ def _lift(score: Score, interval: tuple[float, float]) -> Tile:
     return Tile(
         score.label,
         f"{score * 100:+.1f} points",
-        f"{score.meaning} The interval has the lift with 95 %, as if the classes were drawn from many.",
-        f"95 % interval: {low * 100:+.1f} to {high * 100:+.1f}",
+        f"{score.meaning} The interval has the lift with 95%, as if the classes were drawn from many.",
+        f"95% interval: {low * 100:+.1f} to {high * 100:+.1f}",
     )
 
 
@@ -129,7 +130,7 @@ def _meaning(run: Run, found: MinimalityAttack) -> str:
     )
     return (
         f"{verdict} About single people, the strongest belief goes from {found.largest.baseline or 0:.0%} to "
-        f"{found.largest:.0%}, and for {found.exposed:.1%} of the people a protected value becomes at least 5 "
+        f"{found.largest:.0%}, and for {share_text(found.exposed)} of the people a protected value becomes at least 5 "
         "percentage points more credible.\n\n"
         f"The readers know everybody's quasi-identifiers and {run.release.group_word}, and that {method} would have "
         "published more detail if the requirements allowed it. They deal the records of each class to its people in "

@@ -10,6 +10,7 @@ from anoncore import AnonymizationError, attacks
 from anoncore.attacks import MatchingBuckets
 from anoncore.attacks.disclosure import BELIEF_IN_TRUTH, LARGEST_BELIEF
 from anoncore.attacks.posterior import table_distribution
+from anoncore.base.texts import share_text
 from dashboard import state
 from dashboard.charts.slicing import belief_bars, belief_shares
 from dashboard.palette import run_style
@@ -130,21 +131,21 @@ def _figures(run: Run, found: MatchingBuckets) -> None:
             ),
             Tile(
                 f"Own {word}",
-                f"{own:.1%}",
+                share_text(own),
                 f"Probability p(t,B) of {word} {found.own}, which this person really is in.",
                 f"{word} {found.own}",
             ),
             Tile(
                 LARGEST_BELIEF.title,
-                f"{found.probability.iloc[likeliest]:.1%}",
+                share_text(found.probability.iloc[likeliest]),
                 f"Largest p(t,s): '{parts.escaped(domain.text(likeliest))}'.",
-                f"guessing: {table.max():.1%}",
+                f"guessing: {share_text(table.max())}",
             ),
             Tile(
                 BELIEF_IN_TRUTH.title,
-                f"{found.probability.iloc[true]:.1%}",
+                share_text(found.probability.iloc[true]),
                 f"p(t,s) of the true value '{parts.escaped(domain.text(true))}'.",
-                f"guessing: {table[true]:.1%}",
+                f"guessing: {share_text(table[true])}",
             ),
         ]
     )

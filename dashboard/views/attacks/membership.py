@@ -8,6 +8,7 @@ import streamlit as st
 from anoncore import attacks
 from anoncore.attacks import JoinLikelihood, Membership, RegionMembership
 from anoncore.base.score import Score
+from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 from dashboard.charts.slicing import likelihood_histogram, tuple_bars
 from dashboard.palette import run_style
@@ -59,7 +60,7 @@ def _tuples(run: Run, found: Membership) -> None:
             Tile(found.fake.title, f"{found.fake:,.0f}", found.fake.meaning, bounds),
             Tile(
                 found.belief.title,
-                f"{found.belief:.1%}",
+                share_text(found.belief),
                 found.belief.meaning,
                 f"guessing: {_share(float(found.belief.baseline or 0))}",
             ),
@@ -115,9 +116,9 @@ def _meaning(found: Membership, words: str) -> str:
     share = float(found.belief)
     return (
         f"The adversary looks up a person's {names}{rest}, finds {words} that show these values, and takes the person "
-        f"for a member. Of the different tuples that match, **{share:.1%}** are in the table; the others only look so, "
-        f"as their values met in one of the {words} by chance. A combination taken blindly is in the table with a "
-        f"probability of {_share(float(found.belief.baseline or 0))}."
+        f"for a member. Of the different tuples that match, **{share_text(share)}** are in the table; the others only "
+        f"look so, as their values met in one of the {words} by chance. A combination taken blindly is in the table "
+        f"with a probability of {_share(float(found.belief.baseline or 0))}."
     )
 
 
@@ -129,7 +130,7 @@ def _joins(run: Run, found: JoinLikelihood) -> None:
             Tile(
                 "Joined rows", f"{found.total:,.0f}", f"Rows of the fragments' join on '{parts.escaped(found.common)}'."
             ),
-            Tile(found.unmatched.label, f"{found.unmatched:.1%}", found.unmatched.meaning),
+            Tile(found.unmatched.label, share_text(found.unmatched), found.unmatched.meaning),
         ]
     )
     st.markdown(
@@ -159,7 +160,7 @@ def _regions(run: Run, found: RegionMembership) -> None:
             _likelihood(found.largest),
             Tile(
                 "Certain members",
-                f"{certain:.1%}",
+                share_text(certain),
                 f"People in {one} whose region is full: every combination of values that fits it occurs.",
             ),
             Tile(
@@ -192,5 +193,5 @@ def _likelihood(score: Score) -> Tile:
 def _share(value: float) -> str:
     """A probability as people read it: per cent, or one in so many where it is tiny."""
     if value >= 0.001 or value <= 0:
-        return f"{value:.1%}"
+        return share_text(value)
     return f"1 in {1 / value:,.0f}"

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from anoncore import AnonymizationError, Release, attacks, privacy, utility
+from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Floats
 from anoncore.measures.criteria import N_QUERIES, usual_distance
 from dashboard import compute
@@ -110,5 +111,5 @@ def _losses(runs: list[Run]) -> None:
         ),
         key="compare-losses",
         caption="Share of its domain that a cell covers, on average: 0% is exact, 100% says nothing.",
-        alt="; ".join(f"{run.label}: {float(one):.1%} in all" for run, one in zip(runs, losses, strict=True)),
+        alt="; ".join(f"{run.label}: {share_text(float(one))} in all" for run, one in zip(runs, losses, strict=True)),
     )

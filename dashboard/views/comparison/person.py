@@ -9,6 +9,7 @@ import streamlit as st
 
 from anoncore.attacks.person import PersonView, original_values, person_view
 from anoncore.attacks.posterior import table_distribution
+from anoncore.base.texts import share_text
 from dashboard import compute, state
 from dashboard.charts.compare import belief_bars
 from dashboard.palette import run_style
@@ -83,6 +84,6 @@ def _beliefs(runs: list[Run], views: list[PersonView], attribute: str) -> None:
         caption=f"How likely each value of '{parts.escaped(attribute)}' is for someone who knows this person's "
         "quasi-identifiers, by each release. The star marks the true value.",
         alt="; ".join(
-            f"{run.label}: true value {view.belief[true]:.1%}" for run, view in known if view.belief is not None
+            f"{run.label}: true value {share_text(view.belief[true])}" for run, view in known if view.belief is not None
         ),
     )

@@ -14,8 +14,10 @@ import streamlit as st
 from anoncore import Exact, Fragment, Generalized, Microdata, Partition, Release, datasets
 from anoncore.datasets import published_groups
 from dashboard import state
+from dashboard.charts.classes import Shares, sensitive_shares
 from dashboard.charts.layout import faint
 from dashboard.palette import ORANGE, RunStyle, run_style
+from dashboard.views import parts
 
 Option = TypeVar("Option", bound=str)
 
@@ -50,6 +52,19 @@ def data_of(name: str, quasi_identifiers: tuple[str, ...] | None = None, n_rows:
         orders={column: order for column, order in entry.orders.items() if column in roles},
         hierarchies={column: tree for column, tree in state.builtin_hierarchies(name).items() if column in roles},
         sensitive_values={column: values for column, values in entry.sensitive_values.items() if column in roles},
+    )
+
+
+def class_chart(release: Release, attribute: str, group: int, key: str) -> None:
+    """What one class has of a sensitive attribute, beside the whole table."""
+    view = release.data.sensitive_view(attribute)
+    inside = np.bincount(view.codes[release.partition.rows(group)], minlength=view.size)
+    shares = Shares.of(inside, view.counts, view.labels)
+    parts.chart(
+        sensitive_shares(shares, STYLE, f"class {group + 1}"),
+        key=key,
+        caption=f"Shares of each {attribute} in class {group + 1} and in the whole table (grey).",
+        alt=f"Bars of the shares in class {group + 1}; the largest is {shares.group.max():.0%}.",
     )
 
 

@@ -9,13 +9,12 @@ import streamlit as st
 from anoncore import Microdata, Partition, Release, attacks, privacy
 from anoncore.algorithms import Mondrian
 from anoncore.requirements import DistinctDiversity, KAnonymity, TCloseness
-from dashboard.charts.classes import Shares, sensitive_shares
 from dashboard.views import parts
 from dashboard.views.lessons.board import (
-    STYLE,
     Step,
     as_published,
     ask,
+    class_chart,
     data_of,
     generalized,
     pick,
@@ -37,19 +36,6 @@ def paper() -> Release:
     return generalized(data_of(TABLE), published(TABLE))
 
 
-def _chart(release: Release, attribute: str, group: int, key: str) -> float:
-    view = release.data.sensitive_view(attribute)
-    inside = np.bincount(view.codes[release.partition.rows(group)], minlength=view.size)
-    shares = Shares.of(inside, view.counts, view.labels)
-    parts.chart(
-        sensitive_shares(shares, STYLE, f"class {group + 1}"),
-        key=key,
-        caption=f"Shares of each {attribute} in class {group + 1} and in the whole table (grey).",
-        alt=f"Bars of the shares in class {group + 1}; the largest is {shares.group.max():.0%}.",
-    )
-    return float(shares.group.max())
-
-
 def _similar() -> None:
     st.markdown(
         "Nine people with salary and disease. Every class has three **different** salaries and three different "
@@ -65,7 +51,7 @@ def _similar() -> None:
         table(frame, "The people in three classes.", np.flatnonzero(frame["class"] == group + 1).tolist())
         parts.tiles([Tile("Different salaries", f"{levels[group]:.0f}", "In this class: what l-diversity counts.")])
     with right:
-        _chart(release, SALARY, group, "lesson-similar-shares")
+        class_chart(release, SALARY, group, "lesson-similar-shares")
     salaries = release.data.domain[SALARY].positions[release.data.codes[SALARY]]
     first = salaries[release.partition.rows(0)]
     ask(
@@ -98,7 +84,7 @@ def _skewed() -> None:
     code = release.data.domain["result"].code_of("positive")
     before = float((release.data.codes["result"] == code).mean())
     after = float(np.asarray(found)[0, code])
-    _chart(release, "result", 0, "lesson-skewed-shares")
+    class_chart(release, "result", 0, "lesson-skewed-shares")
     parts.tiles(
         [
             Tile("Belief before", f"{before:.0%}", "Positive, for anybody: the share in the table."),

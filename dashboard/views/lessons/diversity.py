@@ -9,13 +9,12 @@ import streamlit as st
 from anoncore import Partition, Release, attacks
 from anoncore.algorithms import Mondrian
 from anoncore.requirements import DistinctDiversity, KAnonymity
-from dashboard.charts.classes import Shares, sensitive_shares
 from dashboard.views import parts
 from dashboard.views.lessons.board import (
-    STYLE,
     Step,
     as_published,
     ask,
+    class_chart,
     data_of,
     generalized,
     pick,
@@ -37,19 +36,6 @@ def paper() -> Release:
     return generalized(data_of(TABLE), published(TABLE))
 
 
-def class_chart(release: Release, group: int, key: str) -> None:
-    """What one class has of the sensitive attribute, beside the whole table."""
-    view = release.data.sensitive_view(SENSITIVE)
-    inside = np.bincount(view.codes[release.partition.rows(group)], minlength=view.size)
-    shares = Shares.of(inside, view.counts, view.labels)
-    parts.chart(
-        sensitive_shares(shares, STYLE, f"class {group + 1}"),
-        key=key,
-        caption=f"Shares of each {SENSITIVE} in class {group + 1} and in the whole table (grey).",
-        alt=f"Bars of the shares in class {group + 1}; the largest is {shares.group.max():.0%}.",
-    )
-
-
 def _alike() -> None:
     st.markdown(
         "Nine patients, published so that always three look alike: nobody can be picked out. You know that your "
@@ -62,7 +48,7 @@ def _alike() -> None:
         frame = as_published(release)
         table(frame, "The patients in three classes.", np.flatnonzero(frame["class"] == group + 1).tolist())
     with right:
-        class_chart(release, group, "lesson-alike-shares")
+        class_chart(release, SENSITIVE, group, "lesson-alike-shares")
     belief = attacks.attribute_disclosure(release, SENSITIVE).belief[release.partition.rows(group)].max()
     parts.tiles(
         [

@@ -87,7 +87,7 @@ def alone(n_rows: int, names: tuple[str, ...]) -> float:
 def _three() -> None:
     st.markdown(
         "How many people does a handful of attributes tell apart? A well-known estimate says that zip code, date of "
-        "birth and sex single out 87 % of the people of the United States. Try it on a made-up census: add one "
+        "birth and sex single out 87% of the people of the United States. Try it on a made-up census: add one "
         "attribute after the other."
     )
     options = ["sex", "age", "income", "occupation", "education", "native-country"]

@@ -147,7 +147,7 @@ def _grow() -> None:
     st.markdown(
         f"**Grow while you are sure.** {K} of {PEOPLE:,} people is one in {PEOPLE // K}. A box with just one in "
         f"{PEOPLE // K} of the sample may hold more or fewer than {K} of all. A *hypothesis test* asks for more: a "
-        "cut is made only where each side has so many that a mistake is unlikely (5 %)."
+        "cut is made only where each side has so many that a mistake is unlikely (5%)."
     )
     sample = whole("People in the sample", 60, 300, SAMPLE, "sampling-grow", "As many as fit in memory.")
     care = pick("Cut", list(CARE), "sampling-care", "With the test, or as if the sample were the table.")

@@ -1,16 +1,19 @@
-"""Incognito: the lattice of levels with what is anonymous in it, and one combination of levels up close."""
+"""Incognito: the lattice, what is anonymous in it, and one combination up close."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from anoncore import Release
 from anoncore.algorithms.full_domain.lattice import Levels, Node
-from anoncore.algorithms.full_domain.lattice_map import LatticeMap, lattice_map, node_facts
+from anoncore.algorithms.full_domain.lattice_map import LatticeMap, Nodes, lattice_map, node_facts
 from anoncore.base.progress import Progress
+from anoncore.base.texts import share_text
 from dashboard import compute, state
 from dashboard.charts.lattice import Drawing, lattice_chart, levels_text
 from dashboard.palette import run_style
@@ -37,7 +40,6 @@ def _lattice(release: Release, progress: Progress) -> LatticeMap:
 def _story(run: Run, lattice: LatticeMap) -> None:
     drawing = Drawing.of(lattice, lattice.excerpt())
     every, anonymous = lattice.counts()
-    nodes = list(drawing.nodes)
     parts.tiles(
         [
             Tile("Combinations of levels", f"{every.sum():,}", "One level for each quasi-identifier: the lattice."),
@@ -55,10 +57,33 @@ def _story(run: Run, lattice: LatticeMap) -> None:
             Tile(
                 "Published",
                 levels_text(lattice.chosen),
-                f"Of those, the one with the least loss: its levels of {parts.escaped(', '.join(lattice.names))}.",
+                f"The one with the least loss: its levels of {parts.escaped(', '.join(lattice.names))}.",
             ),
         ]
     )
+    picture(
+        run,
+        lattice,
+        drawing,
+        partial(lattice_chart, lattice, drawing, run_style(run.color_index)),
+        partial(_name, lattice),
+        _caption(lattice, drawing),
+        f"Lattice of {every.sum():,} combinations of levels, of which {anonymous.sum():,} are anonymous; "
+        f"{len(drawing.nodes):,} are drawn. Published: {levels_text(lattice.chosen)}.",
+    )
+
+
+def picture(
+    run: Run,
+    lattice: Nodes,
+    drawing: Drawing,
+    chart: Callable[[Node], go.Figure],
+    names: Callable[[Node], str],
+    caption: str,
+    alt: str,
+) -> None:
+    """The lattice, and beside it the combination of levels that is chosen in it."""
+    nodes = list(drawing.nodes)
     left, right = st.columns([3, 2], gap="medium")
     with right:
         shown = parts.choice(
@@ -66,18 +91,17 @@ def _story(run: Run, lattice: LatticeMap) -> None:
             nodes,
             f"{KEY}-{run.id}",
             "Which one is shown up close; a click on a mark of the figure chooses it as well.",
-            names=partial(_name, lattice),
+            names=names,
             index=nodes.index(lattice.chosen),
         )
         _details(run, lattice, shown)
     with left:
         key = f"lattice-{run.id}"
         parts.chart(
-            lattice_chart(lattice, drawing, run_style(run.color_index), shown),
+            chart(shown),
             key=key,
-            caption=_caption(lattice, drawing),
-            alt=f"Lattice of {every.sum():,} combinations of levels, of which {anonymous.sum():,} are anonymous; "
-            f"{len(nodes):,} are drawn. Published: {levels_text(lattice.chosen)}.",
+            caption=caption,
+            alt=alt,
             on_select=partial(_clicked, key, f"{KEY}-{run.id}", nodes),
         )
 
@@ -106,7 +130,7 @@ def _caption(lattice: LatticeMap, drawing: Drawing) -> str:
 
 def _name(lattice: LatticeMap, node: Node) -> str:
     state_of_node = "anonymous" if lattice.anonymous[node] else "not anonymous"
-    return f"{levels_text(node)}: {state_of_node}, loss {lattice.loss[node]:.1%}"
+    return f"{levels_text(node)}: {state_of_node}, loss {share_text(lattice.loss[node])}"
 
 
 def _clicked(key: str, choice: str, nodes: list[Node]) -> None:
@@ -117,19 +141,23 @@ def _clicked(key: str, choice: str, nodes: list[Node]) -> None:
     state.set_widget_values({choice: nodes[int(number[0] if isinstance(number, list) else number)]})
 
 
-def _details(run: Run, lattice: LatticeMap, node: Node) -> None:
+def _details(run: Run, lattice: Nodes, node: Node) -> None:
     """What the table looks like at a node, and what each attribute shows there."""
     facts = compute.cached("incognito.node", run, node_facts, node)
     word = "Published" if node == lattice.chosen else "Anonymous" if facts.anonymous else "Not anonymous"
     n_rows = run.data.n_rows
-    failing = "no row" if not facts.failing else f"{parts.counted(facts.failing, 'row')} ({facts.failing / n_rows:.1%})"
+    failing = (
+        "no row"
+        if not facts.failing
+        else f"{parts.counted(facts.failing, 'row')} ({share_text(facts.failing / n_rows)})"
+    )
     st.markdown(
         f"**{word}.** At these levels the table has {parts.counted(facts.n_groups, 'group')}, the smallest of "
         f"{parts.counted(facts.smallest, 'row')}. In groups that break a requirement: {failing}. "
         + (
-            f"Suppressed: {parts.counted(facts.suppressed, 'row')}. The information loss is {facts.loss:.1%}."
+            f"Suppressed: {parts.counted(facts.suppressed, 'row')}. The information loss is {share_text(facts.loss)}."
             if facts.anonymous
-            else f"The information loss would be {facts.loss:.1%}."
+            else f"The information loss would be {share_text(facts.loss)}."
         )
     )
     st.dataframe(

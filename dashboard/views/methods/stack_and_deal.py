@@ -12,6 +12,7 @@ from anoncore import Release
 from anoncore.algorithms import StackAndDeal
 from anoncore.algorithms.closeness.stack_and_deal import Stack
 from anoncore.base.progress import Progress
+from anoncore.base.texts import share_text
 from anoncore.search.choosing import largest_distance
 from anoncore.utility import information_loss
 from dashboard import compute
@@ -180,10 +181,10 @@ def _neighbours(run: Run) -> None:
     lower = f"{1 - after / before:.0%} lower" if before > 0 and after < before else None
     parts.tiles(
         [
-            Tile("Loss by chance", f"{before:.1%}", "Information loss with equal cards dealt at random."),
+            Tile("Loss by chance", share_text(before), "Information loss with equal cards dealt at random."),
             Tile(
                 "Loss with neighbours",
-                f"{after:.1%}",
+                share_text(after),
                 "Information loss with locality.",
                 lower,
                 True if lower else None,

@@ -12,6 +12,7 @@ import streamlit as st
 from anoncore import Release
 from anoncore.algorithms.vertical.attribute_fragments import AttributeFragments, fmrmr
 from anoncore.algorithms.vertical.changes import class_changes
+from anoncore.base.texts import share_text
 from anoncore.privacy.common_attribute import common_attribute
 from anoncore.utility import information_loss
 from dashboard import compute
@@ -171,7 +172,7 @@ def class_table(release: Release) -> pd.DataFrame:
                 "Smallest": int(sizes.min()),
                 "Median": float(np.median(sizes)),
                 "Largest": int(sizes.max()),
-                "Loss": f"{float(own @ sizes) / sizes.sum():.1%}",
+                "Loss": share_text(float(own @ sizes) / sizes.sum()),
                 "Values changed": changed[fragment.name],
             }
         )

@@ -14,6 +14,7 @@ from anoncore.algorithms.vertical.changes import ClassChanges, changes_by_strate
 from anoncore.algorithms.vertical.fragment_data import part_of
 from anoncore.attacks import JoinLikelihood
 from anoncore.base.progress import Progress
+from anoncore.base.texts import share_text
 from anoncore.privacy.common_attribute import common_attribute
 from anoncore.utility import Classification, InformationLoss, classification, information_loss
 from anoncore.utility.classifiers import CLASSIFIERS
@@ -105,7 +106,7 @@ def membership(run: Run) -> None:
             ),
             Tile(
                 found.unmatched.label,
-                f"{float(found.unmatched):.1%}",
+                share_text(float(found.unmatched)),
                 parts.escaped(found.unmatched.meaning),
                 parts.counted(round(float(found.unmatched) * n), "person"),
             ),
@@ -160,7 +161,8 @@ def comparison(run: Run) -> None:
             caption="How much of its domain a published quasi-identifier covers on average; 0% is exact. Fragments "
             f"have {classes:,} classes in all; without them {found.method} makes {many} of all attributes at once, "
             "with the same requirements.",
-            alt=f"Information loss {float(found.loss):.1%} fragmented, {float(found.whole_loss):.1%} unfragmented.",
+            alt=f"Information loss {share_text(float(found.loss))} fragmented, "
+            f"{share_text(float(found.whole_loss))} unfragmented.",
         )
     with right:
         outcomes = [
@@ -180,7 +182,7 @@ def comparison(run: Run) -> None:
             caption=f"F-measure of each value of '{target}', weighted with its share, of a "
             f"{CLASSIFIERS[classifier].title} that learns from each, {FOLDS}-fold cross-validation. Fragments have a "
             "classifier each, which vote.",
-            alt="Weighted F: " + ", ".join(f"{one.weighted_f:.1%}" for one in outcomes),
+            alt="Weighted F: " + ", ".join(share_text(one.weighted_f) for one in outcomes),
         )
 
 
@@ -189,7 +191,9 @@ def gain_sentence(found: Comparison) -> str:
     loss, whole = float(found.loss), float(found.whole_loss)
     f, whole_f = found.learned.released.weighted_f, found.whole_learned.released.weighted_f
     lost = (
-        f"lose {1 - loss / whole:.0%} less information" if loss < whole else f"lose {loss:.1%} instead of {whole:.1%}"
+        f"lose {1 - loss / whole:.0%} less information"
+        if loss < whole
+        else f"lose {share_text(loss)} instead of {share_text(whole)}"
     )
     gain = f / whole_f - 1 if whole_f else 0.0
     learned = f"raise the F-measure by {gain:.0%}" if gain >= 0.005 else f"change the F-measure by {gain:+.0%}"

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from anoncore import CancelledError, Microdata
+from anoncore import CancelledError, Microdata, privacy
+from anoncore.requirements import DistinctDiversity, KAnonymity, RecursiveDiversity, TCloseness, VarianceDiversity
 from anoncore.search.keeping import keeping
+from dashboard import warmup
+from dashboard.board import bench, facts, grid
 from dashboard.board.bench import MOST_ATTEMPTS, Bench
 from dashboard.workspace import LoadedTable, Tags, Workspace
 
 ROLES = {"age": "quasi-identifier", "illness": "sensitive"}
 WAIT = 30
+ASKED = grid.Asked({}, 2, "illness", "illness")
 
 
 def table(n=120):
@@ -32,18 +37,19 @@ class Board:
         self.data = Microdata(self.table.frame, ROLES)
         self.bench = Bench(Workspace("here"))
 
-    def wish(self, *ks, measures=(), names=None):
+    def wish(self, *ks, measures=(), names=None, color=0, asked=()):
         wanted = {
             f"c{place}": keeping(names[place] if names else "mondrian", {}, {"k": k}, (), self.data)
             for place, k in enumerate(ks)
         }
         return self.bench.wish(
             wanted,
-            dict.fromkeys(wanted, 0),
+            dict.fromkeys(wanted, color),
             self.data,
             self.table,
             self.table.suggested,
             "illness",
+            asked,
             measures,
         )
 
@@ -113,6 +119,32 @@ def test_no_exact_number_is_begun_while_another_column_waits_for_its_estimate(bo
     board.finish()
     assert before == ["estimate", "estimate"]
     assert done[2:] == ["exact", "exact"]
+
+
+@pytest.mark.parametrize("patience", [WAIT, 0.05])
+def test_numbers_wait_for_the_releases_of_other_columns_but_not_for_long(board, monkeypatch, patience):
+    monkeypatch.setattr(bench, "PATIENCE", patience)
+    gate, measured = threading.Event(), threading.Event()
+    make = Bench._run
+
+    def gated(self, attempt, report):
+        if attempt.column == "c1":
+            assert gate.wait(WAIT)
+        return make(self, attempt, report)
+
+    def number(release, progress):
+        measured.set()
+        return {"value": 1}
+
+    monkeypatch.setattr(Bench, "_run", gated)
+    first, _ = board.wish(3, 5, measures=((("number",), None, number),)).values()
+    end = time.monotonic() + WAIT
+    while first.run is None and time.monotonic() < end:
+        time.sleep(0.01)
+    assert measured.wait(0.3 if patience == WAIT else WAIT) == (patience != WAIT)
+    gate.set()
+    board.finish()
+    assert all(one.slow[("number",)].exact == {"value": 1} for one in board.bench.attempts)
 
 
 def test_an_estimate_that_is_exact_is_the_number_itself(board):
@@ -220,3 +252,103 @@ def test_at_rest_nothing_is_computed_and_what_is_there_stays(board):
     assert not board.bench.is_busy
     assert attempt in board.bench.attempts
     assert attempt.run is not None
+
+
+def test_a_release_that_is_kept_gets_the_colour_that_its_column_has_now(board):
+    board.wish(3, color=3)
+    board.finish()
+    (again,) = board.wish(3, color=1).values()
+    assert (again.color, again.run.color_index) == (1, 1)
+    assert again.quick, "it was not made anew"
+
+
+def test_what_is_asked_is_judged_with_the_release_and_once(board, monkeypatch):
+    calls = []
+    guarantees, judged = privacy.guarantees, facts.judged
+
+    def promised(release):
+        calls.append("all promises")
+        return guarantees(release)
+
+    def alone(release, requirements):
+        calls.extend(one.parameter for one in requirements)
+        return judged(release, requirements)
+
+    monkeypatch.setattr(privacy, "guarantees", promised)
+    monkeypatch.setattr(facts, "judged", alone)
+    k, l, t = KAnonymity(k=3), DistinctDiversity(l=2), TCloseness(t=0.9)
+    (attempt,) = board.wish(3, asked=(k, l, t)).values()
+    board.finish()
+    assert [mark.symbol for mark in attempt.marks[k, l, t]] == ["k", "l", "t"]
+    assert calls == ["all promises", "l", "t"]
+    # The release stays while something else is asked of all, so it is judged at once.
+    board.wish(3, asked=(k, l, KAnonymity(k=2)))
+    assert not board.bench.is_busy
+    assert [mark.state for mark in attempt.marks[k, l, KAnonymity(k=2)]] == ["kept", "missed", "kept"]
+    assert calls == ["all promises", "l", "t", "k"]
+
+
+def test_on_a_machine_that_still_compiles_a_release_is_judged_beside_the_page(board, monkeypatch):
+    monkeypatch.setattr(warmup, "is_cold", lambda: True)
+    board.wish(3)
+    board.finish()
+    page = threading.get_ident()
+    marks = facts.marks
+    seen = []
+
+    def judged(run, asked):
+        seen.append(threading.get_ident())
+        return marks(run, asked)
+
+    monkeypatch.setattr(facts, "marks", judged)
+    (attempt,) = board.wish(3, asked=(KAnonymity(k=2),)).values()
+    board.finish()
+    assert seen
+    assert page not in seen
+    assert attempt.marks[(KAnonymity(k=2),)][0].reached
+
+
+def test_one_that_cannot_be_judged_does_not_keep_the_others_from_it(board):
+    unknown = VarianceDiversity(v=1.0)
+    (attempt,) = board.wish(3, asked=(KAnonymity(k=3), unknown)).values()
+    board.finish()
+    assert [mark.state for mark in attempt.marks[KAnonymity(k=3), unknown]] == ["kept", "unknown"]
+
+
+def test_a_level_that_no_number_reaches_is_said_in_words(board):
+    asked = (RecursiveDiversity(c=2.0, l=9),)
+    (attempt,) = board.wish(3, asked=asked).values()
+    board.finish()
+    (mark,) = attempt.marks[asked]
+    shown = grid.model([grid.Shown("c0", "x", 0, "", "ready", "", (mark,), attempt.quick["illness"])], ASKED, True)
+    assert shown["rows"][0]["cells"][0]["promises"][0]["words"] == "is not reached by any number, you ask for 2"
+
+
+def test_the_column_that_took_longest_before_begins_first(board, monkeypatch):
+    first = board.wish(2, 3, 4)
+    board.finish()
+    for attempt, seconds in zip(first.values(), (0.1, 0.3, 0.2), strict=True):
+        attempt.run = replace(attempt.run, seconds=seconds)
+    begun = []
+    begin = board.bench._begin
+    monkeypatch.setattr(board.bench, "_begin", lambda attempt: (begun.append(attempt.column), begin(attempt)))
+    found = board.wish(5, 6, 7)
+    assert begun[:3] == ["c1", "c2", "c0"]
+    # What is returned and drawn keeps the order of the board.
+    assert list(found) == ["c0", "c1", "c2"]
+    board.finish()
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"), [("mondrian", {"refine": True}), ("optimal-recoding", {}), ("local-suppression", {})]
+)
+def test_refined_optimal_and_suppressed_releases_stand_on_the_board(board, name, fields):
+    asked = (KAnonymity(k=4),)
+    wanted = {"c0": keeping(name, fields, {"k": 4}, (), board.data)}
+    tags = board.table.suggested
+    found = board.bench.wish(wanted, {"c0": 0}, board.data, board.table, tags, "illness", asked, ())["c0"]
+    board.finish()
+    assert found.problem == ""
+    assert [(mark.symbol, mark.state) for mark in found.marks[asked]] == [("k", "kept")]
+    assert found.run.algorithm.to_dict().items() >= fields.items()
+    assert 0 < found.quick["illness"]["lost"]["value"] < 1

@@ -59,7 +59,7 @@ def test_a_column_is_never_green_when_something_asked_is_missing():
     heads = model([column("c1", MISSED), column("c2"), column("c3", ())], asked(), True)["columns"]
     assert [(head["tone"], head["badge"]) for head in heads] == [
         ("bad", "Misses k"),
-        ("good", "Keeps all that is asked, at the least loss"),
+        ("good", "Keeps all that is asked; loses least of those that do"),
         ("plain", "Nothing was asked"),
     ]
     unknown = column("c1", (Mark("t", "unknown", "", "It cannot be told.", "0.30"),))
@@ -68,12 +68,18 @@ def test_a_column_is_never_green_when_something_asked_is_missing():
 
 def test_how_a_promise_fares_is_said_with_what_is_reached_and_asked():
     met = (Mark("l", "met", "5", "It does not promise this.", "3"),)
+    of_people = (Mark("l", "kept", "3", "Nobody is believed to be ill by more.", "3", of_people=True),)
     words = [
         cell["promises"][0]["words"]
-        for cell in cells([column(marks=KEPT), column(marks=MISSED), column(marks=met)], "promise")["cells"]
+        for cell in cells([column(marks=marks) for marks in (KEPT, MISSED, met, of_people)], "promise")["cells"]
     ]
-    assert words == ["= 10, promised", "= 3, you ask for 10", "= 5, holds by chance"]
-    assert model([column(marks=met)], asked(), True)["columns"][0]["badge"].startswith("All holds, some by chance")
+    assert words == [
+        "is 10, promised",
+        "is 3, you ask for 10",
+        "is 5, holds here, not promised",
+        "is 3 for each person, promised",
+    ]
+    assert model([column(marks=met)], asked(), True)["columns"][0]["badge"].startswith("All holds, not all promised")
 
 
 def test_the_cheapest_column_is_sought_among_those_that_keep_everything():
@@ -89,24 +95,24 @@ def test_the_cheapest_column_is_sought_among_those_that_keep_everything():
 def test_an_estimate_is_marked_and_gives_way_to_the_exact_number():
     estimate = {"value": 0.094, "low": 0.088, "high": 0.1, "guess": 0.01, "how": "from 2,000 people"}
     first = cells([column(slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]
-    assert (first["state"], first["text"], first["interval"]) == ("estimate", "≈ 9.4 % ± 0.6", [0.088, 0.1])
+    assert (first["state"], first["text"], first["interval"]) == ("estimate", "≈ 9.4% ± 0.6", [0.088, 0.1])
     assert first["sub"] == "estimate from 2,000 people; the exact number follows"
-    assert first["alt"] == "about 9.4 %, with 95 % confidence between 8.8 % and 10.0 %, estimated from 2,000 people"
+    assert first["alt"] == "about 9.4%, with 95% confidence between 8.8% and 10.0%, estimated from 2,000 people"
     both = SlowFacts(estimate=estimate, exact={"value": 0.0931, "guess": 0.01})
     then = cells([column(slow={"given": both})], "given")["cells"][0]
-    assert (then["state"], then["text"], then["interval"]) == ("exact", "9.3 %", None)
-    assert then["sub"] == "guessing alone: 1.0 %"
+    assert (then["state"], then["text"], then["interval"]) == ("exact", "9.3%", None)
+    assert then["sub"] == "without the release: 1.0%"
 
 
 @pytest.mark.parametrize(
     ("value", "low", "high", "text"),
     [
-        (0.094, 0.078, 0.11, "≈ 9 % ± 2"),
-        (0.094, 0.09, 0.098, "≈ 9.4 % ± 0.4"),
-        (0.06, 0.04, 0.105, "4 to 10 %"),
-        (0.0, 0.0, 0.002, "0.0 to 0.2 %"),
-        (0.7, 0.63, 0.77, "≈ 70 % ± 7"),
-        (1.0, 0.94, 1.0, "94 to 100 %"),
+        (0.094, 0.078, 0.11, "≈ 9% ± 2"),
+        (0.094, 0.09, 0.098, "≈ 9.4% ± 0.4"),
+        (0.06, 0.04, 0.105, "4 to 10%"),
+        (0.0, 0.0, 0.002, "0.0 to 0.2%"),
+        (0.7, 0.63, 0.77, "≈ 70% ± 7"),
+        (1.0, 0.94, 1.0, "94 to 100%"),
     ],
 )
 def test_an_estimate_has_the_digits_that_its_interval_allows(value, low, high, text):

@@ -12,14 +12,24 @@ from hypothesis import strategies as st
 
 from anoncore import Microdata, ParameterError
 from anoncore.requirements import EntropyDiversity
-from dashboard.board.wishes import MOST_STEPS, Column, History, Wishes, first_wishes, from_plain, to_plain
+from anoncore.search.keeping import keeping
+from dashboard.board.wishes import (
+    MOST_STEPS,
+    Column,
+    History,
+    Wishes,
+    first_wishes,
+    from_plain,
+    most_frequent,
+    to_plain,
+)
 
-PEOPLE = pd.DataFrame({"age": [21, 22], "town": ["A", "B"], "illness": ["flu", "cold"]})
+PEOPLE = pd.DataFrame({"age": [21, 22, 23], "town": ["A", "B", "B"], "illness": ["flu", "cold", "cold"]})
 ROLES = {"age": "quasi-identifier", "illness": "sensitive"}
 
 
 def test_the_board_begins_with_promises_and_methods_that_differ_in_kind():
-    found = first_wishes(Microdata(PEOPLE, ROLES))
+    found = first_wishes(Microdata(PEOPLE.assign(illness=["flu", "cold", "gout"]), ROLES))
     assert dict(found.levels) == {"k": 10, "l": 3, "t": 0.3}
     assert [column.method for column in found.columns] == ["mondrian", "anatomy", "slicing", "stack-and-deal"]
     assert [column.color for column in found.columns] == [0, 1, 2, 3]
@@ -28,12 +38,35 @@ def test_the_board_begins_with_promises_and_methods_that_differ_in_kind():
     assert "anatomy" not in [one.method for one in without.columns]
 
 
+@pytest.mark.parametrize(("rare", "l"), [(8, 3), (6, 2), (3, None)])
+def test_the_board_begins_with_what_the_table_can_keep(rare, l):
+    illness = ["flu"] * (12 - rare) + [f"rare {number}" for number in range(rare)]
+    frame = pd.DataFrame({"age": range(12), "sex": ["f", "m"] * 6, "illness": illness})
+    data = Microdata(frame, {**ROLES, "sex": "quasi-identifier"})
+    assert most_frequent(data) == ("illness", (12 - rare) / 12)
+    found = first_wishes(data)
+    assert found.levels.get("l") == l
+    assert ("anatomy" in [one.method for one in found.columns]) == (l is not None)
+    for column in found.columns:
+        if column.method != "slicing":
+            keeping(column.method, column.fields, {**found.levels, "k": 2, "t": 0.9}, (), data).validate_data(data)
+
+
 def test_columns_come_and_go_and_colours_are_used_again():
     wishes = Wishes().with_column("mondrian").with_column("anatomy", {"l": 4}).without_column("c1").with_column("mask")
     assert [(one.id, one.method, one.color) for one in wishes.columns] == [("c2", "anatomy", 1), ("c3", "mask", 0)]
     changed = wishes.with_fields("c2", "slicing", {"columns": 3})
     assert changed.column("c2") == Column("c2", "slicing", 1, {"columns": 3})
     assert wishes.column("c1") is None
+
+
+def test_a_new_column_takes_no_colour_of_a_run_while_there_is_another_one():
+    wishes = Wishes().with_column("mondrian").with_column("anatomy", held=[1, 4])
+    assert [one.color for one in wishes.columns] == [0, 2]
+    assert wishes.with_column("slicing", held=range(12)).columns[-1].color == 1
+    # A run that becomes a column keeps its look, and only gives it up where another column has it.
+    assert wishes.with_column("mondrian", run="made", color=10).columns[-1].color == 4
+    assert wishes.with_column("mondrian", run="made", color=6).columns[-1].color == 1
 
 
 def test_a_level_that_is_off_is_not_asked_for():

@@ -146,6 +146,7 @@ def test_a_workbook_of_an_earlier_version_verifies(method: str, monkeypatch: pyt
     assert "this certificate of an earlier version does not say it" in " ".join(one.sentence for one in found.findings)
 
 
+@pytest.mark.slow
 def test_a_large_release_verifies() -> None:
     rng = np.random.default_rng(3)
     rows = 70_000  # more than one batch of the Parquet reader

@@ -1,0 +1,1 @@
+"""Methods that publish other values than those of the table."""

@@ -1,0 +1,485 @@
+"""Local suppression: as few single cells as possible become `*`, and all others stay as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
+from itertools import combinations
+from math import ceil, comb
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import BeforeValidator, Field, SerializeAsAny
+
+from anoncore.algorithms.base import Algorithm, Requirements, build_algorithm
+from anoncore.algorithms.full_domain.lattice import Levels, two_levels
+from anoncore.algorithms.refinement import RefinedCells, refined, within
+from anoncore.base.errors import DataError
+from anoncore.base.progress import Progress
+from anoncore.base.texts import listing
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.kernels.local_suppression import SuppressedRows, Whole, count_together, place
+from anoncore.release.openness import Minimality, Openness
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import Exact, Generalized, Recoding
+from anoncore.release.release import Fragment, Release
+from anoncore.release.suppressed_rows import with_region_of_all
+from anoncore.requirements import CheckSet, KAnonymity, Requirement
+from anoncore.table.domain import Domain, Kind
+from anoncore.table.microdata import Microdata
+from anoncore.table.part import published_beside
+
+FAMILIES = ("generalization", "full-domain generalization")
+"""Families of methods whose releases have a region in every cell, so that one more of them can be suppressed."""
+MOST_MASKS = 4096
+"""Most sets of quasi-identifiers that are tried; where there are more, those of the fewest cells, then one path."""
+MOST_CELLS = 400_000_000
+"""Cells that are looked at under all these sets; where there would be more, fewer sets are tried, as above."""
+DONATED = (1.0, 0.9, 0.75, 0.6, 0.45, 0.3, 0.2, 0.1, 0.0)
+"""Shares of the smallest class that rows without a class make up when donors fill it, the largest share first."""
+DIGITS = 9
+
+
+def _decode(value: Any) -> Any:
+    return build_algorithm(value) if isinstance(value, dict) else value
+
+
+Before = Annotated[
+    SerializeAsAny[Algorithm] | None,
+    BeforeValidator(_decode),
+    Field(title="Method before", description="Generalizing method whose cells are suppressed; empty: exact values."),
+]
+Weight = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class LocalSuppression(Algorithm):
+    """Suppresses single cells, as few as possible, and publishes every other value as it is.
+
+    A suppressed cell is published as `*` and counts as a value of its own: a class is the rows that are published
+    alike, with `*` in the same cells, and every class satisfies the requirements. That is the safe reading. Programs
+    such as sdcMicro by default let `*` match any value when they count, and so need fewer cells; but people whose own
+    values differ from those of all rows that `*` is said to match are then alone, and an adversary who knows these
+    values finds them.
+
+    Rows whose class satisfies the requirements as it is keep all their cells. The others are grouped under sets of
+    quasi-identifiers to suppress, those that cost least first, and every group that satisfies the requirements becomes
+    a class. Where only a few rows are missing, rows of classes that can spare them give up the same cells. Which is
+    done first follows from the cost per row that finds a class in this way. Afterwards rows move between these classes
+    as long as that saves cells. All this is done in two orders, and the better result is published: a few percent more
+    cells than there have to be at the least. `weights` says how much a suppressed cell of an attribute costs; an
+    attribute that shall be kept gets a large one.
+
+    With `method`, another method generalizes the table first, with requirements of its own that may be weaker, and
+    single cells of its release are suppressed until these requirements hold too.
+
+    Notes
+    -----
+    Assumes: few rows are in too small classes; a value is of use only where it is published as it is.
+    Cost: O(d n) for the classes, then O(d r) for each set of quasi-identifiers and r rows that have no class; up to
+      2^d sets, or 4,096 and one path from these to all quasi-identifiers.
+    Use: few quasi-identifiers with few values each, so that almost all cells can stay; or the last step after another
+      method that leaves a few rows alone.
+    Avoid: numbers or many quasi-identifiers make most rows unique: coarser values (Mondrian) then lose much less.
+
+    References
+    ----------
+    Meyerson and Williams, On the complexity of optimal k-anonymity, PODS 2004 (fewest suppressed cells, NP-hard);
+    Templ, Kowarik and Meindl, sdcMicro, Journal of Statistical Software 67(4), 2015, section 5 (local suppression).
+
+    Examples
+    --------
+    Nobody else is 70, and only one person of 30 is from Bonn. Both lose one cell, because Bonn is left of either:
+
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import LocalSuppression
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [30, 30, 30, 70], "town": ["Ulm", "Ulm", "Bonn", "Bonn"]})
+    >>> data = Microdata(people, roles=dict.fromkeys(people, "quasi-identifier"))
+    >>> release = LocalSuppression(requirements=[KAnonymity(k=2)]).anonymize(data)
+    >>> print(release.tables()["release"].to_string(index=False))
+    age town
+     30  Ulm
+     30  Ulm
+      * Bonn
+      * Bonn
+    >>> release.notes
+    ('2 of 8 cells (25.00%) are suppressed, in 2 of 4 rows: age 2.',)
+    """
+
+    name: ClassVar[str] = "local-suppression"
+    title: ClassVar[str] = "Local suppression"
+    source: ClassVar[str] = "Meyerson and Williams, PODS 2004; Templ et al., Journal of Statistical Software 2015"
+    family: ClassVar[str] = "generalization"
+    summary: ClassVar[str] = (
+        "Suppresses as few single cells as possible, those of people with too little company, and keeps all others."
+    )
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.DEPENDS,
+        "Readers know that cells were suppressed because the rows that agree in more cells are no class that satisfies "
+        "the requirements, or because their row was given to others who needed company. With l-diversity, t-closeness "
+        "or variance diversity that tells about the sensitive values; with k-anonymity alone it is a matter of sizes, "
+        "which everybody can count, and of the order of rows by content where some of a class are given to others.",
+    )
+
+    requirements: Requirements = (KAnonymity(k=5),)
+    weights: Annotated[
+        dict[str, Weight],
+        Field(
+            default_factory=dict,
+            title="Weights",
+            description="What a suppressed cell of an attribute costs; 1 for attributes that are not named.",
+        ),
+    ]
+    method: Before = None
+
+    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
+        """The requirements, where a suppressed cell is a value of its own."""
+        return self.requirements
+
+    def require_countable(self, data: Microdata) -> None:
+        """Raise DataError where one person may have several rows and the method before can only count rows."""
+        if self.method is not None:
+            self.method.require_countable(data)
+
+    def validate_data(self, data: Microdata) -> None:
+        """Raise DataError for weights of other attributes and a method that does not generalize, and what that raises.
+
+        InfeasibleError for requirements that the table fails.
+        """
+        super().validate_data(data)
+        strange = sorted(set(self.weights) - set(data.quasi_identifiers))
+        if strange:
+            raise DataError(
+                f"Weights are for quasi-identifiers, and {listing(strange)} is none; the table has "
+                f"{listing(data.quasi_identifiers)}."
+            )
+        if self.method is None:
+            return
+        if self.method.family not in FAMILIES or isinstance(self.method, LocalSuppression):
+            raise DataError(
+                f"{self.method.title} publishes no table of generalized cells; choose a method that generalizes, such "
+                "as Incognito, or none."
+            )
+        self.method.validate_data(data)
+
+    def _release(self, data: Microdata, progress: Progress) -> Release:
+        before = _exact(self, data)
+        notes: tuple[str, ...] = ()
+        if self.method is not None:
+            before = self.method.anonymize(data, lambda share, text: progress(0.5 * share, text))
+            notes = tuple(note for note in before.notes if note != data.unit_note)
+        regions = {name: _Regions.of(before, name) for name in data.quasi_identifiers}
+        codes = np.column_stack([one.region for one in regions.values()])
+        weights = np.array([self.weights.get(name, 1.0) for name in regions])
+        search = _Search.of(data, CheckSet(self.requirements, data), codes, weights)
+        begin = 0.5 if self.method is not None else 0.05
+        classes = _best_classes(search, self.requirements, within(progress, begin, 0.9))
+        # A region of all values is published like a suppressed cell, and rows that are published alike are one class.
+        cells = [np.where(_differs(classes, one.region), one.everything, one.region) for one in regions.values()]
+        changed = {name: cell != one.region for (name, one), cell in zip(regions.items(), cells, strict=True)}
+        partition = Partition.alike(cells)
+        first = partition.order[partition.starts[:-1]]
+        fragment = before.fragments[0]
+        recodings: dict[str, Recoding] = {
+            name: regions[name].published(partition, cells[data.quasi_identifiers.index(name)][first])
+            if name in regions
+            else Exact(recoding.domain, partition, data.codes[name])
+            for name, recoding in fragment.recodings.items()
+        }
+        everything = np.array([one.everything for one in regions.values()])
+        is_left_out = (np.column_stack([cell[first] for cell in cells]) == everything).all(axis=1)
+        says_something = any(len(data.domain[name]) > 1 for name in regions)
+        left_out = int(np.flatnonzero(is_left_out)[0]) if is_left_out.any() and says_something else None
+        notes = (*notes, _note(changed, data.n_rows))
+        return Release(data, (Fragment("release", partition, recodings),), self, notes, left_out)
+
+
+def _best_classes(search: _Search, requirements: tuple[Requirement, ...], progress: Progress) -> Partition:
+    """The classes with the fewest suppressed cells, by weight, of two searches in different orders."""
+    searches = (search, search.copy())
+    for number, (one, most_first) in enumerate(zip(searches, (True, False), strict=True)):
+        one.run(within(progress, 0.3 * number, 0.3 * (number + 1)), most_first)
+    found = [
+        one.refined(requirements, within(progress, 0.6 + 0.2 * n, 0.8 + 0.2 * n)) for n, one in enumerate(searches)
+    ]
+    return min(found, key=search.cost)
+
+
+def _exact(model: LocalSuppression, data: Microdata) -> Release:
+    """The table as it is, as a release whose classes are the rows with equal quasi-identifiers."""
+    names = data.quasi_identifiers
+    partition = Partition.alike([data.codes[name] for name in names])
+    first = partition.order[partition.starts[:-1]]
+    recodings: dict[str, Recoding] = {}
+    for name in data.attributes:
+        codes = data.codes[name]
+        if name not in names:
+            recodings[name] = Exact(data.domain[name], partition, codes)
+            continue
+        levels = Levels.of(data.domain[name])
+        node = levels.node[0][codes[first]]
+        low, high = levels.tree.first[node], levels.tree.last[node]
+        recodings[name] = Generalized(levels.domain, partition, "node", low, high, node=node)
+    return Release(data, (Fragment("release", partition, recodings),), model)
+
+
+@dataclass(frozen=True, eq=False)
+class _Regions:
+    """The different regions of one quasi-identifier in a release, with a region of all values among them.
+
+    `region` int32 (n_rows,) numbers those of the rows, `everything` is the number of the region of all values, and
+    `cells` has a region for each number.
+    """
+
+    region: Codes
+    everything: int
+    cells: Generalized
+
+    @classmethod
+    def of(cls, release: Release, name: str) -> _Regions:
+        fragment = release.fragments[0]
+        recoding = fragment.recodings[name]
+        if not isinstance(recoding, Generalized):
+            raise DataError(f"'{name}' is not generalized in the release of the method before; choose another method.")
+        everything = with_region_of_all(recoding, fragment.partition)
+        columns = np.column_stack(everything.group_content())
+        _, first, number = np.unique(columns, axis=0, return_index=True, return_inverse=True)
+        cells = everything.chosen(Partition(np.arange(len(first), dtype=np.int32)), first)
+        of_group: Codes = number.reshape(-1).astype(np.int32)
+        return cls(of_group[:-1][fragment.partition.group], int(of_group[-1]), cells)
+
+    def published(self, partition: Partition, region: Codes) -> Generalized:
+        """The regions with these numbers, int32 (n_groups,), as those of groups."""
+        return self.cells.chosen(partition, region)
+
+
+@dataclass(eq=False)
+class _Search:
+    """Which cells of which rows are suppressed.
+
+    `left` are the rows that have no class yet, in order of content; `masks` has for every class the quasi-identifiers
+    that its rows lose.
+    """
+
+    data: Microdata
+    rows: SuppressedRows
+    checks: CheckSet
+    weights: Floats
+    left: Int64
+    whole: Whole
+    group: Codes
+    masks: list[Bools]
+
+    @classmethod
+    def of(cls, data: Microdata, checks: CheckSet, codes: Codes, weights: Floats) -> _Search:
+        sizes = codes.max(axis=0).astype(np.int64) + 1
+        sensitive = np.zeros((data.n_rows, len(checks.views)), dtype=np.int32)
+        for column, view in enumerate(checks.views):
+            sensitive[:, column] = view.codes
+        rows = SuppressedRows(
+            codes=np.ascontiguousarray(codes),
+            sensitive=sensitive,
+            # Any fixed seed does, because the words decide nothing but what is equal.
+            salt=np.random.default_rng(20).integers(0, 2**64, int(sizes.sum()), dtype=np.uint64),
+            begin=np.cumsum([0, *sizes[:-1]]).astype(np.int64),
+            people=checks.people,
+        )
+        partition = Partition.alike(list(codes.T))
+        holds = np.ones(partition.n_groups, dtype=np.bool_)
+        for check in checks.checks:
+            holds &= check.holds(check.levels(partition))
+        number = np.where(holds, np.cumsum(holds) - 1, -1).astype(np.int32)
+        group = number[partition.group]
+        # In order of content, so that the order of the rows in the table decides nothing.
+        order = data.canonical_order
+        of_order = group[order]
+        whole_rows = order[of_order >= 0]
+        members = whole_rows[np.argsort(of_order[of_order >= 0], kind="stable")]
+        starts = np.concatenate(([0], np.cumsum(partition.sizes[holds]))).astype(np.int64)
+        whole = Whole(members, starts, np.zeros(int(holds.sum()), dtype=np.int64))
+        nothing = np.zeros(codes.shape[1], dtype=np.bool_)
+        return cls(data, rows, checks, weights, order[of_order < 0], whole, group, [nothing] * int(holds.sum()))
+
+    def run(self, progress: Progress, most_first: bool) -> None:
+        """Give every row a class; of what costs the same, what promises a class to most rows first, or to fewest."""
+        n_rows = len(self.left)
+        tiers = self._tiers()
+        for number, tier in enumerate(tiers):
+            sign = -1 if most_first else 1
+            promised = [(sign * self._together(*step), place, *step) for place, step in enumerate(tier)]
+            heapify(promised)
+            while promised and len(self.left):
+                _, place, mask, least = heappop(promised)
+                now = sign * self._together(mask, least)
+                # Fewer rows are left than when this was promised, so it is counted again before it is believed.
+                if promised and (now, place) > promised[0][:2]:
+                    heappush(promised, (now, place, mask, least))
+                elif now:
+                    self._place(mask, least)
+            progress((number + 1) / len(tiers), f"{n_rows - len(self.left):,} of {n_rows:,} rows have found company")
+            if not len(self.left):
+                return
+        if len(self.left):
+            self._join_rest()
+
+    def copy(self) -> _Search:
+        """The same search, which goes on by itself."""
+        members, starts, given = self.whole
+        whole = Whole(members.copy(), starts, given.copy())
+        return replace(self, left=self.left.copy(), whole=whole, group=self.group.copy(), masks=[*self.masks])
+
+    def cost(self, classes: Partition) -> float:
+        """The weight of all cells that are suppressed if these are the classes."""
+        columns = zip(self.rows.codes.T, self.weights, strict=True)
+        total = sum(float(_differs(classes, np.ascontiguousarray(column)).sum() * weight) for column, weight in columns)
+        return round(total, DIGITS)
+
+    def _together(self, mask: Bools, least: int) -> int:
+        """How many of the rows left are in groups of so many rows under a mask."""
+        return int(count_together(self.rows, mask, least, self.left))
+
+    def refined(self, requirements: tuple[Requirement, ...], progress: Progress) -> Partition:
+        """The classes after rows have moved between them as long as that saves cells.
+
+        Whole classes stay as they are, but for those that gave rows, which may get them back, and small ones, which may
+        be company for others.
+        """
+        n_whole = len(self.whole.given)
+        sizes = np.diff(self.whole.starts)
+        takes_part = np.ones(len(self.masks), dtype=np.bool_)
+        takes_part[:n_whole] = (self.whole.given > 0) | (sizes < 2 * self.wanted)
+        moving = np.flatnonzero(takes_part[self.group])
+        group = self.group.copy()
+        if len(moving):
+            part = published_beside(self.data, moving)
+            classes = _classes(group[moving])
+            codes = self.rows.codes[moving]
+            domains = [_numbers(int(column.max()) + 1) for column in codes.T]
+            better = refined(part, classes, requirements, progress, RefinedCells(codes, domains, self.weights))
+            group[moving] = len(self.masks) + better.group
+        return _classes(group)
+
+    def _tiers(self) -> list[list[tuple[Bools, int]]]:
+        """What is tried one after the other: quasi-identifiers to suppress, and how many rows are enough with donors.
+
+        Where a class of k rows has r of its own and k - r donors, each of the r rows costs k/r times its cells. What
+        costs the same is a tier.
+        """
+        wanted = self.wanted
+        leasts = sorted({max(ceil(share * wanted), 1) for share in DONATED}, reverse=True)
+        tiers: dict[float, list[tuple[Bools, int]]] = {}
+        for mask in self._masks():
+            cost = float(self.weights[mask].sum())
+            for least in leasts:
+                tiers.setdefault(round(cost * wanted / least, DIGITS), []).append((mask, least))
+        return [tiers[cost] for cost in sorted(tiers)]
+
+    @property
+    def wanted(self) -> int:
+        """Rows of the smallest class that may satisfy the requirements."""
+        return max(self.checks.kernel.minimum_rows, 1)
+
+    def _masks(self) -> list[Bools]:
+        """All sets of quasi-identifiers, or those of the fewest and then those of one path to all of them."""
+        d = len(self.weights)
+        limit = min(MOST_MASKS, MOST_CELLS // max(len(self.left) * d, 1))
+        most = 1
+        while most < d and sum(comb(d, size) for size in range(1, most + 2)) <= limit:
+            most += 1
+        chosen = [one for size in range(1, most + 1) for one in combinations(range(d), size)]
+        masks = []
+        for one in chosen:
+            mask = np.zeros(d, dtype=np.bool_)
+            mask[list(one)] = True
+            masks.append(mask)
+        return masks if most == d else [*masks, *self._path()]
+
+    def _path(self) -> list[Bools]:
+        """Sets that become larger by one attribute each, by which most rows per weight would find a class."""
+        mask = np.zeros(len(self.weights), dtype=np.bool_)
+        path = []
+        while not mask.all():
+            worth = np.full(len(mask), -1.0)
+            for a in np.flatnonzero(~mask):
+                more = mask.copy()
+                more[a] = True
+                n_values = len(np.unique(self.rows.codes[self.left, a]))
+                # Where no further row finds a class, the attribute with most values goes first.
+                together = self._together(more, self.wanted) + n_values / (len(self.left) + 1)
+                worth[a] = round(together / self.weights[a], DIGITS)
+            mask = mask.copy()
+            mask[int(np.argmax(worth))] = True
+            path.append(mask)
+        return path
+
+    def _place(self, mask: Bools, least: int) -> None:
+        """Give a class to the rows that get one under a mask."""
+        n_left, n_groups = place(
+            self.rows,
+            mask,
+            least,
+            self.wanted,
+            self.left,
+            self.whole,
+            self.group,
+            len(self.masks),
+            self.checks.kernel,
+        )
+        self.left = self.left[:n_left]
+        self.masks += [mask] * (n_groups - len(self.masks))
+
+    def _join_rest(self) -> None:
+        """Make one class of the rows that are left, without any cell, and of other classes, the smallest first, until
+        it satisfies the requirements.
+        """
+        everything = np.ones(len(self.weights), dtype=np.bool_)
+        sizes = np.bincount(self.group[self.group >= 0], minlength=len(self.masks))
+        lost = np.array([self.weights[mask].sum() for mask in self.masks])
+        added = sizes * (self.weights.sum() - lost)
+        joining = self.group < 0
+        for number in np.argsort(np.round(added, DIGITS), kind="stable"):
+            if sizes[number] and self._hold(joining):
+                break
+            joining |= self.group == number
+        self.group[joining] = len(self.masks)
+        self.masks.append(everything)
+
+    def _hold(self, chosen: Bools) -> bool:
+        """Whether the chosen rows satisfy every requirement as one class."""
+        rows = np.flatnonzero(chosen)
+        together = Partition(np.zeros(len(rows), dtype=np.int32))
+        return all(bool(check.holds(check.levels(together, rows=rows))[0]) for check in self.checks.checks)
+
+
+def _numbers(size: int) -> Domain:
+    """The domain of so many values that are the same or not, and nothing between."""
+    domain = Domain("", Kind.NOMINAL, tuple(range(size)))
+    return replace(domain, tree=two_levels(domain))
+
+
+def _classes(group: Codes) -> Partition:
+    """The classes with these numbers, whatever numbers are left out."""
+    return Partition(np.unique(group, return_inverse=True)[1].reshape(-1).astype(np.int32))
+
+
+def _differs(classes: Partition, region: Codes) -> Bools:
+    """Whether each row's class has different regions, bool (n_rows,)."""
+    low, high = classes.extent(region)
+    differs: Bools = (low != high)[classes.group]
+    return differs
+
+
+def _note(changed: dict[str, Bools], n_rows: int) -> str:
+    """How many cells are suppressed, in how many rows, and of which attributes."""
+    counts = {name: int(cells.sum()) for name, cells in changed.items()}
+    n_cells = n_rows * len(changed)
+    total = sum(counts.values())
+    if not total:
+        return "No cell is suppressed: every class satisfies the requirements as it is."
+    n_touched = int(np.logical_or.reduce(list(changed.values())).sum())
+    most = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
+    return (
+        f"{total:,} of {n_cells:,} cells ({total / n_cells:.2%}) are suppressed, in {n_touched:,} of {n_rows:,} rows: "
+        f"{most}."
+    )

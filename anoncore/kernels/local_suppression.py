@@ -1,0 +1,294 @@
+"""Local suppression: single cells of rows in too small classes become `*`, so that rows agree in what is left of them.
+
+A mask says which quasi-identifiers of a row are suppressed. Rows with the same mask and equal published cells are a
+class. The classes without any suppressed cell that satisfy the requirements are whole; rows of them may give up cells
+too, so that others find company (donors), as long as the whole class keeps the requirements without them.
+
+- `mask` bool (d,): whether each quasi-identifier is suppressed.
+- `left` int64 (n_left,): rows that have no class yet, in order of content.
+- `group` int32 (n_rows,): class of every row; written where rows get one.
+- `members` int64: rows one after the other, group by group or class by class.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from anoncore.kernels.arrays import Bools, Int32, Int64, Words
+from anoncore.kernels.checking import KernelChecks, all_hold
+from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.people import KernelPeople, Tally, add_row, forget_row, new_tally
+from anoncore.kernels.sorting import filled_with
+
+MOST_ASKED = 8
+"""Rows of a whole class that are asked at most before it gives no further one, where sensitive values count."""
+
+
+class SuppressedRows(NamedTuple):
+    """The table: `codes` int32 (n, d), `sensitive` int32 (n, s), and a random word for every code of each attribute.
+
+    The words `salt[begin[a] + code]` of the cells that are not suppressed add up to the same for rows that agree in
+    them; that they do for others has a probability of 2^-64. `people` says whose rows they are, None where every row is
+    another person.
+    """
+
+    codes: Int32
+    sensitive: Int32
+    salt: Words
+    begin: Int64
+    people: KernelPeople | None
+
+
+class Whole(NamedTuple):
+    """The whole classes: class c has the rows `members[starts[c]]`..`members[starts[c + 1] - 1]`.
+
+    `given` int64 (n_whole,): so many of them, the first ones, have given up cells and belong to other classes.
+    """
+
+    members: Int64
+    starts: Int64
+    given: Int64
+
+
+class Memory(NamedTuple):
+    """What is used again for every class: counts of sensitive values, where a row's values stand in them, people."""
+
+    counts: Int64
+    cells: Int64
+    tally: Tally
+
+
+@inner_kernel
+def _memory(rows: SuppressedRows, checks: KernelChecks) -> Memory:
+    """Counts of nobody."""
+    cells = np.empty(rows.sensitive.shape[1], np.int64)
+    return Memory(np.zeros(checks.count_start[-1], np.int64), cells, new_tally(rows.people))
+
+
+@inner_kernel
+def _hold(rows: SuppressedRows, members: Int64, memory: Memory, checks: KernelChecks) -> bool:
+    """Whether rows satisfy every check as one class."""
+    if members.shape[0] < checks.minimum_rows:
+        return False
+    return _counted(rows, rows.people, members, memory, checks)
+
+
+@inner_kernel
+def _counted(
+    rows: SuppressedRows, people: KernelPeople | None, members: Int64, memory: Memory, checks: KernelChecks
+) -> bool:
+    """`_hold`, by the counts of the sensitive values."""
+    n_sensitive = rows.sensitive.shape[1]
+    size = members.shape[0]
+    if n_sensitive == 0 and people is None:
+        return all_hold(checks, memory.counts, size)
+    n_people = 0
+    for row in members:
+        for s in range(n_sensitive):
+            memory.cells[s] = checks.count_start[s] + rows.sensitive[row, s]
+        if people is None:
+            for s in range(n_sensitive):
+                memory.counts[memory.cells[s]] += 1
+            n_people += 1
+        else:
+            n_people += add_row(people, memory.tally, row, memory.cells, memory.counts)
+    result = all_hold(checks, memory.counts, n_people)
+    for row in members:
+        for s in range(n_sensitive):
+            memory.counts[checks.count_start[s] + rows.sensitive[row, s]] = 0
+        if people is not None:
+            forget_row(people, memory.tally, row)
+    return result
+
+
+@inner_kernel
+def _word(rows: SuppressedRows, row: int, mask: Bools) -> np.uint64:
+    """The sum of the words of a row's cells that are not suppressed."""
+    word = np.uint64(0)
+    for a in range(mask.shape[0]):
+        if not mask[a]:
+            word += rows.salt[rows.begin[a] + rows.codes[row, a]]
+    return word
+
+
+@inner_kernel
+def _position(word: np.uint64, entry: Int64, words: Words) -> int:
+    """Where a word stands in a hash table with open addressing, or the free position where it would stand."""
+    # The size of the table is a power of two, so that the position of a hash in it is a mask and not a division.
+    last = entry.shape[0] - 1
+    slot = int(word >> np.uint64(20)) & last
+    while entry[slot] >= 0 and words[entry[slot]] != word:
+        slot = (slot + 1) & last
+    return int(slot)
+
+
+@inner_kernel
+def _candidates(rows: SuppressedRows, mask: Bools, left: Int64) -> tuple[Int64, Int64, Int64, Words]:
+    """The groups of the rows left that agree under a mask: their rows (`members`, `starts`), and a hash table of them.
+
+    The table is `entry` int64, the number of a group or -1, and `words` uint64 (n_groups,), the groups' words.
+    """
+    capacity = 64
+    while capacity < 2 * left.shape[0]:
+        capacity *= 2
+    entry = filled_with(capacity, -1)
+    words, number = np.empty(left.shape[0], np.uint64), np.empty(left.shape[0], np.int64)
+    n_groups = 0
+    for i in range(left.shape[0]):
+        word = _word(rows, left[i], mask)
+        slot = _position(word, entry, words)
+        if entry[slot] < 0:
+            entry[slot], words[n_groups] = n_groups, word
+            n_groups += 1
+        number[i] = entry[slot]
+    starts = np.zeros(n_groups + 1, np.int64)
+    for i in range(left.shape[0]):
+        starts[number[i] + 1] += 1
+    for g in range(n_groups):
+        starts[g + 1] += starts[g]
+    filled = starts[:-1].copy()
+    members = np.empty(left.shape[0], np.int64)
+    for i in range(left.shape[0]):
+        members[filled[number[i]]] = left[i]
+        filled[number[i]] += 1
+    return members, starts, entry, words
+
+
+@kernel
+def count_together(rows: SuppressedRows, mask: Bools, least: int, left: Int64) -> int:
+    """How many of the rows left are in a group of at least so many rows under a mask."""
+    _, starts, _, _ = _candidates(rows, mask, left)
+    together = 0
+    for g in range(starts.shape[0] - 1):
+        if starts[g + 1] - starts[g] >= least:
+            together += int(starts[g + 1] - starts[g])
+    return together
+
+
+@inner_kernel
+def _give(
+    rows: SuppressedRows, whole: Whole, c: int, company: Int64, n: int, most: int, memory: Memory, checks: KernelChecks
+) -> int:
+    """Let rows of a whole class join `company[:n]` until it satisfies every check or has `most`; returns its size.
+
+    A row that joins stands among the class's first ones, which it has given; where it brings the company nothing, it
+    does so all the same, because later ones may.
+    """
+    begin, end = whole.starts[c], whole.starts[c + 1]
+    n_asked = 0
+    while n < most and n_asked < MOST_ASKED and not _hold(rows, company[:n], memory, checks):
+        first = begin + whole.given[c]
+        if first + n_asked >= end:
+            break
+        # The row that is asked changes places with the first one, so that the others stand behind it.
+        at = first + n_asked
+        whole.members[first], whole.members[at] = whole.members[at], whole.members[first]
+        if _hold(rows, whole.members[first + 1 : end], memory, checks):
+            company[n] = whole.members[first]
+            whole.given[c] += 1
+            n += 1
+            n_asked = 0
+        elif rows.sensitive.shape[1] == 0 and rows.people is None:
+            # Where sizes alone count, every row of the class gets the same answer.
+            break
+        else:
+            n_asked += 1
+    return n
+
+
+@kernel
+def place(
+    rows: SuppressedRows,
+    mask: Bools,
+    least: int,
+    wanted: int,
+    left: Int64,
+    whole: Whole,
+    group: Int32,
+    n_groups: int,
+    checks: KernelChecks,
+) -> tuple[int, int]:
+    """Make classes of the rows left that agree under a mask, with donors where a group of `least` rows needs them.
+
+    A group of s rows may take donors until it has s * wanted / least rows. Writes the classes' numbers from `n_groups`
+    on into `group`, and moves the rows that are still left to the front of `left`. Returns how many these are, and the
+    new number of classes.
+    """
+    memory = _memory(rows, checks)
+    members, starts, entry, words = _candidates(rows, mask, left)
+    n_new = starts.shape[0] - 1
+    settled = np.zeros(n_new, np.bool_)
+    waiting = 0
+    for g in range(n_new):
+        own = members[starts[g] : starts[g + 1]]
+        settled[g] = _hold(rows, own, memory, checks)
+        if settled[g]:
+            group[own] = n_groups
+            n_groups += 1
+        elif own.shape[0] >= least:
+            waiting += 1
+    if waiting > 0 and wanted > least:
+        n_groups = _with_donors(
+            rows, mask, least, wanted, (members, starts, settled), (entry, words), whole, group, n_groups, checks
+        )
+    n_left = 0
+    for row in left:
+        if group[row] < 0:
+            left[n_left] = row
+            n_left += 1
+    return n_left, n_groups
+
+
+@inner_kernel
+def _with_donors(
+    rows: SuppressedRows,
+    mask: Bools,
+    least: int,
+    wanted: int,
+    groups: tuple[Int64, Int64, Bools],
+    table: tuple[Int64, Words],
+    whole: Whole,
+    group: Int32,
+    n_groups: int,
+    checks: KernelChecks,
+) -> int:
+    """Make classes of the groups that are not settled and of donors that agree with them; the new number of classes.
+
+    `groups` are `members`, `starts` and whether each is settled, `table` is the hash table of them.
+    """
+    memory = _memory(rows, checks)
+    members, starts, settled = groups
+    entry, words = table
+    n_new, n_whole = starts.shape[0] - 1, whole.starts.shape[0] - 1
+    # The whole classes that agree with a group are a list: the first of each group, and the next one of each class.
+    first, after = filled_with(n_new, -1), filled_with(n_whole, -1)
+    for c in range(n_whole - 1, -1, -1):
+        size = whole.starts[c + 1] - whole.starts[c] - whole.given[c]
+        if size <= checks.minimum_rows:
+            continue
+        slot = _position(_word(rows, whole.members[whole.starts[c]], mask), entry, words)
+        g = entry[slot]
+        if g >= 0 and not settled[g] and starts[g + 1] - starts[g] >= least:
+            after[c], first[g] = first[g], c
+    for g in range(n_new):
+        size = starts[g + 1] - starts[g]
+        if first[g] < 0 or settled[g] or size < least:
+            continue
+        most = size * wanted // least
+        company = np.empty(max(most, size), np.int64)
+        company[:size] = members[starts[g] : starts[g + 1]]
+        n, c = size, first[g]
+        while c >= 0 and n < most and not _hold(rows, company[:n], memory, checks):
+            n = _give(rows, whole, c, company, n, most, memory, checks)
+            c = after[c]
+        if _hold(rows, company[:n], memory, checks):
+            settled[g] = True
+            group[company[:n]] = n_groups
+            n_groups += 1
+            continue
+        # The donors were not enough: each goes back to its class, the last one first.
+        for i in range(n - 1, size - 1, -1):
+            whole.given[group[company[i]]] -= 1
+    return n_groups

@@ -1,0 +1,132 @@
+"""Grouping a table at a combination of levels, from the groups of a finer combination.
+
+A combination of levels (a node of the lattice) is one level of generalization per quasi-identifier. A group is rows
+whose values generalize to the same; it has entries, its rows by their combination of sensitive values.
+
+- `node` int64 (d,): the level of every quasi-identifier.
+- `codes` int32 (n_groups, d): the codes of any one row of each group; its other rows generalize to the same.
+- `word` uint64 (n_groups,): the sum of the group's words in `salt`, by which groups are told apart.
+- `rows` int64 (n_groups,): rows of each group.
+- `sensitive` int32, `weight` int64 (n_entries,): combination of sensitive values and number of rows of each entry;
+  group g has the entries `starts[g]`..`starts[g + 1]` - 1, by ascending combination.
+- `number` int32 (n_groups,): the coarser group that each group becomes a part of.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from anoncore.kernels.arrays import Bools, Floats, Int32, Int64, Words
+from anoncore.kernels.compiler import kernel
+from anoncore.kernels.sorting import filled_with
+
+
+class LevelTables(NamedTuple):
+    """What becomes of every code at every level, one attribute after the other.
+
+    What belongs to code c of attribute a at a level stands at `begin[a] + level * size[a] + c`: in `loss` float
+    the loss of its generalized value as a cell, and in `salt` a random 64-bit word of that value. Different
+    combinations of values have the same sum of words with a probability of 2^-64.
+    """
+
+    loss: Floats
+    salt: Words
+    begin: Int64
+    size: Int64
+
+
+@kernel
+def coarser_groups(
+    tables: LevelTables, codes: Int32, word: Words, rows: Int64, was: Int64, node: Int64
+) -> tuple[Int32, Int64, Words, Int64]:
+    """The groups of a node, made of the groups of the finer node `was`.
+
+    Returns `number`, a finer group of each coarser one int64 (n_coarser,), and the coarser groups' `word` and `rows`.
+    """
+    n, n_coarser = codes.shape[0], 0
+    capacity = 64
+    while capacity < 2 * n:
+        capacity *= 2
+    # A hash table with open addressing, at most half full; a power of two, so that a mask gives the position.
+    entry = filled_with(capacity, -1)
+    number, finer = np.empty(n, np.int32), np.empty(n, np.int64)
+    words, sums = np.empty(n, np.uint64), np.zeros(n, np.int64)
+    # Only the attributes that change their level change a group's word.
+    changed = np.flatnonzero(was != node)
+    before = tables.begin[changed] + was[changed] * tables.size[changed]
+    after = tables.begin[changed] + node[changed] * tables.size[changed]
+    for g in range(n):
+        key = word[g]
+        for i in range(changed.shape[0]):
+            code = codes[g, changed[i]]
+            key += tables.salt[after[i] + code] - tables.salt[before[i] + code]
+        slot = np.int64(key >> np.uint64(20)) & (capacity - 1)
+        while entry[slot] >= 0 and words[entry[slot]] != key:
+            slot = (slot + 1) & (capacity - 1)
+        if entry[slot] < 0:
+            entry[slot], words[n_coarser], finer[n_coarser] = n_coarser, key, g
+            n_coarser += 1
+        number[g] = entry[slot]
+        sums[number[g]] += rows[g]
+    return number, finer[:n_coarser].copy(), words[:n_coarser].copy(), sums[:n_coarser].copy()
+
+
+@kernel
+def published_loss(tables: LevelTables, codes: Int32, rows: Int64, kept: Bools, node: Int64) -> float:
+    """Sum of the losses of the cells of all rows in the groups that are `kept`, bool (n_groups,), at a node."""
+    total = 0.0
+    begin = tables.begin + node * tables.size
+    for g in range(codes.shape[0]):
+        if kept[g]:
+            loss = 0.0
+            for a in range(codes.shape[1]):
+                loss += tables.loss[begin[a] + codes[g, a]]
+            total += rows[g] * loss
+    return total
+
+
+@kernel
+def joined_entries(
+    number: Int32, n_coarser: int, starts: Int64, sensitive: Int32, weight: Int64, n_combinations: int
+) -> tuple[Int64, Int32, Int64]:
+    """The entries of coarser groups: `starts`, `sensitive` and `weight`, equal combinations of a group as one entry."""
+    n = sensitive.shape[0]
+    # Two stable sorts by counting, by combination and then by group, leave every group's entries in order.
+    of_entry = np.empty(n, np.int32)
+    place = np.zeros(n_combinations + 1, np.int64)
+    for g in range(number.shape[0]):
+        for i in range(starts[g], starts[g + 1]):
+            of_entry[i] = number[g]
+            place[sensitive[i] + 1] += 1
+    for c in range(n_combinations):
+        place[c + 1] += place[c]
+    by_value = np.empty(n, np.int64)
+    for i in range(n):
+        by_value[place[sensitive[i]]] = i
+        place[sensitive[i]] += 1
+    filled = np.zeros(n_coarser + 1, np.int64)
+    for i in range(n):
+        filled[of_entry[i] + 1] += 1
+    for g in range(n_coarser):
+        filled[g + 1] += filled[g]
+    ends = filled[1:].copy()
+    order = np.empty(n, np.int64)
+    for entry in by_value:
+        order[filled[of_entry[entry]]] = entry
+        filled[of_entry[entry]] += 1
+    joined_starts = np.zeros(n_coarser + 1, np.int64)
+    values, sums = np.empty(n, np.int32), np.zeros(n, np.int64)
+    n_joined, at = 0, 0
+    for g in range(n_coarser):
+        joined_starts[g] = n_joined
+        while at < ends[g]:
+            entry = order[at]
+            if n_joined == joined_starts[g] or values[n_joined - 1] != sensitive[entry]:
+                values[n_joined] = sensitive[entry]
+                n_joined += 1
+            sums[n_joined - 1] += weight[entry]
+            at += 1
+    joined_starts[n_coarser] = n_joined
+    return joined_starts, values[:n_joined].copy(), sums[:n_joined].copy()

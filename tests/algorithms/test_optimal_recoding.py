@@ -1,0 +1,261 @@
+"""Optimal recoding against the whole lattice by brute force, and by hand."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anoncore import CancelledError, DataError, Hierarchy, InfeasibleError, Microdata, ReleaseError, privacy
+from anoncore.algorithms import Incognito, Mondrian, OptimalRecoding
+from anoncore.algorithms.full_domain import optimal_recoding
+from anoncore.algorithms.full_domain.lattice_map import node_facts, search_map
+from anoncore.algorithms.full_domain.optimal_recoding import Course, optimum_behind
+from anoncore.requirements import (
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    RecursiveDiversity,
+    TCloseness,
+    VarianceDiversity,
+)
+from anoncore.utility import information_loss
+from tests.algorithms.test_incognito import NAMES, REQUIREMENTS, labels, loss, satisfying, tables
+
+SHARES = [0.0, 0.1, 0.3, 0.6, 0.99]
+MORE = [
+    *REQUIREMENTS,
+    (EntropyDiversity(l=1.8),),
+    (RecursiveDiversity(c=2, l=2),),
+    (KAnonymity(k=3), TCloseness(t=0.2)),
+]
+
+
+def agrees_with_brute_force(data, requirements, share):
+    """Whether the search finds the least loss of the whole lattice, and the release has it."""
+    model = OptimalRecoding(requirements=requirements, max_suppression=share)
+    nodes = satisfying(model, data)
+    if not nodes:
+        with pytest.raises(InfeasibleError):
+            model.anonymize(data)
+        return
+    losses = {node: loss(data, node, suppressed) for node, suppressed in nodes.items()}
+    found = model.search(data)
+    assert found.optimal
+    assert found.gap == 0
+    assert found.loss == pytest.approx(min(losses.values()))
+    assert losses[found.levels] == pytest.approx(found.loss)
+    assert found.suppressed == len(nodes[found.levels])
+    release = model.anonymize(data)
+    assert information_loss(release) == pytest.approx(found.loss)
+    assert release.suppressed_rows.sum() == found.suppressed
+    assert privacy.check(release, requirements) == ()
+    published = np.flatnonzero(~release.suppressed_rows)
+    for place, name in enumerate(NAMES):
+        cells = release.recoding(name).texts()[published].tolist()
+        wanted = [labels(data, found.levels)[row][place] for row in published]
+        assert len(set(cells)) == len(set(wanted)) == len(set(zip(cells, wanted, strict=True)))
+
+
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None)
+@given(data=tables(), requirements=st.sampled_from(MORE), share=st.sampled_from(SHARES))
+def test_the_optimum_is_that_of_the_whole_lattice(data, requirements, share):
+    agrees_with_brute_force(data, requirements, share)
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(data=tables(several_rows=True), requirements=st.sampled_from(REQUIREMENTS), share=st.sampled_from(SHARES))
+def test_the_optimum_is_that_of_the_whole_lattice_where_people_are_counted(data, requirements, share):
+    model = OptimalRecoding(requirements=requirements, max_suppression=share)
+    nodes = satisfying(model, data)
+    if nodes:
+        expected = min(loss(data, node, suppressed) for node, suppressed in nodes.items())
+        assert model.search(data).loss == pytest.approx(expected)
+        assert privacy.check(model.anonymize(data), requirements) == ()
+
+
+def ages(values, **more):
+    frame = pd.DataFrame({"age": values, **more})
+    roles = {"age": "quasi-identifier"} | dict.fromkeys(more, "sensitive")
+    return Microdata(frame, roles=roles, hierarchies={"age": Hierarchy.by_width(frame["age"], width=10)})
+
+
+def test_suppressing_one_row_less_by_coarser_levels_pays_by_hand():
+    # Levels: values, tens, twenties, *. Six different ages: values of k = 2 suppress everything but 33, loss 4 of 6.
+    # Tens suppress 44 and 58: two cells are *, loss 1 each; 21-22 and 33-33 are nodes of 2 and 1 of 5 values: 1/4 * 2
+    # and 0. Twenties suppress nobody: 20-39 holds 3 of the 5 values, loss 2/4 for four rows, 40-59 two, 1/4 for two.
+    data = ages([21, 22, 33, 33, 44, 58])
+    wanted = (KAnonymity(k=2),)
+    free = OptimalRecoding(requirements=wanted, max_suppression=0.9).search(data)
+    assert (free.levels, free.suppressed) == ((1,), 2)
+    assert free.loss == pytest.approx((2 * 0.25 + 2 * 1) / 6)
+    third = OptimalRecoding(requirements=wanted, max_suppression=0.2).search(data)
+    assert (third.levels, third.suppressed) == ((2,), 0)
+    assert third.loss == pytest.approx((4 * 0.5 + 2 * 0.25) / 6)
+
+
+def test_incognito_with_suppression_may_lose_more_and_never_less():
+    # Incognito ends at the lowest levels at which suppression is enough, which here suppress almost everything.
+    data = ages([21, 22, 23, 24, 25, 25, 31, 32, 33, 34])
+    wanted = (KAnonymity(k=2),)
+    lowest = Incognito(requirements=wanted, max_suppression=0.9).search(data)
+    best = OptimalRecoding(requirements=wanted, max_suppression=0.9).search(data)
+    assert lowest.levels == (0,)
+    assert best.levels == (1,)
+    assert best.loss < lowest.loss
+
+
+def test_a_stopped_search_says_how_far_from_the_optimum_it_may_be():
+    frame = pd.DataFrame(np.random.default_rng(1).integers(0, 5, (60, 4)), columns=list("abcd"))
+    data = Microdata(frame, roles=dict.fromkeys(frame.columns, "quasi-identifier"))
+    wanted = (KAnonymity(k=3),)
+    best = OptimalRecoding(requirements=wanted, max_suppression=0.9).search(data)
+    assert best.optimal
+    model = OptimalRecoding(requirements=wanted, max_suppression=0.9, most_checked=2)
+    found = model.search(data)
+    assert not found.optimal
+    assert found.bound <= best.loss <= found.loss
+    assert found.gap == pytest.approx(found.loss / found.bound - 1)
+    assert f"At most {found.gap:.2%} above the optimum" in model.anonymize(data).notes[1]
+    assert best.loss * (1 + found.gap) >= found.loss
+
+
+def test_a_cancelled_search_returns_the_best_so_far():
+    frame = pd.DataFrame(np.random.default_rng(1).integers(0, 5, (60, 4)), columns=list("abcd"))
+    data = Microdata(frame, roles=dict.fromkeys(frame.columns, "quasi-identifier"))
+    calls = []
+
+    def stop(share, text):
+        calls.append(share)
+        if len(calls) > 3:
+            raise CancelledError("stopped")
+
+    model = OptimalRecoding(requirements=(KAnonymity(k=3),), max_suppression=0.9)
+    found = model.search(data, stop)
+    assert not found.optimal
+    assert 0 < found.loss <= 1
+    with pytest.raises(CancelledError):
+        model.anonymize(data, stop)
+
+    def at_once(share, text):
+        raise CancelledError("stopped")
+
+    with pytest.raises(CancelledError):
+        model.search(data, at_once)
+
+
+def test_groups_that_are_forgotten_are_made_again(monkeypatch):
+    frame = pd.DataFrame(np.random.default_rng(2).integers(0, 4, (80, 5)), columns=list("abcde"))
+    data = Microdata(frame, roles=dict.fromkeys(frame.columns, "quasi-identifier"))
+    model = OptimalRecoding(requirements=(KAnonymity(k=4),), max_suppression=0.1)
+    expected = model.search(data)
+    monkeypatch.setattr(optimal_recoding, "ROOM", 0)
+    assert model.search(data) == expected
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2])
+def test_the_order_of_the_rows_does_not_matter(share):
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(
+        {"age": rng.integers(20, 60, 60), "b": rng.choice(list("uv"), 60), "s": rng.choice(["x", "y"], 60)}
+    )
+    roles = {"age": "quasi-identifier", "b": "quasi-identifier", "s": "sensitive"}
+    trees = {"age": Hierarchy.by_width(frame["age"], width=10)}
+    model = OptimalRecoding(requirements=(KAnonymity(k=3), DistinctDiversity(l=2)), max_suppression=share)
+    published = [
+        model.anonymize(Microdata(one, roles=roles, hierarchies=trees)).tables()["release"]
+        for one in (frame, frame.iloc[rng.permutation(60)])
+    ]
+    pd.testing.assert_frame_equal(*published)
+
+
+def test_a_requirement_that_merging_may_break_rules_out_nothing_but_its_own_combination():
+    frame = pd.DataFrame({"age": [20, 20, 31, 31, 42, 42], "pay": [1.0, 9.0, 1.0, 9.0, 4.0, 5.0]})
+    data = Microdata(
+        frame,
+        roles={"age": "quasi-identifier", "pay": "sensitive"},
+        hierarchies={"age": Hierarchy.by_width(frame["age"], width=10)},
+    )
+    found = OptimalRecoding(requirements=(VarianceDiversity(v=10.0),), max_suppression=0.0).search(data)
+    assert found.levels == (3,)
+    assert found.optimal
+
+
+def test_too_large_a_lattice_is_refused():
+    frame = pd.DataFrame(np.arange(72).reshape(3, 24) % 7, columns=[f"q{i}" for i in range(24)])
+    data = Microdata(frame, roles=dict.fromkeys(frame.columns, "quasi-identifier"))
+    with pytest.raises(DataError, match="more than 5,000,000"):
+        OptimalRecoding(requirements=(KAnonymity(k=2),)).anonymize(data)
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(data=tables(), requirements=st.sampled_from(MORE), share=st.sampled_from(SHARES), most=st.integers(1, 40))
+def test_the_course_of_a_search_is_true_of_every_combination(data, requirements, share, most):
+    model = OptimalRecoding(requirements=requirements, max_suppression=share, most_checked=most)
+    nodes = satisfying(model, data)
+    if not nodes:
+        return
+    found = search_map(model.anonymize(data))
+    optimum = found.optimum
+    assert sum(found.count(one) for one in Course) == found.loss.size == optimum.n_nodes
+    assert optimum.course[found.chosen] == Course.POSSIBLE
+    assert (found.count(Course.OPEN) == 0) == optimum.optimal
+    for node in np.ndindex(found.loss.shape):
+        course = optimum.course[node]
+        assert found.loss[node] == pytest.approx(loss(data, node))
+        if course in (Course.POSSIBLE, Course.FAILED):
+            assert (course == Course.POSSIBLE) == (node in nodes)
+        elif course == Course.RULED_OUT:
+            assert node not in nodes or loss(data, node, nodes[node]) >= optimum.loss - 1e-9
+        else:
+            assert (found.loss[node] < optimum.loss - 1e-12) == (course == Course.OPEN)
+    assert optimum.bound <= min(loss(data, node, suppressed) for node, suppressed in nodes.items()) + 1e-12
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4])
+def test_its_own_search_is_drawn_and_any_combination_looked_at_up_close(share):
+    data = ages([21, 22, 33, 33, 44, 58])
+    model = OptimalRecoding(requirements=(KAnonymity(k=2),), max_suppression=share)
+    release = model.anonymize(data)
+    found = search_map(release)
+    assert found.chosen == model.search(data).levels
+    assert found.excerpt() == [(0,), (1,), (2,), (3,)]
+    facts = node_facts(release, found.chosen)
+    assert facts.anonymous
+    assert facts.suppressed == release.suppressed_rows.sum()
+    assert facts.loss == pytest.approx(float(information_loss(release)))
+
+
+def test_of_a_large_lattice_what_was_looked_at_is_drawn():
+    frame = pd.DataFrame(np.random.default_rng(1).integers(0, 5, (60, 9)), columns=list("abcdefghi"))
+    data = Microdata(frame, roles=dict.fromkeys(frame.columns, "quasi-identifier"))
+    found = search_map(OptimalRecoding(requirements=(KAnonymity(k=3),), max_suppression=0.9).anonymize(data))
+    drawn = found.excerpt()
+    assert len(drawn) == 160 < found.loss.size
+    looked_at = [node for node in drawn if found.optimum.course[node] in (Course.POSSIBLE, Course.FAILED)]
+    assert len(looked_at) >= min(60, found.count(Course.POSSIBLE))
+
+
+def test_the_optimum_behind_a_release_is_known_or_searched_again(monkeypatch):
+    data = ages([21, 22, 33, 33, 44, 58])
+    release = OptimalRecoding(requirements=(KAnonymity(k=2),)).anonymize(data)
+    again = optimum_behind(pickle.loads(pickle.dumps(release)))
+    monkeypatch.setattr(optimal_recoding.BestFirst, "run", lambda *_: pytest.fail("the search was made before"))
+    assert optimum_behind(release) == again
+    with pytest.raises(ReleaseError, match="Only a release that optimal recoding made"):
+        optimum_behind(Mondrian(requirements=(KAnonymity(k=2),)).anonymize(data))
+
+
+def test_what_readers_learn_is_said_without_suppression_only():
+    data = ages([21, 22, 33, 33, 44, 58])
+    model = OptimalRecoding(requirements=(KAnonymity(k=2),), max_suppression=0.0)
+    assert model.refusals(model.anonymize(data)) is not None
+    with pytest.raises(ReleaseError, match="choose no suppression"):
+        model.replace(max_suppression=0.1).refusals(model.anonymize(data))
