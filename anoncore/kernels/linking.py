@@ -11,7 +11,7 @@ This uses numba's inner interfaces: how a library of compiled code is linked wit
 from __future__ import annotations
 
 import gc
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import llvmlite.binding as llvm
@@ -53,12 +53,17 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]
     def get_pointer_to_function(self, name: str) -> int:
         """Address of a function, 0 if there is none of this name."""
         self._ensure_finalized()
-        with suppress(NameError):
-            if not self._final_module.get_function(name).is_declaration:
-                self._translate()
-                address: int = super().get_pointer_to_function(name)
-                return address
-        return 0
+        if not self._is_translated:
+            try:
+                is_declaration = self._final_module.get_function(name).is_declaration
+            except NameError:
+                return 0
+            if is_declaration:
+                return 0
+            self._translate()
+        # Machine code that was loaded from disk has no functions in the intermediate language: only its symbols tell.
+        address: int = super().get_pointer_to_function(name)
+        return address
 
     def _translate(self) -> None:
         """Optimize the code with all that it calls, and translate it to machine code."""

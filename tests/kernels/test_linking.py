@@ -38,6 +38,10 @@ def first(values):
 @kernel
 def second(values):
     return scaled(values, 0 if values[0] < 0 else 3).sum() + power(2.0, 5)
+
+@kernel
+def third(values):
+    return first(values)[1:]
 """
 
 
@@ -111,3 +115,5 @@ def test_code_from_the_disk_is_linked_with_kernels_of_another_process(tmp_path: 
     assert tell("first") == ["18.0 0", "0"]
     # The second kernel is new and takes the inner function from the disk; the first one is whole and needs nothing.
     assert tell("second", "first") == ["41.0 0", "18.0 1", "1"]
+    # A kernel that came from the disk for another one that is compiled can be called by Python as well.
+    assert tell("third", "first") == ["18.0 0", "18.0 1", "0"]
