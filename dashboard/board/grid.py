@@ -21,6 +21,8 @@ MOST_TICKS = 5
 MOST_NAMED = 3
 LOPSIDED = 1.5
 """How many times farther to one side an interval may reach and still be told as a number with a margin."""
+SHARE_ENDS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+"""Where the scale of shares of people may end: the first that has room for all columns, so that small ones differ."""
 ROWS: Mapping[str, tuple[str, str]] = {
     "promise": ("Promise", "What you ask for, and whether this release keeps it."),
     "hides": ("Hides among", "Bars: people by the size of their group; dashed: your k. Larger groups are safer."),
@@ -206,12 +208,21 @@ def _axis(name: str, columns: Sequence[Shown], known: Sequence[Facts], asked: As
         means = [mean for one in known for mean in one["lost"].get("means", ())]
         return {"most": max([*means, 0.01]), "text": "by attribute, worst first"}
     if name == "given":
-        return {"most": 1.0, "low": "0", "high": "100%"}
+        shares = [share for column in columns for share in _shares(column)]
+        most = next(end for end in SHARE_ENDS if end >= max(shares, default=1.0))
+        return {"most": most, "low": "0", "high": f"{most:.0%}"}
     told = [found for column in columns for found in _predictions(column)]
     most = max([*told, 0.1])
     # A tenth of room to the right, and a round end.
     most = min(-(-most * 11 // 1) / 10, 1.0)
     return {"most": most, "low": "0", "high": f"{most:g}"}
+
+
+def _shares(column: Shown) -> list[float]:
+    """The shares of people given away that a column shows, with the upper end of an estimate's interval."""
+    slow = (column.slow or {}).get("given", SlowFacts())
+    found = slow.exact or slow.estimate
+    return [] if found is None else [found["value"], found["guess"], found.get("high", 0.0)]
 
 
 def _predictions(column: Shown) -> list[float]:

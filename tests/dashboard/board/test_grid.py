@@ -130,6 +130,29 @@ def test_an_estimated_score_has_them_too(value, low, high, text):
     assert (cell["text"], cell["sub"]) == (text, "estimate from 3 of 10 trainings; the exact number follows")
 
 
+@pytest.mark.parametrize(
+    ("shares", "most", "end"),
+    [
+        ((), 1.0, "100%"),
+        ((0.0, 0.004), 0.02, "2%"),
+        ((0.141, 0.002), 0.2, "20%"),
+        ((0.2, 0.1), 0.2, "20%"),
+        ((0.95,), 1.0, "100%"),
+    ],
+)
+def test_shares_of_people_have_a_scale_in_which_small_ones_differ(shares, most, end):
+    columns = [
+        column(f"c{place}", slow={"given": SlowFacts(exact={"value": share, "guess": 0.001})})
+        for place, share in enumerate(shares)
+    ]
+    assert cells(columns or [column()], "given")["axis"] == {"most": most, "low": "0", "high": end}
+
+
+def test_the_scale_of_shares_has_room_for_the_interval_of_an_estimate():
+    estimate = {"value": 0.19, "low": 0.17, "high": 0.21, "guess": 0.01, "how": "from 2,000 people"}
+    assert cells([column(slow={"given": SlowFacts(estimate=estimate)})], "given")["axis"]["most"] == 0.5
+
+
 def test_what_is_not_there_yet_or_failed_says_so():
     assert cells([column()], "given")["cells"][0] == {"state": "pending", "why": "being attacked …"}
     failed = SlowFacts(problem="There is no such attack.")
