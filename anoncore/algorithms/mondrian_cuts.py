@@ -146,7 +146,8 @@ def _cut_by(before: Region, made: list[Region]) -> int | None:
 def attempts(release: Release, rows: Int64) -> list[Attempt]:
     """What Mondrian tries first of a region: for each attribute, the widest first, the cut at the median.
 
-    Attributes in which all rows agree have no cut.
+    Attributes in which all rows agree have no cut, and neither have those whose values lie at one place of the axis: of
+    numbers from -3 to 2^53 + 1, the last two are one place, since a double has 53 bits.
     """
     data, checks = release.data, CheckSet(mondrian_of(release).requirements, release.data)
     domains = [data.domain[name] for name in data.quasi_identifiers]
@@ -155,14 +156,14 @@ def attempts(release: Release, rows: Int64) -> list[Attempt]:
     for a, domain in enumerate(domains):
         codes = data.codes[domain.name][rows]
         low, high = int(codes.min()), int(codes.max())
-        if low == high:
+        width = 0.0 if low == high else _extent(domain, low, high) / float(attributes.span[a])
+        if width == 0.0:
             continue
         if attributes.form[a] == HIERARCHY:
             side, where = _children(domain, codes, low, high)
         else:
             side, where = _halves(domain, codes)
         sizes = tuple(np.bincount(side).tolist())
-        width = _extent(domain, low, high) / float(attributes.span[a])
         found.append(Attempt(domain.name, width, where, sizes, _broken(data, checks, rows, side)))
     return sorted(found, key=lambda one: -round(one.width, 9))
 

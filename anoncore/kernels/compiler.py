@@ -51,15 +51,23 @@ def _compiled(function: F, no_cpython_wrapper: bool) -> F:
     keep(function, compiled)
     by_type = compiled.get_call_template
 
-    # numba takes every literal for a type of its own, so that f(x, 0), f(x, 1) and f(x, n) would be compiled as three
-    # functions. Kernels call each other with literal numbers as with any others.
     def get_call_template(given: Any, named: Any) -> Any:
-        numbers = {name: numba.types.unliteral(one) for name, one in named.items()}
-        return by_type(tuple(numba.types.unliteral(one) for one in given), numbers)
+        return by_type(tuple(_plain(one) for one in given), {name: _plain(one) for name, one in named.items()})
 
     compiled.get_call_template = get_call_template
     kept: F = compiled
     return kept
+
+
+def _plain(given: Any) -> Any:
+    """The type that stands for an argument's type where one kernel calls another.
+
+    numba takes every literal for a type of its own, so that f(x, 0), f(x, 1) and f(x, n) would be compiled as three
+    functions, and a number read from an array of 32 bits for another type than one of 64 bits. Every signed whole
+    number is handed on as one of 64 bits instead.
+    """
+    kind = numba.types.unliteral(given)
+    return numba.types.int64 if isinstance(kind, numba.types.Integer) and kind.signed else kind
 
 
 class LevelFunction:

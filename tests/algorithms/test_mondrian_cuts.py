@@ -55,6 +55,14 @@ def test_by_hand():
     assert attempts(release, whole.rows)[0].broken == ""
 
 
+def test_numbers_that_lie_at_one_place_of_the_axis_are_not_cut():
+    # Above -3, the last two are 2^53 + 3 and 2^53 + 4 steps: one double.
+    release = release_of(pd.DataFrame({"count": [-3] * 3 + [2**53] * 2 + [2**53 + 1] * 2, "sex": ["f"] * 7}))
+    found = cut_steps(release, most=None)
+    assert sorted(len(region.rows) for region in found.regions if region.is_final) == [3, 4]
+    assert all(attempts(release, region.rows) == [] for region in found.regions if region.is_final)
+
+
 def test_a_category_with_a_hierarchy_is_tried_into_the_children():
     towns = Hierarchy.from_nested({"north": ["A", "B"], "south": ["C", "D"]})
     release = release_of(pd.DataFrame({"town": list("AABBCCDD")}), hierarchies={"town": towns})
