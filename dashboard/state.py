@@ -7,7 +7,7 @@ reloading the page finds the workspace again; it is a random token, and another 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
@@ -459,6 +459,19 @@ def set_widget_values(values: Mapping[str, Any]) -> None:
     """Set widgets by key; only before they are drawn, as callbacks do."""
     for key, value in values.items():
         st.session_state[key] = value
+
+
+def let_widget_show(key: str, value: Any, choices: Collection[Any] = ()) -> None:
+    """Let a widget show a value that something else may have changed; only before it is drawn.
+
+    A widget that shows the value already is left alone: told again, the browser would go back to it from whatever the
+    visitor has moved the widget to since this draw of the page began. `choices` are what the widget offers; with
+    others it is a new widget for the browser, which must be told its value.
+    """
+    offered, seen = tuple(choices), f"offered-{key}"
+    if key not in st.session_state or st.session_state[key] != value or session(seen) != offered:
+        st.session_state[key] = value
+        set_session(seen, offered)
 
 
 def linked_place(key: str) -> int | None:

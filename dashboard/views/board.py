@@ -124,7 +124,7 @@ def _level(axis: str, label: str, steps: Sequence[float], wishes: Wishes, help: 
     held = wishes.levels.get(axis)
     options = [OFF, *sorted({*steps, *([held] if held is not None else [])})]
     key = f"board-{axis}"
-    state.set_widget_values({key: OFF if held is None else held})
+    state.let_widget_show(key, OFF if held is None else held, options)
 
     def change() -> None:
         value = state.widget_value(key)

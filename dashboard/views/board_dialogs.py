@@ -268,14 +268,15 @@ def _left_out(wishes: Wishes) -> None:
     """The share of the people that may be left out, asked of every method where that makes sense."""
     key = "board-left-out"
     percent = round(100 * wishes.left_out, 2)
-    state.set_widget_values({key: percent})
+    options = sorted({*LEFT_OUT_STEPS, percent})
+    state.let_widget_show(key, percent, options)
 
     def change() -> None:
         state.wish(replace(state.current_wishes(), left_out=state.widget_value(key) / 100))
 
     st.select_slider(
         "People left out, at most",
-        sorted({*LEFT_OUT_STEPS, percent}),
+        options,
         key=key,
         on_change=change,
         format_func=lambda one: f"{one:g}%",
@@ -291,7 +292,10 @@ def adversary(wishes: Wishes, data: Microdata) -> None:
         r_key, secret_key, target_key, rows_key = "board-r", "board-secret", "board-target", "board-rows"
         secret, target = wishes.secret_of(data), wishes.target_of(data)
         shown = [name for name in ROWS if name not in wishes.hidden]
-        state.set_widget_values({r_key: wishes.r, secret_key: secret, target_key: target, rows_key: shown})
+        state.let_widget_show(r_key, wishes.r)
+        state.let_widget_show(secret_key, secret, data.sensitive)
+        state.let_widget_show(target_key, target, data.attributes)
+        state.let_widget_show(rows_key, shown)
 
         def change() -> None:
             kept = state.widget_value(rows_key)

@@ -115,8 +115,18 @@ def test_a_promise_is_moved_by_keyboard_and_every_cell_leads_on(browse: Any) -> 
     for _ in range(4):
         visitor.page.keyboard.press("ArrowRight")
     visitor.see("k 25")
+    visitor.see("you ask for 25")
     wait_for_numbers(visitor, 4)
     assert first.inner_text() != before
+
+    # Whoever goes on moving while the page still draws an earlier step loses no step.
+    for key in ["ArrowRight"] * 4 + ["ArrowLeft"] * 7 + ["ArrowRight"] * 2:
+        visitor.page.keyboard.press(key)
+        visitor.page.wait_for_timeout(120)
+    visitor.see("k 20")
+    visitor.see("you ask for 20")
+    wait_for_numbers(visitor, 4)
+    assert "k 20" in visitor.page.locator(".st-key-board-k").inner_text()
 
     # Everything on the board can be reached by the key Tab alone.
     visitor.page.keyboard.press("Home")
