@@ -28,8 +28,9 @@ def posterior_emd(release: Release, attribute: str, ground: Ground = "equal") ->
         The release that the adversary reads.
     attribute : str
         The sensitive attribute whose value is believed.
-    ground : {"ordered", "equal", "hierarchical"}
-        How far apart two values are: steps along the order, 1 for any two, or by their lowest common node.
+    ground : {"ordered", "interval", "equal", "hierarchical"}
+        How far apart two values are: steps along the order, difference of numbers, 1 for any two, or by their lowest
+        common node.
 
     Returns
     -------

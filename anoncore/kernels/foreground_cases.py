@@ -17,7 +17,7 @@ import numpy as np
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.foreground_circle import POINTS, WIDTH, expect_around
-from anoncore.kernels.foreground_worlds import expected_counts
+from anoncore.kernels.foreground_worlds import expected_counts, set_share_of_group
 from anoncore.kernels.sorting import filled_with, sort_in_place
 
 LOG_RANGE = 280.0
@@ -285,7 +285,8 @@ def expect(
 ) -> None:
     """Write how many people of each entry are expected to have x, for the cases `occurring` one by one.
 
-    `share` float (m + 1,): that of x in each signature. `expected` float has the entries of these cases one after the
+    `share` float (m + 1,): that of x in each signature, for the last one a negative number where it is that of x in
+    each case itself. `expected` float has the entries of these cases one after the
     other. `log_weights` float, of one number a case, gets with `weigh` the logarithm of the weight of all possible
     worlds, in units of the world in which nobody has x whose share is not 1, else 0. It gets NaN where the shares may
     contradict the case, and where only `log_weight` of `foreground_worlds` can tell. `work` float has the size that
@@ -296,8 +297,19 @@ def expect(
     start, classes, counts = cases.start, cases.classes, cases.counts
     composition, people_with_x, ways_start, ways = cases.composition, cases.n, cases.ways_start, cases.ways
     odds, points = np.empty(share.shape[0]), np.empty((WIDTH, POINTS))
-    low, high = 1.0, 1.0
+    low, high, rare, unset = 1.0, 1.0, share.shape[0] - 1, share[-1]
+    is_of_group = unset < 0.0
     for i in range(share.shape[0]):
+        if i == rare and is_of_group:
+            # Where everybody has x, the case is left to `expected_counts` below.
+            for case in occurring:
+                people = 0
+                for e in range(start[composition[case]], start[composition[case] + 1]):
+                    people += counts[e]
+                if people_with_x[case] < people:
+                    own = people_with_x[case] / (people - people_with_x[case])
+                    low, high = min(low, own), max(high, own)
+            continue
         odds[i] = share[i] / (1.0 - share[i])
         if odds[i] > 0.0:
             low, high = min(low, odds[i]), max(high, odds[i])
@@ -308,6 +320,9 @@ def expect(
         case = occurring[i]
         begin, end = start[composition[case]], start[composition[case] + 1]
         n, total, log_weights[i] = people_with_x[case], 0.0, np.nan
+        if is_of_group:
+            set_share_of_group(share, counts[begin:end], n)
+            odds[rare] = share[rare] / (1.0 - share[rare])
         if n == 1:
             # One person has x: each with a probability in proportion to their odds.
             for e in range(begin, end):
@@ -350,6 +365,7 @@ def expect(
         if np.isnan(log_weights[i]):
             expected_counts(share, classes[begin:end], counts[begin:end], n, -1, expected[at : at + end - begin])
         at += end - begin
+    share[rare] = unset
 
 
 @inner_kernel

@@ -18,7 +18,7 @@ import numpy as np
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.foreground_cases import Cases, Compositions, Occurrences, expect, room
-from anoncore.kernels.foreground_worlds import expected_counts, log_weight
+from anoncore.kernels.foreground_worlds import expected_counts, log_weight, set_share_of_group
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.kernels.sorting import filled_with
 
@@ -88,7 +88,9 @@ def beliefs(
     shares: Floats,
     bound: float,
 ) -> Beliefs:
-    """Attack every row with the learned `shares`, float (n_values, m + 1), the last being that of class m."""
+    """Attack every row with the learned `shares`, float (n_values, m + 1), the last being that of class m (negative
+    where it is that of each group itself).
+    """
     n_values, n_classes = shares.shape
     begins, probability, contradicted = _case_probabilities(cases, held, shares)
     # Fields are taken out of their tuples once, which saves counting references to them for every row.
@@ -136,7 +138,7 @@ def beliefs(
                 breached += lies_above(own[position], bound, ACCUMULATED)
             if n_values > 1 or not needs_protection:
                 flagged += lies_above(other[position], bound, ACCUMULATED)
-    return Beliefs(own, other, breached, flagged, believed, contradicted, _mean_range(groups, shares))
+    return Beliefs(own, other, breached, flagged, believed, contradicted, _mean_range(published, groups, shares))
 
 
 @inner_kernel
@@ -159,7 +161,10 @@ def _case_probabilities(cases: Cases, held: Occurrences, shares: Floats) -> tupl
             case = occurring[i]
             begin, end = start[composition[case]], start[composition[case] + 1]
             if np.isnan(log_weights[i - first]):
-                weight = log_weight(shares[value], classes[begin:end], counts[begin:end], n[case])
+                own = shares[value].copy()
+                if own[-1] < 0.0:
+                    set_share_of_group(own, counts[begin:end], n[case])
+                weight = log_weight(own, classes[begin:end], counts[begin:end], n[case])
                 contradicted += groups[i] if weight == -np.inf else 0
             for e in range(begin, end):
                 probability[begins[i] + e - begin] = min(max(expected[at + e - begin] / counts[e], 0.0), 1.0)
@@ -168,23 +173,36 @@ def _case_probabilities(cases: Cases, held: Occurrences, shares: Floats) -> tupl
 
 
 @inner_kernel
-def _mean_range(groups: Compositions, shares: Floats) -> float:
+def _mean_range(published: PublishedValues, groups: Compositions, shares: Floats) -> float:
     """Largest minus smallest share among the rows of a group, averaged over groups and values."""
     start, classes, of_group = groups.start, groups.classes, groups.of_group
-    n_groups = np.zeros(start.shape[0] - 1)
-    for composition in of_group:
-        n_groups[composition] += 1.0
+    pair_start, pair_value, pair_n = published.pair_start, published.pair_value, published.pair_n
+    n_values, rare = shares.shape[0], shares.shape[1] - 1
     total = 0.0
-    for composition in range(n_groups.shape[0]):
+    # Groups of one composition differ only where people of rare signatures have the share of x in their own group.
+    known = np.full(start.shape[0] - 1, np.nan)
+    own = np.zeros(n_values)
+    for group in range(of_group.shape[0]):
+        composition = of_group[group]
         begin, end = start[composition], start[composition + 1]
-        if end - begin > 1:
-            for value in range(shares.shape[0]):
+        if end - begin == 1:
+            continue
+        is_of_group = shares[0, rare] < 0.0 and classes[end - 1] == rare
+        if is_of_group or np.isnan(known[composition]):
+            rows = published.starts[group + 1] - published.starts[group]
+            for i in range(pair_start[group], pair_start[group + 1]):
+                own[pair_value[i]] = pair_n[i] / rows
+            known[composition] = 0.0
+            for value in range(n_values):
                 low, high = 1.0, 0.0
                 for e in range(begin, end):
-                    low = min(low, shares[value, classes[e]])
-                    high = max(high, shares[value, classes[e]])
-                total += n_groups[composition] * (high - low)
-    return total / (of_group.shape[0] * shares.shape[0])
+                    share = own[value] if is_of_group and e == end - 1 else shares[value, classes[e]]
+                    low, high = min(low, share), max(high, share)
+                known[composition] += high - low
+            for i in range(pair_start[group], pair_start[group + 1]):
+                own[pair_value[i]] = 0.0
+        total += known[composition]
+    return total / (of_group.shape[0] * n_values)
 
 
 @kernel

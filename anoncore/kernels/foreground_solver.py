@@ -9,7 +9,8 @@ adversary looks for shares that this step does not change.
 - `certain` float (m + 1,): rows with x of each signature in the groups in which everybody looks alike.
 - `alike` int64 (m + 1,): number of the unknown, 0..u-1, that is the share of each signature, and u for class m.
   Signatures that nothing in the release tells apart are one unknown.
-- `f` float (u + 1,): the shares of the unknowns, then the fixed one of class m. `people` float (u,): their rows.
+- `f` float (u + 1,): the shares of the unknowns, then the fixed one of class m (negative: that
+  of each case itself). `people` float (u,): their rows.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.foreground_cases import Cases, Occurrences, expect, mixed, room
-from anoncore.kernels.foreground_worlds import expected_counts, log_weight
+from anoncore.kernels.foreground_worlds import expected_counts, log_weight, set_share_of_group
 from anoncore.kernels.sorting import sort_in_place
 
 NOBODY = 1e-100
@@ -116,6 +117,8 @@ def _step(cases: Cases, unknowns: Unknowns, f: Floats, updated: Floats, memory: 
         if weigh and not np.isnan(log_weights[i]):
             likelihood += groups[i] * log_weights[i]
         elif weigh:
+            if f[people.shape[0]] < 0.0:
+                set_share_of_group(share, counts[begin:end], cases.n[occurring[i]])
             likelihood += groups[i] * log_weight(share, classes[begin:end], counts[begin:end], cases.n[occurring[i]])
     for i in range(u):
         updated[i] = 0.0
@@ -457,6 +460,8 @@ def step_jacobian(cases: Cases, unknowns: Unknowns, f: Floats) -> Floats:
         begin, end = cases.start[cases.composition[case]], cases.start[cases.composition[case] + 1]
         classes, counts = cases.classes[begin:end], cases.counts[begin:end]
         mean, joint = np.empty(end - begin), np.empty(end - begin)
+        if f[u] < 0.0:
+            set_share_of_group(share, counts, cases.n[case])
         if not expected_counts(share, classes, counts, cases.n[case], -1, mean):
             continue
         for e in range(end - begin):

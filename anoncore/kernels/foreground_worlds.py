@@ -26,6 +26,17 @@ from anoncore.kernels.compiler import inner_kernel
 NEGLIGIBLE = 1e-40
 """Coefficients below this share of the largest are left out: they are far from any world that matters."""
 BISECTIONS = 24
+OF_GROUP = -1.0
+"""Stands in place of the share of x among people of rare signatures where that is their own group's: n / N."""
+
+
+@inner_kernel
+def set_share_of_group(f: Floats, counts: Int64, n: int) -> None:
+    """Give the last signature the share of x in a group of which n people have x; entry e has `counts[e]` of them."""
+    people = 0
+    for e in range(counts.shape[0]):
+        people += counts[e]
+    f[f.shape[0] - 1] = n / people
 
 
 @inner_kernel

@@ -78,7 +78,7 @@ class Bucket(NamedTuple):
 
 
 @inner_kernel
-def _median_cut(rows: Int32, lo: int, hi: int, a: int, low: int, high: int, shared: bool) -> Split:
+def median_cut(rows: Int32, lo: int, hi: int, a: int, low: int, high: int, shared: bool) -> Split:
     """Mondrian's cut of an attribute: the more balanced clean cut beside its median, or (shared) the halves.
 
     The left size of the halves is 0 where the clean cut below the median value is as good.
@@ -126,7 +126,7 @@ def _find_split(
             break
         widths[a] = -1.0
         for shared in range(2):
-            split = _median_cut(rows, bucket.lo, bucket.hi, a, low[a], high[a], shared == 1)
+            split = median_cut(rows, bucket.lo, bucket.hi, a, low[a], high[a], shared == 1)
             if split.left > 0 and _is_allowed(rows, bucket, split, table, masses, wanted):
                 return split
             if not wanted.retry:

@@ -24,8 +24,9 @@ def emd(release: Release, attribute: str, ground: Ground = "ordered", fragment: 
         The release whose groups are measured.
     attribute : str
         The sensitive attribute whose distribution is compared.
-    ground : {"ordered", "equal", "hierarchical"}
-        How far apart two values are: steps along the order, 1 for any two, or by their lowest common node.
+    ground : {"ordered", "interval", "equal", "hierarchical"}
+        How far apart two values are: steps along the order, difference of numbers, 1 for any two, or by their lowest
+        common node.
     fragment : str, optional
         Name of the fragment whose groups are measured; by default the first that publishes the attribute.
 

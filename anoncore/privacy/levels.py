@@ -114,6 +114,12 @@ ORDERED_DISTANCE = Number(
     documented_by="t-closeness",
     of_attribute=True,
 )
+INTERVAL_DISTANCE = replace(
+    ORDERED_DISTANCE,
+    name="t-interval",
+    title="t (interval)",
+    template="Largest distance of any {group} from the table in {attribute}, by the differences of its numbers.",
+)
 EQUAL_DISTANCE = replace(
     ORDERED_DISTANCE,
     name="t-equal",
@@ -136,6 +142,7 @@ LEVELS: Mapping[str, Number] = MappingProxyType(
             LARGEST_SHARE,
             RECURSIVE_LEVEL,
             ORDERED_DISTANCE,
+            INTERVAL_DISTANCE,
             EQUAL_DISTANCE,
             HIERARCHICAL_DISTANCE,
         )
@@ -149,7 +156,8 @@ def grounds(release: Release, attribute: str) -> tuple[Ground, ...]:
     domain = release.data.domain[attribute]
     if attribute in release.data.sensitive_values:
         return ("equal",)
-    fitting: list[Ground] = ["equal"] if domain.kind is Kind.NOMINAL else ["ordered", "equal"]
+    along: dict[Kind, list[Ground]] = {Kind.NUMERIC: ["ordered", "interval"], Kind.ORDINAL: ["ordered"]}
+    fitting: list[Ground] = [*along.get(domain.kind, []), "equal"]
     return (*fitting, "hierarchical") if domain.tree is not None else tuple(fitting)
 
 

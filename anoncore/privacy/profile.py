@@ -64,8 +64,8 @@ class AttributeProfile(Result):
     attribute : str
         The sensitive attribute.
     levels : mapping of str to ndarray of float, shape (n_groups,)
-        Each level by name: distinct-l, entropy-l, frequency-l, max-share, recursive-c, t-ordered, t-equal,
-        t-hierarchical.
+        Each level by name: distinct-l, entropy-l, frequency-l, max-share, recursive-c, t-ordered,
+        t-interval, t-equal, t-hierarchical.
 
     Examples
     --------
@@ -234,7 +234,8 @@ class Profile(Result):
         Parameters
         ----------
         name : str
-            k, distinct-l, entropy-l, frequency-l, max-share, recursive-c, t-ordered, t-equal or t-hierarchical.
+            k, distinct-l, entropy-l, frequency-l, max-share, recursive-c, t-ordered, t-interval,
+            t-equal or t-hierarchical.
         attribute : str, optional
             The sensitive attribute; by default the worst over all of them.
 

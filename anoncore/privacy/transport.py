@@ -25,7 +25,7 @@ class Transport(Result):
 
     Attributes
     ----------
-    ground : {"ordered", "equal", "hierarchical"}
+    ground : {"ordered", "interval", "equal", "hierarchical"}
         How far apart two values are.
     values : tuple of str
         The m values of the attribute, in its order.
@@ -116,9 +116,9 @@ def transport(
 ) -> Transport:
     """The cheapest way to turn a group's published distribution into the original table's.
 
-    With the ordered distance the surplus of a value goes to the nearest values that lack some, in turn along the order.
-    With the equal distance any surplus may fill any lack, in order. With the hierarchical distance surplus meets lack
-    below the lowest node that holds both. Amounts are exact fractions until the end.
+    With the ordered and the interval distance the surplus of a value goes to the nearest values that lack some, in turn
+    along the order. With the equal distance any surplus may fill any lack, in order. With the hierarchical distance
+    surplus meets lack below the lowest node that holds both. Amounts are exact fractions until the end.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def transport(
         The sensitive attribute whose distribution is turned.
     group : int
         Number of the group.
-    ground : {"ordered", "equal", "hierarchical"}
+    ground : {"ordered", "interval", "equal", "hierarchical"}
         How far apart two values are.
     fragment : str, optional
         Name of the fragment that has the group; by default the first that publishes the attribute.
@@ -199,6 +199,9 @@ def transport(
         distance = along.level[turn] / max(along.height, 1)
     elif ground == "ordered" and view.unique < 0 and view.size > 1:
         distance = np.abs(source - target) / (view.size - 1)
+    elif ground == "interval" and view.unique < 0 and view.size > 1:
+        steps = data.domain[attribute].steps
+        distance = np.abs(steps[source] - steps[target]) / (data.domain[attribute].extent or 1.0)
     else:
         distance = np.ones(len(source))
     shares = (in_group / in_group.sum(), in_table / in_table.sum())

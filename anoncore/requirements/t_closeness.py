@@ -1,6 +1,6 @@
-"""t-closeness under the ordered, the equal and the hierarchical ground distance."""
+"""t-closeness under the ordered, the interval, the equal and the hierarchical ground distance."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numba import carray
@@ -13,8 +13,8 @@ from anoncore.requirements.diversity import Attribute
 from anoncore.requirements.requirement import Comparison, Requirement
 from anoncore.table.microdata import Microdata, SensitiveValues
 
-Ground = Literal["ordered", "equal", "hierarchical"]
-GROUNDS: tuple[Ground, ...] = ("ordered", "equal", "hierarchical")
+Ground = Literal["ordered", "interval", "equal", "hierarchical"]
+GROUNDS: tuple[Ground, ...] = get_args(Ground)
 
 
 @level_function
@@ -52,8 +52,10 @@ def ground_reference(data: Microdata, values: SensitiveValues, ground: Ground) -
     """The reference numbers of `earth_movers_distance` for one attribute and ground distance: the table's rows per
     value, the number of edges, and first code, last code and weight of each.
 
-    The ordered distance follows the attribute's own order, given or sorted. Where only some values need protection,
-    they and the others are two values one step apart. Raises DataError where a hierarchical distance has no hierarchy.
+    The ordered distance follows the attribute's own order, given or sorted; the interval distance goes by where the
+    values lie (see `Domain.steps`: categories at their ranks, missing one mean step above the largest value). Where
+    only some values need protection, they and the others are two values one step apart. Raises DataError where a
+    hierarchical distance has no hierarchy.
     """
     counts = values.counts
     if values.unique >= 0 or values.size == 1:
@@ -62,6 +64,10 @@ def ground_reference(data: Microdata, values: SensitiveValues, ground: Ground) -
         edges = _tree_edges(data, values.attribute)
     elif ground == "ordered":
         edges = [(0, code, 1 / (values.size - 1)) for code in range(values.size - 1)]
+    elif ground == "interval":
+        domain = data.domain[values.attribute]
+        gaps = np.diff(domain.steps) / (domain.extent or 1.0)
+        edges = [(0, code, float(gap)) for code, gap in enumerate(gaps)]
     else:
         edges = _equal_edges(values.size)
     flat = [float(number) for edge in edges for number in edge]
@@ -88,8 +94,10 @@ class TCloseness(Requirement):
     """The distribution of the sensitive values in every group is at most t away from that of the whole table.
 
     The distance is the earth mover's: the least mass times way that turns one distribution into the other. How far
-    apart two values are is the ground distance. `ordered`: steps along the attribute's order / (m - 1). `equal`: 1
-    between any two values. `hierarchical`: height of the lowest common ancestor / height of the tree. The distance is
+    apart two values are is the ground distance. `ordered`: steps along the attribute's order / (m - 1). `interval`:
+    the difference of two numbers / that of the largest and the smallest, so that values which do not occur count as
+    way; without gaps both are alike. `equal`: 1 between any two values. `hierarchical`: height of the lowest common
+    ancestor / height of the tree. The distance is
     convex, so the union of two t-close groups is t-close.
 
     Where one person may have several rows (`Microdata.unit`), the distributions are those of the different pairs of a
@@ -106,7 +114,8 @@ class TCloseness(Requirement):
 
     References
     ----------
-    Li et al., t-closeness, ICDE 2007; t-closeness dissertation, section 3.6.
+    Li et al., t-closeness, ICDE 2007; t-closeness dissertation, sections 3.6 and 5.5
+    (whose figures measure over equally spaced values of which some do not occur: `interval`).
 
     Examples
     --------
@@ -122,6 +131,13 @@ class TCloseness(Requirement):
     [0.333, 0.333]
     >>> check.levels(Partition([0, 1, 1, 0])).round(3).tolist()
     [0.167, 0.167]
+
+    The interval distance tells a far value from a near one:
+
+    >>> data = Microdata(pd.DataFrame({"salary": [10, 20, 30, 110]}), roles={"salary": "sensitive"})
+    >>> (check,) = TCloseness(t=0.2, ground="interval").checks(data)
+    >>> check.levels(Partition([0, 1, 1, 0])).round(3).tolist()
+    [0.225, 0.225]
     """
 
     name: ClassVar[str] = "t-closeness"

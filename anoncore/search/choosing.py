@@ -149,7 +149,7 @@ def choose_k(
         values) that occur, at most the number of rows; 30 of them if there are more.
     algorithm : Algorithm, optional
         A method with a field k; by default Stack & Deal.
-    ground : {"ordered", "equal", "hierarchical"}, optional
+    ground : {"ordered", "interval", "equal", "hierarchical"}, optional
         Distance of the sensitive values; by default ordered for numeric and ordinal attributes, equal for others.
     progress : callable, optional
         Called with the share done and a text; it may raise CancelledError to stop.
@@ -216,7 +216,7 @@ def largest_distance(release: Release, ground: Ground | None = None) -> float:
     ----------
     release : Release
         A release of one fragment or with a shared partition.
-    ground : {"ordered", "equal", "hierarchical"}, optional
+    ground : {"ordered", "interval", "equal", "hierarchical"}, optional
         How far apart two values are; by default ordered for numeric and ordinal attributes, equal for nominal ones.
 
     Returns

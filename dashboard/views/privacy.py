@@ -44,6 +44,7 @@ LEVELS: dict[type[Requirement], str] = {
 SIGNS = {Comparison.AT_LEAST: "at least", Comparison.AT_MOST: "at most", Comparison.BELOW: "below"}
 GROUND_NAMES = {
     "ordered": "ordered: steps along the attribute's order",
+    "interval": "interval: difference of the numbers",
     "equal": "equal: any two values are equally far apart",
     "hierarchical": "hierarchical: height of the lowest common group",
 }

@@ -16,9 +16,11 @@ Rows = list[int]
 class PlainSlicing:
     """`columns` hold attribute names; `links` what two columns that overlap agree on."""
 
-    def __init__(self, data: Microdata, columns: Sequence[Sequence[str]], l, distinct, retry=True, links=()):
+    def __init__(
+        self, data: Microdata, columns: Sequence[Sequence[str]], l, distinct, retry=True, links=(), sensitive=None
+    ):
         self.data, self.l, self.distinct, self.retry = data, l, distinct, retry
-        self.sensitive = data.sensitive[0]
+        self.sensitive = data.sensitive[0] if sensitive is None else sensitive
         self.names = data.quasi_identifiers
         known = set(self.names)
         self.parts = [

@@ -36,7 +36,10 @@ def float_worlds(f, n):
 
 
 def updated(signatures, groups, counts, shares, fixed):
-    """One step of equation 4: expected rows with x of each signature / its rows. `counts`: rows with x by group."""
+    """One step of equation 4: expected rows with x of each signature / its rows. `counts`: rows with x by group.
+
+    `fixed`: the share of rare signatures, one for all groups or one for each.
+    """
     expected = dict.fromkeys(shares, 0.0)
     rows = dict.fromkeys(shares, 0)
     members = {}
@@ -45,7 +48,8 @@ def updated(signatures, groups, counts, shares, fixed):
         if signatures[row] in rows:
             rows[signatures[row]] += 1
     for group, people in members.items():
-        p = float_worlds([shares.get(signatures[row], fixed) for row in people], counts[group])
+        rare = fixed[group] if isinstance(fixed, list) else fixed
+        p = float_worlds([shares.get(signatures[row], rare) for row in people], counts[group])
         for row, one in zip(people, p, strict=True):
             if signatures[row] in expected:
                 expected[signatures[row]] += one

@@ -81,17 +81,25 @@ def releases(draw):
     return bucketized(data, group)
 
 
-@settings(max_examples=40, deadline=None)
-@given(release=releases(), rows=st.sampled_from([1.5, 2.5, 4.5]), unreliable=st.sampled_from(["overall", "uniform"]))
-def test_attack_against_its_definition(release, rows, unreliable):
+@settings(max_examples=60, deadline=None)
+@given(
+    release=releases(),
+    rows=st.sampled_from([1.5, 2.5, 4.5]),
+    unreliable=st.sampled_from(["overall", "uniform", "group"]),
+    solver=st.sampled_from(["fixed-point", "newton"]),
+    at_least=st.booleans(),
+)
+def test_attack_against_its_definition(release, rows, unreliable, solver, at_least):
     """Every set with a frequent signature is used, its shares reproduce themselves, and the rest follows from them."""
     data, group = release.data, release.partition.group.tolist()
     epsilon = np.sqrt(np.log(2 / 0.9) / (2 * rows))
-    found = attacks.foreground_knowledge(release, "s", epsilon=epsilon, unreliable=unreliable)
+    found = attacks.foreground_knowledge(
+        release, "s", epsilon=epsilon, unreliable=unreliable, solver=solver, at_least=at_least
+    )
     view = data.sensitive_view("s")
     n_values = 1 if data.sensitive_values else view.size
     own, other = np.zeros(data.n_rows), np.zeros(data.n_rows)
-    expected_sets = set()
+    expected_sets, ranges = set(), []
     for size in (1, 2, 3):
         for attributes in combinations("abc", size):
             signatures = list(zip(*(data.codes[name].tolist() for name in attributes), strict=True))
@@ -106,13 +114,17 @@ def test_attack_against_its_definition(release, rows, unreliable):
                     sum(view.codes[row] == x for row in np.flatnonzero(np.equal(group, g)))
                     for g in range(max(group) + 1)
                 ]
-                fixed = 0.5 if unreliable == "uniform" else float((view.codes == x).mean())
+                overall = 0.5 if unreliable == "uniform" else float((view.codes == x).mean())
+                of_group = [count / group.count(g) for g, count in enumerate(counts)]
+                fixed = of_group if unreliable == "group" else [overall] * len(counts)
                 shares = {tuple(s): float(f) for s, f in zip(leak.signatures.tolist(), leak.learned[:, x], strict=True)}
                 for signature, again in updated(signatures, group, counts, shares, fixed).items():
                     assert again == pytest.approx(shares[signature], abs=1e-6)
                 for g in range(max(group) + 1):
                     people = np.flatnonzero(np.equal(group, g))
-                    p = float_worlds([shares.get(signatures[row], fixed) for row in people], counts[g])
+                    p = float_worlds([shares.get(signatures[row], fixed[g]) for row in people], counts[g])
+                    believed = [shares.get(signatures[row], fixed[g]) for row in people]
+                    ranges.append(max(believed) - min(believed))
                     for row, one in zip(people, p, strict=True):
                         side = own if view.codes[row] == x else other
                         side[row] = max(side[row], one)
@@ -122,6 +134,14 @@ def test_attack_against_its_definition(release, rows, unreliable):
         needs = view.codes < n_values
         assert found.own_probability[needs] == pytest.approx(own[needs], abs=1e-6)
         assert np.isnan(found.own_probability[~needs]).all()
+        assert found.mean_range == pytest.approx(np.mean(ranges), abs=1e-6)
+        near = np.abs(np.maximum(own, other) - 0.5) < 1e-6
+        assert found.breached[near].tolist() == [at_least] * int(near.sum()) or not near.any()
+        above = found.breach_probability >= 0.5 - 5e-10 if at_least else found.breach_probability > 0.5 + 5e-10
+        assert found.breached.tolist() == above.tolist()
+        sure = own[needs] >= 0.5 - 5e-10 if at_least else own[needs] > 0.5 + 5e-10
+        if needs.any() and not (np.abs(own[needs] - 0.5) < 1e-6).any():
+            assert found.recall == pytest.approx(sure.mean())
 
 
 @settings(max_examples=25, deadline=None)
@@ -141,12 +161,13 @@ def test_newton_and_fixed_point_agree(seed, size):
     assert newton.sets[0].learned == pytest.approx(plain.sets[0].learned, abs=1e-6)
 
 
-def test_rare_signatures_count_with_the_overall_share_or_one_half():
+def test_rare_signatures_count_with_the_overall_share_one_half_or_that_in_their_group():
     # Group 0: a frequent and a rare signature, one x among them; groups 1 and 2 teach that nobody else of "s" has x.
     frame = pd.DataFrame({"q": ["s", "rare", "s", "s", "s", "s"], "d": ["y", "x", "y", "z", "y", "z"]})
     data = Microdata(frame, roles={"q": "quasi-identifier", "d": "sensitive"}, sensitive_values={"d": {"x"}})
     release = bucketized(data, [0, 0, 1, 1, 2, 2])
-    for reading, fixed in (("overall", 1 / 6), ("uniform", 0.5)):
+    # In the group of two, one of whom has x, its share is 1/2 as well.
+    for reading, fixed in (("overall", 1 / 6), ("uniform", 0.5), ("group", 0.5)):
         found = attacks.foreground_knowledge(release, "d", epsilon=FEW_ROWS, unreliable=reading)
         view = found.group(release, 0)
         assert view.f[1] == pytest.approx(fixed)
@@ -155,6 +176,34 @@ def test_rare_signatures_count_with_the_overall_share_or_one_half():
         f, g = view.f[0], fixed
         assert f == pytest.approx(f * (1 - g) / (f * (1 - g) + (1 - f) * g) / 5, abs=1e-9)
         assert view.probability.sum() == pytest.approx(1)
+
+
+def test_the_share_in_the_own_group_differs_from_group_to_group():
+    # Rare people r1..r5 in a group of three with one x and a group of two with one x, each with a frequent person.
+    signatures = ["s", "r1", "r2", "s", "r3", "s", "s"]
+    frame = pd.DataFrame({"q": signatures, "d": ["y", "x", "z", "x", "y", "y", "z"]})
+    data = Microdata(frame, roles={"q": "quasi-identifier", "d": "sensitive"}, sensitive_values={"d": {"x"}})
+    release = bucketized(data, [0, 0, 0, 1, 1, 2, 2])
+    found = attacks.foreground_knowledge(release, "d", epsilon=FEW_ROWS, unreliable="group")
+    three, two = found.group(release, 0), found.group(release, 1)
+    assert three.f[1:] == pytest.approx([1 / 3, 1 / 3])
+    assert two.f[1] == pytest.approx(1 / 2)
+    # The share of "s" solves 4 f = p(in three) + p(in two), its odds o against the odds 1/2 and 1 of the others.
+    f = three.f[0]
+    o = f / (1 - f)
+    assert 4 * f == pytest.approx(o / (o + 1 / 2 + 1 / 2) + o / (o + 1), abs=1e-9)
+    assert np.isnan(found.fixed_shares).all()
+    assert found.mean_range == pytest.approx((abs(f - 1 / 3) + abs(f - 1 / 2)) / 3)
+
+
+def test_at_least_counts_a_belief_of_exactly_one_half():
+    release = paper("foreground-table-5")
+    strict, wide = (attacks.foreground_knowledge(release, "X", at_least=one) for one in (False, True))
+    assert strict.recall == strict.flagged == 0
+    assert wide.recall == wide.flagged == 1
+    assert wide.recall.baseline == 1
+    assert wide.breached.all()
+    assert not strict.breached.any()
 
 
 def test_distorted_values_mislead_the_adversary_but_do_not_count_as_true():
@@ -214,7 +263,7 @@ def test_errors_name_what_to_change():
         attacks.foreground_knowledge(release, "X", epsilon=0)
     with pytest.raises(ParameterError, match="max_size"):
         attacks.foreground_knowledge(release, "X", max_size=0)
-    with pytest.raises(ParameterError, match="'overall' or 'uniform'"):
+    with pytest.raises(ParameterError, match="'overall', 'uniform' or 'group'"):
         attacks.foreground_knowledge(release, "X", unreliable="half")
     with pytest.raises(DataError, match="no attribute 'Y'"):
         attacks.foreground_knowledge(release, "Y")

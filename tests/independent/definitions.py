@@ -87,6 +87,23 @@ def ordered_distance(table: Table, rows: list[int]) -> float:
     return sum(below) / (len(values) - 1)
 
 
+def interval_distance(table: Table, rows: list[int]) -> float:
+    """Area between the two cumulative distributions, over numbers scaled to 0..1; missing lies a mean step above."""
+    values = ordered_values(table, table.secret)
+    known = [value for value in values if value is not None]
+    places = [float(value) for value in known] or [0.0]
+    if values[-1] is None and known:
+        places.append(places[-1] + ((places[-1] - places[0]) / (len(known) - 1) if len(known) > 1 else 1.0))
+    if places[-1] == places[0]:
+        return 0.0
+    own, whole = shares(table, rows), shares(table, everything(table))
+    area = 0.0
+    for rank in range(len(values) - 1):
+        below = abs(sum(own[value] - whole[value] for value in values[: rank + 1]))
+        area += below * (places[rank + 1] - places[rank])
+    return area / (places[-1] - places[0])
+
+
 def hierarchical_distance(table: Table, rows: list[int]) -> float:
     """Cheapest transport, as a linear program; a move costs the height of the lowest common node / the whole height."""
     values = ordered_values(table, table.secret)
@@ -118,6 +135,7 @@ LEVELS: dict[str, Level] = {
     "max-share": largest_share,
     "recursive-c": recursive,
     "t-ordered": ordered_distance,
+    "t-interval": interval_distance,
     "t-equal": equal_distance,
     "t-hierarchical": hierarchical_distance,
 }

@@ -97,7 +97,7 @@ def requirements_of(table: Table) -> list[Requirement]:
         found[-1] = TCloseness(t=0.3, ground="hierarchical")
     elif table.secret in table.numeric:
         if data.domain[table.secret].values:
-            found.append(VarianceDiversity(v=0.5))
+            found += [VarianceDiversity(v=0.5), TCloseness(t=0.3, ground="interval")]
     else:
         found.pop()
     return found

@@ -119,7 +119,7 @@ def test_scores_know_where_the_worst_is_and_what_they_mean():
 def test_distances_that_fit_the_kind_of_the_attribute():
     data = builtin("t-closeness-table-2.10")
     profile = privacy.profile(generalized(data, (0, 0, 0, 1, 1, 1, 2, 2, 2)))
-    assert set(profile["salary"].distance) == {"ordered", "equal"}
+    assert set(profile["salary"].distance) == {"ordered", "interval", "equal"}
     assert set(profile["disease"].distance) == {"equal", "hierarchical"}
     assert profile.score("t-equal") == max(profile.score("t-equal", "salary"), profile.score("t-equal", "disease"))
 

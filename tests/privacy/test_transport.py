@@ -55,6 +55,13 @@ def test_ordered_moves_go_along_the_ranks(table):
 
 
 @few
+@given(random_groups((10, 20, 50, 90, 91), numeric=True))
+def test_moves_of_numbers_cost_their_difference(table):
+    span = max(table.values) - min(table.values)
+    check_plans(table, "interval", lambda values, i, j: abs(int(values[i]) - int(values[j])) / span)
+
+
+@few
 @given(random_groups(("a", "b", "c", "d", None)))
 def test_equal_moves_all_cost_the_same(table):
     check_plans(table, "equal", lambda values, i, j: 1.0)
@@ -83,7 +90,7 @@ def test_hierarchical_moves_turn_at_the_lowest_common_node(taxonomy, table):
 
 
 @few
-@given(random_groups(("a", "b", "c", None)), st.sampled_from(["ordered", "equal", "hierarchical"]))
+@given(random_groups(("a", "b", "c", None)), st.sampled_from(["ordered", "interval", "equal", "hierarchical"]))
 def test_protected_values_move_as_one(table, ground):
     if "a" not in table.values:
         return
@@ -119,7 +126,7 @@ def test_the_plan_along_a_tree_by_hand():
 def test_real_salaries_move_as_far_as_their_distance_says():
     data = builtin("t-closeness-salaries")
     release = generalized(data, np.arange(250) % 5)
-    for ground in ("ordered", "equal"):
+    for ground in ("ordered", "interval", "equal"):
         distances = privacy.emd(release, "salary", ground)
         assert [privacy.transport(release, "salary", g, ground).cost for g in range(5)] == pytest.approx(distances)
 

@@ -84,6 +84,11 @@ def exact_distance(inside, whole, ground):
     if ground == "ordered":
         running = [sum(surplus[x] for x in domain[: i + 1]) for i in range(len(domain) - 1)]
         return sum(map(abs, running)) / (len(domain) - 1)
+    if ground == "interval":
+        areas = [
+            abs(sum(surplus[x] for x in domain if x <= below)) * (above - below) for below, above in pairwise(domain)
+        ]
+        return sum(areas) / (domain[-1] - domain[0])
     if ground == "equal":
         return sum(map(abs, surplus.values())) / 2
     leaves = [abs(surplus[x]) for x in domain]
@@ -92,7 +97,7 @@ def exact_distance(inside, whole, ground):
 
 
 @few
-@given(rows=groups, ground=st.sampled_from(["ordered", "equal", "hierarchical"]), data=st.data())
+@given(rows=groups, ground=st.sampled_from(["ordered", "interval", "equal", "hierarchical"]), data=st.data())
 def test_closeness_is_judged_as_by_fractions(rows, ground, data):
     values, group = dense(rows)
     table = data_of(values, hierarchies={"s": Hierarchy.from_nested(TREE)})

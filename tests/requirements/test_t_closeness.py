@@ -51,6 +51,48 @@ def test_the_ordered_distance_is_that_of_ranks(table):
 
 
 @few
+@given(random_groups((-3.5, 10, 20, 50, 90), numeric=True))
+def test_the_interval_distance_is_that_of_the_numbers_themselves(table):
+    (check,) = TCloseness(t=1, ground="interval").checks(table.data)
+    span = max(table.values) - min(table.values)
+    for group, level in enumerate(check.levels(table.partition)):
+        expected = wasserstein_distance(table.members(group), table.values) / span if span else 0.0
+        assert level == pytest.approx(expected, abs=1e-12)
+
+
+def test_values_that_do_not_occur_count_as_way_for_the_interval_distance_only():
+    """Ten bins of which two are empty: all in bin 0 against half in bin 0 and half in bin 9."""
+    bins = [0, 0, 9, 9, 1, 1]
+    found = {}
+    for ground in ("ordered", "interval"):
+        (check,) = TCloseness(t=1, ground=ground).checks(grouped(bins, [0, 0, 1, 1, 2, 2], numeric=True).data)
+        found[ground] = check.levels(grouped(bins, [0, 0, 1, 1, 2, 2], numeric=True).partition)
+    # A third of the mass goes from 0 to 1, a third from 0 to 9: (1/3 * 1 + 1/3 * 2) / 2 and (1/3 * 1 + 1/3 * 9) / 9.
+    assert found["ordered"][0] == pytest.approx(1 / 2)
+    assert found["interval"][0] == pytest.approx(10 / 27)
+
+
+@few
+@given(random_groups((3, 5, 7, 9, 11, None), numeric=True))
+def test_without_gaps_the_interval_distance_is_the_ordered_one(table):
+    if len(set(table.values)) > 1 and set(table.values) - {None} == set(
+        range(3, max(filter(None, table.values)) + 1, 2)
+    ):
+        levels = [
+            TCloseness(t=1, ground=ground).checks(table.data)[0].levels(table.partition)
+            for ground in ("ordered", "interval")
+        ]
+        assert levels[0] == pytest.approx(levels[1], abs=1e-12)
+
+
+def test_missing_lies_a_mean_step_above_the_largest_number():
+    table = grouped([0, 1, 4, None], [0, 0, 1, 1], numeric=True)
+    (check,) = TCloseness(t=1, ground="interval").checks(table.data)
+    # Places 0, 1, 4 and 6: the first group has 1/4 too much at 0 and 1, the second as much too little.
+    assert check.levels(table.partition) == pytest.approx([(0.25 * 1 + 0.5 * 3 + 0.25 * 2) / 6] * 2)
+
+
+@few
 @given(random_groups(("a", "b", "c", "d", None)))
 def test_the_equal_distance_is_the_total_variation(table):
     (check,) = TCloseness(t=1, ground="equal").checks(table.data)
@@ -62,7 +104,8 @@ def test_the_equal_distance_is_the_total_variation(table):
 
 @few
 @given(
-    random_groups(("a", "b", "c", None), sensitive_values=None), st.sampled_from(["ordered", "equal", "hierarchical"])
+    random_groups(("a", "b", "c", None), sensitive_values=None),
+    st.sampled_from(["ordered", "interval", "equal", "hierarchical"]),
 )
 def test_a_protected_set_is_one_step_from_the_rest(table, ground):
     if "a" not in table.values:

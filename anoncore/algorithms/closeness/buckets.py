@@ -37,6 +37,8 @@ class Buckets:
         tree = data.domain[values.attribute].tree
         if ground == "hierarchical" and values.unique < 0 and tree is not None:
             begins = _subtrees(tree, reference, values.size, bound)
+        elif ground == "interval" and values.unique < 0 and values.size > 1:
+            begins = _near_values(reference[: values.size], data.domain[values.attribute].shares, bound)
         else:
             kind = EQUAL if ground != "ordered" or values.unique >= 0 else ORDERED
             begins = _ranges(values, kind, bound)
@@ -76,6 +78,37 @@ def _ranges(values: SensitiveValues, kind: int, bound: float) -> Int64:
     _, tree, _ = find_fragmentation(cells, np.array([bound], dtype=np.float64))
     cuts = tree[tree[:, 2] >= 0, 3] + 1
     return np.concatenate(([0], np.sort(cuts), [values.size]))
+
+
+def _near_values(counts: Floats, place: Floats, bound: float) -> Int64:
+    """Where the ranges of values begin that are left after cutting, from all in one, always where the bound falls most.
+
+    `place` float (m,): where each value lies between 0 and 1. A class has its exact share of a range, at worst all of
+    it at the range's farther end.
+    """
+    share = counts / counts.sum()
+    mass, moment = np.append(0.0, np.cumsum(share)), np.append(0.0, np.cumsum(share * place))
+
+    def spread(begin: Int64, end: Int64) -> Floats:
+        held, mean = mass[end] - mass[begin], moment[end] - moment[begin]
+        farthest: Floats = np.maximum(np.maximum(mean - held * place[begin], held * place[end - 1] - mean), 0.0)
+        return np.where(end - begin > 1, farthest, 0.0)
+
+    def best_cut(begin: int, end: int) -> tuple[float, int]:
+        """What the best cut of a range takes off the bound, and before which value it is."""
+        cuts = np.arange(begin + 1, end)
+        left = spread(np.full(len(cuts), begin), cuts) + spread(cuts, np.full(len(cuts), end))
+        whole = float(spread(np.array([begin]), np.array([end]))[0])
+        return whole - float(left.min()), int(cuts[left.argmin()])
+
+    cut_of = {(0, len(counts)): best_cut(0, len(counts))}
+    begins = [0, len(counts)]
+    while lies_above(float(spread(np.array(begins[:-1]), np.array(begins[1:])).sum()), bound) and cut_of:
+        begin, end = max(cut_of, key=lambda one: cut_of[one][0])
+        cut = cut_of.pop((begin, end))[1]
+        begins = sorted([*begins, cut])
+        cut_of |= {(a, b): best_cut(a, b) for a, b in ((begin, cut), (cut, end)) if b - a > 1}
+    return np.array(begins, dtype=np.int64)
 
 
 def _subtrees(tree: Tree, reference: Floats, size: int, bound: float) -> Int64:
@@ -147,7 +180,7 @@ def _probes(reference: Floats, begin: int, end: int, ground: Ground) -> Int64:
     """The codes of a bucket at which the distance can be largest: its ends, its rarest value, or any leaf, by the
     ground.
     """
-    if ground == "ordered":
+    if ground in ("ordered", "interval"):
         return np.unique([begin, end - 1]).astype(np.int64)
     if ground == "equal":
         return np.array([begin + int(np.argmin(reference[begin:end]))], dtype=np.int64)

@@ -56,9 +56,9 @@ class Strata:
         n = data.n_rows
         codes = values.codes[rows]
         reference = ground_reference(data, values, ground)
-        along_order = ground == "ordered" and values.unique < 0
+        along_order = ground in ("ordered", "interval") and values.unique < 0
         wanted = k
-        if along_order and values.size == n > 1:
+        if ground == "ordered" and along_order and values.size == n > 1:
             wanted = max(k, ceil(n / (2 * (n - 1) * t + 1)))
         while True:
             n_clusters = n // wanted

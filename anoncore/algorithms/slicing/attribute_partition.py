@@ -37,9 +37,10 @@ def partition_attributes(
 
     The distance of two attributes is 1 - phi squared (see `utility.association`, which cuts numbers into `intervals` of
     equal width); PAM finds the columns. With `sensitive_column_size` = alpha the last column holds the sensitive
-    attribute and the alpha - 1 attributes most correlated with it, and PAM clusters the others; alpha = 1 with 2
-    columns is bucketization. Raises DataError where the table has too few attributes, or not one sensitive attribute
-    for a column of given size. Source: Li et al., slicing, section 4.1.
+    attribute (or all of them) and so many of those most correlated with it that they are alpha, and PAM clusters the
+    others; alpha = 1 with 2 columns and one sensitive attribute is bucketization. Raises DataError where the table has
+    too few attributes, or no sensitive attribute or too many for a column of given size. Source: Li et al., slicing,
+    section 4.1.
     """
     key = ("columns for slicing", columns, sensitive_column_size, intervals)
     return shared(data, key, lambda: _partition(data, columns, sensitive_column_size, intervals))
@@ -96,10 +97,10 @@ def _sensitive_last(data: Microdata, columns: Sequence[Sequence[str]]) -> list[S
 
 def _sensitive_column(data: Microdata, names: list[str], columns: int, size: int, phi: pd.DataFrame) -> tuple[str, ...]:
     protected = data.require_sensitive()
-    if len(protected) > 1:
+    if size < len(protected):
         raise DataError(
-            f"A sensitive column of given size is built around one sensitive attribute, but {len(protected)} are "
-            f"tagged ({', '.join(protected)}); leave its size empty or give the columns by hand."
+            f"The sensitive column holds all {len(protected)} sensitive attributes ({', '.join(protected)}), so it has "
+            f"at least {len(protected)}; leave its size empty or give the columns by hand to put them into several."
         )
     most = len(names) - columns + 1
     if size > most or (columns == 1 and size < len(names)):
@@ -107,10 +108,11 @@ def _sensitive_column(data: Microdata, names: list[str], columns: int, size: int
             f"A sensitive column of {size} and {columns - 1} other columns do not fit {len(names)} attributes; "
             f"the sensitive column has {'all' if columns == 1 else 'at most'} {max(most, 1)}."
         )
-    others = [name for name in names if name != protected[0]]
-    correlation = dict(zip(phi.columns, phi.loc[protected[0]].to_numpy(dtype=np.float64).tolist(), strict=True))
-    nearest = sorted(others, key=lambda name: -correlation[name])[: size - 1]
-    return tuple(name for name in names if name in nearest or name == protected[0])
+    others = [name for name in names if name not in protected]
+    closest = phi.loc[list(protected)].max(axis=0)
+    correlation = dict(zip(phi.columns, closest.to_numpy(dtype=np.float64).tolist(), strict=True))
+    nearest = sorted(others, key=lambda name: -correlation[name])[: size - len(protected)]
+    return tuple(name for name in names if name in nearest or name in protected)
 
 
 def _clustered(data: Microdata, names: list[str], columns: int, phi: pd.DataFrame) -> AttributePartition:

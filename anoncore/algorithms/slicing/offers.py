@@ -109,6 +109,32 @@ def find_offer(
     return Offer(f"{first} with '{attribute}' {with_what}{f' ({settings})' if settings else ''}", changes)
 
 
+def offer_for_several(
+    data: Microdata, levels: Mapping[str, float], distinct: bool, l: float, own: Mapping[str, float]
+) -> Offer:
+    """Columns that keep the l of several sensitive attributes: each in a column of its own, with a smaller l where even
+    that does not keep it.
+
+    `levels` has the l of each; `l` and `own` are the parameters that it comes from.
+    """
+    best = {name: OneBucket(data, name, distinct).reached([]) for name in levels}
+    failing = [name for name, wanted in levels.items() if not reaches(best[name], wanted, ACCUMULATED)]
+    short = {name: int(best[name] * 100 + 1e-6) / 100 for name in failing}
+    lost = next((name for name, reached in short.items() if reached <= (1 if distinct else SURE_L)), None)
+    if lost is not None:
+        return Offer(_no_way(data, lost, best[lost], distinct))
+    rest = tuple(name for name in data.attributes if name not in levels)
+    changes: dict[str, Any] = {
+        "attribute_columns": (rest, *((name,) for name in levels)),
+        "sensitive_column_size": None,
+    }
+    if not short:
+        return Offer("what was asked for can be kept with every sensitive attribute in a column of its own", changes)
+    changes["levels"] = {**own, **short}
+    said = ", ".join(f"l = {reached:g} for '{name}'" for name, reached in short.items())
+    return Offer(f"at most {said} can be kept, with every sensitive attribute in a column of its own", changes)
+
+
 def _moved_apart(
     bucket: OneBucket, l: float, columns: Sequence[Sequence[str]], ranked: Sequence[str]
 ) -> tuple[dict[str, Any], list[str]]:

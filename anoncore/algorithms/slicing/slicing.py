@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from anoncore.algorithms.attribute_proposal import AttributeProposal
-from anoncore.algorithms.base import Algorithm, Requirements
+from anoncore.algorithms.base import Algorithm, Requirements, require_feasible
 from anoncore.algorithms.slicing.columns import (
     GROUPING_FIELDS,
     AttributeColumns,
@@ -20,13 +20,15 @@ from anoncore.algorithms.slicing.columns import (
     propose_columns,
     sliced_release,
 )
-from anoncore.algorithms.slicing.offers import find_offer
+from anoncore.algorithms.slicing.guarded_partition import GuardedSearch
+from anoncore.algorithms.slicing.offers import Offer, find_offer, offer_for_several
 from anoncore.algorithms.slicing.tuple_partition import TupleSearch
 from anoncore.attacks.disclosure import attribute_disclosure
 from anoncore.attacks.posterior import signature_posterior
 from anoncore.base.errors import AnonymizationError, DataError, InfeasibleError
 from anoncore.base.progress import Progress
 from anoncore.base.shared_work import shared
+from anoncore.base.texts import listing
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.privacy.guarantees import PersonalGuarantee
 from anoncore.release.openness import Minimality, Openness
@@ -56,9 +58,13 @@ class Slicing(Algorithm):
     person is in the table gives no sensitive value a probability above 1/l. `distinct`: at least l values are possible
     for everybody. Values may first be generalized in each column until the column satisfies `column_requirements`.
 
+    Several sensitive attributes may stand in columns of their own or together in one. Each keeps its own bound, `l` or
+    what `levels` says for it, which bounds the belief in any combination of their values as well. `requirements` hold
+    in every bucket besides: t-closeness, for example, or a smallest number of rows.
+
     Notes
     -----
-    Assumes: the adversary knows all quasi-identifiers of a person who is in the table; one sensitive attribute.
+    Assumes: the adversary knows all quasi-identifiers of a person who is in the table, and no sensitive value.
     Cost: a split is judged by the people who match its bucket alone; judging everybody anew, as the paper does, takes
       O(n^2 log n).
     Use: values and associations inside a column must stay exact, and membership should be hidden as well.
@@ -117,7 +123,19 @@ class Slicing(Algorithm):
         float,
         Field(ge=1, allow_inf_nan=False, title="l", description="Nobody's value is more likely than 1/l."),
     ] = 2.0
+    levels: Annotated[
+        dict[str, Annotated[float, Field(ge=1, allow_inf_nan=False)]],
+        Field(
+            default_factory=dict,
+            title="l per attribute",
+            description="The l of sensitive attributes that need another one than the others.",
+        ),
+    ]
     columns: ColumnCount = 2
+    requirements: Annotated[
+        Requirements,
+        Field(title="Bucket requirements", description="What every bucket must satisfy besides."),
+    ] = ()
     diversity: Annotated[
         Diversity,
         Field(title="Diversity", description="Bound each value's probability, or only count the possible values."),
@@ -135,57 +153,102 @@ class Slicing(Algorithm):
     intervals: Intervals = INTERVALS
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
-        """None per bucket: the promise is about people, who match several buckets (see `achieved_diversity`)."""
-        return ()
+        """The requirements of every bucket; l is about people, who match several buckets (see `achieved_diversity`)."""
+        return self.requirements
+
+    def levels_of(self, data: Microdata) -> dict[str, float]:
+        """The l of every sensitive attribute.
+
+        Parameters
+        ----------
+        data : Microdata
+            The table.
+
+        Returns
+        -------
+        dict of str to float
+            What `levels` names, and `l` for the others.
+
+        Raises
+        ------
+        DataError
+            Where the table has no sensitive attribute, or `levels` names another one.
+        """
+        names = data.require_sensitive()
+        for name in self.levels:
+            if name not in names:
+                raise DataError(f"'{name}' is not tagged as sensitive; there is {listing(names)}.")
+        return {name: self.levels.get(name, self.l) for name in names}
 
     def personal_guarantees(self, release: Release) -> tuple[PersonalGuarantee, ...]:
-        """l-diverse slicing by the chosen reading of diversity."""
-        name = _sensitive(release.data)
+        """l-diverse slicing in every sensitive attribute, by the chosen reading of diversity."""
+        return tuple(self._guarantee(release, name, l) for name, l in self.levels_of(release.data).items())
+
+    def _guarantee(self, release: Release, name: str, l: float) -> PersonalGuarantee:
         reached = achieved_diversity(release, name, self.diversity)
-        holds = bool(reaches(reached, self.l, 2 * ACCUMULATED))
+        holds = bool(reaches(reached, l, 2 * ACCUMULATED))
         if self.diversity == "posterior":
             detail = f"the likeliest value of '{name}' of anyone has p = {1 / reached:.4g} (asked: at most 1/l = "
-            detail += f"{1 / self.l:.4g})"
+            detail += f"{1 / l:.4g})"
         else:
-            detail = f"at least {reached:.0f} values of '{name}' are possible for everyone (asked: {self.l:g})"
+            detail = f"at least {reached:.0f} values of '{name}' are possible for everyone (asked: {l:g})"
         state = "holds for every person" if holds else "does not hold"
-        sentence = f"{self.diversity.capitalize()} l-diverse slicing, l = {self.l:g}, {state}: {detail}."
-        return (PersonalGuarantee(name, self.l, reached, bool(holds), sentence),)
+        sentence = f"{self.diversity.capitalize()} l-diverse slicing, l = {l:g}, {state}: {detail}."
+        return PersonalGuarantee(name, l, reached, holds, sentence)
 
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for columns or roles that do not fit, InfeasibleError for an l that one bucket fails."""
         self.require_countable(data)
         data.require_quasi_identifiers()
-        columns = self.resolve_columns(data)
-        # What one bucket reaches is the same for every l, so runs with several levels share it.
-        key = ("one bucket", columns, repr(self.column_requirements), self.diversity)
-        reached = shared(data, key, lambda: self._reached_by_one_bucket(data, columns))
-        if reaches(reached, self.l, ACCUMULATED):
+        columns, levels = self.resolve_columns(data), self.levels_of(data)
+        require_feasible(self.requirements, data)
+        reached = {name: self._reached_by_one_bucket(data, columns, name) for name in levels}
+        failing = [name for name, l in levels.items() if not reaches(reached[name], l, ACCUMULATED)]
+        if not failing:
             return
-        nearest = int(reached * 100 + 1e-6) / 100
+        name = failing[0]
+        l, best = levels[name], reached[name]
+        nearest = int(best * 100 + 1e-6) / 100
         distinct = self.diversity == "distinct"
-        column = next(column for column in columns if _sensitive(data) in column)
-        known = [name for name in column if name in data.quasi_identifiers]
-        beside = f" beside {', '.join(known)}" if known else ""
+        own = [other for column in columns if name in column for other in column if other in data.quasi_identifiers]
+        beside = f" beside {', '.join(dict.fromkeys(own))}" if own else ""
         what = "possible values" if distinct else "1 / largest probability"
         # An l that lets an adversary be sure of a value protects nobody, so it is not offered.
-        worth = nearest > (1 if distinct else SURE_L) and nearest < self.l
-        by_hand = self.attribute_columns is not None
-        offer = find_offer(data, _sensitive(data), self.l, distinct, columns, by_hand, self.intervals)
+        worth = nearest > (1 if distinct else SURE_L) and nearest < l
+        offer = self._offer(data, columns, name, levels)
         smaller = f" With these columns l is at most {nearest:g}." if worth and bool(offer.changes) else ""
         raise InfeasibleError(
-            f"l = {self.l:g} is not possible: with all rows in one bucket, '{_sensitive(data)}'{beside} gives someone "
-            f"{what} {reached:.4g}; {offer.advice}.{smaller}",
-            nearest=nearest if worth else None,
+            f"l = {l:g} is not possible: with all rows in one bucket, '{name}'"
+            f"{beside} gives someone {what} {best:.4g}; {offer.advice}.{smaller}",
+            nearest=nearest if worth and len(levels) == 1 else None,
             instead=offer.changes,
         )
 
-    def _reached_by_one_bucket(self, data: Microdata, columns: tuple[tuple[str, ...], ...]) -> float:
+    def _offer(
+        self, data: Microdata, columns: tuple[tuple[str, ...], ...], name: str, levels: dict[str, float]
+    ) -> Offer:
+        """What to choose where an attribute does not keep its l in these columns."""
+        distinct = self.diversity == "distinct"
+        if len(levels) > 1:
+            return offer_for_several(data, levels, distinct, self.l, self.levels)
+        by_hand = self.attribute_columns is not None
+        offer = find_offer(data, name, levels[name], distinct, columns, by_hand, self.intervals)
+        if name in self.levels and "l" in offer.changes:
+            changes = {**offer.changes, "levels": {name: offer.changes["l"]}}
+            del changes["l"]
+            return Offer(offer.advice, changes)
+        return offer
+
+    def _reached_by_one_bucket(self, data: Microdata, columns: tuple[tuple[str, ...], ...], name: str) -> float:
         """The l that everybody has with all rows in one bucket, the largest that these columns can keep."""
-        classes = column_classes(data, columns, self.column_requirements)
-        one_bucket = Partition(np.zeros(data.n_rows, dtype=np.int32))
-        whole = sliced_release(data, one_bucket, columns, self, classes)
-        return achieved_diversity(whole, _sensitive(data), self.diversity)
+
+        def reached() -> float:
+            classes = column_classes(data, columns, self.column_requirements)
+            one_bucket = Partition(np.zeros(data.n_rows, dtype=np.int32))
+            return achieved_diversity(sliced_release(data, one_bucket, columns, self, classes), name, self.diversity)
+
+        # It is the same for every l, so runs with several levels share it.
+        return shared(data, ("one bucket", columns, repr(self.column_requirements), self.diversity, name), reached)
 
     def resolve_columns(self, data: Microdata) -> tuple[tuple[str, ...], ...]:
         """The columns into which the attributes of a table are put.
@@ -212,7 +275,7 @@ class Slicing(Algorithm):
         return propose_columns(data, self.columns, self.sensitive_column_size, self.intervals)
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
-        columns, name = self.resolve_columns(data), _sensitive(data)
+        columns = self.resolve_columns(data)
         progress(0.02, "Generalizing columns" if self.column_requirements else "Choosing columns")
         classes = column_classes(data, columns, self.column_requirements)
         search = self._search(data, columns, classes)
@@ -221,19 +284,26 @@ class Slicing(Algorithm):
             progress(0.1 + 0.75 * share, f"{search.done:,} of {data.n_rows:,} rows in final buckets")
         progress(0.85, "Checking what everybody's probabilities are")
         release = sliced_release(data, Partition(search.group), columns, self, classes)
-        reached = achieved_diversity(release, name, self.diversity)
-        if not reaches(reached, self.l, 2 * ACCUMULATED):
-            raise AnonymizationError(f"{self.title} broke its promise: l = {self.l:g}, reached {reached:.6g}.")
+        for name, l in self.levels_of(data).items():
+            reached = achieved_diversity(release, name, self.diversity)
+            if not reaches(reached, l, 2 * ACCUMULATED):
+                raise AnonymizationError(
+                    f"{self.title} broke its promise: l = {l:g}, reached {reached:.6g} in '{name}'."
+                )
         return release
 
     def _search(
         self, data: Microdata, columns: tuple[tuple[str, ...], ...], classes: dict[str, Generalized]
-    ) -> TupleSearch:
+    ) -> TupleSearch | GuardedSearch:
         cells = [
             {name: classes[name].content() if name in classes else (data.codes[name],) for name in column}
             for column in columns
         ]
-        return TupleSearch.of(data, cells, _sensitive(data), self.l, self.diversity == "distinct", self.retry_splits)
+        levels, distinct = self.levels_of(data), self.diversity == "distinct"
+        if len(levels) > 1 or self.requirements:
+            return GuardedSearch.of(data, cells, levels, distinct, self.retry_splits, self.requirements)
+        ((name, l),) = levels.items()
+        return TupleSearch.of(data, cells, name, l, distinct, self.retry_splits)
 
 
 def achieved_diversity(release: Release, attribute: str, diversity: Diversity = "posterior") -> float:
@@ -252,13 +322,3 @@ def achieved_diversity(release: Release, attribute: str, diversity: Diversity = 
     if codes:
         counts += possible[:, codes].any(axis=1) - possible[:, codes].sum(axis=1)
     return float(counts.min())
-
-
-def _sensitive(data: Microdata) -> str:
-    names = data.require_sensitive()
-    if len(names) > 1:
-        raise DataError(
-            f"Slicing protects one sensitive attribute, but {len(names)} are tagged ({', '.join(names)}); "
-            "tag the others quasi-identifier or insensitive."
-        )
-    return names[0]

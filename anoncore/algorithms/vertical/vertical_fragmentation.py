@@ -63,8 +63,9 @@ class VerticalFragmentation(Algorithm):
 
     With `l`, `t`, or requirements of `generalization` on sensitive values, no class value is changed. Rows are then cut
     into segments that satisfy the requirements, and each segment's fragments are generalized with the segment's own
-    number of values (see `generalize_chunks`). Joins then also have at least l different values, and `enforce` and
-    `delta` play no part.
+    number of values (see `generalize_chunks`). As in the paper they are cut as far as that is allowable;
+    `segmentation="as-needed"` cuts only as far as l needs it, which loses less where few values are enough. Joins then
+    also have at least l different values, and `enforce` and `delta` play no part.
 
     Notes
     -----
@@ -158,8 +159,8 @@ class VerticalFragmentation(Algorithm):
     ] = BINS
     segmentation: Annotated[
         Segmentation,
-        Field(title="Segments", description="With l or t: cut rows only as far as l needs it, or as far as it goes."),
-    ] = "as-needed"
+        Field(title="Segments", description="With l or t: cut rows as far as it goes, or only as far as l needs it."),
+    ] = "full"
     seed: Seed = None
 
     def resolve_class(self, data: Microdata) -> str:

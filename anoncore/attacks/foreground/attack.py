@@ -9,7 +9,7 @@ from math import log
 
 import numpy as np
 
-from anoncore.attacks.foreground.mining import Target, Unreliable, attack_sets
+from anoncore.attacks.foreground.mining import UNRELIABLE, Target, Unreliable, attack_sets, breach_limit
 from anoncore.attacks.foreground.result import ForegroundKnowledge
 from anoncore.attacks.foreground.sets import SetLeak, Signatures, levels
 from anoncore.attacks.foreground.solver import Solver
@@ -100,6 +100,7 @@ def foreground_knowledge(
     solver: Solver = "fixed-point",
     max_size: int | None = None,
     progress: Progress | None = None,
+    at_least: bool = False,
 ) -> ForegroundKnowledge:
     """What an adversary learns about each person by reading the whole release: p(t:x), against the bound 1 / r.
 
@@ -116,13 +117,14 @@ def foreground_knowledge(
     attribute : str
         The sensitive attribute whose value is guessed.
     r : float
-        A breach is a belief above 1 / r; at least 1.
+        A breach is a belief above 1 / r (see `at_least`); at least 1.
     epsilon : float
         Error that the adversary accepts in what they learn, above 0.
     sigma : float
         Chance of a larger error, above 0 and at most 1.
-    unreliable : {"overall", "uniform"}
-        Share of x that people with rare signatures are taken to have: the overall share, or 1/2 (the paper's words).
+    unreliable : {"overall", "uniform", "group"}
+        Share of x that people with rare signatures are taken to have. The paper says that a uniform distribution is
+        assumed, which can be read in three ways: the overall share, 1/2, or the share in the person's own group.
     solver : {"fixed-point", "newton"}
         How the shares are found. Both end where plain expectation-maximization from the overall share ends, also where
         the equations have several solutions.
@@ -130,6 +132,9 @@ def foreground_knowledge(
         Most attributes in a set; by default all.
     progress : callable, optional
         Called with the share done and a text; it may raise CancelledError to stop the attack.
+    at_least : bool
+        Count a belief of exactly 1 / r as a breach too. The definition does not, but the recall that the paper reports
+        at r = 2 comes out so.
 
     Returns
     -------
@@ -181,7 +186,7 @@ def foreground_knowledge(
     best = _Best.of(target)
     leaks: list[SetLeak] = []
     searched = _searched(release, names, minimum_rows, max_size)
-    for done, (leak, found_here) in attack_sets(searched, target, r, solver):
+    for done, (leak, found_here) in attack_sets(searched, target, breach_limit(r, at_least), solver):
         best.take(len(leaks), found_here)
         leaks.append(leak)
         if progress is not None:
@@ -189,7 +194,7 @@ def foreground_knowledge(
     order = sorted(range(len(leaks)), key=lambda i: (leaks[i].recall, leaks[i].mean_probability), reverse=True)
     rank = np.full(len(leaks) + 1, -1)
     rank[order] = np.arange(len(leaks))
-    found = _result(target, best, [leaks[i] for i in order], rank, r, minimum_rows, begin)
+    found = _result(target, best, [leaks[i] for i in order], rank, r, at_least, minimum_rows, begin)
     return replace(found, notes=(*rows_counted(release), *found.notes))
 
 
@@ -213,9 +218,9 @@ def check_adversary(
         )
     if max_size is not None and max_size < 1:
         raise ParameterError(f"max_size is the number of attributes in a set, at least 1, not {max_size}.")
-    if unreliable not in ("overall", "uniform") or solver not in ("fixed-point", "newton"):
+    if unreliable not in UNRELIABLE or solver not in ("fixed-point", "newton"):
         raise ParameterError(
-            "unreliable is 'overall' or 'uniform' and solver 'fixed-point' or 'newton'; "
+            "unreliable is 'overall', 'uniform' or 'group', and solver 'fixed-point' or 'newton'; "
             f"given were {unreliable!r} and {solver!r}."
         )
 
@@ -256,6 +261,7 @@ def _result(
     leaks: list[SetLeak],
     rank: Int64,
     r: float,
+    at_least: bool,
     minimum_rows: float,
     begin: float,
 ) -> ForegroundKnowledge:
@@ -265,16 +271,17 @@ def _result(
     return ForegroundKnowledge(
         attribute=target.attribute,
         r=r,
+        at_least=at_least,
         minimum_rows=minimum_rows,
         values=target.view.labels[: target.n_values],
-        fixed_shares=target.fixed,
+        fixed_shares=np.where(target.fixed < 0, np.nan, target.fixed),
         overall_shares=target.shares,
         breach_probability=np.maximum(own, other),
         own_probability=np.where(target.needs, own, np.nan),
         without_attack=np.maximum(guess_own, guess_other),
         own_without_attack=np.where(target.needs, guess_own, np.nan),
         leading_set=rank[best.leading[position]],
-        **_scores_of_people(target, r, (own, other), (guess_own, guess_other)),
+        **_scores_of_people(target, r, at_least, (own, other), (guess_own, guess_other)),
         **_scores_of_learning(leaks),
         sets=tuple(leaks),
         seconds=time.perf_counter() - begin,
@@ -284,10 +291,11 @@ def _result(
 
 
 def _scores_of_people(
-    target: Target, r: float, believed: tuple[Floats, Floats], guessed: tuple[Floats, Floats]
+    target: Target, r: float, at_least: bool, believed: tuple[Floats, Floats], guessed: tuple[Floats, Floats]
 ) -> dict[str, Score]:
     """Who is breached, who is flagged without reason, and how strongly true values are believed, beside guessing."""
-    attack, guess = target.figures(*believed, r), target.figures(*guessed, r)
+    limit = breach_limit(r, at_least)
+    attack, guess = target.figures(*believed, limit), target.figures(*guessed, limit)
     words = {"attribute": f"'{target.attribute}'", "r": f"{r:g}"}
     numbers = {
         "recall": FOREGROUND_BREACH,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from os import cpu_count
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from anoncore.attacks.foreground.solver import FULL, Precision, Solver, solve
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.foreground_cases import cases_of, compositions
 from anoncore.kernels.foreground_groups import Beliefs, PublishedValues, beliefs
+from anoncore.kernels.foreground_worlds import OF_GROUP
 from anoncore.kernels.grouping import group_histogram
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.partition import Partition
@@ -29,7 +30,8 @@ from anoncore.table.microdata import SensitiveValues
 WAITING = 8
 """Attribute sets per core that are attacked with, or wait to be."""
 
-Unreliable = Literal["overall", "uniform"]
+Unreliable = Literal["overall", "uniform", "group"]
+UNRELIABLE: tuple[Unreliable, ...] = get_args(Unreliable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +40,7 @@ class Target:
 
     `true` int32 (n_rows,): code of the protected value that each row has, or any code from `n_values` on. `published`:
     the values of the groups. `shares` (n_values,): the published overall share of each value; `fixed`: that of people
-    with a rare signature.
+    with a rare signature, OF_GROUP where it is that in their own group.
     """
 
     attribute: str
@@ -76,7 +78,7 @@ class Target:
             pair_n=n[pairs],
         )
         shares = np.bincount(published, minlength=view.size)[:n_values] / partition.n_rows
-        fixed = shares if unreliable == "overall" else np.full(n_values, 0.5)
+        fixed = shares if unreliable == "overall" else np.full(n_values, 0.5 if unreliable == "uniform" else OF_GROUP)
         return cls(attribute, partition, view, n_values, by_group, shares, fixed)
 
     @property
@@ -104,11 +106,11 @@ class Target:
         """Number of rows that can be flagged without reason."""
         return int(self.could.sum())
 
-    def figures(self, own: Floats, other: Floats, r: float) -> tuple[float, float, float]:
-        """Recall, share of the people flagged without reason, and mean probability of people's own values."""
+    def figures(self, own: Floats, other: Floats, limit: float) -> tuple[float, float, float]:
+        """Recall and share flagged without reason, by beliefs above the limit, and the mean belief in own values."""
         return (
-            _mean(lies_above(own[self.needs], 1 / r, ACCUMULATED)),
-            _mean(lies_above(other[self.could], 1 / r, ACCUMULATED)),
+            _mean(lies_above(own[self.needs], limit, ACCUMULATED)),
+            _mean(lies_above(other[self.could], limit, ACCUMULATED)),
             _mean(own[self.needs]),
         )
 
@@ -127,12 +129,18 @@ class Target:
         return own, other
 
 
+def breach_limit(r: float, at_least: bool) -> float:
+    """The belief above which somebody is breached; with `at_least` a belief of 1 / r itself is a breach."""
+    # Above it by more than rounding means then: not below 1 / r by more than rounding.
+    return (1 - ACCUMULATED) / (1 + ACCUMULATED) / r if at_least else 1 / r
+
+
 def _mean(values: npt.NDArray[Any]) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
 
 def attack_sets(
-    sets: Iterable[tuple[float, Signatures]], target: Target, r: float, solver: Solver, precision: Precision = FULL
+    sets: Iterable[tuple[float, Signatures]], target: Target, limit: float, solver: Solver, precision: Precision = FULL
 ) -> Iterator[tuple[float, tuple[SetLeak, Beliefs]]]:
     """Attack with one attribute set after the other, on all processors: what comes with each set, and what it gives.
 
@@ -144,7 +152,7 @@ def attack_sets(
     running: deque[tuple[float, Future[tuple[SetLeak, Beliefs]]]] = deque()
     try:
         for share, signatures in sets:
-            running.append((share, pool.submit(attack_set, signatures, target, r, solver, precision)))
+            running.append((share, pool.submit(attack_set, signatures, target, limit, solver, precision)))
             if len(running) > WAITING * n_cores:
                 done, task = running.popleft()
                 yield done, task.result()
@@ -156,16 +164,19 @@ def attack_sets(
 
 
 def attack_set(
-    signatures: Signatures, target: Target, r: float, solver: Solver, precision: Precision = FULL
+    signatures: Signatures, target: Target, limit: float, solver: Solver, precision: Precision = FULL
 ) -> tuple[SetLeak, Beliefs]:
-    """Learn from one attribute set and attack with it alone: what the set leaks, and the beliefs about every row."""
+    """Learn from one attribute set and attack with it alone: what the set leaks, and the beliefs about every row.
+
+    A belief above `limit` is a breach.
+    """
     begin = time.perf_counter()
     published, m = target.published, len(signatures)
     groups = compositions(published.order, published.starts, signatures.classes, m + 1)
     cases, held, occurrence_of_pair = cases_of(groups, m + 1, published.group, published.n, published.value_start)
     solution = solve(cases, held, signatures.rows, target.shares, target.fixed, solver, precision)
     learning = time.perf_counter() - begin
-    found = beliefs(published, signatures.classes, groups, cases, held, occurrence_of_pair, solution.shares, 1 / r)
+    found = beliefs(published, signatures.classes, groups, cases, held, occurrence_of_pair, solution.shares, limit)
     learned = solution.shares[:, :m].T
     true = true_shares(signatures, target.view)[:, : target.n_values]
     leak = SetLeak(

@@ -16,7 +16,7 @@ from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Floats
-from anoncore.kernels.rounding import ACCUMULATED, lies_above
+from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
 from anoncore.release.release import Release
 
 
@@ -91,12 +91,15 @@ class ForegroundKnowledge(Result):
         The sensitive attribute that is attacked.
     r : float
         A breach is a belief above 1 / r.
+    at_least : bool
+        Whether a belief of exactly 1 / r is a breach too.
     minimum_rows : float
         J: rows below which a signature is not relied upon.
     values : tuple of str
         The n_values values that need protection, as texts.
     fixed_shares : ndarray of float, shape (n_values,)
-        The share of each value that people with rare signatures are taken to have.
+        The share of each value that people with rare signatures are taken to have; NaN where it is that in each
+        person's own group.
     overall_shares : ndarray of float, shape (n_values,)
         How frequent each value is in the published table.
     breach_probability : ndarray of float, shape (n_rows,)
@@ -147,6 +150,7 @@ class ForegroundKnowledge(Result):
 
     attribute: str
     r: float
+    at_least: bool
     minimum_rows: float
     values: tuple[str, ...]
     fixed_shares: Floats
@@ -168,7 +172,9 @@ class ForegroundKnowledge(Result):
 
     @property
     def breached(self) -> npt.NDArray[np.bool_]:
-        """Whether each person's breach probability exceeds 1 / r, bool (n_rows,)."""
+        """Whether each person's breach probability exceeds 1 / r (or, with `at_least`, is 1 / r), bool (n_rows,)."""
+        if self.at_least:
+            return reaches(self.breach_probability, 1 / self.r, ACCUMULATED)
         return lies_above(self.breach_probability, 1 / self.r, ACCUMULATED)
 
     @property
@@ -273,7 +279,7 @@ class ForegroundKnowledge(Result):
     def _view(self, release: Release, group: int, place: int, x: int, n: int) -> GroupView:
         data, rows = release.data, release.partition.rows(group)
         attributes = self.sets[place].attributes if place >= 0 else ()
-        f, rare = self._shares(release, rows, place, x)
+        f, rare = self._shares(release, rows, place, x, n)
         texts = [
             ", ".join(data.domain[name].text(int(data.codes[name][row])) for name in attributes)
             + (" (rare)" if attributes and unknown else "")
@@ -293,7 +299,7 @@ class ForegroundKnowledge(Result):
         )
 
     def _shares(
-        self, release: Release, rows: npt.NDArray[np.int64], place: int, x: int
+        self, release: Release, rows: npt.NDArray[np.int64], place: int, x: int, n: int
     ) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """p(s:x) of each row, and whether its signature is too rare; without any set everyone has the overall share."""
         if place < 0:
@@ -301,4 +307,5 @@ class ForegroundKnowledge(Result):
         leak = self.sets[place]
         signatures = signatures_of(release.data, leak.attributes, self.minimum_rows)
         classes = np.zeros(len(rows), dtype=np.int32) if signatures is None else signatures.classes[rows]
-        return np.append(leak.learned[:, x], self.fixed_shares[x])[classes], classes == len(leak.rows)
+        fixed = n / len(rows) if np.isnan(self.fixed_shares[x]) else self.fixed_shares[x]
+        return np.append(leak.learned[:, x], fixed)[classes], classes == len(leak.rows)

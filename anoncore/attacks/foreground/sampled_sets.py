@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from anoncore.attacks.foreground.attack import check_adversary, minimum_signature_rows
-from anoncore.attacks.foreground.mining import Target, Unreliable, attack_sets
+from anoncore.attacks.foreground.mining import Target, Unreliable, attack_sets, breach_limit
 from anoncore.attacks.foreground.sets import Signatures, levels, signatures_of
 from anoncore.attacks.foreground.solver import FULL, Precision, Solver
 from anoncore.base.arguments import checked
@@ -104,6 +104,7 @@ def foreground_knowledge_estimate(
     max_size: int | None = None,
     seed: int = 0,
     progress: Callable[[float, str], None] | None = None,
+    at_least: bool = False,
 ) -> ForegroundEstimate:
     """Estimate the breach that `foreground_knowledge` finds, from the attack with some of its attribute sets.
 
@@ -126,8 +127,8 @@ def foreground_knowledge_estimate(
         Error that the adversary accepts in what they learn, above 0.
     sigma : float
         Chance of a larger error, above 0 and at most 1.
-    unreliable : {"overall", "uniform"}
-        Share of x that people with rare signatures are taken to have: the overall share, or 1/2.
+    unreliable : {"overall", "uniform", "group"}
+        Share of x that people with rare signatures are taken to have: the overall share, 1/2, or that in their group.
     solver : {"fixed-point", "newton"}
         How the shares are found.
     max_size : int, optional
@@ -136,6 +137,8 @@ def foreground_knowledge_estimate(
         Draws the sets, and the rows of a large table by which they are listed.
     progress : callable, optional
         Called with the share done and a text; it may raise CancelledError to stop the attack.
+    at_least : bool
+        Count a belief of exactly 1 / r as a breach too.
 
     Returns
     -------
@@ -181,7 +184,8 @@ def foreground_knowledge_estimate(
     check_adversary(r, epsilon, sigma, max_size, unreliable, solver)
     names = tuple(name for name in release.data.require_quasi_identifiers() if name != attribute)
     target = Target.of(release, attribute, unreliable)
-    guess = target.figures(*target.random_worlds(), r)[0]
+    limit = breach_limit(r, at_least)
+    guess = target.figures(*target.random_worlds(), limit)[0]
     if seed < 0:
         raise ParameterError(f"The seed must be at least 0, not {seed}.")
     listed = _list_of(release.data, names, minimum_signature_rows(epsilon, sigma), max_size, seed)
@@ -192,8 +196,8 @@ def foreground_knowledge_estimate(
     in_order = target.needs[target.partition.order]
     breached = np.empty((len(sample.sets), target.n_needing), dtype=np.bool_)
     precision = FULL if is_whole else ROUGHER if cost > HEAVY * len(in_order) else ROUGHLY
-    for place, (done, (_, found)) in enumerate(attack_sets(sample.shared_out(), target, r, solver, precision)):
-        breached[place] = lies_above(found.own[in_order], 1 / r, ACCUMULATED)
+    for place, (done, (_, found)) in enumerate(attack_sets(sample.shared_out(), target, limit, solver, precision)):
+        breached[place] = lies_above(found.own[in_order], limit, ACCUMULATED)
         if progress is not None:
             progress(done, f"{place + 1:,} of {sample.n_all:,} attribute sets learned")
     if is_whole or not sample.sets:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from anoncore import ReleaseError, attacks
 from anoncore.attacks import ForegroundKnowledge
+from anoncore.attacks.foreground.mining import Unreliable
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from dashboard import state
@@ -25,7 +26,11 @@ NAME = "attacks.foreground_knowledge"
 USUAL_SIGMA = 0.9
 LEAST_SIGNATURES = 8
 """A table counts as small where not even so many signatures of the paper's least size would fit into it."""
-READINGS = {"overall": "the overall share", "uniform": "one half"}
+READINGS: dict[Unreliable, str] = {
+    "overall": "the overall share",
+    "uniform": "one half",
+    "group": "the share in their group",
+}
 
 
 def render(run: Run) -> None:
@@ -105,7 +110,7 @@ def _controls(run: Run, names: list[str]) -> Adversary:
             "What the adversary takes for p(s:x) of people whose signature has too few rows to learn from.",
             names=lambda one: READINGS[one],
         )
-    adversary = Adversary(attribute, r, epsilon, sigma, "uniform" if unreliable == "uniform" else "overall")
+    adversary = Adversary(attribute, r, epsilon, sigma, unreliable)
     small = "" if epsilon_default <= 0.01 else " The table is small, so epsilon starts above the paper's 0.01."
     st.caption(
         f"With these epsilon and sigma the adversary relies on signatures of at least {adversary.minimum_rows:,.0f} "

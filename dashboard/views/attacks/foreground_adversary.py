@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
-from typing import Literal
+
+from anoncore.attacks.foreground.mining import Unreliable
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,7 @@ class Adversary:
     r: float
     epsilon: float
     sigma: float
-    unreliable: Literal["overall", "uniform"]
+    unreliable: Unreliable
 
     @property
     def arguments(self) -> tuple[str, float, float, float, str]:

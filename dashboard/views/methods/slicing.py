@@ -70,12 +70,12 @@ def _figures(run: Run, algorithm: Slicing | RandomBuckets) -> None:
     ]
     row += [
         Tile(
-            f"Reached l, {reading}",
+            f"Reached l, {reading}" + (f", {parts.escaped(name)}" if len(run.data.sensitive) > 1 else ""),
             f"{compute.cached('slicing.achieved', run, achieved_diversity, name, reading):.4g}",
             f"{meaning[0].upper()}{meaning[1:]}, for '{parts.escaped(name)}'.",
-            *_asked(algorithm, reading),
+            *_asked(run, algorithm, name, reading),
         )
-        for name in run.data.sensitive[:1]
+        for name in run.data.sensitive
         for reading, meaning in READINGS.items()
     ]
     parts.tiles(row)
@@ -85,9 +85,9 @@ def _figures(run: Run, algorithm: Slicing | RandomBuckets) -> None:
         st.info("Buckets of one size promise nothing about sensitive values: they hide who is in the table.")
 
 
-def _asked(algorithm: Slicing | RandomBuckets, reading: str) -> tuple[str, bool | None]:
+def _asked(run: Run, algorithm: Slicing | RandomBuckets, name: str, reading: str) -> tuple[str, bool | None]:
     if isinstance(algorithm, Slicing) and algorithm.diversity == reading:
-        return f"asked: at least {algorithm.l:g}", True
+        return f"asked: at least {algorithm.levels_of(run.data)[name]:g}", True
     return "not asked for", None
 
 
