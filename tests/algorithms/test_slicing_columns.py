@@ -96,8 +96,8 @@ def test_intervals_decide_what_correlates():
     assert coarse.loc["age", "marital-status"] != partition_attributes(data, 1).association.loc["age", "marital-status"]
 
 
-def test_a_sensitive_column_needs_one_sensitive_attribute():
+def test_a_sensitive_column_has_room_for_all_sensitive_attributes():
     frame = pd.DataFrame({"a": [1, 2], "s": [1, 2], "r": [1, 2]})
     data = Microdata(frame, roles={"a": "quasi-identifier", "s": "sensitive", "r": "sensitive"})
-    with pytest.raises(DataError, match=r"2 are tagged \(s, r\)"):
+    with pytest.raises(DataError, match=r"all 2 sensitive attributes \(s, r\)"):
         partition_attributes(data, 2, sensitive_column_size=1)
