@@ -188,7 +188,7 @@ def test_lists_show_types_ranges_and_defaults(capsys: pytest.CaptureFixture[str]
     said = capsys.readouterr().out
     assert "k (whole number, 1 or more, default 5): " in said
     assert "t (number, 0 or more, at most 1, default 0.2): " in said
-    assert "ground (ordered | equal | hierarchical, default equal): " in said
+    assert "ground (ordered | interval | equal | hierarchical, default equal): " in said
     assert "attribute (text, default none): " in said
 
 

@@ -33,8 +33,8 @@ class RandomPartition(Algorithm):
     partitions into classes of k rows or more. B, `equal_sizes`: one drawn uniformly from those into floor(n / k)
     classes whose sizes differ by at most one. C, both options: the counts of every sensitive value (or combination of
     values) in two classes differ by at most one too, and a random walk over all such tables of counts decides which
-    class has the extra row. D, only `uniform_frequencies`: the number of classes is drawn evenly from those possible,
-    then the extra rows of every value at random, and moved where a class would have fewer than k rows.
+    class has the extra row. D, only `uniform_frequencies`: the number of classes is that of a partition drawn from all
+    those possible, then the extra rows of every value at random, and moved where a class would have fewer than k rows.
 
     Notes
     -----
@@ -46,7 +46,7 @@ class RandomPartition(Algorithm):
 
     References
     ----------
-    t-closeness dissertation, section 3.6; the text names the groups, not how many classes group D has.
+    t-closeness dissertation, sections 3.6 and 5.5 (partitions are drawn uniformly from all of a group).
 
     Examples
     --------
@@ -127,7 +127,7 @@ class RandomPartition(Algorithm):
             return group
         counts = np.bincount(bucket)
         most = n // self.k
-        n_classes = most if self.equal_sizes else int(rng.integers(1, most + 1))
+        n_classes = most if self.equal_sizes else _number_of_classes(counts, self.k, rng)
         # Every class has counts // n_classes rows of a value; the rest of each value goes to classes one by one.
         extra = _even_extras(counts, n_classes, rng) if self.equal_sizes else _extras(counts, n_classes, self.k, rng)
         held = extra + (counts // n_classes)[:, None]
@@ -145,6 +145,41 @@ def _any_sizes(n: int, k: int, rng: np.random.Generator) -> Rows:
     """
     log_count, log_factorial = log_partitions(n, k, min(n, 4 * k + 100))
     return random_sizes(log_count, log_factorial, k, rng.random(n // k))
+
+
+def _number_of_classes(counts: Rows, k: int, rng: np.random.Generator) -> int:
+    """How many classes a partition has that is drawn from all those of uniform frequencies and at least k rows.
+
+    Each number is as likely as it has partitions: per value the ways to choose the classes with one row more, and to
+    share the rows out, over the orders of the classes; of these the part whose classes all have k rows, by a saddle
+    point for classes that take their extra rows independently of each other.
+    """
+    log_weights = np.array([_log_partitions(counts, e, k) for e in range(1, int(counts.sum()) // k + 1)])
+    weights = np.exp(log_weights - log_weights.max())
+    return 1 + int(rng.choice(len(weights), p=weights / weights.sum()))
+
+
+def _log_partitions(counts: Rows, e: int, k: int) -> float:
+    """The logarithm of the number of partitions into e classes, up to one constant for all e."""
+    from scipy.special import gammaln
+
+    each, left = counts // e, counts % e
+    ways = gammaln(e + 1) - gammaln(left + 1) - gammaln(e - left + 1)
+    shared = left * gammaln(each + 2) + (e - left) * gammaln(each + 1)
+    log_ways = float((ways - shared).sum() - gammaln(e + 1))
+    needed = k - int(each.sum())
+    if needed <= 0:
+        return log_ways
+    # Of the extra rows of one class: how likely each number of them is.
+    chance = np.ones(1)
+    for share in left[left > 0] / e:
+        chance = np.convolve(chance, [1 - share, share])
+    enough = np.arange(needed, len(chance))
+    tilts = np.linspace(-40.0, 40.0, 1601)[:, None]
+    log_terms = np.log(chance[enough]) + tilts * enough
+    highest = log_terms.max(axis=1)
+    log_sums = highest + np.log(np.exp(log_terms - highest[:, None]).sum(axis=1))
+    return log_ways + float((e * log_sums - left.sum() * tilts[:, 0]).min())
 
 
 def _even_extras(counts: Rows, n_classes: int, rng: np.random.Generator) -> Table:
