@@ -36,6 +36,8 @@ NICENESS = 5
 """How far they stand back behind the server (Unix: 0 not at all, 19 most); visitors wait for what they do."""
 IDLE_SECONDS = 120.0
 """How long a process is kept that has nothing to do."""
+HEAD_START = 5.0
+"""How long the tasks wait at most for the first page to be drawn, which a visitor waits for while the server starts."""
 EVERY_SECONDS = 0.3
 """How often a page that waits says so."""
 TEXT = "Compiling for this machine, which happens once"
@@ -244,9 +246,15 @@ def start() -> Workshop:
             _workshop = Workshop()
             compiled_code.compile_elsewhere(_workshop.ask)
             if not is_complete():
-                _workshop.do_tasks()
+                threading.Thread(target=_begin_tasks, args=(_workshop,), name="warm-up", daemon=True).start()
             threading.Thread(target=load_modules, name="warm-up", daemon=True).start()
         return _workshop
+
+
+def _begin_tasks(workshop: Workshop) -> None:
+    """Begin to compile once the first page is drawn: until then all processors work for it."""
+    _drawn.wait(HEAD_START)
+    workshop.do_tasks()
 
 
 def is_complete() -> bool:

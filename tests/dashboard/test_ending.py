@@ -125,6 +125,7 @@ def deaf(report):
 
 ending.start()
 warmup.start()
+warmup.set_drawn()
 jobs.start(deaf)
 while not list(__import__("pathlib").Path({folder!r}).glob("*/rows")):
     time.sleep(0.05)
@@ -144,8 +145,10 @@ def test_a_server_that_computes_and_compiles_ends_at_once(number: signal.Signals
         visitor = browser.visitor(chrome, address)
         visitor.open("")
         server = psutil.Process(pid)
-        beside = server.children(recursive=True)
-        assert beside, "nothing compiles, although nothing was compiled"
+        end = time.monotonic() + PATIENCE
+        while not (beside := server.children(recursive=True)):
+            assert time.monotonic() < end, "nothing compiles, although nothing was compiled"
+            time.sleep(0.02)
         os.kill(pid, number)
         begin = time.monotonic()
         wait_until_gone([server, *beside])

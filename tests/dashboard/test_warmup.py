@@ -194,6 +194,8 @@ def no_workshop(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     begun: list[str] = []
     monkeypatch.setattr(warmup, "_workshop", None)
     monkeypatch.setattr(warmup, "load_modules", lambda: None)
+    monkeypatch.setattr(warmup, "_drawn", threading.Event())
+    monkeypatch.setattr(warmup, "HEAD_START", PATIENCE)
     monkeypatch.setattr(Workshop, "do_tasks", lambda self: begun.append("tasks"))
     yield begun
     compiled_code.compile_elsewhere(None)
@@ -206,6 +208,12 @@ def test_only_a_machine_that_is_cold_gets_to_work(is_warm: bool, no_workshop, tm
         marks.set_done(marks.EVERYTHING)
     workshop = warmup.start()
     assert warmup.start() is workshop
+    # Until the first page is drawn, nothing takes the processors from it.
+    assert no_workshop == []
+    warmup.set_drawn()
+    for thread in threading.enumerate():
+        if thread.name == "warm-up":
+            thread.join(PATIENCE)
     assert no_workshop == ([] if is_warm else ["tasks"])
     assert workshop._workers == []
 
