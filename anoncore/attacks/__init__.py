@@ -15,10 +15,12 @@ from anoncore.attacks.foreground import (
     group_probabilities,
     possible_worlds,
 )
+from anoncore.attacks.individual_risk import IndividualRisk, individual_risk
 from anoncore.attacks.join_likelihood import JoinLikelihood, join_likelihood
 from anoncore.attacks.matching_buckets import MatchingBuckets, matching_buckets
 from anoncore.attacks.membership import Membership, membership
 from anoncore.attacks.minimality import MinimalityAttack, minimality
+from anoncore.attacks.population_uniqueness import PopulationUniqueness, population_uniqueness
 from anoncore.attacks.posterior import sensitive_posterior
 from anoncore.attacks.region_membership import RegionMembership, region_membership
 from anoncore.attacks.reidentification import Reidentification, Risk, reidentification
@@ -30,10 +32,12 @@ __all__ = [
     "ForegroundEstimate",
     "ForegroundKnowledge",
     "GroupView",
+    "IndividualRisk",
     "JoinLikelihood",
     "MatchingBuckets",
     "Membership",
     "MinimalityAttack",
+    "PopulationUniqueness",
     "PossibleWorlds",
     "RegionMembership",
     "Reidentification",
@@ -45,10 +49,12 @@ __all__ = [
     "foreground_knowledge",
     "foreground_knowledge_estimate",
     "group_probabilities",
+    "individual_risk",
     "join_likelihood",
     "matching_buckets",
     "membership",
     "minimality",
+    "population_uniqueness",
     "possible_worlds",
     "posterior_emd",
     "region_membership",

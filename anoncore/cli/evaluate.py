@@ -7,6 +7,7 @@ import json
 import sys
 import tomllib
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -114,16 +115,16 @@ def _measured(
     for number, measure in enumerate(wanted):
         report(0.7 + 0.3 * number / len(wanted), f"Measuring {measure if isinstance(measure, str) else measure.label}")
         if isinstance(measure, Measure):
-            numbers[measure.label] = _attempt(measure, release)
+            numbers[measure.label] = _attempt(measure, release, recipe)
         else:
             numbers |= criteria.evaluate(release, [measure], attribute, results)
     report(1.0, "Done")
     return numbers, data.unit_note
 
 
-def _attempt(measure: Measure, release: Release) -> object:
+def _attempt(measure: Measure, release: Release, recipe: Recipe) -> object:
     try:
-        return measure.evaluate(release)
+        return measure.evaluate(release, read=lambda source: recipe.further_table(source, release.data))
     except AnonymizationError as error:
         return error
 
@@ -145,7 +146,12 @@ def _plain(value: object) -> Any:
     scores = scores_of(value)
     if scores and not isinstance(value, float):
         return [
-            {"name": score.name, "attribute": getattr(score, "attribute", None), "value": float(score)}
+            {"name": score.name, "attribute": getattr(score, "attribute", None), "value": _number(score)}
             for score in scores
         ]
-    return float(value) if isinstance(value, int | float) else str(value)
+    return _number(value) if isinstance(value, int | float) else str(value)
+
+
+def _number(value: float) -> float | None:
+    """A number as JSON knows it, which has no word for one that is not defined."""
+    return None if isnan(value) else float(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from math import isinf
+from math import isinf, isnan
 from typing import TextIO
 
 from anoncore.base.progress import Progress
@@ -111,6 +111,8 @@ def _unit(score: Score) -> str:
 
 def _figure(score: Score, value: float) -> str:
     """A value of a score in four digits; shares are told in percent, as everywhere else."""
+    if isnan(value):
+        return "no number"
     if isinf(value):
         return "infinite"
     return f"{100 * value:.4g}%" if _is_share(score) else f"{value:.4g}"

@@ -18,6 +18,7 @@ from anoncore.base.texts import listing, quoted
 from anoncore.base.toml import plain
 from anoncore.release.release import Release
 from anoncore.requirements import REQUIREMENTS
+from anoncore.table.microdata import Microdata
 
 Function = Callable[..., object]
 
@@ -50,7 +51,8 @@ class Measure:
     name : str
         A name of `MEASURES`, such as `privacy.emd`.
     arguments : mapping of str to object
-        Plain values by the name of the parameter, as a recipe holds them; requirements are given as their `to_dict`.
+        Plain values by the name of the parameter, as a recipe holds them; requirements are given as their `to_dict`, a
+        further table as the source that a recipe names, such as `{"path": "town.csv"}`.
 
     Raises
     ------
@@ -89,7 +91,18 @@ class Measure:
         arguments = ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
         return f"{self.name}({arguments})" if arguments else self.name
 
-    def evaluate(self, release: Release, progress: Callable[[float, str], None] | None = None) -> object:
+    @property
+    def tables(self) -> dict[str, Any]:
+        """The arguments that name a further table, such as one of the population, by the name of the parameter."""
+        hints = typing.get_type_hints(MEASURES[self.name])
+        return {name: value for name, value in self.arguments.items() if _is_table(hints.get(name))}
+
+    def evaluate(
+        self,
+        release: Release,
+        progress: Callable[[float, str], None] | None = None,
+        read: Callable[[Any], Microdata] | None = None,
+    ) -> object:
         """Measure a release.
 
         Parameters
@@ -98,6 +111,8 @@ class Measure:
             What is measured.
         progress : callable, optional
             `progress(share done, text)` is called as the work goes on, by measures that report it.
+        read : callable, optional
+            Reads and tags a further table that the arguments name by its source; a recipe knows how.
 
         Returns
         -------
@@ -107,9 +122,14 @@ class Measure:
         Raises
         ------
         AnonymizationError
-            What the function raises, with the label of the measure before its message.
+            What the function raises, with the label of the measure before its message; a ParameterError for a further
+            table that nobody can read here.
         """
         given = self._call_arguments()
+        for name, source in self.tables.items():
+            if read is None:
+                raise ParameterError(f"{self.label}: {name} is a table that only a recipe can read; ask in a recipe.")
+            given[name] = read(source)
         if progress is not None and "progress" in inspect.signature(MEASURES[self.name]).parameters:
             given["progress"] = progress
         try:
@@ -135,6 +155,13 @@ class Measure:
         return {name: self._argument(name, value, hints.get(name, Any)) for name, value in self.arguments.items()}
 
     def _argument(self, name: str, value: Any, hint: Any) -> Any:
+        if _is_table(hint):
+            if not isinstance(value, Mapping):
+                raise ParameterError(
+                    f'{self.name}: {name} is a table; name its source, such as {{ path = "{name}.csv" }}, not '
+                    f"{quoted(value)}."
+                )
+            return value
         if name == "requirements" and isinstance(value, list):
             value = [REQUIREMENTS.build(item) if isinstance(item, dict) else item for item in value]
         try:
@@ -144,3 +171,8 @@ class Measure:
         except ValidationError as error:
             reason = error.errors()[0]["msg"].replace("Input should be", "should be", 1)
             raise ParameterError(f"{self.name}: {name} {reason}, not {quoted(value)}.") from None
+
+
+def _is_table(hint: Any) -> bool:
+    """Whether a parameter takes a table of people, perhaps none."""
+    return Microdata in (hint, *typing.get_args(hint))

@@ -14,9 +14,18 @@ from anoncore.attacks.foreground.attack import (
     FOREGROUND_PROBABILITY,
     FOREGROUND_RANGE,
 )
+from anoncore.attacks.individual_risk import EXPECTED_LINKS, INDIVIDUAL_RISK_LARGEST, INDIVIDUAL_RISK_MEAN
 from anoncore.attacks.join_likelihood import LIKELIHOOD_LARGEST, LIKELIHOOD_MEAN, UNMATCHED
 from anoncore.attacks.membership import FAKE_TUPLES
 from anoncore.attacks.minimality import EXPOSED, LIFT, RIGHT_GUESSES, STRONGEST, TRUE_BELIEF
+from anoncore.attacks.population_uniqueness import (
+    POPULATION_UNIQUES,
+    UNIQUE_STAYS,
+    UNIQUES_COUNTED,
+    UNIQUES_PITMAN,
+    UNIQUES_SNB,
+    UNIQUES_ZAYATZ,
+)
 from anoncore.attacks.region_membership import REGION_BELIEF_LARGEST, REGION_BELIEF_MEAN
 from anoncore.attacks.reidentification import (
     JOURNALIST_AT_RISK,
@@ -47,6 +56,15 @@ _OTHERS = (
     MARKETER_LARGEST,
     MARKETER_MEAN,
     MARKETER_AT_RISK,
+    POPULATION_UNIQUES,
+    UNIQUES_ZAYATZ,
+    UNIQUES_PITMAN,
+    UNIQUES_SNB,
+    UNIQUES_COUNTED,
+    UNIQUE_STAYS,
+    INDIVIDUAL_RISK_MEAN,
+    INDIVIDUAL_RISK_LARGEST,
+    EXPECTED_LINKS,
     FEW_VALUES,
     JOINT_BREACH,
     JOINT_LARGEST,
@@ -79,7 +97,9 @@ _TITLES: Mapping[str, str] = MappingProxyType(
     {
         "attacks.composition": "Several releases together",
         "attacks.downcoding": "Downcoding",
+        "attacks.individual_risk": "Individual risk",
         "attacks.minimality": "Minimality attack",
+        "attacks.population_uniqueness": "Uniqueness in the population",
         "attacks.posterior_emd": "Distance of beliefs",
         "attacks.region_membership": "Membership by regions",
         "attacks.reidentification": "Re-identification",

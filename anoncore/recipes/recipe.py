@@ -433,6 +433,28 @@ class Recipe:
             unit=self.unit,
         )
 
+    def further_table(self, source: Mapping[str, Any], data: Microdata) -> Microdata:
+        """Read a table that a measure names, such as one of the population, and tag it as the recipe's own table is.
+
+        Parameters
+        ----------
+        source : mapping of str to object
+            Where the table comes from, with the keys of a recipe's source.
+        data : Microdata
+            The recipe's own table.
+
+        Returns
+        -------
+        Microdata
+            The table.
+
+        Raises
+        ------
+        DataError, RecipeError
+            Where the table cannot be read, or its columns do not fit.
+        """
+        return data.with_same_tags(load_source(_source(source), self._folder))
+
     def run(self, progress: Progress | None = None) -> RecipeRun:
         """Read the table, make the release and take the measures.
 
@@ -461,7 +483,9 @@ class Recipe:
             low, high = (0.7 + 0.3 * (number + step) / len(names) for step in (0, 1))
             report(low, f"Measuring {measure.label}")
             key = measure.name if names.count(measure.name) == 1 else measure.label
-            results[key] = measure.evaluate(release, _share_of(report, low, high))
+            results[key] = measure.evaluate(
+                release, _share_of(report, low, high), lambda source: self.further_table(source, data)
+            )
         report(1.0, "Done")
         return RecipeRun(release, data, results)
 
@@ -493,7 +517,15 @@ class Recipe:
         hierarchies = {name: spec.replace(path=moved(spec.path)) for name, spec in self.hierarchies.items()}
         values = {name: getattr(self, name) for name in KEYS}
         source = self.source.replace(path=moved(self.source.path))
-        return Recipe(**{**values, "source": source, "hierarchies": hierarchies}, folder=folder)
+        measures = []
+        for measure in self.measures:
+            tables = {
+                name: {**one, "path": moved(one["path"])} for name, one in measure.tables.items() if "path" in one
+            }
+            measures.append(Measure(measure.name, {**measure.arguments, **tables}))
+        return Recipe(
+            **{**values, "source": source, "hierarchies": hierarchies, "measures": tuple(measures)}, folder=folder
+        )
 
 
 @contextmanager
@@ -547,6 +579,8 @@ def _measures(values: Any) -> tuple[Measure, ...]:
         with _at(f"measure {number}"):
             name = given.pop("name", "")
             measures.append(Measure(name if isinstance(name, str) else quoted(name), given))
+            for source in measures[-1].tables.values():
+                _source(source)
     twice = [measure.label for number, measure in enumerate(measures) if measure in measures[:number]]
     if twice:
         raise RecipeError(f"measures asks {listing(twice)} twice.")

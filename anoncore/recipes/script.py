@@ -13,7 +13,7 @@ from typing import Any
 from anoncore.base.model import Model
 from anoncore.measures.evaluation import Measure
 from anoncore.recipes.recipe import TAGS, Recipe
-from anoncore.recipes.source import HierarchySpec, table_value
+from anoncore.recipes.source import HierarchySpec, Source, table_value
 from anoncore.requirements import REQUIREMENTS, Requirement
 
 WIDTH = 100
@@ -77,13 +77,10 @@ def _table(recipe: Recipe, imports: _Imports) -> Iterator[str]:
     tags = {name: getattr(recipe, name) for name in TAGS if getattr(recipe, name)}
     microdata = imports.need("anoncore", "Microdata")
     if source.path is not None:
-        options = {name: getattr(source, name) for name in ("sheet", "encoding", "missing") if getattr(source, name)}
-        call = _call(imports.need("anoncore.sources", "read_table"), [_Code(f"HERE / {source.path!r}")], options)
-        yield f"frame = {call}.frame"
+        yield f"frame = {_frame(source, imports)}"
     else:
         yield f"entry = {imports.need('anoncore.datasets', 'table')}({source.builtin!r})"
-        sizes = {"n_rows": source.rows, "seed": source.seed}
-        yield "frame = " + _call("entry.load", [], {name: size for name, size in sizes.items() if size is not None})
+        yield f"frame = {_frame(source, imports, 'entry')}"
     if source.builtin is not None and not tags:
         tree = imports.need("anoncore", "Hierarchy")
         given: dict[str, Any] = {name: _Code(f"entry.{name}") for name in TAGS if name != "hierarchies"}
@@ -100,6 +97,17 @@ def _table(recipe: Recipe, imports: _Imports) -> Iterator[str]:
         given["hierarchies"] = _Code("hierarchies")
     given |= _unit(recipe)
     yield f"data = {_call(microdata, [_Code('frame')], given)}"
+
+
+def _frame(source: Source, imports: _Imports, entry: str = "") -> str:
+    """The call that reads the table of a source; `entry` names the variable of a built-in table, where it has one."""
+    if source.path is not None:
+        options = {name: getattr(source, name) for name in ("sheet", "encoding", "missing") if getattr(source, name)}
+        call = _call(imports.need("anoncore.sources", "read_table"), [_Code(f"HERE / {source.path!r}")], options)
+        return f"{call}.frame"
+    sizes = {"n_rows": source.rows, "seed": source.seed}
+    named = entry or f"{imports.need('anoncore.datasets', 'table')}({source.builtin!r})"
+    return _call(f"{named}.load", [], {name: size for name, size in sizes.items() if size is not None})
 
 
 def _unit(recipe: Recipe) -> dict[str, Any]:
@@ -180,6 +188,9 @@ def _measure(measure: Measure, imports: _Imports) -> str:
     package, _, _ = measure.name.partition(".")
     imports.need("anoncore", package)
     arguments = {name: _argument(name, value, imports) for name, value in measure.arguments.items()}
+    for name, source in measure.tables.items():
+        frame = _frame(Source(**source), imports)
+        arguments[name] = _Code(f"data.with_same_tags({frame})")
     return _call(measure.name, [_Code("release")], arguments)
 
 

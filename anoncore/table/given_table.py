@@ -59,9 +59,11 @@ class GivenTable(ABC):
 def given_table(table: Any) -> GivenTable:
     """A table of any of the kinds that are taken.
 
-    A table that is not computed yet is computed once. Raises DataError for what is no such table, for one without rows
-    or columns, and where columns share a name.
+    A table that is not computed yet is computed once; one that was taken already stays as it is. Raises DataError for
+    what is no such table, for one without rows or columns, and where columns share a name.
     """
+    if isinstance(table, GivenTable):
+        return table
     if isinstance(table, pd.DataFrame):
         _check_names([str(column) for column in table.columns])
         given: GivenTable = _PandasTable(table)

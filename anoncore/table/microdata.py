@@ -439,6 +439,102 @@ class Microdata(Shown):
         }
         return view
 
+    def split(self, control: float = 0.2, seed: int = 0) -> tuple[Microdata, Microdata]:
+        """Hold back some people at random, with whom attacks compare those who are in a release.
+
+        Each part is a table of its own: its values are those that occur in it. All rows of a person are in one part.
+
+        Parameters
+        ----------
+        control : float
+            Share of the people that are held back, above 0 and below 1.
+        seed : int
+            Says which people these are.
+
+        Returns
+        -------
+        tuple of two Microdata
+            The part to anonymize, and the part that is held back, each with rows in their original order.
+
+        Raises
+        ------
+        DataError
+            Where a part would be empty.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anoncore import Microdata
+        >>> data = Microdata(pd.DataFrame({"age": [20, 30, 40, 50, 60]}), roles={"age": "quasi-identifier"})
+        >>> members, others = data.split(control=0.4)
+        >>> members.n_rows, others.n_rows
+        (3, 2)
+        """
+        people = np.arange(self.n_rows) if self.people is None else self.people
+        n_people = self.n_people
+        n_held = round(n_people * control) if 0 < control < 1 else 0
+        if not 0 < n_held < n_people:
+            raise DataError(
+                f"A share of {control:g} of {n_people:,} people cannot be held back so that both parts have some; give "
+                "a share between 0 and 1, such as 0.2."
+            )
+        is_held = np.zeros(n_people, dtype=np.bool_)
+        is_held[np.random.default_rng(seed).permutation(n_people)[:n_held]] = True
+        return self._part(np.flatnonzero(~is_held[people])), self._part(np.flatnonzero(is_held[people]))
+
+    def _part(self, rows: npt.NDArray[np.int64]) -> Microdata:
+        """Some rows as a table of their own, with the tags of this one."""
+        named = [name for name in self.attributes if self.domain[name].kind is not Kind.NUMERIC]
+        protected = {}
+        for name, values in self.sensitive_values.items():
+            occurring = set(np.unique(self.codes[name][rows]).tolist())
+            protected[name] = [value for value in values if self.domain[name].code_of(value) in occurring]
+        return Microdata(
+            self.given.rows(rows),
+            roles={name: role for name, role in self.roles.items() if name not in self.untagged},
+            kinds={name: self.domain[name].kind for name in self.attributes},
+            orders={name: self.domain[name].values for name in named},
+            hierarchies=self.hierarchies,
+            sensitive_values={name: values for name, values in protected.items() if values},
+            unit=self.unit,
+        )
+
+    def with_same_tags(self, frame: Any) -> Microdata:
+        """Another table, such as one of the population or of people who are not in this one, tagged as this one is.
+
+        Parameters
+        ----------
+        frame : DataFrame, LazyFrame, Arrow table or DuckDB relation
+            The table. It need not have all columns of this one, and may have others.
+
+        Returns
+        -------
+        Microdata
+            The table with the roles and kinds of the columns that both have.
+
+        Raises
+        ------
+        DataError
+            Where a column does not fit its kind here.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anoncore import Microdata
+        >>> people = pd.DataFrame({"age": [20, 30], "disease": ["flu", "gout"]})
+        >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+        >>> data.with_same_tags(pd.DataFrame({"age": [25, 35, 45]})).quasi_identifiers
+        ('age',)
+        """
+        given = given_table(frame)
+        columns = set(given.columns)
+        return Microdata(
+            given,
+            roles={name: role for name, role in self.roles.items() if name in columns and name not in self.untagged},
+            kinds={name: self.domain[name].kind for name in self.attributes if name in columns},
+            unit=self.unit if self.unit in columns else None,
+        )
+
     @cached_property
     def canonical_order(self) -> npt.NDArray[np.int64]:
         """The rows sorted by content, quasi-identifiers first, int64 (n_rows,): the same for every order of the input
