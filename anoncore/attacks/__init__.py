@@ -16,7 +16,9 @@ from anoncore.attacks.foreground import (
     possible_worlds,
 )
 from anoncore.attacks.individual_risk import IndividualRisk, individual_risk
+from anoncore.attacks.inferring import Inference, inference
 from anoncore.attacks.join_likelihood import JoinLikelihood, join_likelihood
+from anoncore.attacks.linkability import Linkability, linkability
 from anoncore.attacks.matching_buckets import MatchingBuckets, matching_buckets
 from anoncore.attacks.membership import Membership, membership
 from anoncore.attacks.minimality import MinimalityAttack, minimality
@@ -24,6 +26,7 @@ from anoncore.attacks.population_uniqueness import PopulationUniqueness, populat
 from anoncore.attacks.posterior import sensitive_posterior
 from anoncore.attacks.region_membership import RegionMembership, region_membership
 from anoncore.attacks.reidentification import Reidentification, Risk, reidentification
+from anoncore.attacks.singling_out import SinglingOut, singling_out
 
 __all__ = [
     "AttributeDisclosure",
@@ -33,7 +36,9 @@ __all__ = [
     "ForegroundKnowledge",
     "GroupView",
     "IndividualRisk",
+    "Inference",
     "JoinLikelihood",
+    "Linkability",
     "MatchingBuckets",
     "Membership",
     "MinimalityAttack",
@@ -43,6 +48,7 @@ __all__ = [
     "Reidentification",
     "Risk",
     "SetLeak",
+    "SinglingOut",
     "attribute_disclosure",
     "composition",
     "downcoding",
@@ -50,7 +56,9 @@ __all__ = [
     "foreground_knowledge_estimate",
     "group_probabilities",
     "individual_risk",
+    "inference",
     "join_likelihood",
+    "linkability",
     "matching_buckets",
     "membership",
     "minimality",
@@ -60,4 +68,5 @@ __all__ = [
     "region_membership",
     "reidentification",
     "sensitive_posterior",
+    "singling_out",
 ]

@@ -196,7 +196,7 @@ def _of_fragment(classes: SampledClasses, stands_for: Floats | None, fraction: f
 
 
 def benedetti_franconi(records: Floats, people: Floats) -> Floats:
-    """The mean of 1 / F of classes of f records, where F is negative binomial with probability p = f / people, float."""
+    """The mean of 1 / F of classes of f records, where F is negative binomial with probability f / people, float."""
     from scipy.special import hyp2f1
 
     p = records / people

@@ -14,7 +14,7 @@ from anoncore.base.texts import listing, value_text
 from anoncore.base.typed_values import value_key
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.kernels.population import count_inside
-from anoncore.release.recoding import Generalized, GroupValues, Recoding
+from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.hierarchy import Hierarchy
@@ -41,20 +41,18 @@ def population_sizes(
             f"The population lacks the quasi-identifier {listing(lacking)}; "
             f"it has {listing(population.attributes, 30)}."
         )
-    neighbours = [
-        _neighbours(population, name, fragment.recodings[name].domain, hierarchies.get(name)) for name in names
-    ]
-    below, above = (np.column_stack([pair[side] for pair in neighbours]) for side in (0, 1))
+    pairs = [neighbours(population, name, fragment.recodings[name].domain, hierarchies.get(name)) for name in names]
+    below, above = (np.column_stack([pair[side] for pair in pairs]) for side in (0, 1))
     columns = [column + 1 for side in (below, above) for column in side.T]
     key = dense_key(columns, population.n_rows)
     _, first, weight = np.unique(key, return_index=True, return_counts=True)
     points = [column[first] for column in columns]
     order = content_order(points, [int(column.max()) + 1 for column in points])
-    low, high, set_start, members = _regions([fragment.recodings[name] for name in names], rows)
+    low, high, set_start, members = regions([(fragment.recodings[name], rows) for name in names])
     return count_inside(below[first][order], above[first][order], weight[order], low, high, set_start, members)
 
 
-def _neighbours(population: Microdata, name: str, domain: Domain, hierarchy: Hierarchy | None) -> tuple[Codes, Codes]:
+def neighbours(population: Microdata, name: str, domain: Domain, hierarchy: Hierarchy | None) -> tuple[Codes, Codes]:
     """For each person the table's codes next to their value, below and above; twice its code where the table has it."""
     of_population = population.domain[name]
     if domain.kind is Kind.NUMERIC and of_population.kind is Kind.NUMERIC and domain.is_date == of_population.is_date:
@@ -115,17 +113,18 @@ def _below_nodes(
     return below, above
 
 
-def _regions(recodings: Sequence[Recoding], rows: Int64) -> tuple[Codes, Codes, Int64, Codes]:
-    """Published cells of the given rows: lowest and highest codes (n, n_axes), and the sets where they are sets.
+def regions(cells: Sequence[tuple[Recoding, Int64]]) -> tuple[Codes, Codes, Int64, Codes]:
+    """Published cells, an axis per recoding, of the rows that stand beside it, int64 (n,): lowest and highest codes
+    (n, n_axes), and the sets where they are sets.
 
     The set of row r on axis a is `members[start[r, a]:start[r, a + 1]]`; it is empty where the cell is an interval.
     """
-    bounds = [recoding.bounds() for recoding in recodings]
-    low, high = (np.column_stack([pair[side][rows] for pair in bounds]) for side in (0, 1))
-    sizes = np.zeros((len(rows), len(recodings)), dtype=np.int64)
+    bounds = [(recoding.bounds(), rows) for recoding, rows in cells]
+    low, high = (np.column_stack([pair[side][rows] for pair, rows in bounds]) for side in (0, 1))
+    sizes = np.zeros((len(cells[0][1]), len(cells)), dtype=np.int64)
     sets = {
         axis: set_of_rows
-        for axis, recoding in enumerate(recodings)
+        for axis, (recoding, rows) in enumerate(cells)
         if (set_of_rows := _sets(recoding, rows)) is not None
     }
     for axis, (begin, end, _) in sets.items():
@@ -142,6 +141,8 @@ def _regions(recodings: Sequence[Recoding], rows: Int64) -> tuple[Codes, Codes, 
 
 def _sets(recoding: Recoding, rows: Int64) -> tuple[Int64, Int64, Codes] | None:
     """The members of all sets, and where each row's set begins and ends among them; None where cells are intervals."""
+    if isinstance(recoding, ColumnRegions):
+        recoding = recoding.classes
     if not isinstance(recoding, Generalized | GroupValues) or recoding.offsets is None or recoding.members is None:
         return None
     group = recoding.partition.group[rows]

@@ -114,7 +114,7 @@ class PopulationUniqueness(Result):
     >>> release = Mondrian(requirements=[KAnonymity(k=1)]).anonymize(data)
     >>> found = attacks.population_uniqueness(release, fraction=0.5)
     >>> found.method
-    'Zayatz: the sampling fraction is above 0.1, and the slide negative binomial model says more or has no solution.'
+    'Zayatz: the sampling fraction is above 0.1, and the slide negative binomial model says more or nothing.'
     >>> round(found.share, 4), found.population_size
     (0.1322, 30.0)
     """
@@ -297,7 +297,7 @@ def _reason(taken: str, fraction: float, alone: float) -> str:
         return "Slide negative binomial model: the sampling fraction is above 0.1, and Zayatz's estimate is larger."
     if fraction <= 0.1:
         return "Zayatz: the sampling fraction is at most 0.1, but Pitman's model has no solution for this table."
-    return "Zayatz: the sampling fraction is above 0.1, and the slide negative binomial model says more or has no solution."
+    return "Zayatz: the sampling fraction is above 0.1, and the slide negative binomial model says more or nothing."
 
 
 def _notes(uniques: dict[str, float], size: float) -> tuple[str, ...]:

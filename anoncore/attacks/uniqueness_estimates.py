@@ -76,7 +76,7 @@ def zayatz(classes: Classes, population: float) -> float:
 
 
 def pitman(classes: Classes, population: float) -> float:
-    """Pitman's estimate: Gamma(theta + 1) / Gamma(theta + alpha) * N^alpha with the parameters that fit the sample best.
+    """Pitman's estimate: Gamma(theta + 1) / Gamma(theta + alpha) * N^alpha with the parameters that fit best.
 
     They maximize the likelihood of Pitman's sampling formula over 0 <= alpha < 1 and theta > -alpha. NaN where nothing
     does, as in a sample in which everybody is unique.

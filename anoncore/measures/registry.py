@@ -15,7 +15,9 @@ from anoncore.attacks.foreground.attack import (
     FOREGROUND_RANGE,
 )
 from anoncore.attacks.individual_risk import EXPECTED_LINKS, INDIVIDUAL_RISK_LARGEST, INDIVIDUAL_RISK_MEAN
+from anoncore.attacks.inferring import INFERENCE
 from anoncore.attacks.join_likelihood import LIKELIHOOD_LARGEST, LIKELIHOOD_MEAN, UNMATCHED
+from anoncore.attacks.linkability import LINKABILITY
 from anoncore.attacks.membership import FAKE_TUPLES
 from anoncore.attacks.minimality import EXPOSED, LIFT, RIGHT_GUESSES, STRONGEST, TRUE_BELIEF
 from anoncore.attacks.population_uniqueness import (
@@ -36,6 +38,7 @@ from anoncore.attacks.reidentification import (
     MARKETER_MEAN,
     PROSECUTOR_AT_RISK,
 )
+from anoncore.attacks.singling_out import SINGLING_OUT
 from anoncore.base.arguments import checked
 from anoncore.base.number import Number
 from anoncore.measures.criteria import CRITERIA
@@ -65,6 +68,9 @@ _OTHERS = (
     INDIVIDUAL_RISK_MEAN,
     INDIVIDUAL_RISK_LARGEST,
     EXPECTED_LINKS,
+    *SINGLING_OUT.all,
+    *LINKABILITY.all,
+    *INFERENCE.all,
     FEW_VALUES,
     JOINT_BREACH,
     JOINT_LARGEST,
@@ -97,13 +103,16 @@ _TITLES: Mapping[str, str] = MappingProxyType(
     {
         "attacks.composition": "Several releases together",
         "attacks.downcoding": "Downcoding",
+        "attacks.inference": "Inference",
         "attacks.individual_risk": "Individual risk",
+        "attacks.linkability": "Linkability",
         "attacks.minimality": "Minimality attack",
         "attacks.population_uniqueness": "Uniqueness in the population",
         "attacks.posterior_emd": "Distance of beliefs",
         "attacks.region_membership": "Membership by regions",
         "attacks.reidentification": "Re-identification",
         "attacks.sensitive_posterior": "Beliefs about people",
+        "attacks.singling_out": "Singling out",
         "privacy.check": "Violations",
         "privacy.emd": "Earth mover's distance",
         "privacy.guarantees": "Promised and reached",

@@ -1,0 +1,223 @@
+"""What the published cells that fit a person say of a secret: the adversary who reasons by the release's own rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from anoncore.attacks.control_people import People
+from anoncore.attacks.population import regions
+from anoncore.attacks.published_keys import Cells, published_key
+from anoncore.base.errors import ReleaseError
+from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.guessing import group_weights, secret_scores
+from anoncore.release.overlap import links
+from anoncore.release.partition import Partition
+from anoncore.release.recoding import ColumnRegions, Exact
+from anoncore.release.release import Fragment, Release
+
+BATCH_CELLS = 8_000_000
+"""Beliefs, and weights of groups, that are worked out at once."""
+MOST_ENTRIES = 20_000_000
+"""Values of published regions that are counted one by one; of larger ones the middle stands for all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """What one column of a release shows of what the adversary knows, cell by cell.
+
+    `weight` float (n_cells,) is the share of a group's rows in the cell over the number of values that the cell allows:
+    how likely somebody of the group has exactly these values. With `power` -1 it is what two columns show both.
+    """
+
+    names: tuple[str, ...]
+    cells: Cells
+    low: Codes
+    high: Codes
+    set_start: Int64
+    members: Codes
+    weight: Floats
+    power: int
+
+    @classmethod
+    def of(cls, fragment: Fragment, names: Sequence[str], partition: Partition, power: int = 1) -> Factor:
+        """Of a fragment, by the groups of `partition`. The attribute with most values comes first: it tells most."""
+        names = sorted(names, key=lambda name: -len(fragment.recodings[name].domain))
+        key = published_key(fragment, names)
+        cells = Cells.of(partition, key)
+        first = np.empty(len(cells), dtype=np.int64)
+        first[cells.of_row[::-1]] = np.arange(len(key))[::-1]
+        if not names:
+            nothing = np.zeros((len(cells), 0), dtype=np.int32)
+            start = np.zeros((len(cells), 1), dtype=np.int64)
+            return cls((), cells, nothing, nothing, start, np.zeros(0, dtype=np.int32), cells.share, power)
+        low, high, start, members = regions([(fragment.recodings[name], first) for name in names])
+        sizes = np.diff(start, axis=1)
+        allowed = np.where(sizes > 0, sizes, high - low + 1).astype(np.float64).prod(axis=1)
+        return cls(tuple(names), cells, low, high, start, members, cells.share / allowed, power)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the columns of one partition say of a secret: `factors` of the other columns, `own` of the secret's column.
+
+    Cell c of `own` has the secret `code[e]` with `share[e]` for e from `start[c]` to `start[c + 1]`.
+    """
+
+    factors: tuple[Factor, ...]
+    own: Factor
+    start: Int64
+    code: Int64
+    share: Floats
+    sizes: Floats
+
+
+def evidence_of(release: Release, attribute: str, known: Collection[str]) -> tuple[Evidence, ...]:
+    """The evidence of a release: of all its columns together where they share groups, else of each fragment alone."""
+    if len(release.fragments) > 1 and release.is_shared:
+        return (_of_columns(release, attribute, known),)
+    found = []
+    for fragment in release.fragments:
+        if attribute not in fragment.recodings:
+            continue
+        names = [name for name in fragment.attributes if name in known]
+        # Rows of equal cells are alike to the adversary in whatever group.
+        whole = Partition(np.zeros(fragment.partition.n_rows, dtype=np.int32))
+        own = Factor.of(fragment, names, whole)
+        found.append(Evidence((), own, *_entries(fragment, own.cells, attribute), np.ones(1)))
+    return tuple(found)
+
+
+def _of_columns(release: Release, attribute: str, known: Collection[str]) -> Evidence:
+    fragments, partition = release.fragments, release.partition
+    owner = next(number for number, one in enumerate(fragments) if attribute in one.recodings)
+    factors = []
+    own = None
+    for number, fragment in enumerate(fragments):
+        names = [name for name in fragment.attributes if name in known]
+        if number == owner:
+            own = Factor.of(fragment, names, partition)
+        elif names:
+            factors.append(Factor.of(fragment, names, partition))
+    try:
+        through = links([fragment.attributes for fragment in fragments])
+    except ReleaseError:
+        # Columns that overlap in a ring are taken for independent: what they share then counts twice.
+        through = ()
+    for link in through:
+        names = sorted(link.attributes & set(known))
+        if names:
+            factors.append(Factor.of(fragments[link.parent], names, partition, power=-1))
+    assert own is not None  # fragment_of has refused an attribute that nobody publishes
+    sizes = partition.sizes.astype(np.float64)
+    return Evidence(tuple(factors), own, *_entries(fragments[owner], own.cells, attribute), sizes)
+
+
+def _entries(fragment: Fragment, cells: Cells, attribute: str) -> tuple[Int64, Int64, Floats]:
+    """The secrets of each cell: where they begin, int64 (n_cells + 1,), their codes, and their shares of the cell.
+
+    Of rows that publish a set or range of secrets each value counts alike.
+    """
+    recoding = fragment.recodings[attribute]
+    size = len(recoding.domain)
+    if isinstance(recoding, Exact):
+        pairs, count = np.unique(cells.of_row * size + recoding.codes, return_counts=True)
+        return _by_cell(cells, pairs, count.astype(np.float64), size)
+    group = recoding.classes.partition.group if isinstance(recoding, ColumnRegions) else recoding.partition.group
+    n_groups = int(group.max()) + 1
+    pairs, first, count = np.unique(cells.of_row * n_groups + group, return_index=True, return_counts=True)
+    low, high, start, members = regions([(recoding, first)])
+    sizes = np.where(np.diff(start[:, :2], axis=1)[:, 0] > 0, np.diff(start, axis=1)[:, 0], high[:, 0] - low[:, 0] + 1)
+    cell = pairs // n_groups
+    if sizes.sum() > MOST_ENTRIES:
+        middle = (low[:, 0].astype(np.int64) + high[:, 0]) // 2
+        keys, weight = cell * size + middle, count.astype(np.float64)
+    else:
+        at = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        is_set = np.repeat(np.diff(start, axis=1)[:, 0] > 0, sizes)
+        codes = np.repeat(low[:, 0].astype(np.int64), sizes) + at
+        codes[is_set] = members[(np.repeat(start[:, 0], sizes) + at)[is_set]]
+        keys, weight = np.repeat(cell, sizes) * size + codes, np.repeat(count / sizes, sizes)
+    different, place = np.unique(keys, return_inverse=True)
+    return _by_cell(cells, different, np.bincount(place.reshape(-1), weights=weight), size)
+
+
+def _by_cell(cells: Cells, pairs: Int64, count: Floats, size: int) -> tuple[Int64, Int64, Floats]:
+    cell, code = np.divmod(pairs, size)
+    start = np.searchsorted(cell, np.arange(len(cells) + 1))
+    return start, code, count / cells.count[cell]
+
+
+def beliefs(evidence: Sequence[Evidence], people: People, table: Floats, use: Callable[[Int64, Floats], None]) -> None:
+    """Call `use(numbers, beliefs)` with the beliefs of some people after the other, float (len(numbers), n_codes).
+
+    A person's group is as likely as its rows are many and their cells fit the person's values; the secret then has the
+    distribution of the fitting rows. Several fragments with groups of their own are independent evidence. A line of
+    zeros says that no published cell fits. `table` float (n_codes,) is the published distribution of the secret.
+    """
+    n_groups = max(len(one.sizes) for one in evidence)
+    step = max(1, BATCH_CELLS // max(len(table), n_groups))
+    for start in range(0, len(people), step):
+        numbers = np.arange(start, min(start + step, len(people)))
+        some = people.some(numbers)
+        found = [_scores(one, some, len(table)) for one in evidence]
+        totals = [one.sum(axis=1, keepdims=True) for one in found]
+        shares = [
+            np.divide(one, total, out=np.zeros_like(one), where=total > 0)
+            for one, total in zip(found, totals, strict=True)
+        ]
+        use(numbers, shares[0] if len(shares) == 1 else _joined(shares, table))
+
+
+def _scores(evidence: Evidence, people: People, n_codes: int) -> Floats:
+    product = np.tile(evidence.sizes, (len(people), 1))
+    for factor in evidence.factors:
+        known = people.of(factor.names)
+        group_weights(
+            known.below,
+            known.above,
+            factor.low,
+            factor.high,
+            factor.set_start,
+            factor.members,
+            factor.weight,
+            factor.cells.group,
+            product.shape[1],
+            factor.power,
+            product,
+        )
+    own = evidence.own
+    known = people.of(own.names)
+    scores = np.zeros((len(people), n_codes))
+    secret_scores(
+        known.below,
+        known.above,
+        own.low,
+        own.high,
+        own.set_start,
+        own.members,
+        own.weight,
+        own.cells.group,
+        product,
+        evidence.start,
+        evidence.code,
+        evidence.share,
+        scores,
+    )
+    return scores
+
+
+def _joined(shares: list[Floats], table: Floats) -> Floats:
+    """Independent evidence: in proportion to q(s) times the product of the shares / q(s); their mean where it is 0."""
+    q = np.where(table > 0, table, 1.0)
+    speaks = [one.any(axis=1, keepdims=True) for one in shares]
+    product = np.where(table > 0, table, 0.0) * np.prod(
+        [np.where(spoken, one / q, 1.0) for one, spoken in zip(shares, speaks, strict=True)], axis=0
+    )
+    product[~np.any(speaks, axis=0)[:, 0]] = 0.0
+    total = product.sum(axis=1, keepdims=True)
+    number = np.maximum(np.sum(speaks, axis=0), 1)
+    mean: Floats = np.sum(shares, axis=0) / number
+    return np.where(total > 0, np.divide(product, total, out=np.zeros_like(product), where=total > 0), mean)

@@ -1,0 +1,244 @@
+"""What adversaries look up for many people at once: which cells fit them, and which record is nearest to them.
+
+Cells and people lie in a space with an axis per attribute that the adversary knows.
+
+- `low`, `high` int32 (n_cells, n_axes): the lowest and the highest code of a cell on every axis.
+- `set_start` int64 (n_cells, n_axes + 1), `members` int32: on an axis where a cell is a set of codes, the set is
+  `members[set_start[c, a]:set_start[c, a + 1]]`, ascending; it is empty where the cell is all of its range.
+- `below`, `above` int32 (n_people, n_axes): the codes of the table next to a person's value; equal where it is a code.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
+from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.matching import find_value
+from anoncore.kernels.population import is_inside
+
+
+@kernel
+def group_weights(
+    below: Int32,
+    above: Int32,
+    low: Int32,
+    high: Int32,
+    set_start: Int64,
+    members: Int32,
+    weight: Floats,
+    group: Int64,
+    n_groups: int,
+    power: int,
+    product: Floats,
+) -> None:
+    """Multiply `product` float64 (n_people, n_groups) by the weight of the cells in each group that fit each person.
+
+    `weight` float64 (n_cells,) is added up over the fitting cells of a group, `group` int64 (n_cells,). With a `power`
+    of -1 the product is divided by the sum, where there is one.
+    """
+    sums = np.empty(n_groups)
+    first_low, first_high = _first(low, -1), _first(high, 0)
+    for person in range(below.shape[0]):
+        first_below, first_above = _own(below, person), _own(above, person)
+        sums[:] = 0.0
+        for cell in range(low.shape[0]):
+            if first_low[cell] > first_below or first_high[cell] < first_above:
+                continue
+            if product[person, group[cell]] > 0.0 and is_inside(
+                below[person], above[person], low[cell], high[cell], set_start[cell], members
+            ):
+                sums[group[cell]] += weight[cell]
+        for place in range(n_groups):
+            if power > 0:
+                product[person, place] *= sums[place]
+            elif sums[place] > 0.0:
+                product[person, place] /= sums[place]
+
+
+@kernel
+def secret_scores(
+    below: Int32,
+    above: Int32,
+    low: Int32,
+    high: Int32,
+    set_start: Int64,
+    members: Int32,
+    weight: Floats,
+    group: Int64,
+    product: Floats,
+    entry_start: Int64,
+    entry_code: Int64,
+    entry_share: Floats,
+    scores: Floats,
+) -> None:
+    """Add to `scores` float64 (n_people, n_codes) what the fitting cells say of the secret.
+
+    Cell c says that the secret is `entry_code[e]` with `entry_share[e]` for e from `entry_start[c]` to
+    `entry_start[c + 1]`; it counts by its weight times the person's `product` float64 (n_people, n_groups) of the
+    cell's group.
+    """
+    first_low, first_high = _first(low, -1), _first(high, 0)
+    for person in range(below.shape[0]):
+        first_below, first_above = _own(below, person), _own(above, person)
+        for cell in range(low.shape[0]):
+            if first_low[cell] > first_below or first_high[cell] < first_above:
+                continue
+            factor = product[person, group[cell]]
+            if factor > 0.0 and is_inside(
+                below[person], above[person], low[cell], high[cell], set_start[cell], members
+            ):
+                for entry in range(entry_start[cell], entry_start[cell + 1]):
+                    scores[person, entry_code[entry]] += factor * weight[cell] * entry_share[entry]
+
+
+@kernel
+def fitting_cells(
+    below: Int32, above: Int32, low: Int32, high: Int32, set_start: Int64, members: Int32, only_count: bool
+) -> tuple[Int64, Int64]:
+    """The cells that fit each person: `cell[start[p]:start[p + 1]]`; without the cells where they are only counted."""
+    start = np.zeros(below.shape[0] + 1, np.int64)
+    first_low, first_high = _first(low, -1), _first(high, 0)
+    cells = np.empty(0, np.int64)
+    for is_filled in range(1 if only_count else 2):
+        if is_filled:
+            cells = np.empty(start[-1], np.int64)
+        for person in range(below.shape[0]):
+            first_below, first_above = _own(below, person), _own(above, person)
+            place = start[person]
+            for cell in range(low.shape[0]):
+                if first_low[cell] > first_below or first_high[cell] < first_above:
+                    continue
+                if is_inside(below[person], above[person], low[cell], high[cell], set_start[cell], members):
+                    if is_filled:
+                        cells[place] = cell
+                    place += 1
+            if not is_filled:
+                start[person + 1] = place
+    return start, cells
+
+
+@inner_kernel
+def _first(codes: Int32, without: int) -> Int32:
+    """The codes of all cells on the first axis, next to each other in memory; `without` where there is no axis."""
+    first = np.full(codes.shape[0], without, np.int32)
+    if codes.shape[1] > 0:
+        first[:] = codes[:, 0]
+    return first
+
+
+@inner_kernel
+def _own(codes: Int32, person: int) -> int:
+    """A person's code on the first axis; 0 where there is no axis, so that everything fits."""
+    return codes[person, 0] if codes.shape[1] > 0 else 0
+
+
+@kernel
+def nearest_records(
+    below: Int32,
+    above: Int32,
+    place: Floats,
+    low: Int32,
+    high: Int32,
+    low_place: Floats,
+    high_place: Floats,
+    set_start: Int64,
+    members: Int32,
+    is_number: Bools,
+) -> tuple[Int64, Floats]:
+    """The nearest record of each person, int64 (n_people,), and its distance, float64 (n_people,).
+
+    The distance is Gower's, from a value to the cell that the record publishes: on an axis of numbers how far the
+    person's `place` float64 (n_people, n_axes) lies outside the record's `low_place` to `high_place`; on any other axis
+    0 where the person fits the cell, else 1. Of equally near records the first is taken.
+    """
+    n_records, n_axes = low.shape
+    # Axis by axis over all records: such loops run on several records at once, which is faster than to leave most
+    # records early.
+    codes, low_places, high_places = low.T.copy(), low_place.T.copy(), high_place.T.copy()
+    has_one = np.ones(n_axes, np.bool_)
+    for axis in range(n_axes):
+        for record in range(n_records):
+            if low[record, axis] != high[record, axis]:
+                has_one[axis] = False
+                break
+    nearest, distance = np.zeros(below.shape[0], np.int64), np.empty(below.shape[0])
+    far = np.empty(n_records)
+    for person in range(below.shape[0]):
+        far[:] = 0.0
+        for axis in range(n_axes):
+            at, code = place[person, axis], below[person, axis]
+            if is_number[axis]:
+                lowest, highest = low_places[axis], high_places[axis]
+                for record in range(n_records):
+                    far[record] += max(lowest[record] - at, 0.0) + max(at - highest[record], 0.0)
+            elif has_one[axis]:
+                published = codes[axis]
+                for record in range(n_records):
+                    far[record] += 1.0 if published[record] != code else 0.0
+            else:
+                for record in range(n_records):
+                    if not _fits(person, record, axis, below, above, low, high, set_start, members):
+                        far[record] += 1.0
+        best = 0
+        for record in range(1, n_records):
+            if far[record] < far[best]:
+                best = record
+        nearest[person], distance[person] = best, far[best]
+    return nearest, distance
+
+
+@inner_kernel
+def _fits(
+    person: int,
+    record: int,
+    axis: int,
+    below: Int32,
+    above: Int32,
+    low: Int32,
+    high: Int32,
+    set_start: Int64,
+    members: Int32,
+) -> bool:
+    """Whether a person fits a record's cell on one axis."""
+    if below[person, axis] < low[record, axis] or above[person, axis] > high[record, axis]:
+        return False
+    begin, end = set_start[record, axis], set_start[record, axis + 1]
+    if end == begin:
+        return True
+    if below[person, axis] != above[person, axis]:
+        return False
+    found = find_value(members, begin, end, below[person, axis])
+    return found < end and members[found] == below[person, axis]
+
+
+@kernel
+def records_inside(
+    record: Int64, axes: Int64, upwards: Bools, is_number: Bools, content: Int64, low: Int32, high: Int32, weight: Int64
+) -> Int64:
+    """How many published records a predicate takes for certain, int64 (n_predicates,), counted up to 2.
+
+    Predicate p is made from the cells of `record[p]` on `axes[p]` int64 (n_predicates, n_used): numbers at least the
+    cell's lowest one, where `upwards[p, i]`, else at most its highest one; on any other axis what has the same cell, by
+    its number `content` int64 (n_records, n_axes). `weight` int64 (n_records,) says how often a record is published.
+    """
+    counts = np.zeros(len(record), np.int64)
+    for predicate in range(len(record)):
+        own = record[predicate]
+        for other in range(low.shape[0]):
+            inside = True
+            for place in range(axes.shape[1]):
+                axis = axes[predicate, place]
+                if not is_number[axis]:
+                    inside = content[other, axis] == content[own, axis]
+                elif upwards[predicate, place]:
+                    inside = low[other, axis] >= low[own, axis]
+                else:
+                    inside = high[other, axis] <= high[own, axis]
+                if not inside:
+                    break
+            if inside:
+                counts[predicate] += weight[other]
+                if counts[predicate] > 1:
+                    break
+    return counts
