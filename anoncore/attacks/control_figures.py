@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan, sqrt
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -151,7 +152,7 @@ def figures(
 
     # Bonferroni: all intervals hold at once with the confidence, so the best one may be chosen by them.
     z = float(ndtri(1 - (1 - CONFIDENCE) / 2 / len(tried)))
-    lines = []
+    lines: list[dict[str, Any]] = []
     for one in tried:
         members = wilson(one.right, one.made, z)
         control = wilson(one.control_right, one.control_made, z)
@@ -177,13 +178,13 @@ def figures(
     table = pd.DataFrame(lines).set_index("adversary")
     has_control = any(one.control_made for one in tried)
     best = str((table["difference_low"] if has_control else table["members_low"]).fillna(-np.inf).idxmax())
-    line = table.loc[best]
+    line: dict[str, float] = next(one for one in lines if one["adversary"] == best)
 
     def score(number: Number, value: float, baseline: float | None = None) -> Score:
         return Score(float(value), number, baseline=baseline, words=words)
 
     def ends(name: str) -> Interval:
-        return float(line[f"{name}_low"]), float(line[f"{name}_high"])
+        return line[f"{name}_low"], line[f"{name}_high"]
 
     beats = bool(line["members_low"] > guess)
     return Figures(
@@ -202,7 +203,7 @@ def figures(
     )
 
 
-def _warnings(line: pd.Series[float], guess: float, beats: bool, has_control: bool) -> list[str]:
+def _warnings(line: Mapping[str, float], guess: float, beats: bool, has_control: bool) -> list[str]:
     found = []
     if not beats:
         found.append(

@@ -47,8 +47,8 @@ class People:
     def of(self, names: Sequence[str]) -> People:
         """The same people by some of the attributes, in this order."""
         axes = [self.names.index(name) for name in names]
-        parts = (np.ascontiguousarray(table[:, axes]) for table in (self.below, self.above, self.place))
-        return People(tuple(names), *parts, self.rows)
+        below, above = np.ascontiguousarray(self.below[:, axes]), np.ascontiguousarray(self.above[:, axes])
+        return People(tuple(names), below, above, np.ascontiguousarray(self.place[:, axes]), self.rows)
 
     def some(self, chosen: Int64) -> People:
         """Some of the people."""

@@ -129,19 +129,20 @@ def _entries(fragment: Fragment, cells: Cells, attribute: str) -> tuple[Int64, I
     n_groups = int(group.max()) + 1
     pairs, first, count = np.unique(cells.of_row * n_groups + group, return_index=True, return_counts=True)
     low, high, start, members = regions([(recoding, first)])
-    sizes = np.where(np.diff(start[:, :2], axis=1)[:, 0] > 0, np.diff(start, axis=1)[:, 0], high[:, 0] - low[:, 0] + 1)
+    in_set = np.diff(start, axis=1)[:, 0]
+    sizes = np.where(in_set > 0, in_set, high[:, 0] - low[:, 0] + 1)
     cell = pairs // n_groups
     if sizes.sum() > MOST_ENTRIES:
         middle = (low[:, 0].astype(np.int64) + high[:, 0]) // 2
         keys, weight = cell * size + middle, count.astype(np.float64)
     else:
         at = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        is_set = np.repeat(np.diff(start, axis=1)[:, 0] > 0, sizes)
+        is_set = np.repeat(in_set > 0, sizes)
         codes = np.repeat(low[:, 0].astype(np.int64), sizes) + at
         codes[is_set] = members[(np.repeat(start[:, 0], sizes) + at)[is_set]]
         keys, weight = np.repeat(cell, sizes) * size + codes, np.repeat(count / sizes, sizes)
     different, place = np.unique(keys, return_inverse=True)
-    return _by_cell(cells, different, np.bincount(place.reshape(-1), weights=weight), size)
+    return _by_cell(cells, different, np.bincount(place.reshape(-1), weights=weight).astype(np.float64), size)
 
 
 def _by_cell(cells: Cells, pairs: Int64, count: Floats, size: int) -> tuple[Int64, Int64, Floats]:

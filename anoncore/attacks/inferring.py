@@ -34,7 +34,7 @@ SURE = 0.1
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Shares of the people at which the curve has a point."""
 TREES = 10
-MANY_INFERENCE = 50
+MANY_NUMBERS = 50
 """Different numbers above which the learner estimates the secret's size instead of choosing among its values."""
 
 
@@ -42,10 +42,28 @@ MANY_INFERENCE = 50
 class Inference(Figures):
     """How often a secret is guessed of people who are in the release, and of people who are not.
 
-    The fields that it shares with the other attacks stand at `Figures`.
-
     Attributes
     ----------
+    members : Score
+        Share of right guesses about people who are in the table, beside what guessing without the release gets.
+    control : Score
+        The same about people who are not in it; NaN without a control part.
+    difference : Score
+        How much more often guesses are right about people in the table: what only the release tells of them. NaN
+        without a control part.
+    precision, recall : Score
+        How many of the surest tenth of the guesses are right, and how many of all people these right ones are.
+    members_interval, control_interval, difference_interval : tuple of float
+        95% intervals, of all adversaries at once: that several were tried is allowed for.
+    adversary : str
+        The best adversary: the one with the largest lower end of the interval of the difference, without a control part
+        of that of the success.
+    adversaries : DataFrame
+        A line per adversary, with the figures above and the ends of their intervals.
+    beats_guessing : bool
+        Whether the success is surely above that of guessing.
+    notes : tuple of str
+        What to know of the numbers, in sentences.
     attribute : str
         The secret.
     known : tuple of str
@@ -173,7 +191,7 @@ def inference(
     n_queries = checked_queries(n_queries)
     if not 0 <= tolerance < 1:
         raise ParameterError(f"The tolerance is a share of the guess from 0 to below 1, not {tolerance:g}.")
-    names = attacked_attributes(release, known, besides=(attribute,))
+    names = attacked_attributes(release, None if known is None else list(known), besides=(attribute,))
     rng = np.random.default_rng(seed)
     everything = (*names, attribute)
     groups = [members_of(release, everything, n_queries, rng)]
@@ -200,7 +218,7 @@ def inference(
     for adversary, made in guesses.items():
         rights = [truth.right(one.code) for truth, one in zip(truths, made, strict=True)]
         curves[adversary] = _curve(made, rights)
-        at_sure = curves[adversary].loc[SURE]
+        at_sure = dict(curves[adversary].loc[SURE].items())
         tried.append(
             Tried(
                 adversary,
@@ -306,15 +324,10 @@ def _learned(
     axis = records.names.index(attribute)
     secret, domain = records.drawn[:, axis], records.domains[axis]
     features = known.features().astype(np.float32)
-    if domain.kind is Kind.NUMERIC and len(domain) > MANY_INFERENCE:
+    if domain.kind is Kind.NUMERIC and len(domain) > MANY_NUMBERS:
         sizes = ExtraTreesRegressor(n_estimators=TREES, random_state=seed).fit(features, domain.shares[secret])
-        return [
-            _Guesses(
-                _nearest_code(domain, sizes.predict(known.features_of(people).astype(np.float32))),
-                np.zeros(len(people)),
-            )
-            for people in groups
-        ]
+        places = [sizes.predict(known.features_of(people).astype(np.float32)) for people in groups]
+        return [_Guesses(_nearest_code(domain, one), np.zeros(len(one))) for one in places]
     learner = ExtraTreesClassifier(n_estimators=TREES, random_state=seed).fit(features, secret)
     found = []
     for people in groups:

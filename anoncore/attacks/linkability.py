@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import nan
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from anoncore.attacks.control_figures import AttackNumbers, Figures, Tried, checked_queries, figures
 from anoncore.attacks.control_people import People, attacked_attributes, control_of, members_of
@@ -49,10 +49,28 @@ UNSEEN = 1e-3
 class Linkability(Figures):
     """How often two entries about one person are linked, of people who are in the release and of people who are not.
 
-    The fields that it shares with the other attacks stand at `Figures`.
-
     Attributes
     ----------
+    members : Score
+        Share of right guesses about people who are in the table, beside what guessing without the release gets.
+    control : Score
+        The same about people who are not in it; NaN without a control part.
+    difference : Score
+        How much more often guesses are right about people in the table: what only the release tells of them. NaN
+        without a control part.
+    precision, recall : Score
+        How many of the links are right that are held for likeliest, and how many people have their link among them.
+    members_interval, control_interval, difference_interval : tuple of float
+        95% intervals, of all adversaries at once: that several were tried is allowed for.
+    adversary : str
+        The best adversary: the one with the largest lower end of the interval of the difference, without a control part
+        of that of the success.
+    adversaries : DataFrame
+        A line per adversary, with the figures above and the ends of their intervals.
+    beats_guessing : bool
+        Whether the success is surely above that of guessing.
+    notes : tuple of str
+        What to know of the numbers, in sentences.
     first, second : tuple of str
         The attributes of the two lists.
     n_entries : int
@@ -182,7 +200,7 @@ def linkability(
     >>> members, others = data.split(control=0.5, seed=1)
     >>> for k in (1, 10):
     ...     release = Mondrian(requirements=[KAnonymity(k=k)]).anonymize(members)
-    ...     print(attacks.linkability(release, known=(["age"], ["zip"]), control=others).members.round(2))
+    ...     print(round(attacks.linkability(release, known=(["age"], ["zip"]), control=others).members, 2))
     1.0
     0.1
     """
@@ -341,13 +359,13 @@ def _scores(release: Release, one: People, other: People) -> Floats:
     return np.divide(both, alone, out=np.zeros_like(both), where=alone > 0)
 
 
-def _weights(
-    release: Release, lead: Fragment, cells: Cells, partition: Partition, people: People, others: bool
-) -> csr_array:
+def _weights(release: Release, lead: Fragment, cells: Cells, partition: Partition, people: People, others: bool) -> Any:
     """How likely each cell of the leading column shows a person's values, as a sparse matrix (n_people, n_cells).
 
     Where the other columns share its groups, a cell counts by what they show of the person in its group.
     """
+    from scipy.sparse import csr_array
+
     names = [name for name in people.names if name in lead.recodings]
     first = np.empty(len(cells), dtype=np.int64)
     first[cells.of_row[::-1]] = np.arange(len(cells.of_row))[::-1]

@@ -111,19 +111,24 @@ class Records:
         """
         records = self.distinct[0]
         low, high, start, members = regions([(recoding, rows[records]) for recoding, rows in self.cells])
-        places = [
-            np.column_stack([domain.shares[side[:, axis]] for axis, domain in enumerate(self.domains)])
-            for side in (low, high)
-        ]
         # Categories with many values come first: most records differ in them, and are left without a look at the rest.
         order = np.lexsort((-np.array([len(domain) for domain in self.domains]), self.is_number))
         start, members = _reordered(start, members, order)
         known = people.of([self.names[axis] for axis in order])
+        low, high = np.ascontiguousarray(low[:, order]), np.ascontiguousarray(high[:, order])
+        domains = [self.domains[axis] for axis in order]
+        low_place, high_place = (
+            np.column_stack([domain.shares[side[:, axis]] for axis, domain in enumerate(domains)])
+            for side in (low, high)
+        )
         place, distance = nearest_records(
             known.below,
             known.above,
             known.place,
-            *(np.ascontiguousarray(side[:, order]) for side in (low, high, *places)),
+            low,
+            high,
+            low_place,
+            high_place,
             start,
             members,
             self.is_number[order],

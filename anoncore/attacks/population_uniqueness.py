@@ -114,9 +114,9 @@ class PopulationUniqueness(Result):
     >>> release = Mondrian(requirements=[KAnonymity(k=1)]).anonymize(data)
     >>> found = attacks.population_uniqueness(release, fraction=0.5)
     >>> found.method
-    'Zayatz: the sampling fraction is above 0.1, and the slide negative binomial model says more or nothing.'
+    "Slide negative binomial model: the sampling fraction is above 0.1, and Zayatz's estimate is larger."
     >>> round(found.share, 4), found.population_size
-    (0.1322, 30.0)
+    (0.118, 30.0)
     """
 
     share: Score
@@ -191,7 +191,7 @@ def population_uniqueness(
 
     Examples
     --------
-    Four of 15 people are unique in the sample. In a population twice as large, 4 of 30 are estimated to be:
+    Four of 15 people are unique in the sample. Of a population twice as large about as many are estimated to be:
 
     >>> import pandas as pd
     >>> from anoncore import Microdata, attacks
@@ -202,7 +202,7 @@ def population_uniqueness(
     >>> release = Mondrian(requirements=[KAnonymity(k=1)]).anonymize(data)
     >>> found = attacks.population_uniqueness(release, fraction=0.5)
     >>> round(found.share * found.population_size, 1), round(found.stays, 2)
-    (4.0, 0.5)
+    (3.5, 0.44)
     """
     if fraction is not None and population is not None:
         raise ParameterError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import nan
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from anoncore.attacks.published_keys import published_key
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
 from anoncore.kernels.guessing import records_inside
 from anoncore.kernels.population import count_inside
 from anoncore.release.release import Release
@@ -28,7 +29,7 @@ SINGLING_OUT = AttackNumbers.of(
     "Share of the adversary's predicates that are true of exactly one person",
     "How many of the predicates that the adversary is sure of are true of exactly one person in the table.",
     "How many of the published records that were tried gave a predicate true of exactly one person in the table.",
-    "(1 - 1/n)^(n - 1), about 37%: a predicate that is true of any one of n people with the probability 1/n.",
+    "about 37%, (1 - 1/n)^(n - 1): a predicate that is true of any one of n people with the probability 1/n.",
 )
 ATTEMPTS = 50
 """Predicates that are tried for each one that is wanted."""
@@ -40,10 +41,28 @@ SIZES = 10
 class SinglingOut(Figures):
     """How often a predicate is true of exactly one person of the table, and of exactly one of people who are not in it.
 
-    The fields that it shares with the other attacks stand at `Figures`.
-
     Attributes
     ----------
+    members : Score
+        Share of right guesses about people who are in the table, beside what guessing without the release gets.
+    control : Score
+        The same about people who are not in it; NaN without a control part.
+    difference : Score
+        How much more often guesses are right about people in the table: what only the release tells of them. NaN
+        without a control part.
+    precision, recall : Score
+        How many predicates are right, and how many of the published records that were tried gave one that is.
+    members_interval, control_interval, difference_interval : tuple of float
+        95% intervals, of all adversaries at once: that several were tried is allowed for.
+    adversary : str
+        The best adversary: the one with the largest lower end of the interval of the difference, without a control part
+        of that of the success.
+    adversaries : DataFrame
+        A line per adversary, with the figures above and the ends of their intervals.
+    beats_guessing : bool
+        Whether the success is surely above that of guessing.
+    notes : tuple of str
+        What to know of the numbers, in sentences.
     attributes : tuple of str
         The attributes that predicates are about.
     n_predicates : int
@@ -155,7 +174,7 @@ def singling_out(
 
     Examples
     --------
-    Every raw row singles somebody out; ranges of ten rows do not:
+    Every raw row singles somebody out; no published row does that nine others equal:
 
     >>> import numpy as np
     >>> import pandas as pd
@@ -167,7 +186,8 @@ def singling_out(
     >>> members, others = data.split(control=0.5, seed=1)
     >>> for k in (1, 10):
     ...     release = Mondrian(requirements=[KAnonymity(k=k)]).anonymize(members)
-    ...     print(attacks.singling_out(release, control=others).recall)
+    ...     found = attacks.singling_out(release, control=others)
+    ...     print(found.adversaries.loc["rules from the release", "recall"])
     1.0
     0.0
     """
@@ -301,15 +321,14 @@ def _of_several(records: Records, n_used: int, n_queries: int, rng: np.random.Ge
     return _conditions(records, distinct[record], axes, middle[record[:, None], axes] > medians[axes], tried)
 
 
-def _conditions(records: Records, chosen: Int64, axes: Int64, upwards: Codes | Int64, tried: int) -> _Predicates:
+def _conditions(records: Records, chosen: Int64, axes: Int64, upwards: Bools, tried: int) -> _Predicates:
     """Predicates of the cells of records in some attributes: numbers at least or at most their cell, else in it."""
     lows, highs, start, members = regions([(recoding, rows[chosen]) for recoding, rows in records.cells])
     low, high = _everything(list(records.domains), len(chosen))
     lines = np.arange(len(chosen))[:, None]
     number = records.is_number[axes]
-    up = np.asarray(upwards, dtype=np.bool_)
-    low[lines, axes] = np.where(number & ~up, low[lines, axes], lows[lines, axes])
-    high[lines, axes] = np.where(number & up, high[lines, axes], highs[lines, axes])
+    low[lines, axes] = np.where(number & ~upwards, low[lines, axes], lows[lines, axes])
+    high[lines, axes] = np.where(number & upwards, high[lines, axes], highs[lines, axes])
     is_used = np.zeros(low.shape, dtype=np.bool_)
     is_used[lines, axes] = ~number
     sizes = np.where(is_used, np.diff(start, axis=1), 0)
@@ -329,7 +348,7 @@ def _of_one(records: Records, n_queries: int, rng: np.random.Generator) -> _Pred
     for axis in range(len(records.names)):
         cells, first, cell = np.unique(records.content[distinct, axis], return_index=True, return_inverse=True)
         count = np.bincount(cell.reshape(-1), weights=often, minlength=len(cells))
-        tried += len(cells)
+        tried += len(cells) + 2 * int(records.is_number[axis])
         for place in first[count == 1]:
             if not records.is_number[axis]:
                 chosen.append(place)
@@ -408,10 +427,9 @@ def _success_among(counts: Int64, size: int, wanted: int) -> float:
     if not shares[-1] or len(sizes) < 2:
         return float(shares[-1])
 
-    def model(number: Floats, limit: float, scale: float) -> Floats:
+    def model(number: Any, limit: float, scale: float) -> Any:
         """The integral of number * w * (1 - w)^(number - 1) for w from 0 to the limit, scaled."""
-        found: Floats = scale * (1 - (number * limit + 1) * (1 - limit) ** number) / (number + 1)
-        return found
+        return scale * (1 - (number * limit + 1) * (1 - limit) ** number) / (number + 1)
 
     start = 1 / size
     try:
@@ -424,7 +442,7 @@ def _success_among(counts: Int64, size: int, wanted: int) -> float:
         )
     except RuntimeError:
         return float(shares[-1])
-    factor = model(np.float64(wanted), *fitted) / model(np.float64(size), *fitted)
+    factor = float(model(wanted, *fitted) / model(size, *fitted))
     return float(min(shares[-1] * factor, 1.0)) if np.isfinite(factor) else float(shares[-1])
 
 

@@ -17,6 +17,9 @@ from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.matching import find_value
 from anoncore.kernels.population import is_inside
 
+ROUNDING = 1e-9
+"""How far sums of the same distances in another order may differ; records that are this near are equally near."""
+
 
 @kernel
 def group_weights(
@@ -182,7 +185,7 @@ def nearest_records(
                         far[record] += 1.0
         best = 0
         for record in range(1, n_records):
-            if far[record] < far[best]:
+            if far[record] < far[best] - ROUNDING:
                 best = record
         nearest[person], distance[person] = best, far[best]
     return nearest, distance

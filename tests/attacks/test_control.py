@@ -1,0 +1,326 @@
+"""The three questions on releases of every form: against slow twins, by hand, and with people who are not in them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import ndtri
+
+from anoncore import (
+    DataError,
+    Distorted,
+    Fragment,
+    Microdata,
+    ParameterError,
+    Partition,
+    Release,
+    ReleaseError,
+    attacks,
+)
+from anoncore.algorithms import (
+    Anatomy,
+    Incognito,
+    Mask,
+    Mondrian,
+    RandomBuckets,
+    StackAndDeal,
+    VerticalFragmentation,
+)
+from anoncore.attacks.control_figures import newcombe, wilson
+from anoncore.attacks.control_people import control_of, members_of
+from anoncore.attacks.fitting_secrets import beliefs, evidence_of
+from anoncore.attacks.linked_records import Records
+from anoncore.attacks.singling_out import _success_among
+from anoncore.requirements import KAnonymity
+from anoncore.table.hierarchy import Hierarchy
+from anoncore.table.part import rows_of
+from tests.attacks.naive_control import allowed, belief, chance_of_one, gower
+from tests.shared_data import require
+
+some = settings(max_examples=12, deadline=None)
+KNOWN = ("age", "town", "sex")
+TOWNS = {"north": ["Kiel", "Bonn"], "south": ["Ulm", "Linz"]}
+
+
+def people(seed: int, n: int = 60, towns=("Kiel", "Bonn", "Ulm", "Linz")) -> Microdata:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(20, 40, n),
+            "town": rng.choice(towns, n),
+            "sex": rng.choice(["f", "m"], n),
+            "ill": rng.choice(["flu", "gout", "cold"], n),
+        }
+    )
+    frame.loc[0, "age"] = np.nan
+    return Microdata(frame, dict.fromkeys(KNOWN, "quasi-identifier") | {"ill": "sensitive"})
+
+
+def releases(data: Microdata) -> dict[str, Release]:
+    """One release of every kind of cell."""
+    k5 = [KAnonymity(k=5)]
+    tree = Microdata(
+        data.frame, data.roles, kinds={"age": "numeric"}, hierarchies={"town": Hierarchy.from_nested(TOWNS)}
+    )
+    return {
+        "raw": Mondrian(requirements=[KAnonymity(k=1)]).anonymize(data),
+        "ranges and sets": Mondrian(requirements=k5).anonymize(data),
+        "nodes": Incognito(requirements=k5, max_suppression=0.2).anonymize(tree),
+        "buckets": Anatomy(l=2, seed=1).anonymize(data),
+        "sliced": RandomBuckets(size=6, attribute_columns=(("age", "ill"), ("town", "sex")), seed=1).anonymize(data),
+        "fragments": VerticalFragmentation(k=3, class_attribute="ill", seed=1).anonymize(data),
+        "distorted": Mask(k=3, l=2).anonymize(data),
+        "dealt": StackAndDeal(k=4).anonymize(data),
+    }
+
+
+FORMS = tuple(releases(people(0)))
+TOGETHER = tuple(form for form in FORMS if form != "fragments")
+
+
+@pytest.mark.parametrize("form", TOGETHER)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_beliefs_by_the_rules_are_those_row_by_row(form, seed):
+    release = releases(people(seed))[form]
+    rng = np.random.default_rng(0)
+    others = people(seed + 10, towns=("Kiel", "Ulm", "Rom"))
+    for group in (members_of(release, KNOWN, 15, rng), control_of(release, others, KNOWN, 15, rng)):
+        table = np.full(3, 1 / 3)
+        found = np.zeros((len(group), 3))
+
+        def use(numbers, some_beliefs, found=found):
+            found[numbers] = some_beliefs
+
+        beliefs(evidence_of(release, "ill", KNOWN), group, table, use)
+        for person in range(len(group)):
+            known = {
+                name: int(group.below[person, axis])
+                for axis, name in enumerate(KNOWN)
+                if group.below[person, axis] == group.above[person, axis]
+            }
+            if len(known) < len(KNOWN):
+                continue
+            np.testing.assert_allclose(found[person], belief(release, "ill", known), atol=1e-12)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_nearest_record_is_the_nearest_of_all_and_the_first_of_those(form):
+    release = releases(people(3))[form]
+    rng = np.random.default_rng(0)
+    records = Records.of(release, KNOWN, rng)
+    others = people(13, towns=("Kiel", "Ulm", "Rom"))
+    for group in (members_of(release, KNOWN, 20, rng), control_of(release, others, KNOWN, 20, rng)):
+        record, distance = records.nearest(group)
+        for person in range(len(group)):
+            known = {
+                name: (
+                    set(range(group.below[person, axis], group.above[person, axis] + 1)) - {-1},
+                    float(group.place[person, axis]),
+                )
+                for axis, name in enumerate(KNOWN)
+            }
+            far = np.array(
+                [
+                    gower(
+                        release,
+                        KNOWN,
+                        {
+                            name: allowed(recoding, rows[one])
+                            for name, (recoding, rows) in zip(KNOWN, records.cells, strict=True)
+                        },
+                        known,
+                    )
+                    for one in range(release.data.n_rows)
+                ]
+            )
+            assert distance[person] == pytest.approx(far.min(), abs=1e-9)
+            nearest = np.flatnonzero(far <= far.min() + 1e-9)
+            assert far[record[person]] == pytest.approx(far.min(), abs=1e-9)
+            assert records.priority[record[person]] == records.priority[nearest].min()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_drawn_values_lie_in_their_cells(form):
+    release = releases(people(4))[form]
+    records = Records.of(release, KNOWN, np.random.default_rng(0))
+    for axis, (recoding, rows) in enumerate(records.cells):
+        assert all(int(code) in allowed(recoding, row) for code, row in zip(records.drawn[:, axis], rows, strict=True))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("attack", ["singling_out", "linkability", "inference"])
+def test_every_attack_reads_every_form(form, attack):
+    data, others = people(5, n=120).split(control=0.5, seed=2)
+    release = releases(data)[form]
+    asked = ("ill",) if attack == "inference" else ()
+    found = getattr(attacks, attack)(release, *asked, control=others, n_queries=50)
+    again = getattr(attacks, attack)(release, *asked, control=others, n_queries=50)
+    pd.testing.assert_frame_equal(found.adversaries, again.adversaries)
+    low, high = found.members_interval
+    assert low <= found.members <= high
+    if found.adversaries["control_guesses"].max():
+        assert found.difference_interval[0] <= found.difference <= found.difference_interval[1]
+    assert 0 <= found.recall <= 1
+    assert list(found.frame().columns) == ["name", "value", "baseline", "unit"]
+    assert found.adversary in repr(found) or "adversary" in repr(found)
+    alone = getattr(attacks, attack)(release, *asked, n_queries=50)
+    assert np.isnan(alone.difference)
+    assert "Without a control part" in " ".join(alone.notes)
+
+
+def test_all_predicates_of_a_raw_table_single_out_and_none_of_a_table_in_one_class():
+    data, others = people(6, n=120).split(control=0.5, seed=2)
+    raw = attacks.singling_out(releases(data)["raw"], control=others)
+    assert raw.members == 1
+    assert raw.recall <= 1
+    one = Mondrian(requirements=[KAnonymity(k=60)]).anonymize(
+        Microdata(data.frame.assign(ill="flu"), data.roles, kinds={"age": "numeric"})
+    )
+    rules = attacks.singling_out(one).adversaries.loc["rules from the release"]
+    assert rules["guesses"] == 0 == rules["recall"]
+
+
+def test_predicates_of_the_rules_by_hand():
+    # Both 20-year-olds share a class; the man and the woman in it differ in what they have.
+    frame = pd.DataFrame({"age": [20, 21, 30, 31], "ill": ["flu", "gout", "flu", "flu"]})
+    data = Microdata(frame, {"age": "quasi-identifier", "ill": "sensitive"})
+    release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    control = Microdata(pd.DataFrame({"age": [20, 21, 20, 35], "ill": ["flu", "flu", "gout", "flu"]}), data.roles)
+    rules = attacks.singling_out(release, control=control).adversaries.loc["rules from the release"]
+    # "20-21 with flu" and "20-21 with gout" are each true of one member; of two and of one in the control part.
+    assert (rules["guesses"], rules["members"], rules["control"], rules["recall"]) == (2, 1.0, 0.5, 0.5)
+
+
+def test_linkability_by_hand():
+    # Every pair of values is published once, so that each entry has one partner; shuffled pairs of others have none.
+    frame = pd.DataFrame({"age": [20, 30, 40, 50], "zip": list("abcd")})
+    data = Microdata(frame, dict.fromkeys(frame, "quasi-identifier"))
+    release = Mondrian(requirements=[KAnonymity(k=1)]).anonymize(data)
+    other = Microdata(pd.DataFrame({"age": [20, 30, 40, 50], "zip": list("badc")}), data.roles)
+    found = attacks.linkability(release, known=(["age"], ["zip"]), control=other)
+    for adversary in ("rules from the release", "nearest neighbour"):
+        line = found.adversaries.loc[adversary]
+        assert (line["members"], line["control"], line["precision"], line["recall"]) == (1.0, 0.0, 1.0, 1.0)
+    assert found.members.baseline == 0.25
+    # In one class each entry fits every partner.
+    whole = Mondrian(requirements=[KAnonymity(k=4)]).anonymize(data)
+    line = attacks.linkability(whole, known=(["age"], ["zip"])).adversaries.loc["rules from the release"]
+    assert (line["members"], line["precision"], line["recall"]) == (0.25, 0.25, 1.0)
+
+
+def test_inference_by_hand_and_a_number_that_is_near():
+    frame = pd.DataFrame({"age": [20, 30, 40, 50], "pay": [100.0, 200.0, 300.0, 400.0]})
+    data = Microdata(frame, {"age": "quasi-identifier", "pay": "sensitive"})
+    release = Mondrian(requirements=[KAnonymity(k=1)]).anonymize(data)
+    control = Microdata(pd.DataFrame({"age": [20, 30, 40, 50], "pay": [104.0, 190.0, 300.0, 500.0]}), data.roles)
+    line = attacks.inference(release, "pay", control=control).adversaries.loc["rules from the release"]
+    assert (line["members"], line["control"]) == (1.0, 0.75)
+    strict = attacks.inference(release, "pay", control=control, tolerance=0.0).adversaries.loc["rules from the release"]
+    assert strict["control"] == 0.25
+
+
+def test_other_peoples_rows_have_an_interval_around_zero():
+    published, rest = people(8, n=3_000).split(control=0.6, seed=1)
+    # Rows of others are published; both groups are strangers to them.
+    release = Mondrian(requirements=[KAnonymity(k=1)]).anonymize(published)
+    strangers, more = rest.split(control=0.5, seed=3)
+    for attack, asked in (("singling_out", ()), ("linkability", ()), ("inference", ("ill",))):
+        one, other = (getattr(attacks, attack)(release, *asked, control=part).adversaries for part in (strangers, more))
+        for adversary in one.index[one["control"].notna()]:
+            line = one.loc[adversary]
+            assert line["control_low"] <= other.loc[adversary, "control"] <= line["control_high"], (attack, adversary)
+
+
+def test_intervals_are_those_of_wilson_and_newcombe():
+    z = float(ndtri(0.975))
+    # Newcombe 1998, table II, example (a): 56/70 and 48/80; Wilson's own interval of 15/148.
+    assert wilson(15 / 148, 148, z) == pytest.approx((0.0624, 0.1605), abs=5e-5)
+    first, second = wilson(56 / 70, 70, z), wilson(48 / 80, 80, z)
+    assert newcombe(56 / 70, first, 48 / 80, second) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+
+
+@some
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=12), st.integers(1, 20))
+def test_a_larger_control_part_is_thinned_out_exactly(counts, part):
+    expected = np.mean([chance_of_one(count, 20, part) for count in counts])
+    assert _success_among(np.array(counts), 20, part) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_a_smaller_control_part_is_extrapolated():
+    # Predicates true of half the people each at random: a table twice as large has fewer that are true of one only.
+    counts = np.random.default_rng(0).binomial(1_000, 0.002, 2_000)
+    half = _success_among(counts, 1_000, 1_000)
+    assert half == pytest.approx((counts == 1).mean())
+    assert _success_among(counts, 1_000, 2_000) < half
+    rare = np.random.default_rng(0).binomial(1_000, 0.0001, 2_000)
+    assert _success_among(rare, 1_000, 2_000) > (rare == 1).mean()
+
+
+def test_bad_input_is_named():
+    data, others = people(9).split(control=0.3)
+    release = releases(data)["raw"]
+    with pytest.raises(ReleaseError, match="does not publish 'shoe'"):
+        attacks.inference(release, "shoe")
+    with pytest.raises(ReleaseError, match="does not publish 'shoe'"):
+        attacks.inference(release, "ill", known=["shoe"])
+    with pytest.raises(ParameterError, match="knows no published attribute"):
+        attacks.inference(release, "ill", known=["ill"])
+    with pytest.raises(ParameterError, match="is the released table itself"):
+        attacks.singling_out(release, control=release.data)
+    with pytest.raises(DataError, match="control part lacks 'ill'"):
+        attacks.inference(release, "ill", control=Microdata(others.frame.drop(columns="ill")))
+    with pytest.raises(ParameterError, match="Both lists have 'age'"):
+        attacks.linkability(release, known=(["age"], ["age", "sex"]))
+    with pytest.raises(ParameterError, match="two lists"):
+        attacks.linkability(release, known=(["age"],))
+    with pytest.raises(ParameterError, match="At least 1 query"):
+        attacks.singling_out(release, n_queries=0)
+    with pytest.raises(ParameterError, match="tolerance is a share"):
+        attacks.inference(release, "ill", tolerance=1.0)
+    with pytest.raises(DataError, match=r"share of 1 of 42 people cannot be held back"):
+        data.split(control=1.0)
+
+
+def test_splitting_keeps_people_together_and_values_apart():
+    frame = pd.DataFrame({"who": list("aabbccdd"), "age": [1, 2, 3, 4, 5, 6, 7, 8], "ill": list("xyxyxyxz")})
+    data = Microdata(
+        frame, {"age": "quasi-identifier", "ill": "sensitive"}, unit="who", sensitive_values={"ill": ["x", "z"]}
+    )
+    for seed in range(4):
+        first, second = data.split(control=0.5, seed=seed)
+        assert set(first.frame["who"]).isdisjoint(second.frame["who"])
+        assert first.n_people == second.n_people == 2
+        assert sorted([*first.frame["age"], *second.frame["age"]]) == list(range(1, 9))
+        assert set(first.domain["ill"]) == set(first.frame["ill"])
+        assert all(value in set(first.frame["ill"]) for value in first.sensitive_values["ill"])
+
+
+@pytest.mark.slow
+def test_a_raw_copy_of_adult_is_given_away_and_rows_of_others_are_not():
+    frame = pd.read_csv(require("adult.csv"))
+    roles = dict.fromkeys(["age", "workclass", "education", "race", "sex"], "quasi-identifier")
+    data = Microdata(frame, roles | {"occupation": "sensitive"})
+    members, rest = data.split(control=2 / 3, seed=1)
+    control, others = rest.split(control=0.5, seed=1)
+    raw = Mondrian(requirements=[KAnonymity(k=1)]).anonymize(members)
+    assert attacks.singling_out(raw, control=control).members >= 0.95
+    assert attacks.inference(raw, "occupation", control=control).members >= 0.95
+    # A release whose rows are other people's: those who are called its members are as strange to it as the others.
+    fake = as_if_of(members, others)
+    for attack, asked in ((attacks.singling_out, ()), (attacks.linkability, ()), (attacks.inference, ("occupation",))):
+        low, high = attack(fake, *asked, control=control).difference_interval
+        assert low <= 0 <= high, attack.__name__
+
+
+def as_if_of(members: Microdata, others: Microdata) -> Release:
+    """A release that says it is made of `members`, and publishes the rows of `others`."""
+    n = min(members.n_rows, others.n_rows)
+    frame = pd.concat([members.frame.iloc[:n], others.frame.iloc[:n]], ignore_index=True)
+    both = Microdata(frame, members.roles, {name: members.domain[name].kind for name in members.attributes})
+    whole = Partition(np.zeros(n, dtype=np.int32))
+    codes = {name: (both.codes[name][n:], both.codes[name][:n]) for name in both.attributes}
+    recodings = {name: Distorted(both.domain[name], whole, *of) for name, of in codes.items()}
+    return Release(rows_of(both, np.arange(n)), (Fragment("release", whole, recodings),))
