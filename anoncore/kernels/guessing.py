@@ -175,7 +175,7 @@ def nearest_records(
                 lowest, highest = low_places[axis], high_places[axis]
                 for record in range(n_records):
                     far[record] += max(lowest[record] - at, 0.0) + max(at - highest[record], 0.0)
-            elif has_one[axis]:
+            elif has_one[axis] and code == above[person, axis]:
                 published = codes[axis]
                 for record in range(n_records):
                     far[record] += 1.0 if published[record] != code else 0.0

@@ -122,20 +122,11 @@ def test_the_nearest_record_is_the_nearest_of_all_and_the_first_of_those(form):
                 )
                 for axis, name in enumerate(KNOWN)
             }
-            far = np.array(
-                [
-                    gower(
-                        release,
-                        KNOWN,
-                        {
-                            name: allowed(recoding, rows[one])
-                            for name, (recoding, rows) in zip(KNOWN, records.cells, strict=True)
-                        },
-                        known,
-                    )
-                    for one in range(release.data.n_rows)
-                ]
-            )
+            columns = dict(zip(KNOWN, records.cells, strict=True))
+            far = np.empty(release.data.n_rows)
+            for one in range(len(far)):
+                cells = {name: allowed(recoding, rows[one]) for name, (recoding, rows) in columns.items()}
+                far[one] = gower(release, KNOWN, cells, known)
             assert distance[person] == pytest.approx(far.min(), abs=1e-9)
             nearest = np.flatnonzero(far <= far.min() + 1e-9)
             assert far[record[person]] == pytest.approx(far.min(), abs=1e-9)
