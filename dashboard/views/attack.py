@@ -16,6 +16,8 @@ ATTACKS: dict[str, str] = {
     "Membership": "membership",
     "Known method": "known_method",
     "Second release": "composition",
+    "In or out": "outsiders",
+    "Population": "population",
 }
 """The module of `dashboard.views.attacks` that shows an attack, by the tab's title."""
 EXPLAINED: dict[str, str] = {
@@ -24,6 +26,8 @@ EXPLAINED: dict[str, str] = {
     "membership": "attack:membership",
     "known_method": "attack:minimality",
     "composition": "attack:composition",
+    "outsiders": "attack:inference",
+    "population": "attack:population_uniqueness",
 }
 """Where the reference has the attack of a module."""
 
