@@ -26,6 +26,7 @@ QUESTIONS = {
     "linkability": "Linkability: link two lists about the same people",
 }
 HELD_BACK = 0.2
+ALL, TAGGED = "all else that is published", "the quasi-identifiers"
 HOLD, UPLOAD, ALONE = "hold back a fifth of the table", "a table of my own", "nobody"
 FIRST = "inference"
 """The question that the button above the tab explains."""
@@ -48,10 +49,15 @@ def render(run: Run) -> None:
         )
         names = [*run.data.sensitive, *(name for name in run.release.attributes if name not in run.data.sensitive)]
         names = [name for name in names if name in run.release.attributes]
-        attribute = None
+        attribute, knows = None, ALL
         if question == "inference":
-            attribute = parts.choice(
-                "Secret", names, f"outsiders-secret-{run.id}", "What is guessed; all else that is published is known."
+            attribute = parts.choice("Secret", names, f"outsiders-secret-{run.id}", "What is guessed.")
+            knows = parts.choice(
+                "What the adversary knows",
+                (ALL, TAGGED) if run.data.quasi_identifiers else (ALL,),
+                f"outsiders-knows-{run.id}",
+                "Columns that are published as they are, such as a number of its own for each row, may tell more than "
+                "all quasi-identifiers.",
             )
         who = parts.choice(
             "People who are not in it",
@@ -73,14 +79,22 @@ def render(run: Run) -> None:
         if uploaded is None:
             return
     asked = () if attribute is None else (attribute,)
-    work = partial(_attack, question, who, None if uploaded is None else uploaded[1])
+    named = {"known": run.data.quasi_identifiers} if knows == TAGGED else {}
+    work = partial(_attack, question, who, None if uploaded is None else uploaded[1], named)
     key = "" if uploaded is None else uploaded[0]
-    found = parts.later("Attacks", f"outsiders-{question}-{who}-{key}", run, work, *asked)
+    found = parts.later("Attacks", f"outsiders-{question}-{who}-{knows}-{key}", run, work, *asked)
     if isinstance(found, Figures):
         _draw(run, question, found, who)
 
 
-def _attack(question: str, who: str, control: Microdata | None, release: Release, *asked: str) -> Figures:
+def _attack(
+    question: str,
+    who: str,
+    control: Microdata | None,
+    named: dict[str, tuple[str, ...]],
+    release: Release,
+    *asked: str,
+) -> Figures:
     """The attack on a release; where people are held back, on one that the same method makes of the others."""
     function: Callable[..., Figures] = getattr(attacks, question)
     if who == HOLD:
@@ -90,7 +104,7 @@ def _attack(question: str, who: str, control: Microdata | None, release: Release
             )
         members, control = release.data.split(control=HELD_BACK)
         release = release.algorithm.anonymize(members)
-    return function(release, *asked, control=control)
+    return function(release, *asked, control=control, **named)
 
 
 def _draw(run: Run, question: str, found: Figures, who: str) -> None:
@@ -148,8 +162,8 @@ def _meaning(found: Figures, who: str) -> str:
         return "Without people to compare with, this is how often the attack succeeds, whatever the reason."
     if low > 0:
         return (
-            f"**Being in the table costs something:** the attack succeeds {low:.1%} to {high:.1%} more often with "
-            "people who are in it."
+            f"**Being in the table costs something:** of people in it, {low * 100:.1f} to {high * 100:.1f} more of 100 "
+            "guesses are right than of people who are not."
         )
     return (
         "**No difference is certain:** the attack succeeds about as often with people who are not in the table, so it "

@@ -103,7 +103,7 @@ def _draw_uniqueness(found: PopulationUniqueness) -> None:
             found.share.meaning,
             f"in the table: {share_text(found.share.baseline or 0)}",
         ),
-        Tile("A unique row is a unique person", _text(found.stays), found.stays.meaning),
+        Tile("A unique row is a unique person", _stays(found.stays), found.stays.meaning),
     ]
     if not isnan(found.counted):
         row.insert(1, Tile("Counted", share_text(found.counted), found.counted.meaning, "in the given population"))
@@ -112,7 +112,7 @@ def _draw_uniqueness(found: PopulationUniqueness) -> None:
             "Population",
             f"{found.population_size:,.0f}",
             "People of the population.",
-            f"{found.fraction:.3g} of it here",
+            f"{share_text(found.fraction)} of it in the table",
         )
     )
     parts.tiles(row)
@@ -165,6 +165,10 @@ def _draw_risk(run: Run, name: str, function: Callable[..., IndividualRisk], *ar
 
 def _beside(label: str, score: Score) -> Tile:
     return Tile(label, share_text(score), score.meaning, f"if it were everybody: {share_text(score.baseline or 0)}")
+
+
+def _stays(score: Score) -> str:
+    return "no unique row" if isnan(score) else share_text(score)
 
 
 def _text(score: Score) -> str:
