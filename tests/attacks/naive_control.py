@@ -72,3 +72,25 @@ def gower(release, names, cells, known) -> float:
 def chance_of_one(count: int, size: int, part: int) -> float:
     """How likely a random part of the people has exactly one of those of whom a predicate is true."""
     return count * comb(size - count, part - 1) / comb(size, part) if count else 0.0
+
+
+def likely_together(release, one: dict[str, int], other: dict[str, int]) -> float:
+    """P(both) / P(other) by the published rows: of one table, or of columns that share groups and no attribute.
+
+    `one` and `other` are what two entries say. The rows of a group stand for anybody in it, column by column.
+    """
+    shared = len(release.fragments) > 1
+    groups = (
+        [release.partition.rows(group) for group in range(release.partition.n_groups)]
+        if shared
+        else [[row] for row in range(release.data.n_rows)]
+    )
+    both = alone = 0.0
+    for rows in groups:
+        of_both, of_other = float(len(rows)), float(len(rows))
+        for fragment in release.fragments:
+            known = {name: code for name, code in {**one, **other}.items() if name in fragment.recodings}
+            of_both *= chance_of(fragment, rows, known)
+            of_other *= chance_of(fragment, rows, {name: code for name, code in known.items() if name in other})
+        both, alone = both + of_both, alone + of_other
+    return both / alone if alone else 0.0

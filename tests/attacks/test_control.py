@@ -32,12 +32,13 @@ from anoncore.algorithms import (
 from anoncore.attacks.control_figures import newcombe, wilson
 from anoncore.attacks.control_people import control_of, members_of
 from anoncore.attacks.fitting_secrets import beliefs, evidence_of
+from anoncore.attacks.linkability import _by_rules, _scores
 from anoncore.attacks.linked_records import Records
 from anoncore.attacks.singling_out import _success_among
 from anoncore.requirements import KAnonymity
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.part import rows_of
-from tests.attacks.naive_control import allowed, belief, chance_of_one, gower
+from tests.attacks.naive_control import allowed, belief, chance_of_one, gower, likely_together
 from tests.shared_data import require
 
 some = settings(max_examples=12, deadline=None)
@@ -183,6 +184,25 @@ def test_predicates_of_the_rules_by_hand():
     rules = attacks.singling_out(release, control=control).adversaries.loc["rules from the release"]
     # "20-21 with flu" and "20-21 with gout" are each true of one member; of two and of one in the control part.
     assert (rules["guesses"], rules["members"], rules["control"], rules["recall"]) == (2, 1.0, 0.5, 0.5)
+
+
+@pytest.mark.parametrize("form", TOGETHER)
+def test_links_by_the_rules_are_those_row_by_row(form):
+    """Each column has attributes of one list only, or all of both, so that rows of a group tell nothing more."""
+    release = releases(people(14))[form]
+    lists = (("age", "ill"), ("town", "sex")) if form == "sliced" else (("age", "sex"), ("town", "ill"))
+    if form == "buckets":
+        lists = (("age", "sex"), ("town",))
+    group = members_of(release, (*lists[0], *lists[1]), 12, np.random.default_rng(0))
+    one, other = group.of(lists[0]), group.of(lists[1])
+    codes = [[dict(zip(part.names, map(int, line), strict=True)) for line in part.below] for part in (one, other)]
+    slow = np.array([[likely_together(release, left, right) for right in codes[1]] for left in codes[0]])
+    np.testing.assert_allclose(_scores(release, one, other), slow, atol=1e-12)
+    links = _by_rules(release, *lists, group)
+    best = slow >= slow.max(axis=1, keepdims=True) * (1 - 1e-9)
+    best &= slow.max(axis=1, keepdims=True) > 0
+    assert links.candidates.tolist() == best.sum(axis=1).tolist()
+    assert links.has_own.tolist() == np.diagonal(best).tolist()
 
 
 def test_linkability_by_hand():
