@@ -20,6 +20,9 @@ from anoncore.kernels.population import is_inside
 ROUNDING = 1e-9
 """How far sums of the same distances in another order may differ; records that are this near are equally near."""
 
+MOST_ALLOWED = 20_000_000
+"""Codes of an axis times records, up to which it is noted for each pair whether the record allows the code."""
+
 
 @kernel
 def group_weights(
@@ -165,6 +168,22 @@ def nearest_records(
             if low[record, axis] != high[record, axis]:
                 has_one[axis] = False
                 break
+    # Which records allow a code is looked up once for all people who have it, axis by axis.
+    first = np.zeros(n_axes + 1, np.int64)
+    for axis in range(n_axes):
+        n_codes = 0 if is_number[axis] or has_one[axis] else int(high[:, axis].max()) + 1
+        first[axis + 1] = first[axis] + (n_codes if n_codes * n_records <= MOST_ALLOWED else 0)
+    allows = np.zeros((first[-1], n_records), np.uint8)
+    for axis in range(n_axes):
+        if first[axis + 1] > first[axis]:
+            for record in range(n_records):
+                begin, end = set_start[record, axis], set_start[record, axis + 1]
+                if end > begin:
+                    for member in range(begin, end):
+                        allows[first[axis] + members[member], record] = 1
+                else:
+                    for code in range(low[record, axis], high[record, axis] + 1):
+                        allows[first[axis] + code, record] = 1
     nearest, distance = np.zeros(below.shape[0], np.int64), np.empty(below.shape[0])
     far = np.empty(n_records)
     for person in range(below.shape[0]):
@@ -179,6 +198,10 @@ def nearest_records(
                 published = codes[axis]
                 for record in range(n_records):
                     far[record] += 1.0 if published[record] != code else 0.0
+            elif code == above[person, axis] and 0 <= code < first[axis + 1] - first[axis]:
+                allowed = allows[first[axis] + code]
+                for record in range(n_records):
+                    far[record] += 1.0 if allowed[record] == 0 else 0.0
             else:
                 for record in range(n_records):
                     if not _fits(person, record, axis, below, above, low, high, set_start, members):
