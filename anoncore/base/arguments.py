@@ -174,7 +174,9 @@ def _several(hint: Any, with_iterators: bool) -> Wanted:
 
     def accepts(values: Any) -> bool:
         if hasattr(values, "tolist") and len(getattr(values, "shape", ())) > 0:
-            return one is None or all(map(one.accepts, values.tolist()))
+            if one is None:
+                return True
+            return all(map(one.accepts, (values[:1] if _has_one_kind(values) else values).tolist()))
         if isinstance(values, Iterator):
             return with_iterators
         if isinstance(values, str | bytes | Mapping) or not isinstance(values, Collection):
@@ -182,6 +184,12 @@ def _several(hint: Any, with_iterators: bool) -> Wanted:
         return one is None or all(map(one.accepts, values))
 
     return Wanted(accepts, (f"a list of {words}",), one)
+
+
+def _has_one_kind(array: Any) -> bool:
+    """Whether one entry stands for all: in a list of numbers or truths whose type is NumPy's, which lacks nothing."""
+    kind = array.dtype
+    return len(array.shape) == 1 and getattr(kind, "isbuiltin", 0) == 1 and kind.kind in "biuf"
 
 
 def _any_of(allowed: list[Wanted | None]) -> Wanted | None:

@@ -56,13 +56,17 @@ class Model(BaseModel):
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         return type(self)(**{**fields, **changes})
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for a recipe: the registered name and the fields that differ from their defaults or lack one."""
+    def to_dict(self, complete: bool = False) -> dict[str, Any]:
+        """Plain values for a recipe: the registered name and the fields that differ from their defaults or lack one.
+
+        With `complete` every field stands there that has a value, so that other defaults would change nothing.
+        """
         values: dict[str, Any] = {"name": self.name}
         for field, info in type(self).model_fields.items():
             value = getattr(self, field)
-            if info.is_required() or value != info.get_default(call_default_factory=True):
-                values[field] = _plain(value)
+            is_told = info.is_required() or value != info.get_default(call_default_factory=True)
+            if is_told or (complete and value is not None):
+                values[field] = _plain(value, complete)
         return values
 
 
@@ -105,13 +109,13 @@ class Registry(Mapping[str, type[M]], Generic[M]):
         return len(self._models)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, complete: bool) -> Any:
     if isinstance(value, Model):
-        return value.to_dict()
+        return value.to_dict(complete)
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
+        return [_plain(item, complete) for item in value]
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _plain(item, complete) for key, item in value.items()}
     return value
 
 

@@ -5,6 +5,7 @@ A text ends in logs, so it tells names of columns, counts and results, and never
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from html import escape
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from anoncore.base.errors import AnonymizationError
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pandas as pd
 
 Lines = list[tuple[str, str]]
@@ -123,6 +126,33 @@ class Result(Shown):
             raise AnonymizationError(f"{type(self).__name__} has no number to draw; read its attributes instead.")
         beside = ["value", "baseline"] if numbers["baseline"].notna().any() else ["value"]
         return picture(numbers, kind="bar", x="name", y=beside, barmode="group", title=self._headline())
+
+
+class SizesDrawn(Shown, ABC):
+    """What is drawn as how many groups have which size."""
+
+    @abstractmethod
+    def _group_sizes(self) -> tuple[str, npt.NDArray[np.int64]]:
+        """What is counted of each group, in words, and the counts (n_groups,)."""
+
+    def plot(self) -> Any:
+        """Draw how many groups have which size, over the fragments together where these have groups of their own.
+
+        Returns
+        -------
+        plotly.graph_objects.Figure
+            The picture.
+
+        Raises
+        ------
+        AnonymizationError
+            Where Plotly is not installed.
+        """
+        # The command line and the server start without pandas.
+        import pandas as pd
+
+        words, sizes = self._group_sizes()
+        return picture(pd.DataFrame({words: sizes}), kind="hist", title=self._headline())
 
 
 def picture(numbers: pd.DataFrame, **settings: Any) -> Any:

@@ -51,6 +51,9 @@ COMMANDS = {
     "script": Command(
         "reports", "add_script_options", "Print a recipe as a short Python script that makes its release again."
     ),
+    "recipe": Command(
+        "recipe_check", "add_options", "Check a recipe and print it with all values, or print the schemas of files."
+    ),
     "algorithms": Command("lists", "add_algorithms_options", "List the algorithms with their fields."),
     "requirements": Command("lists", "add_requirements_options", "List the requirements with their fields."),
     "warm-up": Command(

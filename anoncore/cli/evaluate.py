@@ -7,12 +7,12 @@ import json
 import sys
 import tomllib
 from collections.abc import Sequence
-from math import isnan
 from pathlib import Path
 from typing import Any
 
 from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
 from anoncore.base.progress import Progress, part_of
+from anoncore.cli.plain_values import plain_value
 from anoncore.cli.text import ProgressLine, add_unit_option, result_lines, scores_of, tell_reading
 from anoncore.measures import criteria
 from anoncore.measures.criteria import CRITERIA
@@ -67,7 +67,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
             for line in (line for name, value in numbers.items() for line in _lines(name, value)):
                 print(f"  {line}")
     if arguments.json:
-        print(json.dumps(results, indent=2))
+        print(json.dumps(results, indent=2, allow_nan=False))
     return 1 if failed else 0
 
 
@@ -140,18 +140,13 @@ def _lines(name: str, value: object) -> list[str]:
 
 
 def _plain(value: object) -> Any:
-    """The value as JSON holds it: a number, scores by name, or null with the reason."""
+    """The value as JSON holds it: a number, scores by name, fields by name, or null with the reason."""
     if isinstance(value, AnonymizationError):
         return {"value": None, "reason": " ".join(str(value).split())}
     scores = scores_of(value)
     if scores and not isinstance(value, float):
         return [
-            {"name": score.name, "attribute": getattr(score, "attribute", None), "value": _number(score)}
+            {"name": score.name, "attribute": getattr(score, "attribute", None), "value": plain_value(score)}
             for score in scores
         ]
-    return _number(value) if isinstance(value, int | float) else str(value)
-
-
-def _number(value: float) -> float | None:
-    """A number as JSON knows it, which has no word for one that is not defined."""
-    return None if isnan(value) else float(value)
+    return plain_value(value)

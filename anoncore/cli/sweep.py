@@ -7,7 +7,7 @@ import csv
 import io
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from anoncore.algorithms import ALGORITHMS
@@ -17,10 +17,12 @@ from anoncore.cli.text import ProgressLine, add_unit_option, tell_reading
 from anoncore.measures.criteria import CRITERIA, chosen
 from anoncore.recipes.recipe import Recipe
 from anoncore.search.candidates import axes, candidates
+from anoncore.search.parameters import method_label, parameters, varying_parameters
 from anoncore.search.sweeping import FIRST_CRITERIA, Point, pareto, sweep
 from anoncore.search.targets import Search, Target, default_candidates
 
 WIDTH = 100
+Label = Callable[[Point], str]
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -78,14 +80,19 @@ def _sweep(arguments: argparse.Namespace) -> int:
     tell_reading(recipe)
     if data.unit_note:
         print(f"anoncore: {data.unit_note}", file=sys.stderr)
+    varying = varying_parameters([point.algorithm for point in points])
+
+    def told(point: Point) -> str:
+        return method_label(point.algorithm, varying)
+
     front = pareto(points, names[0], names[1]) if len(names) > 1 else [False] * len(points)
     for point, unbeaten in zip(points, front, strict=True):
-        print(_line(point, names, bool(unbeaten)))
+        print(_line(point, told, names, bool(unbeaten)))
     if len(names) > 1:
         print(f"* unbeaten in {CRITERIA[names[0]].title} and {CRITERIA[names[1]].title}")
     if arguments.output is not None:
-        _write(arguments.output, points, names, [bool(one) for one in front])
-    return _answer(Search(tuple(targets), arguments.spare, tuple(points))) if targets else 0
+        _write(arguments.output, points, told, names, [bool(one) for one in front])
+    return _answer(Search(tuple(targets), arguments.spare, tuple(points)), told) if targets else 0
 
 
 def _target(text: str) -> Target:
@@ -125,48 +132,41 @@ def _criteria(given: str | None, targets: Sequence[Target], spare: str) -> list[
     return names
 
 
-def _line(point: Point, names: Sequence[str], unbeaten: bool) -> str:
-    head = f"{'*' if unbeaten else ' '} {_label(point)}"
+def _line(point: Point, told: Label, names: Sequence[str], unbeaten: bool) -> str:
+    head = f"{'*' if unbeaten else ' '} {told(point)}"
     if point.error:
         return textwrap.shorten(f"{head}: {point.error}", 2 * WIDTH)
     numbers = (f"{name} {CRITERIA[name].text(point.values[name])}" for name in names if name in point.values)
     return f"{head}: {', '.join(numbers)} ({point.seconds:.2f} s)"
 
 
-def _label(point: Point) -> str:
-    values = {name: value for name, value in point.algorithm.to_dict().items() if name not in ("name", "seed")}
-    requirements = values.pop("requirements", [])
-    parts = [f"{name} = {value}" for name, value in values.items()]
-    for requirement in requirements:
-        fields = [f"{name} = {value}" for name, value in requirement.items() if name != "name" and value is not None]
-        parts.append(f"{requirement['name']} {' '.join(fields)}")
-    return f"{point.algorithm.name} ({', '.join(parts)})" if parts else point.algorithm.name
-
-
-def _write(path: Path, points: Sequence[Point], names: Sequence[str], front: Sequence[bool]) -> None:
+def _write(path: Path, points: Sequence[Point], told: Label, names: Sequence[str], front: Sequence[bool]) -> None:
+    """A line per release: its label, its parameters, its numbers. No parameter is called like a number."""
+    given = [parameters(point.algorithm) for point in points]
+    fields = list(dict.fromkeys(name for one in given for name in one))
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(["release", *names, "unbeaten", "seconds", "error"])
-    for point, unbeaten in zip(points, front, strict=True):
-        values = [point.values.get(name, "") for name in names]
-        writer.writerow([_label(point), *values, unbeaten, f"{point.seconds:.4f}", point.error])
+    writer.writerow(["release", *fields, *names, "unbeaten", "seconds", "error"])
+    for point, one, unbeaten in zip(points, given, front, strict=True):
+        values = [*(one.get(field) for field in fields), *(point.values.get(name) for name in names)]
+        writer.writerow([told(point), *values, unbeaten, f"{point.seconds:.4f}", point.error])
     try:
         path.write_text(text.getvalue(), encoding="utf-8")
     except OSError as error:
         raise DataError(f"'{path}' cannot be written: {(error.strerror or 'unknown reason').lower()}.") from None
 
 
-def _answer(search: Search) -> int:
+def _answer(search: Search, told: Label) -> int:
     """Print the cheapest release that keeps the targets, or the nearest miss; gives the exit code, 1 for a miss."""
     spare = CRITERIA[search.spare]
     if search.best is not None:
-        print(f"Cheapest that keeps every target: {_label(search.best)}, {spare.title} {_cost(search, search.best)}")
+        print(f"Cheapest that keeps every target: {told(search.best)}, {spare.title} {_cost(search, search.best)}")
     elif search.nearest is not None:
         missed = "; ".join(target.text for target in search.missed(search.nearest))
-        print(f"No release keeps every target. Nearest: {_label(search.nearest)}, which misses: {missed}")
+        print(f"No release keeps every target. Nearest: {told(search.nearest)}, which misses: {missed}")
     for target, point in search.without.items():
         if point is not None:
-            print(f"  without '{target.text}': {_label(point)}, {spare.title} {_cost(search, point)}")
+            print(f"  without '{target.text}': {told(point)}, {spare.title} {_cost(search, point)}")
     if search.costliest is not None:
         print(f"  The target that costs most is '{search.costliest.text}'.")
     return 0 if search.best is not None else 1

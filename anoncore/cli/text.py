@@ -8,8 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isinf, isnan
 from typing import TextIO
 
+import numpy as np
+
 from anoncore.base.progress import Progress
 from anoncore.base.score import Score
+from anoncore.base.showing import Result
 from anoncore.measures import verdict
 from anoncore.measures.kept_results import Cache
 from anoncore.recipes.recipe import Recipe, RecipeRun
@@ -29,9 +32,8 @@ def add_unit_option(parser: argparse.ArgumentParser) -> None:
 
 
 def tell_reading(recipe: Recipe) -> None:
-    """Say on the error stream what should be known of how the table of a recipe is read."""
-    note = recipe.source_note()
-    if note:
+    """Say on the error stream what should be known of how a recipe and its table are read."""
+    for note in recipe.reading_notes():
         print(f"anoncore: {note}", file=sys.stderr)
 
 
@@ -85,10 +87,10 @@ def summary(run: RecipeRun, publish_untagged: Sequence[str] = (), cache: Cache |
 
 
 def result_lines(name: str, result: object) -> Iterator[str]:
-    """A line per score of a measure; of a result without scores its size."""
+    """A line per score of a measure; of a result without scores its numbers, of a list its entries."""
     scores = scores_of(result)
     if not scores:
-        yield f"{name}: {_size_text(result)}"
+        yield from (f"{name}: {line}" for line in _other_lines(result))
     for score in scores:
         attribute = getattr(score, "attribute", None)
         of = f" of '{attribute}'" if isinstance(attribute, str) else ""
@@ -111,11 +113,7 @@ def _unit(score: Score) -> str:
 
 def _figure(score: Score, value: float) -> str:
     """A value of a score in four digits; shares are told in percent, as everywhere else."""
-    if isnan(value):
-        return "no number"
-    if isinf(value):
-        return "infinite"
-    return f"{100 * value:.4g}%" if _is_share(score) else f"{value:.4g}"
+    return _value_text(value, _is_share(score))
 
 
 def scores_of(result: object) -> tuple[Score, ...]:
@@ -123,10 +121,39 @@ def scores_of(result: object) -> tuple[Score, ...]:
     return (result,) if isinstance(result, Score) else tuple(getattr(result, "scores", ()))
 
 
-def _size_text(result: object) -> str:
-    shape = getattr(result, "shape", None)
-    if shape is not None:
-        return f"{' x '.join(f'{size:,}' for size in shape)} values"
-    if isinstance(result, int | float | str):
-        return str(result)
-    return f"{len(result):,} entries" if isinstance(result, Sequence | Mapping) else type(result).__name__
+def _other_lines(result: object) -> Iterator[str]:
+    """What is told of a result that is no score and holds none."""
+    numbers = list(result.frame().itertuples(index=False)) if isinstance(result, Result) else []
+    for number in numbers:
+        is_share = number.unit.startswith(("share", "probability"))
+        baseline = "" if isnan(number.baseline) else f", baseline {_value_text(number.baseline, is_share)}"
+        unit = "" if is_share or not number.unit else f" {number.unit}"
+        yield f"{number.name} {_value_text(number.value, is_share)}{unit}{baseline}"
+    if numbers:
+        return
+    shape = getattr(result, "shape", ())
+    if shape and getattr(getattr(result, "dtype", None), "kind", "O") in "biuf":
+        values = np.asarray(result, dtype=np.float64)
+        known = values[~np.isnan(values)]
+        spread = f" from {known.min():.4g} to {known.max():.4g}, mean {known.mean():.4g}" if known.size else ""
+        yield f"{' x '.join(f'{size:,}' for size in shape)} values{spread}"
+    elif isinstance(result, Sequence) and not isinstance(result, str):
+        yield f"{len(result):,} entr{'y' if len(result) == 1 else 'ies'}"
+        yield from (_entry_text(entry) for entry in result)
+    elif isinstance(result, Mapping):
+        yield f"{len(result):,} entries"
+    else:
+        yield str(result) if isinstance(result, int | float | str) else type(result).__name__
+
+
+def _value_text(value: float, is_share: bool) -> str:
+    if isnan(value):
+        return "no number"
+    return "infinite" if isinf(value) else f"{100 * value:.4g}%" if is_share else f"{value:.4g}"
+
+
+def _entry_text(entry: object) -> str:
+    sentence = getattr(entry, "sentence", None)
+    if isinstance(sentence, str):
+        return sentence
+    return " ".join(repr(entry).split())

@@ -13,7 +13,7 @@ import pandas as pd
 from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import ReleaseError
 from anoncore.base.score import Score
-from anoncore.base.showing import Lines, Result, picture
+from anoncore.base.showing import Lines, Result, SizesDrawn
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Floats
 from anoncore.privacy.levels import LEVELS, SMALLEST_GROUP, group_levels, table_levels
@@ -149,7 +149,7 @@ class FragmentProfile(Result):
 
 @checked_methods
 @dataclass(frozen=True, eq=False)
-class Profile(Result):
+class Profile(SizesDrawn, Result):
     """The levels of all groups of a release, and the worst of each as a score.
 
     `profile[name]` are the levels of one sensitive attribute. A release of one fragment, or with a shared partition,
@@ -187,21 +187,8 @@ class Profile(Result):
             lines.append((f"{score.attribute}: {score.label}" if score.attribute else score.label, score._inline()))
         return [*lines, *(("note", note) for note in self.notes)]
 
-    def plot(self) -> Any:
-        """Draw how many groups have which size.
-
-        Returns
-        -------
-        plotly.graph_objects.Figure
-            The picture.
-
-        Raises
-        ------
-        AnonymizationError
-            Where Plotly is not installed.
-        """
-        sizes = np.concatenate([fragment.size for fragment in self.fragments])
-        return picture(pd.DataFrame({"people per group": sizes}), kind="hist", title=self._headline())
+    def _group_sizes(self) -> tuple[str, npt.NDArray[np.int64]]:
+        return "people per group", np.concatenate([fragment.size for fragment in self.fragments])
 
     @property
     def k(self) -> WorstLevel:

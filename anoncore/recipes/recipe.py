@@ -37,7 +37,9 @@ from anoncore.table.domain import Kind
 from anoncore.table.microdata import Microdata, Role
 
 TAGS = ("roles", "kinds", "orders", "hierarchies", "sensitive_values")
-KEYS = ("source", *TAGS, "unit", "algorithm", "measures", "publish_untagged")
+FORMAT = 1
+"""The format in which recipes are written; a recipe says in its first line which one it has."""
+KEYS = ("format", "source", *TAGS, "unit", "algorithm", "measures", "publish_untagged")
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +103,8 @@ class Recipe:
         What is measured of the release; also names, or tables of a name and arguments.
     publish_untagged : tuple of str
         Insensitive columns that are published as they are although they undo a tag (see `privacy.tag_leaks`).
+    format : int or None
+        The format in which the recipe was written; None where it did not say so. It is not compared.
     folder : Path or None
         Where relative paths start, which is the folder of the recipe's file; None stands for the working directory. It
         is not compared.
@@ -121,6 +125,8 @@ class Recipe:
     ...     algorithm=Mondrian(requirements=[KAnonymity(k=10)]),
     ... )
     >>> print(recipe.dumps())
+    format = 1
+    <BLANKLINE>
     [source]
     path = "people.csv"
     <BLANKLINE>
@@ -144,9 +150,11 @@ class Recipe:
     unit: str | None = None
     measures: tuple[Measure, ...] = ()
     publish_untagged: tuple[str, ...] = ()
+    format: int | None = field(default=FORMAT, compare=False)
     folder: Path | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
+        _check_format(self.format)
         checked = {
             "source": _source(self.source),
             "algorithm": _algorithm(self.algorithm),
@@ -291,7 +299,8 @@ class Recipe:
         lacking = [key for key in ("source", "algorithm") if key not in values]
         if lacking:
             raise RecipeError(f"The recipe lacks {listing(lacking)}; it needs a table [{lacking[0]}].")
-        return cls(**values, folder=folder)
+        _check_format(values.get("format"))
+        return cls(**{"format": None, **values}, folder=folder)
 
     def with_unit(self, unit: str | None) -> Recipe:
         """The same recipe, counting the people that a column names.
@@ -321,12 +330,14 @@ class Recipe:
         Returns
         -------
         dict of str to object
-            Texts, numbers, lists and dictionaries by key.
+            Texts, numbers, lists and dictionaries by key. Every parameter that has a value stands there, so that the
+            recipe makes the same release where a later version has other defaults.
         """
-        algorithm = plain(self.algorithm.to_dict(), "algorithm")
+        algorithm = plain(self.algorithm.to_dict(complete=True), "algorithm")
         if not with_seed:
             algorithm = without_seeds(algorithm)
         values: dict[str, Any] = {
+            "format": FORMAT,
             **({} if self.unit is None else {"unit": self.unit}),
             "source": written(self.source),
             **{name: dict(getattr(self, name)) for name in TAGS if getattr(self, name)},
@@ -494,9 +505,18 @@ class Recipe:
         """Where the table's file, folder or database lies; None for a built-in table."""
         return None if self.source.path is None else self._folder / self.source.path
 
-    def source_note(self) -> str:
-        """What should be known of how the table is read, in a sentence; empty where there is nothing to say."""
-        return sheet_note(self.source, self._folder)
+    def reading_notes(self) -> tuple[str, ...]:
+        """What should be known of how the recipe and its table are read, in sentences."""
+        return tuple(note for note in (self._format_note, sheet_note(self.source, self._folder)) if note)
+
+    @property
+    def _format_note(self) -> str:
+        if self.format is not None:
+            return ""
+        return (
+            f"The recipe does not say in which format it is written, and is read as format {FORMAT}. Write format = "
+            f"{FORMAT} into its first line, and later versions read it in the same way."
+        )
 
     @property
     def _folder(self) -> Path:
@@ -515,7 +535,7 @@ class Recipe:
                 return str(target)
 
         hierarchies = {name: spec.replace(path=moved(spec.path)) for name, spec in self.hierarchies.items()}
-        values = {name: getattr(self, name) for name in KEYS}
+        values = {name: getattr(self, name) for name in KEYS if name != "format"}
         source = self.source.replace(path=moved(self.source.path))
         measures = []
         for measure in self.measures:
@@ -535,6 +555,18 @@ def _at(key: str) -> Iterator[None]:
         yield
     except (AnonymizationError, ValueError) as error:
         raise RecipeError(f"{key}: {error}") from None
+
+
+def _check_format(value: Any) -> None:
+    """Raise RecipeError for a format that this version does not read."""
+    if value is None or (type(value) is int and value == FORMAT):
+        return
+    if type(value) is int and value > FORMAT:
+        raise RecipeError(
+            f"The recipe has the format {value}, and this version of anoncore reads formats up to {FORMAT}; install a "
+            "newer version."
+        )
+    raise RecipeError(f"format is {quoted(value)}; it should be {FORMAT}.")
 
 
 def _table(key: str, value: Any) -> Mapping[str, Any]:

@@ -149,13 +149,13 @@ def _algorithm(recipe: Recipe, imports: _Imports, with_seed: bool) -> Iterator[s
 
 
 def _model(model: Model, imports: _Imports, with_seed: bool = True) -> _Code:
-    """The call that makes a model: its fields that differ from their defaults."""
+    """The call that makes a model, with every field that has a value: other defaults would change nothing."""
     module = "anoncore.requirements" if isinstance(model, Requirement) else "anoncore.algorithms"
     fields = {}
     for name, info in type(model).model_fields.items():
         value = getattr(model, name)
-        changed = info.is_required() or value != info.get_default(call_default_factory=True)
-        if changed and (with_seed or name != "seed"):
+        is_told = value is not None or info.is_required() or info.get_default(call_default_factory=True) is not None
+        if is_told and (with_seed or name != "seed"):
             fields[name] = _values(value, imports, with_seed)
     return _Code(_call(imports.need(module, type(model).__name__), [], fields))
 

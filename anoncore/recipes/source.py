@@ -258,4 +258,8 @@ class HierarchySpec(Model):
 def written(entry: Source | HierarchySpec) -> dict[str, Any]:
     """The fields of a recipe's entry that were given, as plain values."""
     given: Mapping[str, Any] = entry.model_dump(exclude_defaults=True)
-    return {name: plain(value, name) for name, value in given.items()}
+    values = {name: plain(value, name) for name, value in given.items()}
+    if "width" in values or "quantiles" in values:
+        # A recipe tells every value on which its release depends, also a default.
+        values["fanout"] = entry.model_dump()["fanout"]
+    return values

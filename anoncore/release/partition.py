@@ -13,7 +13,7 @@ import pandas as pd
 
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError, ParameterError
-from anoncore.base.showing import Lines, Shown, counted, picture
+from anoncore.base.showing import Lines, SizesDrawn, counted
 from anoncore.kernels.arrays import Codes
 from anoncore.kernels.grouping import group_extent, group_histogram, group_value_lists, group_value_sets, rows_by_group
 from anoncore.table.keys import dense_key
@@ -24,7 +24,7 @@ MANY_VALUES = 256
 
 @partial(checked_methods, left_out=("__init__",))
 @dataclass(frozen=True, eq=False)
-class Partition(Shown):
+class Partition(SizesDrawn):
     """Rows put into groups, each row into one: equivalence classes, buckets or A-groups, as the method calls them.
 
     Attributes
@@ -90,20 +90,8 @@ class Partition(Shown):
         sizes = counted(low, "row") if low == high else f"{low:,} to {counted(high, 'row')}"
         return f"{counted(self.n_rows, 'row')} in {counted(self.n_groups, word)} of {sizes}"
 
-    def plot(self) -> Any:
-        """Draw how many groups have which size.
-
-        Returns
-        -------
-        plotly.graph_objects.Figure
-            The picture.
-
-        Raises
-        ------
-        AnonymizationError
-            Where Plotly is not installed.
-        """
-        return picture(pd.DataFrame({"rows per group": self.sizes}), kind="hist", title=self._headline())
+    def _group_sizes(self) -> tuple[str, npt.NDArray[np.int64]]:
+        return "rows per group", self.sizes
 
     @classmethod
     def alike(cls, columns: Sequence[Codes]) -> Partition:

@@ -15,7 +15,7 @@ import pandas as pd
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import ReleaseError
 from anoncore.base.model import Model
-from anoncore.base.showing import Lines, Shown, names_text, picture
+from anoncore.base.showing import Lines, Shown, SizesDrawn, names_text
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Bools, Codes, Int64
 from anoncore.kernels.people import people_and_pairs
@@ -136,7 +136,7 @@ class ReleaseMethod(Model):
 
 @checked_methods
 @dataclass(frozen=True, eq=False)
-class Release(Shown):
+class Release(SizesDrawn):
     """What is published of a table: one or several fragments, which may share their groups.
 
     Every method makes such a release, so that privacy, attacks and utility are measured on all of them alike.
@@ -191,22 +191,9 @@ class Release(Shown):
             lines += [(f"  {form}", names) for form, names in fragment._lines()]
         return [*lines, *(("note", note) for note in self.notes)]
 
-    def plot(self) -> Any:
-        """Draw how many groups have which size, over the fragments together where these have their own.
-
-        Returns
-        -------
-        plotly.graph_objects.Figure
-            The picture.
-
-        Raises
-        ------
-        AnonymizationError
-            Where Plotly is not installed.
-        """
+    def _group_sizes(self) -> tuple[str, npt.NDArray[np.int64]]:
         partitions = [fragment.partition for fragment in self.fragments[: 1 if self.is_shared else None]]
-        sizes = np.concatenate([partition.sizes for partition in partitions])
-        return picture(pd.DataFrame({f"rows per {self.group_word}": sizes}), kind="hist", title=self._headline())
+        return f"rows per {self.group_word}", np.concatenate([partition.sizes for partition in partitions])
 
     @property
     def group_word(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from os import cpu_count
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ from anoncore.base.showing import Lines, Result
 from anoncore.measures.criteria import CRITERIA, chosen, evaluate
 from anoncore.measures.kept_results import KeptResults
 from anoncore.release.release import Release
+from anoncore.search.parameters import method_label, parameters, varying_parameters
 from anoncore.table.microdata import Microdata
 
 FIRST_CRITERIA = ("two-way-error", "t", "believed-above-half")
@@ -75,7 +77,7 @@ class Point(Result):
         return f"Point: {self._inline()}"
 
     def _inline(self) -> str:
-        return method_text(self.algorithm)
+        return method_label(self.algorithm)
 
     def _lines(self) -> Lines:
         numbers = [(CRITERIA[name].title, CRITERIA[name].text(value)) for name, value in self.values.items()]
@@ -87,18 +89,16 @@ class Point(Result):
         return not self.error
 
 
-def method_text(algorithm: Algorithm) -> str:
-    """A method with what it was given, on one line."""
-    given = [requirement.label() for requirement in getattr(algorithm, "requirements", ())]
-    left = {name: value for name, value in algorithm.to_dict().items() if name not in ("name", "requirements")}
-    given += [f"{name} = {value}" for name, value in left.items()]
-    return algorithm.title + (f" ({', '.join(given)})" if given else "")
-
-
 def points_frame(points: Sequence[Point]) -> pd.DataFrame:
-    """A line per candidate: what it is, a column per criterion, how long it took, and why there is no release."""
+    """A line per candidate: what it is, its parameters, a column per criterion, how long it took, and why there is no
+    release.
+    """
     names = list(dict.fromkeys(name for point in points for name in point.values))
-    columns: dict[str, list[str] | list[float]] = {"algorithm": [method_text(point.algorithm) for point in points]}
+    algorithms = [point.algorithm for point in points]
+    varying = varying_parameters(algorithms)
+    given = [parameters(algorithm) for algorithm in algorithms]
+    columns: dict[str, list[Any]] = {"algorithm": [method_label(algorithm, varying) for algorithm in algorithms]}
+    columns |= {name: [one.get(name) for one in given] for name in dict.fromkeys(name for one in given for name in one)}
     columns |= {name: [point.values.get(name, np.nan) for point in points] for name in names}
     columns |= {"seconds": [point.seconds for point in points], "error": [point.error for point in points]}
     return pd.DataFrame(columns)

@@ -89,3 +89,21 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(
 ) -> None:
     assert main(["sweep", str(recipe), *asked]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_labels_and_columns_tell_every_parameter_that_matters(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = recipe.with_name("points.csv")
+    # k = 5 and l = 2 are the defaults, which are told all the same.
+    asked = ["--try", "mondrian k=3,5 t=0.3,0.4 min_gain=0.01,0.5", "--try", "anatomy l=2", "--criteria", "k"]
+    assert main(["sweep", str(recipe), *asked, "--output", str(output)]) == 0
+    points = pd.read_csv(output)
+    printed = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert "mondrian (min_gain = 0.01, k-anonymity k = 5, t-closeness t = 0.3)" in points["release"].tolist()
+    assert points["release"].is_unique
+    assert [line.partition(": k ")[0] for line in printed[:9]] == points["release"].tolist()
+    assert points["release"].iloc[-1] == "anatomy (l = 2)"
+    mondrian = points[points["mondrian.split"].notna()]
+    found = set(mondrian[["k-anonymity.k", "t-closeness.t", "mondrian.min_gain"]].itertuples(index=False, name=None))
+    assert found == {(k, t, gain) for k in (3, 5) for t in (0.3, 0.4) for gain in (0.01, 0.5)}
+    assert mondrian["mondrian.split"].eq("median").all()
+    assert points["anatomy.l"].tolist()[8:] == [2]

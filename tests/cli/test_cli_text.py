@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
-from anoncore import Microdata, privacy, utility
+from anoncore import Microdata, attacks, privacy, utility
 from anoncore.algorithms import Mondrian
 from anoncore.cli.text import result_lines
-from anoncore.requirements import KAnonymity
+from anoncore.requirements import DistinctDiversity, KAnonymity
 
 
 def release():
@@ -28,3 +29,15 @@ def test_levels_keep_their_unit_and_an_infinite_one_is_said_in_words():
     assert "p: Different values of 'disease' 1 value, baseline 2, higher is better" in lines
     assert "p: Largest share of 'disease' 100%, baseline 66.67%, lower is better" in lines
     assert "p: Recursive c of 'disease' infinite, baseline 2, lower is better" in lines
+
+
+def test_results_without_a_score_tell_their_numbers_and_lists_their_entries():
+    lines = list(result_lines("risk", attacks.reidentification(release())))
+    # Three people in each class, six in the table.
+    assert "risk: prosecutor.largest 33.33%, baseline 16.67%" in lines
+    count, *found = result_lines("check", privacy.check(release(), [DistinctDiversity(l=2)]))
+    assert count == "check: 1 entry"
+    assert "asks for at least 2" in found[0]
+    (line,) = result_lines("emd", np.array([0.25, 0.75, np.nan]))
+    assert line == "emd: 3 values from 0.25 to 0.75, mean 0.5"
+    assert list(result_lines("none", np.empty(0))) == ["none: 0 values"]

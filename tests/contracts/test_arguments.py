@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -361,3 +361,25 @@ def test_what_is_right_is_passed_on_as_it_is():
         add(True)
     with pytest.raises(TypeError, match="missing 1 required"):
         add()
+
+
+@pytest.mark.parametrize("hint", [Sequence[int], Sequence[float], Sequence[bool], Sequence[str]])
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array([1, 2]),
+        np.array([1.5, np.nan]),
+        np.array([True]),
+        np.array(["a", "b"]),
+        np.array([1, "a"], dtype=object),
+        np.array([[1, 2]]),
+        np.array([1, 2], dtype=">i4"),
+        np.array([]),
+        pd.Series([1, 2], index=[7, 8]),
+        pd.Series([1, None], dtype="Int64"),
+        pd.Series([1, "a"]),
+    ],
+    ids=lambda array: f"{type(array).__name__} of {array.dtype}",
+)
+def test_an_array_is_taken_where_a_list_of_its_entries_is(hint: Any, array: Any):
+    assert wanted_of(hint).accepts(array) == wanted_of(hint).accepts(array.tolist())

@@ -234,6 +234,14 @@ def test_what_has_numbers_draws_itself():
             assert "<script" not in (picture.layout.title.text or "")
 
 
+def test_groups_are_drawn_by_their_sizes():
+    pytest.importorskip("plotly", reason="the extra `dashboard` is not installed")
+    release = Mondrian(requirements=[KAnonymity(k=4)]).anonymize(table())
+    for drawn in (release, release.partition, privacy.profile(release)):
+        (trace,) = drawn.plot().data
+        assert sorted(trace.x) == sorted(release.partition.sizes.tolist())
+
+
 def test_without_plotly_a_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setattr("anoncore.base.showing.find_spec", lambda name: None)
     with pytest.raises(AnonymizationError, match=r"pip install 'anoncore\[dashboard\]'"):

@@ -231,7 +231,7 @@ def test_a_seed_repeats_the_groups_and_is_written_only_on_request() -> None:
     kept = Recipe.loads(recipe.dumps(with_seed=True))
     first, second = (one.run().release.partition.group for one in (recipe, kept))
     np.testing.assert_array_equal(first, second)
-    assert recipe.to_dict()["algorithm"] == {"name": "anatomy", "l": 3}
+    assert recipe.to_dict()["algorithm"] == {"name": "anatomy", "l": 3, "refine": False}
     assert "seed = 7" not in recipe.dumps()
     assert recipe.to_dict()["source"]["seed"] == 1
 

@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 BAD: list[tuple[str, str, str]] = [
-    ("[source]", "[sauce]", "no key 'sauce'; it has 'source'"),
+    ("[source]", "[sauce]", "no key 'sauce'; it has 'format'"),
     ('[source]\npath = "people.csv"', "", "lacks 'source'"),
     ("[source]\n", "[source", "not valid TOML"),
     ('path = "people.csv"', 'paht = "people.csv"', r"\[source\].*no field paht; there is path, builtin"),

@@ -1,0 +1,121 @@
+"""The JSON schema of recipes, with which editors and other programs check one before anoncore reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from anoncore.algorithms import ALGORITHMS
+from anoncore.base.model import Model
+from anoncore.measures.evaluation import MEASURES
+from anoncore.recipes.recipe import FORMAT
+from anoncore.recipes.source import HierarchySpec, Source
+from anoncore.requirements import REQUIREMENTS
+from anoncore.table.domain import Kind
+from anoncore.table.microdata import Role
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+"""Says by which rules a schema is to be read; it is a name, and nothing is fetched from it."""
+
+
+def recipe_schema() -> dict[str, Any]:
+    """The JSON schema of a recipe, its TOML read as plain values.
+
+    It knows every key, every method and requirement with their fields and ranges, and every measure. What depends on the
+    table, such as whether a column exists, only a run tells.
+
+    Returns
+    -------
+    dict of str to object
+        A schema of the draft 2020-12.
+
+    Examples
+    --------
+    >>> from anoncore.recipes.schema import recipe_schema
+    >>> schema = recipe_schema()
+    >>> schema["required"]
+    ['source', 'algorithm']
+    >>> schema["$defs"]["k-anonymity"]["properties"]["k"]["minimum"]
+    1
+    """
+    parts: dict[str, Any] = {
+        "source": _fields(Source),
+        "hierarchy": _fields(HierarchySpec),
+        "algorithm": _one_of(ALGORITHMS),
+        "requirement": _one_of(REQUIREMENTS),
+        **{name: _named(name, model) for name, model in [*ALGORITHMS.items(), *REQUIREMENTS.items()]},
+    }
+    text, values = {"type": "string"}, {"type": "array"}
+    properties = {
+        "format": {"const": FORMAT, "description": "The format in which the recipe is written."},
+        "source": _reference("source"),
+        "unit": {**text, "description": "The column that says whose row it is."},
+        "roles": _by_column({"enum": [role.value for role in Role]}, "What each column tells about a person."),
+        "kinds": _by_column({"enum": [kind.value for kind in Kind]}, "What kind of values each column has."),
+        "orders": _by_column(values, "The values of a column in their order."),
+        "hierarchies": _by_column({"anyOf": [text, _reference("hierarchy")]}, "Which values belong together."),
+        "sensitive_values": _by_column(values, "The values of a sensitive column that need protection."),
+        "algorithm": _reference("algorithm"),
+        "measures": {
+            "type": "array",
+            "description": "What is measured of the release.",
+            "items": {"anyOf": [{"enum": list(MEASURES)}, _measure()]},
+        },
+        "publish_untagged": {
+            "type": "array",
+            "items": text,
+            "description": "Insensitive columns that are published although they undo a tag.",
+        },
+    }
+    return {
+        "$schema": DRAFT,
+        "title": "Recipe of anoncore",
+        "description": "A table, its tags, a method and what to measure: everything that makes a release again.",
+        "type": "object",
+        "required": ["source", "algorithm"],
+        "additionalProperties": False,
+        "properties": properties,
+        "$defs": parts,
+    }
+
+
+def _by_column(value: Mapping[str, Any], description: str) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": value, "description": description}
+
+
+def _measure() -> dict[str, Any]:
+    return {"type": "object", "required": ["name"], "properties": {"name": {"enum": list(MEASURES)}}}
+
+
+def _one_of(models: Mapping[str, type[Model]]) -> dict[str, Any]:
+    """Any of the models, told apart by their names."""
+    return {"type": "object", "required": ["name"], "oneOf": [_reference(name) for name in models]}
+
+
+def _named(name: str, model: type[Model]) -> dict[str, Any]:
+    schema = _fields(model)
+    schema["properties"] = {"name": {"const": name}, **schema["properties"]}
+    schema["required"] = ["name", *schema.get("required", [])]
+    return {"title": model.title, **schema}
+
+
+def _fields(model: type[Model]) -> dict[str, Any]:
+    """The schema of a model's fields; what it says of models inside leads to their places in the whole schema."""
+    schema = model.model_json_schema()
+    kept = {name: schema[name] for name in ("properties", "required") if name in schema}
+    return {"type": "object", "additionalProperties": False, **_linked(kept)}
+
+
+def _linked(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_linked(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        return _reference(reference.rpartition("/")[2].lower())
+    return {name: _linked(one) for name, one in schema.items()}
+
+
+def _reference(name: str) -> dict[str, str]:
+    return {"$ref": f"#/$defs/{name}"}
