@@ -26,6 +26,7 @@ from anoncore.engines.spark_rows import NUMBER, SparkRows, list_codes
 from anoncore.engines.spool import RowCoder, Tags, profile_of
 from anoncore.engines.table_profile import TableProfile
 from anoncore.sources.headers import column_names
+from anoncore.sources.inference import TextRules
 from anoncore.sources.notes import Notes
 from anoncore.sources.parquet import PANDAS_ROW_LABELS
 from anoncore.sources.table_files import is_parquet, table_files
@@ -67,7 +68,7 @@ class SparkTable:
 
 
 def open_on_spark(
-    session: SparkSession, path: Path, folder: Path, encoding: str | None = None, missing: Collection[str] = ()
+    session: SparkSession, path: Path, folder: Path, encoding: str | None = None, rules: TextRules | None = None
 ) -> DataFrame:
     """A table of Parquet or text files as a Spark frame, with the names, types and missing values of other engines.
 
@@ -84,7 +85,7 @@ def open_on_spark(
             names = column_names(kept, path.name, Notes())
         else:
             spooled = folder / "source.parquet"
-            names = spool_text(files, path.name, spooled, encoding, missing, Notes())
+            names = spool_text(files, path.name, spooled, encoding, rules or TextRules(), Notes())
             frame = session.read.parquet(str(spooled))
     alike = [name for name in names if sum(name.lower() == other.lower() for other in names) > 1]
     if alike:

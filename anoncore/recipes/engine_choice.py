@@ -23,7 +23,7 @@ from anoncore.base.progress import Progress
 from anoncore.engines.large_run import LargeRun, anonymize_table, check_output
 from anoncore.engines.spool import Tags
 from anoncore.recipes.recipe import Recipe
-from anoncore.recipes.source import HierarchySpec, table_value
+from anoncore.recipes.source import HierarchySpec, Source, table_value
 from anoncore.sources.large_table import LargeTable
 from anoncore.sources.parquet import LARGEST_CELLS
 from anoncore.sources.reader import UNPACKED_LIMIT
@@ -107,7 +107,7 @@ def run_on_disk(
     if path is None:
         raise RecipeError("A built-in table is made in memory; the engine disk needs source.path.")
     check_output(output, path)
-    reader = partial(_open, path, source.table, source.encoding, source.missing)
+    reader = partial(_open, path, source)
     return anonymize_table(reader, tags_of(recipe), on_disk(recipe), output, workspace, progress, replace)
 
 
@@ -133,7 +133,7 @@ def run_on_spark(
     try:
         session = SparkSession.builder.appName("anoncore").getOrCreate()
         with tempfile.TemporaryDirectory(dir=workspace) as folder:
-            frame = open_on_spark(session, path, Path(folder), source.encoding, source.missing)
+            frame = open_on_spark(session, path, Path(folder), source.encoding, source.rules)
             counters = anonymize_on_spark(frame, tags_of(recipe), algorithm, str(output), folder, progress)
     except PySparkException as error:
         raise RecipeError(f"Spark could not finish: {str(error).splitlines()[0][:300]}") from None
@@ -182,5 +182,13 @@ def _maker(spec: HierarchySpec, folder: Path) -> Callable[[pd.Series[Any]], Hier
     return lambda column: spec.build(column, folder)
 
 
-def _open(path: Path, table: str | None, encoding: str | None, missing: tuple[str, ...], workspace: Path) -> LargeTable:
-    return LargeTable(path, workspace, table, encoding, missing)
+def _open(path: Path, source: Source, workspace: Path) -> LargeTable:
+    return LargeTable(
+        path,
+        workspace,
+        source.table,
+        source.encoding,
+        source.missing,
+        decimal=source.decimal,
+        dates=source.dates,
+    )

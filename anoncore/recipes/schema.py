@@ -21,7 +21,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 def recipe_schema() -> dict[str, Any]:
     """The JSON schema of a recipe, its TOML read as plain values.
 
-    It knows every key, every method and requirement with their fields and ranges, and every measure. What depends on the
+    It knows every key, every method and requirement with their fields and ranges, and every measure. What depends on
     table, such as whether a column exists, only a run tells.
 
     Returns

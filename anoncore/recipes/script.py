@@ -17,6 +17,7 @@ from anoncore.recipes.source import HierarchySpec, Source, table_value
 from anoncore.requirements import REQUIREMENTS, Requirement
 
 WIDTH = 100
+READING = ("sheet", "encoding", "missing", "decimal", "dates")
 NO_SEED = (
     "# The seed is left out: whoever has it could undo the random choices of a published release.\n"
     "# The groups of such a method are drawn anew at every run."
@@ -102,7 +103,7 @@ def _table(recipe: Recipe, imports: _Imports) -> Iterator[str]:
 def _frame(source: Source, imports: _Imports, entry: str = "") -> str:
     """The call that reads the table of a source; `entry` names the variable of a built-in table, where it has one."""
     if source.path is not None:
-        options = {name: getattr(source, name) for name in ("sheet", "encoding", "missing") if getattr(source, name)}
+        options = {name: getattr(source, name) for name in READING if getattr(source, name) not in (None, ())}
         call = _call(imports.need("anoncore.sources", "read_table"), [_Code(f"HERE / {source.path!r}")], options)
         return f"{call}.frame"
     sizes = {"n_rows": source.rows, "seed": source.seed}

@@ -18,6 +18,8 @@ from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing, quoted
 from anoncore.base.toml import plain
 from anoncore.sources import read_table, table_sheets
+from anoncore.sources.inference import DecimalMark, TextRules
+from anoncore.sources.numerals import DateOrder
 from anoncore.sources.table_files import DATABASES, WORKBOOKS
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.hierarchy_defaults import (
@@ -46,8 +48,8 @@ class Source(Model):
     """Where the table comes from: a file (CSV, Parquet, Excel), a folder of Parquet or CSV files, a database file
     (DuckDB, SQLite), or a built-in table by name.
 
-    `rows` and `seed` say which table a generator makes; `sheet`, `encoding` and `missing` how a file is read, `table`
-    which one of a database.
+    `rows` and `seed` say which table a generator makes; `sheet`, `encoding`, `missing`, `decimal` and `dates` how a
+    file is read, `table` which one of a database.
     """
 
     title: ClassVar[str] = "source"
@@ -60,6 +62,13 @@ class Source(Model):
     table: Annotated[str | None, Field(description="Table of a database file.")] = None
     encoding: Annotated[str | None, Field(description="Encoding of a text file.")] = None
     missing: Annotated[tuple[str, ...], Field(description="Further texts that mean missing.")] = ()
+    decimal: Annotated[DecimalMark | None, Field(description="Mark of decimals in numbers of a text file.")] = None
+    dates: Annotated[DateOrder | None, Field(description="Order of dates such as 03/04/2020 in a text file.")] = None
+
+    @property
+    def rules(self) -> TextRules:
+        """How texts of a file are read."""
+        return TextRules(missing=self.missing, decimal=self.decimal, dates=self.dates)
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -67,8 +76,9 @@ class Source(Model):
             raise ValueError('give either path = "file.csv" or builtin = "census".')
         if self.path is not None and (self.rows is not None or self.seed is not None):
             raise ValueError("rows and seed are for generated built-in tables, not for a file.")
-        if self.builtin is not None and (self.sheet is not None or self.encoding is not None or self.missing):
-            raise ValueError("sheet, encoding and missing are for files, not for a built-in table.")
+        reading = (self.sheet, self.encoding, self.missing or None, self.decimal, self.dates)
+        if self.builtin is not None and any(one is not None for one in reading):
+            raise ValueError("sheet, encoding, missing, decimal and dates are for files, not for a built-in table.")
         if self.table is not None and self.path is None:
             raise ValueError("table is for a database file, not for a built-in table.")
         return self
@@ -83,7 +93,12 @@ def load_source(source: Source, folder: Path) -> pd.DataFrame:
         if os.path.isdir(path) or path.suffix.lower() in DATABASES:
             return _folder_or_database(path, source)
         return read_table(
-            folder / source.path, sheet=source.sheet, encoding=source.encoding, missing=source.missing
+            folder / source.path,
+            sheet=source.sheet,
+            encoding=source.encoding,
+            missing=source.missing,
+            decimal=source.decimal,
+            dates=source.dates,
         ).frame
     # The built-in tables build on this package, so they are looked up only when one is asked for.
     from anoncore.datasets import table
@@ -116,7 +131,15 @@ def _folder_or_database(path: Path, source: Source) -> pd.DataFrame:
     from anoncore.sources.large_table import LargeTable
 
     with temporary_directory() as workspace:
-        large_table = LargeTable(path, workspace, source.table, source.encoding, source.missing)
+        large_table = LargeTable(
+            path,
+            workspace,
+            source.table,
+            source.encoding,
+            source.missing,
+            decimal=source.decimal,
+            dates=source.dates,
+        )
         try:
             require_memory(large_table.n_rows * len(large_table.names) * CELL_BYTES, f"'{path.name}'", ON_DISK)
             return large_table.frame()

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError, ParameterError

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import BinaryIO, Literal, TextIO
 
@@ -29,6 +30,8 @@ BLOCK_BYTES = (1 << 22, 1 << 25, 1 << 28)
 # A row of its own after the last one: it is swallowed when a quote was never closed.
 SENTINEL = "\x1eend of table\x1e"
 BLANK_LINES = re.compile(rb"\A(?:[ \t]*(?:\r\n|\r|\n))+")
+SURELY_DECIMAL = re.compile(r"[+-]?(?:[0-9]+|[1-9][0-9]{0,2}(?:[.][0-9]{3})+),(?:[0-9]{1,2}|[0-9]{4,})")
+"""A number whose comma separates no thousands."""
 SEPARATOR_LINE = re.compile(rb"\A\n*sep=(.)(?:\r\n|\r|\n)", re.IGNORECASE)
 
 
@@ -53,6 +56,16 @@ class TextFile:
         self._skipped = len(head) - (len(begin) - self._blank_lines)
         self.sample = begin[:SAMPLE_BYTES].decode("utf-8", errors="ignore")
         self.header = self._header()
+
+    @property
+    def comma_is_decimal(self) -> bool:
+        """Whether commas in numbers are likely decimal marks: between semicolons, and where no separator is a comma and
+        the first rows have a number such as 1,5, which no thousands are written like.
+        """
+        if self.separator in ";,":
+            return self.separator == ";"
+        cells = (cell.strip() for row in islice(_rows(self.sample, self.separator), SAMPLE_ROWS) for cell in row)
+        return any(SURELY_DECIMAL.fullmatch(cell) for cell in cells)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows below the header, as columns of texts without nulls; an empty cell is "".
@@ -166,7 +179,7 @@ class TextFile:
 
 
 def read_delimited(
-    data: bytes, table: str, notes: Notes, encoding: str | None, rules_missing: tuple[str, ...]
+    data: bytes, table: str, notes: Notes, encoding: str | None, rules: TextRules
 ) -> tuple[pd.DataFrame, Literal["csv", "tsv"]]:
     """Read a text table; its first line holds the column names.
 
@@ -182,7 +195,7 @@ def read_delimited(
     kept = columns_with_content(file.header, blank, notes)
     names = column_names([file.header[position] for position in kept], table, notes)
     notice_header(names, file, notes)
-    rules = TextRules(comma_is_decimal=file.separator == ";", missing=rules_missing)
+    rules = replace(rules, comma_is_decimal=file.comma_is_decimal)
     frame = pd.DataFrame(typed_columns(names, [columns[position] for position in kept], notes, rules))
     note_empty_rows(empty_rows(frame), notes)
     return frame, "tsv" if file.separator == "\t" else "csv"

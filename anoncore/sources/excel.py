@@ -7,6 +7,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import date, datetime, time
 from typing import Any
 
@@ -30,7 +31,7 @@ ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 
 def read_excel(
-    data: bytes, table: str, notes: Notes, sheet: str | int | None, missing: tuple[str, ...], unpacked_limit: int
+    data: bytes, table: str, notes: Notes, sheet: str | int | None, rules: TextRules, unpacked_limit: int
 ) -> pd.DataFrame:
     """Read one sheet: `sheet` by name or position (0 is the first), the first one if None.
 
@@ -55,7 +56,7 @@ def read_excel(
     require_memory(letters * TEXT_FACTOR + width * len(rows) * CELL_BYTES, where)
     header, columns = _columns(rows, width)
     names = column_names(header, table, notes)
-    rules = TextRules(missing=(*FORMULA_ERRORS, *missing))
+    rules = replace(rules, missing=(*FORMULA_ERRORS, *rules.missing))
     frame = pd.DataFrame(typed_columns(names, columns, notes, rules))
     note_empty_rows(empty_rows(frame), notes)
     return frame

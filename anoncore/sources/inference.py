@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from anoncore.sources import numerals
 from anoncore.sources.notes import Notes, shown
-from anoncore.sources.numerals import Bools, DateFacts, NumberFacts, matches
+from anoncore.sources.numerals import DATE_ORDERS, Bools, DateFacts, DateOrder, NumberFacts, iso_dates, matches
 
 # What pandas.read_csv takes as missing, without "None".
 MISSING = (
@@ -30,14 +30,21 @@ FEWEST_CODES = 3
 TWO_CAPITALS = "^[A-Z]{2}$"
 
 Rows = npt.NDArray[np.int64]
+DecimalMark = Literal[".", ","]
 
 
 @dataclass(frozen=True)
 class TextRules:
-    """What is known of a file's texts: whether commas are decimal marks, and further texts that mean missing."""
+    """What is known of a file's texts.
+
+    `comma_is_decimal` says whether commas in numbers are likely decimal marks, `missing` are further texts that mean
+    missing. What people say counts more: the mark of decimals in `decimal`, and the order of dates in `dates`.
+    """
 
     comma_is_decimal: bool = False
     missing: Collection[str] = ()
+    decimal: DecimalMark | None = None
+    dates: DateOrder | None = None
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,7 @@ class ColumnType:
 
     Texts of `missing` are missing. The others are texts as they are, `True` or `False` in any spelling of case,
     numbers (whole: int64, else float64) whose commas stand as `commas` says, or dates in `unit`, from their time zones
-    (`zoned`) to UTC.
+    (`zoned`) to UTC, written in another order than 2024-05-31 where `order` says so.
     """
 
     kind: Literal["text", "boolean", "whole", "fraction", "date"]
@@ -54,6 +61,7 @@ class ColumnType:
     commas: Literal["none", "thousands", "decimal"] = "none"
     zoned: bool = False
     unit: str = "us"
+    order: DateOrder | None = None
 
 
 class Evidence:
@@ -84,7 +92,8 @@ class Evidence:
         self._grouped: NumberFacts | None = NumberFacts()
         self._decimal: NumberFacts | None = NumberFacts()
         self._dates: DateFacts | None = DateFacts()
-        self._other_dates = True
+        self._other_dates = self._dotted = True
+        self._ordered: dict[DateOrder, DateFacts] = dict.fromkeys(DATE_ORDERS, DateFacts())
 
     def add(self, texts: pa.Array, rows: Rows, *, trimmed: bool) -> None:
         """Take in texts (m,) without surrounding spaces that stand in so many rows (m,) each.
@@ -173,6 +182,17 @@ class Evidence:
     def _add_dates(self, texts: pa.Array, *, iso: bool) -> None:
         self._dates = self._dates.and_of(DateFacts.of(texts)) if self._dates is not None and iso else None
         self._other_dates = self._other_dates and bool(matches(texts, numerals.OTHER_DATE).all())
+        if not self._other_dates:
+            self._ordered = {}
+            return
+        self._dotted = self._dotted and bool(matches(texts, numerals.DOTTED_DATE).all())
+        for order, facts in tuple(self._ordered.items()):
+            written = iso_dates(texts, order)
+            found = facts.and_of(DateFacts.of(written)) if matches(written, numerals.ISO_DATE).all() else None
+            if found is not None and found.exist:
+                self._ordered[order] = found
+            else:
+                del self._ordered[order]
 
     def column_type(self, name: str, notes: Notes) -> ColumnType:
         """The type that all texts so far have; the notes say what is worth knowing about it.
@@ -227,16 +247,17 @@ class Evidence:
             return _number_type(self._plain, "none", missing, name, notes)
         if self._with_comma is None:
             return None
-        decimal = self._rules.comma_is_decimal
-        if self._grouped is not None and (not decimal or self._surely_grouped):
+        said = self._rules.decimal
+        decimal = self._rules.comma_is_decimal if said is None else said == ","
+        if self._grouped is not None and said != "," and (not decimal or self._surely_grouped):
             notes.about("Commas in numbers were read as thousands separators (1,234 is 1234) in {columns}.", name)
             return _number_type(self._grouped, "thousands", missing, name, notes)
         if self._decimal is None:
             return None
-        if not decimal or self._grouped is not None:
+        if not decimal or (self._grouped is not None and said is None):
             notes.about(
                 "Numbers with commas are kept as text in {columns}, because the comma may mean decimals or thousands; "
-                "write them with a decimal point to have numbers.",
+                'write them with a decimal point, or say decimal = ",", to have numbers.',
                 name,
                 f"for example {shown(self._with_comma)}",
             )
@@ -245,22 +266,41 @@ class Evidence:
         return _number_type(self._decimal, "decimal", missing, name, notes)
 
     def _moments(self, missing: frozenset[str], name: str, notes: Notes) -> ColumnType | None:
-        """Dates and times as datetime64 when all are written as 2024-05-31 or 2024-05-31 14:00; zones become UTC."""
+        """Dates and times as datetime64 when all are written as 2024-05-31 or 2024-05-31 14:00; zones become UTC.
+
+        Also when all are written in another order that is certain: 31.05.2024 has the day first, of 05/31/2024 only the
+        month can stand first, and people may have said which order it is.
+        """
         if self._dates is None:
-            if self._other_dates:
-                notes.about(
-                    "Dates are kept as text in {columns}, because the order of day and month is not certain; "
-                    "write them as 2024-05-31 to have dates.",
-                    name,
-                    f"for example {shown(self.first)}",
-                )
-            return None
+            return self._ordered_moments(missing, name, notes) if self._other_dates else None
         if not self._dates.holds:
             notes.about("Kept as text, because not every date exists or only some have a time zone: {columns}.", name)
             return None
         if self._dates.zoned:
             zone_dropped(name, notes)
         return ColumnType("date", missing, zoned=self._dates.zoned, unit=self._dates.unit)
+
+    def _ordered_moments(self, missing: frozenset[str], name: str, notes: Notes) -> ColumnType | None:
+        """Dates that are written in another order than 2024-05-31."""
+        possible = [order for order, facts in self._ordered.items() if facts.holds]
+        order = next(iter(possible), None)
+        if len(possible) > 1:
+            order = self._rules.dates if self._rules.dates in possible else "day-month-year" if self._dotted else None
+        if order is None:
+            why = (
+                "their order of day and month is not certain; write them as 2024-05-31, or say dates = "
+                '"day-month-year" or "month-day-year", to have dates'
+                if possible
+                else "not every date exists in one order of day and month, or years have two digits; write them as "
+                "2024-05-31 to have dates"
+            )
+            notes.about(
+                f"Dates are kept as text in {{columns}}, because {why}.", name, f"for example {shown(self.first)}"
+            )
+            return None
+        words = order.replace("-", ", ")
+        notes.about(f"Dates were read as {words} in {{columns}}.", name, f"for example {shown(self.first)}")
+        return ColumnType("date", missing, unit=self._ordered[order].unit, order=order)
 
     def _missing_in_text(self, name: str, notes: Notes) -> set[str]:
         """Which of the doubtful texts mean missing in a column whose other values are text."""

@@ -18,7 +18,9 @@ from anoncore.base.faults import reading, writing
 from anoncore.base.pipeline import read_ahead
 from anoncore.kernels.lookup import count_numbers
 from anoncore.sources.headers import column_names
+from anoncore.sources.inference import DecimalMark, TextRules
 from anoncore.sources.notes import Notes
+from anoncore.sources.numerals import DateOrder
 from anoncore.sources.parquet import PANDAS_ROW_LABELS, table_column
 from anoncore.sources.reader import notice_ending
 from anoncore.sources.sqlite_table import chosen_table, spool_sqlite, sqlite_tables
@@ -49,7 +51,10 @@ class LargeTable:
         encoding: str | None = None,
         missing: Collection[str] = (),
         memory: int = 256_000_000,
+        decimal: DecimalMark | None = None,
+        dates: DateOrder | None = None,
     ) -> None:
+        rules = TextRules(missing=tuple(missing), decimal=decimal, dates=dates)
         self.name = path.name
         self.notes: tuple[str, ...] | None = None
         self._connection = duckdb.connect(
@@ -65,7 +70,7 @@ class LargeTable:
         self._connection.execute(QUIET)
         try:
             with reading(self.name):
-                self._relation, names = self._opened(path, workspace, table, encoding, missing)
+                self._relation, names = self._opened(path, workspace, table, encoding, rules)
                 columns = self._connection.execute(f"DESCRIBE SELECT * FROM {self._relation}").fetchall()
                 counted = self._connection.execute(f"SELECT count(*) FROM {self._relation}").fetchall()
         except BaseException:
@@ -84,7 +89,7 @@ class LargeTable:
             raise DataError(f"'{self.name}' holds column names but no rows; load a table with at least one row.")
 
     def _opened(
-        self, path: Path, workspace: Path, table: str | None, encoding: str | None, missing: Collection[str]
+        self, path: Path, workspace: Path, table: str | None, encoding: str | None, rules: TextRules
     ) -> tuple[str, Sequence[str | None]]:
         """What stands behind FROM in SQL, and what its first columns are called, None for one that is left out."""
         if not path.exists():
@@ -103,7 +108,7 @@ class LargeTable:
         if is_parquet(files[0]):
             return f"read_parquet([{', '.join(map(_quoted, files))}])", _parquet_names(files[0], self.name)
         notes = Notes()
-        names = spool_text(files, self.name, spooled, encoding, missing, notes)
+        names = spool_text(files, self.name, spooled, encoding, rules, notes)
         if path.is_file():
             notice_ending(self.name, "csv", notes)
         self.notes = notes.sentences()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +25,21 @@ DECIMAL_COMMA = r"^[+-]?(?:[0-9]+|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)(?:,[0-9]+)?$"
 CLOCK = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
 ISO_DATE = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?:[T ]{CLOCK}(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})?)?$"
 TIME_ZONE = r":[0-9.]+(?:Z|[+-][0-9]{2}:?[0-9]{2})$"
-OTHER_DATE = r"^(?:[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2}(?:[0-9]{2})?|[0-9]{4}[./][0-9]{1,2}[./][0-9]{1,2})$"
+SHORT_CLOCK = r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?)?"
+OTHER_DATE = (
+    r"^(?:[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2}(?:[0-9]{2})?|[0-9]{4}[./][0-9]{1,2}[./][0-9]{1,2})" + SHORT_CLOCK + "$"
+)
+TWO_DIGIT_YEAR = r"^[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2}(?:[T ]|$)"
+DOTTED_DATE = r"^[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}" + SHORT_CLOCK + "$"
+DateOrder = Literal["day-month-year", "month-day-year", "year-month-day"]
+DATE_ORDERS: Mapping[DateOrder, tuple[str, str]] = MappingProxyType(
+    {
+        "day-month-year": (r"^([0-9]{2})[./-]([0-9]{2})[./-]([0-9]{4})", r"\3-\2-\1"),
+        "month-day-year": (r"^([0-9]{2})[./-]([0-9]{2})[./-]([0-9]{4})", r"\3-\1-\2"),
+        "year-month-day": (r"^([0-9]{4})[./]([0-9]{2})[./]([0-9]{2})", r"\1-\2-\3"),
+    }
+)
+"""How dates other than 2024-05-31 begin, with two digits of day and month, and how the same begins in that form."""
 BOOLEAN = r"^(?i:true|false)$"
 
 # Most columns of numbers are written like this; it saves them the slower patterns above.
@@ -54,6 +71,12 @@ def plain_numbers(texts: pa.Array) -> Bools:
 def ungrouped(texts: pa.Array) -> pa.Array:
     """Numbers without their thousands separators: 1,234.5 becomes 1234.5."""
     return pc.replace_substring(texts, ",", "")
+
+
+def iso_dates(texts: pa.Array, order: DateOrder) -> pa.Array:
+    """Dates in another order as 2024-05-31 is written: 31.5.2024 becomes that; texts in a third order stay."""
+    pattern, written = DATE_ORDERS[order]
+    return pc.replace_substring_regex(pc.replace_substring_regex(texts, r"\b([0-9])(\b|T)", r"0\1\2"), pattern, written)
 
 
 def with_point(texts: pa.Array) -> pa.Array:

@@ -15,11 +15,14 @@ from typing import BinaryIO, Literal
 import pandas as pd
 
 from anoncore.base.arguments import checked
-from anoncore.base.errors import DataError
+from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.memory import TEXT_FACTOR, free_memory, require_memory
+from anoncore.base.texts import listing, quoted
 from anoncore.sources.delimited import read_delimited
 from anoncore.sources.excel import read_excel, sheet_titles
+from anoncore.sources.inference import DecimalMark, TextRules
 from anoncore.sources.notes import Notes, shown
+from anoncore.sources.numerals import DATE_ORDERS, DateOrder
 from anoncore.sources.parquet import read_parquet
 
 Format = Literal["csv", "tsv", "parquet", "excel"]
@@ -89,6 +92,8 @@ def read_table(
     encoding: str | None = None,
     max_bytes: int | None = None,
     missing: Collection[str] = (),
+    decimal: DecimalMark | None = None,
+    dates: DateOrder | None = None,
 ) -> TableSource:
     r"""Read a CSV (also with semicolons, tabs or pipes, also gzipped), Parquet or Excel (.xlsx) table.
 
@@ -110,6 +115,10 @@ def read_table(
         The most bytes that are taken. Unpacked they may be 20 times as many, and never more than 2 GB.
     missing : collection of str
         Further texts that mean missing in text and Excel files.
+    decimal : {".", ","}, optional
+        The mark of decimals in numbers; by default what the numbers show.
+    dates : {"day-month-year", "month-day-year", "year-month-day"}, optional
+        The order of dates such as 03/04/2020, of which both are possible; by default such dates stay text.
 
     Returns
     -------
@@ -137,7 +146,12 @@ def read_table(
         data = _unpacked(data, table, limit)
     refuse_other_files(data, table)
     notes = Notes()
-    frame, format_ = _read(data, table, notes, sheet, encoding, tuple(missing), limit)
+    if decimal not in (None, ".", ","):
+        raise ParameterError(f"decimal is {quoted(decimal)}; use '.' or ','.")
+    if dates is not None and dates not in DATE_ORDERS:
+        raise ParameterError(f"dates is {quoted(dates)}; use one of {listing(list(DATE_ORDERS))}.")
+    rules = TextRules(missing=tuple(missing), decimal=decimal, dates=dates)
+    frame, format_ = _read(data, table, notes, sheet, encoding, rules, limit)
     notice_ending(table, format_, notes)
     return TableSource(frame=frame, name=table, format=format_, notes=notes.sentences(), digest=digest)
 
@@ -193,15 +207,15 @@ def _read(
     notes: Notes,
     sheet: str | int | None,
     encoding: str | None,
-    missing: tuple[str, ...],
+    rules: TextRules,
     limit: int,
 ) -> tuple[pd.DataFrame, Format]:
     if data.startswith(PARQUET):
         return read_parquet(data, table, notes, limit), "parquet"
     if data.startswith(ZIP):
-        return read_excel(data, table, notes, sheet, missing, limit), "excel"
+        return read_excel(data, table, notes, sheet, rules, limit), "excel"
     require_memory(len(data) * TEXT_FACTOR, shown(table))
-    return read_delimited(data, table, notes, encoding, missing)
+    return read_delimited(data, table, notes, encoding, rules)
 
 
 def _load(source: str | Path | BinaryIO | bytes, name: str | None, max_bytes: int | None) -> tuple[bytes, str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -31,7 +31,7 @@ SAMPLE_BATCHES = 8
 
 
 def spool_text(
-    files: Sequence[Path], table: str, target: Path, encoding: str | None, missing: Collection[str], notes: Notes
+    files: Sequence[Path], table: str, target: Path, encoding: str | None, rules: TextRules, notes: Notes
 ) -> list[str]:
     """Write the rows of text files, one file after the other, to one Parquet file; gives the names of its columns.
 
@@ -42,7 +42,7 @@ def spool_text(
     try:
         texts = [TextFile(_Opener(file), file.name, notes, encoding) for file in files]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            spool = _Spool(texts, table, target, missing, pool)
+            spool = _Spool(texts, table, target, rules, pool)
             written = spool.write_while_it_fits() or spool.write_again()
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise DataError(f"{shown(table)} is incomplete or damaged: it cannot be unpacked with gzip.") from None
@@ -121,11 +121,11 @@ class _Spool:
     """Text files of the same columns, in the order of those of the first file, and what all their texts show."""
 
     def __init__(
-        self, texts: Sequence[TextFile], table: str, target: Path, missing: Collection[str], pool: ThreadPoolExecutor
+        self, texts: Sequence[TextFile], table: str, target: Path, rules: TextRules, pool: ThreadPoolExecutor
     ) -> None:
         self._texts, self._table, self._target, self._pool = texts, table, target, pool
         self._orders = [_order(texts[0], text) for text in texts]
-        rules = TextRules(any(text.separator == ";" for text in texts), tuple(missing))
+        rules = replace(rules, comma_is_decimal=any(text.comma_is_decimal for text in texts))
         self._evidence = [Evidence(rules) for _ in texts[0].header]
 
     def write_while_it_fits(self) -> _Written | None:

@@ -109,6 +109,7 @@ def _converted(texts: pa.Array, kind: ColumnType) -> pa.Array:
     if kind.kind == "boolean":
         return pc.if_else(pc.equal(pc.utf8_lower(texts), "true"), pa.scalar("True", texts.type), "False")
     if kind.kind == "date":
+        texts = texts if kind.order is None else numerals.iso_dates(texts, kind.order)
         return numerals.moments(texts, zoned=kind.zoned, unit=kind.unit)
     if kind.commas == "thousands":
         texts = numerals.ungrouped(texts)

@@ -26,7 +26,8 @@ def write_recipe(folder: Path, algorithm: str = MONDRIAN, source: str = 'builtin
     """A recipe file; its path as one types it."""
     path = folder / "people.toml"
     path.write_text(
-        f'format = 1\nmeasures = ["utility.discernibility", "privacy.profile"]\n[source]\n{source}\n[algorithm]\n{algorithm}\n',
+        'format = 1\nmeasures = ["utility.discernibility", "privacy.profile"]\n'
+        f"[source]\n{source}\n[algorithm]\n{algorithm}\n",
         encoding="utf-8",
     )
     return str(path)

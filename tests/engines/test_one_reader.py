@@ -25,7 +25,7 @@ from anoncore.sources import delimited, read_table, text_spool
 from anoncore.sources.large_table import LargeTable
 from anoncore.table.domain import Domain
 from tests.sources.test_sources_binary import PARQUET_COLUMNS
-from tests.sources.test_sources_values import KEPT_AS_TEXT, NUMBERS, RESEMBLING
+from tests.sources.test_sources_values import DATES, KEPT_AS_TEXT, NUMBERS, RESEMBLING
 
 from .large_tables import expected, published
 
@@ -49,7 +49,7 @@ OTHERS = (
 )
 """Columns of tests/sources/test_sources_values.py that stand alone there."""
 COLUMNS = [
-    *(cells for cells, _, _ in NUMBERS),
+    *(cells for cells, _, _ in (*NUMBERS, *DATES)),
     *(cells for cells, _ in KEPT_AS_TEXT if max(map(len, cells)) < 100),
     *RESEMBLING,
     *OTHERS,

@@ -1,4 +1,4 @@
-"""The format of recipes: what a saved one holds makes the same release also where later versions have other defaults."""
+"""The format of recipes: a saved one makes the same release also where later versions have other defaults."""
 
 from __future__ import annotations
 

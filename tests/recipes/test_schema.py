@@ -18,9 +18,8 @@ from anoncore.recipes.recipe import KEYS
 from anoncore.recipes.schema import recipe_schema
 from anoncore.requirements import REQUIREMENTS
 from tests.docs.pages import ROOT, blocks, pages
-from tests.publishing.certification.tables import certificate
 from tests.properties.subjects import build, subjects
-from tests.publishing.certification.tables import people
+from tests.publishing.certification.tables import certificate, people
 
 jsonschema = pytest.importorskip("jsonschema", reason="the extra 'test' brings it")
 LEAST = {"source": {"builtin": "census"}, "algorithm": {"name": "mondrian"}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anoncore import ParameterError
 from anoncore.sources import TableSource, read_table
 
 
@@ -56,6 +58,10 @@ KEPT_AS_TEXT = [
     (("12 kg", "7"), "not all values are numbers"),
     (("1", "2", "N"), "for example 'N'"),
     (("03/04/2020", "05/06/2020"), "order of day and month"),
+    (("01.02.80", "13.04.81"), "years have two digits"),
+    (("31/04/2020", "13/05/2020"), "not every date exists in one order"),
+    (("13/04/2020", "04/13/2020"), "not every date exists in one order"),
+    (("01.02.2020", "03/04/2020"), "order of day and month"),
     (("2024-01-31", "2024-02-30"), "not every date exists"),
     (("2024-01-31T10:00Z", "2024-02-01"), "not every date exists or only some"),
     (("2024-01-31", "soon"), "not all values are dates"),
@@ -68,6 +74,78 @@ def test_kept_as_text_with_a_note(cells: tuple[str, ...], words: str) -> None:
     assert values(series) == [cell or None for cell in cells]
     assert series.dtype == "str"
     assert any(words in note and "'x'" in note for note in notes)
+
+
+DATES = [
+    (("01.02.1980", "3.4.1981"), ["1980-02-01", "1981-04-03"], "day, month, year"),
+    (("01.02.1980", "", "NA"), ["1980-02-01", None, None], "day, month, year"),
+    (("13/04/1980", "1/2/1981"), ["1980-04-13", "1981-02-01"], "day, month, year"),
+    (("04/13/1980", "1/2/1981"), ["1980-04-13", "1981-01-02"], "month, day, year"),
+    (("4-13-1980 08:15", "1-2-1981 23:59:01"), ["1980-04-13 08:15", "1981-01-02 23:59:01"], "month, day, year"),
+    (("1980/4/13", "1981/01/02"), ["1980-04-13", "1981-01-02"], "year, month, day"),
+    (("1980.4.13", "1981.1.2T10:00"), ["1980-04-13", "1981-01-02 10:00"], "year, month, day"),
+]
+
+
+@pytest.mark.parametrize(("cells", "expected", "words"), DATES)
+def test_dates_in_another_order_that_is_certain(cells: tuple[str, ...], expected: list[str | None], words: str) -> None:
+    series, notes = column(*cells)
+    assert values(series) == [None if one is None else pd.Timestamp(one) for one in expected]
+    assert f"Dates were read as {words} in 'x' (for example {cells[0]!r})." in notes
+
+
+def test_the_order_of_dates_can_be_said() -> None:
+    cells = ("03/04/2020", "05/06/2020")
+    for order, expected in (
+        ("day-month-year", ["2020-04-03", "2020-06-05"]),
+        ("month-day-year", ["2020-03-04", "2020-05-06"]),
+    ):
+        assert values(column(*cells, dates=order)[0]) == [pd.Timestamp(one) for one in expected]
+    # Only the day can stand first here, whatever is said.
+    assert values(column("13/04/1980", dates="month-day-year")[0]) == [pd.Timestamp("1980-04-13")]
+    with pytest.raises(ParameterError, match="dates is 'dmy'; use one of 'day-month-year'"):
+        column(*cells, dates="dmy")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.dates(), min_size=1, max_size=6),
+    st.sampled_from(["%d.%m.%Y", "%d/%m/%Y", "%m-%d-%Y", "%Y/%m/%d"]),
+)
+def test_dates_are_never_read_in_a_wrong_order(days: list[date], written: str) -> None:
+    """Written in any order they are read as what they are, or stay text where another order is possible."""
+    cells = [day.strftime(written.replace("%Y", f"{day.year:04d}")) for day in days]
+    series, _ = column(*cells)
+    assert values(series) in ([pd.Timestamp(day) for day in days], cells)
+    if any(day.day > 12 for day in days) or "." in written or written.startswith("%Y"):
+        assert series.dtype.kind == "M"
+
+
+@pytest.mark.parametrize(
+    ("separator", "options", "cells", "expected"),
+    [
+        ("\t", {}, ("1,5", "1.250,75"), [1.5, 1250.75]),
+        ("|", {}, ("1,5", "-2"), [1.5, -2.0]),
+        ("\t", {}, ("1,500", "2,250"), [1500, 2250]),
+        ("\t", {"decimal": ","}, ("1,500", "2,250"), [1.5, 2.25]),
+        (";", {"decimal": ","}, ("1,500", "2,250"), [1.5, 2.25]),
+        (";", {"decimal": "."}, ("1,500", "2,250"), [1500, 2250]),
+        (",", {"decimal": ","}, ("1,5", "2"), [1.5, 2.0]),
+        (",", {"decimal": ","}, ("1.5", "2"), [1.5, 2.0]),
+    ],
+)
+def test_commas_where_no_separator_is_one_or_where_people_say_what_they_are(
+    separator: str, options: dict[str, object], cells: tuple[str, ...], expected: list[float]
+) -> None:
+    assert values(column(*cells, separator=separator, **options)[0]) == expected
+
+
+def test_another_column_tells_what_commas_mean() -> None:
+    """In one file 1,500 is not a thousand and a half where 1,5 is one and a half."""
+    table = read_table(b"a\tb\n1,5\t1,500\n2,25\t2,250\n", "t.tsv")
+    assert values(table.frame["a"]) == [1.5, 2.25]
+    assert values(table.frame["b"]) == ["1,500", "2,250"]
+    assert any("comma may mean decimals or thousands" in note and "'b'" in note for note in table.notes)
 
 
 RESEMBLING = [("12 kg", "7 kg"), ("+491234567", "+4987654321"), ("1_000", "2_000"), ("5-9", "10-14"), ("0x1F", "0x2F")]
