@@ -25,6 +25,16 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "dashboard": Command("page", "add_options", "Serve the dashboard on this machine and open it in the browser."),
+    "init": Command(
+        "first_recipe",
+        "add_init_options",
+        "Write a first recipe for a table: proposed roles, kinds, hierarchies and a method, with the reasons.",
+    ),
+    "hierarchy": Command(
+        "first_recipe",
+        "add_hierarchy_options",
+        "Propose hierarchies for the columns of a table, print one level by level, write it, or check one.",
+    ),
     "run": Command(
         "run",
         "add_options",
@@ -56,6 +66,9 @@ COMMANDS = {
     ),
     "algorithms": Command("lists", "add_algorithms_options", "List the algorithms with their fields."),
     "requirements": Command("lists", "add_requirements_options", "List the requirements with their fields."),
+    "completion": Command(
+        "completion", "add_options", "Print what a shell needs to complete commands and options of anoncore."
+    ),
     "warm-up": Command(
         "warming",
         "add_options",

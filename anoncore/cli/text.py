@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from math import isinf, isnan
-from typing import TextIO
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -123,7 +123,7 @@ def scores_of(result: object) -> tuple[Score, ...]:
 
 def _other_lines(result: object) -> Iterator[str]:
     """What is told of a result that is no score and holds none."""
-    numbers = list(result.frame().itertuples(index=False)) if isinstance(result, Result) else []
+    numbers: list[Any] = list(result.frame().itertuples(index=False)) if isinstance(result, Result) else []
     for number in numbers:
         is_share = number.unit.startswith(("share", "probability"))
         baseline = "" if isnan(number.baseline) else f", baseline {_value_text(number.baseline, is_share)}"

@@ -1,0 +1,181 @@
+"""The commands `anoncore init` and `anoncore hierarchy`: a first recipe for a table, hierarchies for its columns."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.texts import listing, value_text
+from anoncore.publishing.whole_files import replace_file
+from anoncore.recipes.proposal import hierarchy_line, hierarchy_of_form, propose, recipe_forms
+from anoncore.recipes.source import Source, load_source, sheet_note
+from anoncore.sources.reader import read_table
+from anoncore.sources.table_files import DATABASES
+from anoncore.table.hierarchy import Hierarchy
+from anoncore.table.hierarchy_files import hierarchy_text, read_hierarchy
+from anoncore.table.hierarchy_proposals import HierarchyForm, default_hierarchy
+from anoncore.table.microdata import Microdata
+
+SHOWN_VALUES, SHOWN_LEVELS = 8, 6
+"""Values of a column and levels above them that are printed."""
+
+
+def add_init_options(command: argparse.ArgumentParser) -> None:
+    """Give the parser of the command `init` its options."""
+    _add_source_options(command)
+    command.add_argument(
+        "--output", type=Path, help="recipe to write (default: the table's name with .toml, beside it)"
+    )
+    command.add_argument("--force", action="store_true", help="replace the recipe if it is there")
+    command.set_defaults(command=_init)
+
+
+def add_hierarchy_options(command: argparse.ArgumentParser) -> None:
+    """Give the parser of the command `hierarchy` its options."""
+    _add_source_options(command)
+    command.add_argument("--column", help="the column to look at (default: every column for which there is a proposal)")
+    command.add_argument(
+        "--form", choices=[form.value for form in HierarchyForm], help="how its values are grouped (default: the best)"
+    )
+    command.add_argument("--check", type=Path, metavar="FILE", help="hierarchy (CSV) to hold against the column")
+    command.add_argument("--output", type=Path, help="file to write the hierarchy to, which recipes read")
+    command.add_argument("--force", action="store_true", help="replace the file if it is there")
+    command.set_defaults(command=_hierarchy)
+
+
+def _add_source_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("table", type=Path, help="table (CSV, Parquet, Excel, DuckDB, SQLite), or a folder of files")
+    command.add_argument("--sheet", help="sheet of a workbook (default: the first)")
+    command.add_argument("--name", help="table of a database file; needed where it has several")
+
+
+def _init(arguments: argparse.Namespace) -> None:
+    output = arguments.output or arguments.table.with_suffix(".toml")
+    _check_free(output, arguments.force)
+    source, frame = _read(arguments)
+    proposal = propose(source.replace(path=_path_from(output.parent, arguments.table)), frame)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(output, proposal.text.encode())
+    roles = proposal.recipe.roles
+    for role in dict.fromkeys(roles.values()):
+        print(f"{role}: {', '.join(name for name, one in roles.items() if one == role)}")
+    if "quasi-identifier" not in roles.values():
+        print("No column looks like one that others may know of a person: tag at least one before you run the recipe.")
+    print(f"Written: {output} (read every line of it, then: anoncore run {output})")
+
+
+def _path_from(folder: Path, table: Path) -> str:
+    """The path of a table as a recipe in a folder names it."""
+    there, here = table.resolve(), folder.resolve()
+    return there.relative_to(here).as_posix() if there.is_relative_to(here) else there.as_posix()
+
+
+def _read(arguments: argparse.Namespace) -> tuple[Source, pd.DataFrame]:
+    """The source as it was named and its table; what was decided while it was read is told on the error stream."""
+    table: Path = arguments.table
+    source = Source(path=str(table), sheet=arguments.sheet, table=arguments.name)
+    if table.is_dir() or table.suffix.lower() in DATABASES:
+        return source, load_source(source, Path())
+    if arguments.name is not None:
+        raise ParameterError(f"--name is for a database, and '{table.name}' is none; name a sheet with --sheet.")
+    found = read_table(table, sheet=arguments.sheet)
+    for note in (*found.notes, sheet_note(source, Path())):
+        if note:
+            print(f"anoncore: {note}", file=sys.stderr)
+    return source, found.frame
+
+
+def _hierarchy(arguments: argparse.Namespace) -> int:
+    if arguments.column is None and (arguments.form or arguments.check or arguments.output):
+        raise ParameterError("--form, --check and --output are about one column; name it with --column.")
+    if arguments.check is not None and (arguments.form or arguments.output):
+        raise ParameterError("--check looks at a hierarchy that is there; leave out --form and --output.")
+    if arguments.output is not None:
+        _check_free(arguments.output, arguments.force)
+    _, frame = _read(arguments)
+    names = [str(name) for name in frame.columns]
+    if arguments.column is not None and arguments.column not in names:
+        raise ParameterError(f"The table has no column {arguments.column!r}; it has {listing(names, 40)}.")
+    data = Microdata(frame if arguments.column is None else frame[[arguments.column]])
+    if arguments.check is not None:
+        return _check(data, arguments.column, arguments.check)
+    if arguments.column is None:
+        return _all_columns(data)
+    return _one_column(data, arguments, frame)
+
+
+def _all_columns(data: Microdata) -> int:
+    """The best proposal for each column, as lines of a recipe."""
+    lines = []
+    for name in data.attributes:
+        forms = recipe_forms(data, name)
+        if forms:
+            others = f"  # also: {', '.join(form.value for form in forms[1:])}" if len(forms) > 1 else ""
+            lines.append(f"{hierarchy_line(name, hierarchy_of_form(data, name, forms[0]))}{others}")
+    if not lines:
+        print("No ready-made hierarchy fits a column; what belongs together only people know.")
+        return 0
+    print("\n".join(["[hierarchies]", *lines]))
+    return 0
+
+
+def _one_column(data: Microdata, arguments: argparse.Namespace, frame: pd.DataFrame) -> int:
+    name: str = arguments.column
+    forms = recipe_forms(data, name)
+    form = HierarchyForm(arguments.form) if arguments.form else next(iter(forms), None)
+    if form is None:
+        raise DataError(f"No ready-made hierarchy fits '{name}'; write one by hand, a line per value: value;group;….")
+    default_hierarchy(data, name, form)  # refuses a form that does not fit, with the reason
+    spec = hierarchy_of_form(data, name, form)
+    hierarchy = spec.build(frame[name], Path())
+    print(hierarchy_line(name, spec))
+    for line in _levels(data, name, hierarchy):
+        print(line)
+    if arguments.output is not None:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(arguments.output, hierarchy_text(hierarchy).encode())
+        print(f"Written: {arguments.output}")
+    return 0
+
+
+def _check(data: Microdata, name: str, file: Path) -> int:
+    """Hold a hierarchy against the values of a column; gives the exit code, 1 where values are lacking."""
+    hierarchy = read_hierarchy(file)
+    values = data.domain[name].values
+    lacking = [value for value in values if hierarchy.path_of(value) is None]
+    if lacking:
+        print(f"'{file.name}' lacks {len(lacking):,} of the {len(values):,} values of '{name}': {listing(lacking)}.")
+        return 1
+    known = {value_text(value) for value in values}
+    unused = [value for value in hierarchy.leaves if value_text(value) not in known]
+    for line in _levels(data, name, hierarchy):
+        print(line)
+    rest = f" {len(unused):,} of its values do not occur in the table." if unused else ""
+    print(f"'{file.name}' has a group on every level for each of the {len(values):,} values of '{name}'.{rest}")
+    return 0
+
+
+def _levels(data: Microdata, name: str, hierarchy: Hierarchy) -> Iterator[str]:
+    """How many groups each level has, with some values and what becomes of them."""
+    values = data.domain[name].values
+    paths = [hierarchy.path_of(value) or () for value in values]
+    height = hierarchy.height
+    yield f"{name}: {len(values):,} values"
+    for level in range(1, height + 1):
+        groups = dict.fromkeys(path[min(level, len(path)) - 1] for path in paths if path)
+        shown = ", ".join(list(groups)[:SHOWN_VALUES]) + (" …" if len(groups) > SHOWN_VALUES else "")
+        yield f"  level {level}: {len(groups):,} group{'' if len(groups) == 1 else 's'}: {shown}"
+    step = max(1, -(-len(values) // SHOWN_VALUES))
+    for value, path in list(zip(values, paths, strict=True))[::step]:
+        rest = " …" if len(path) > SHOWN_LEVELS else ""
+        yield f"  {' > '.join([value_text(value), *path[:SHOWN_LEVELS]])}{rest}"
+
+
+def _check_free(file: Path, force: bool) -> None:
+    if file.exists() and not force:
+        raise ParameterError(f"'{file}' exists; choose another --output, or add --force to replace it.")

@@ -1,0 +1,307 @@
+"""A first recipe for a table, with a reason beside every line: roles, kinds, hierarchies and a method to begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from anoncore.algorithms import Mondrian
+from anoncore.base.texts import value_text
+from anoncore.base.toml import dumps
+from anoncore.recipes.recipe import FORMAT, Recipe
+from anoncore.recipes.source import HierarchySpec, Source, written
+from anoncore.requirements import FrequencyDiversity, KAnonymity, Requirement, TCloseness
+from anoncore.table.domain import Kind
+from anoncore.table.hierarchy_defaults import GRID, SHARES, neighbour_hierarchy
+from anoncore.table.hierarchy_proposals import USUAL_GROUPS, HierarchyForm, fitting_forms, usual_width
+from anoncore.table.microdata import Microdata
+from anoncore.table.suggestions import PEOPLE, name_words, suggest
+
+USUAL_K, LEAST_K, FEWEST_CLASSES = 10, 2, 10
+"""k of a table with many rows, the least there is, and the classes that a small table should still have."""
+USUAL_L, USUAL_T = 2.0, 0.3
+VAGUE = frozenset([HierarchyForm.FREQUENCY, HierarchyForm.LETTER])
+"""Forms of groups that tell a reader less than the set of their values."""
+MEASURES = ("privacy.profile", "utility.two_way_error", "attacks.reidentification")
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A recipe with the reasons for what stands in it.
+
+    Attributes
+    ----------
+    recipe : Recipe
+        What is proposed.
+    reasons : mapping of str to str
+        Why each column has its role, in a sentence.
+    spare : mapping of str to HierarchySpec
+        Hierarchies that only methods need which publish nodes of hierarchies: the proposed one cuts numbers where it
+        loses least, and publishes a few categories as a set rather than as `other`.
+    unit : str or None
+        The column that seems to say whose row it is, where its values repeat.
+    n_rows : int
+        Rows of the table.
+    """
+
+    recipe: Recipe
+    reasons: Mapping[str, str]
+    spare: Mapping[str, HierarchySpec]
+    unit: str | None
+    n_rows: int
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """What the method has to keep."""
+        return tuple(getattr(self.recipe.algorithm, "requirements", ()))
+
+    @property
+    def text(self) -> str:
+        """The recipe as TOML with the reasons as comments."""
+        return "\n".join(_lines(self)) + "\n"
+
+
+def propose(source: Source, frame: pd.DataFrame) -> Proposal:
+    """A first recipe for a table that was read already.
+
+    Names of columns and counts only tell where to look first: what an adversary may know, people have to say.
+
+    Parameters
+    ----------
+    source : Source
+        Where the table came from.
+    frame : DataFrame
+        The table.
+
+    Returns
+    -------
+    Proposal
+        A recipe that runs, if the table has a column that others may know of a person.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore.recipes.proposal import propose
+    >>> from anoncore.recipes.source import Source
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44] * 10, "diagnosis": ["flu", "cold"] * 20})
+    >>> found = propose(Source(path="people.csv"), people)
+    >>> found.recipe.roles, [one.label() for one in found.recipe.algorithm.requirements]
+    ({'age': 'quasi-identifier', 'diagnosis': 'sensitive'}, ['k-anonymity (k = 4)', "frequency l-diversity (l = 2.0)"])
+    """
+    suggestions = suggest(frame)
+    data = Microdata(frame, {one.attribute: one.role for one in suggestions})
+    forms = {name: recipe_forms(data, name)[:1] for name in data.quasi_identifiers}
+    hierarchies = {name: hierarchy_of_form(data, name, one) for name, first in forms.items() for one in first}
+    kinds = {name: data.domain[name].kind for name in (*data.quasi_identifiers, *data.sensitive)}
+    # Postal codes have no distances, also where a program read them as numbers.
+    kinds |= {name: Kind.NOMINAL for name, first in forms.items() if HierarchyForm.PREFIX in first}
+    spare = {
+        name: spec
+        for name, spec in hierarchies.items()
+        if kinds[name] is Kind.NUMERIC or not VAGUE.isdisjoint(forms[name])
+    }
+    recipe = Recipe(
+        source=source,
+        roles={one.attribute: one.role.value for one in suggestions},
+        kinds={name: kind.value for name, kind in kinds.items()},
+        hierarchies={name: spec for name, spec in hierarchies.items() if name not in spare},
+        algorithm=Mondrian(requirements=tuple(_requirements(data)), split="loss"),
+        measures=MEASURES,  # type: ignore[arg-type]  # names are turned into measures
+    )
+    reasons = {one.attribute: one.reason for one in suggestions}
+    return Proposal(recipe, reasons, spare, _unit(data, frame), data.n_rows)
+
+
+def hierarchy_of_form(data: Microdata, attribute: str, form: HierarchyForm) -> HierarchySpec:
+    """The entry of a recipe that makes the usual hierarchy of a form.
+
+    Parameters
+    ----------
+    data : Microdata
+        The table.
+    attribute : str
+        Name of the attribute, which the form fits; see `fitting_forms`.
+    form : HierarchyForm
+        How its values are grouped.
+
+    Returns
+    -------
+    HierarchySpec
+        Every number that the form takes is written out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.recipes.proposal import hierarchy_of_form
+    >>> from anoncore.table.hierarchy_proposals import HierarchyForm
+    >>> data = Microdata(pd.DataFrame({"zip": ["80331", "80333", "20095"]}))
+    >>> hierarchy_of_form(data, "zip", HierarchyForm.PREFIX).prefix
+    (4, 3, 2, 1)
+    """
+    domain = data.require_domain(attribute)
+    if form is HierarchyForm.CALENDAR:
+        has_times = any(pd.Timestamp(value) != pd.Timestamp(value).normalize() for value in domain.values)
+        days: tuple[Any, ...] = ("day",) if has_times else ()
+        return HierarchySpec(calendar=(*days, "month", "quarter", "year", "decade"))
+    if form is HierarchyForm.PREFIX:
+        longest = max(len(value_text(value)) for value in domain.values)
+        return HierarchySpec(prefix=tuple(range(longest - 1, 0, -1)))
+    if form is HierarchyForm.GRID:
+        return HierarchySpec(grid=GRID)
+    if form is HierarchyForm.FREQUENCY:
+        return HierarchySpec(rare=SHARES)
+    if form is HierarchyForm.LETTER:
+        return HierarchySpec(first_letter=True)
+    if form is HierarchyForm.NEIGHBOURS:
+        return HierarchySpec.of(neighbour_hierarchy(domain.values))
+    if form is HierarchyForm.WIDTH:
+        return HierarchySpec(width=usual_width(domain))
+    return HierarchySpec(quantiles=USUAL_GROUPS)
+
+
+def hierarchy_line(attribute: str, spec: HierarchySpec) -> str:
+    """The line of a recipe that gives an attribute its hierarchy.
+
+    Parameters
+    ----------
+    attribute : str
+        Name of the attribute.
+    spec : HierarchySpec
+        Its hierarchy.
+
+    Returns
+    -------
+    str
+        A line for the table `[hierarchies]`.
+
+    Examples
+    --------
+    >>> from anoncore.recipes.proposal import hierarchy_line
+    >>> from anoncore.recipes.source import HierarchySpec
+    >>> hierarchy_line("zip code", HierarchySpec(prefix=(3, 2)))
+    '"zip code" = { prefix = [3, 2] }'
+    """
+    return _entry(attribute, written(spec))
+
+
+def recipe_forms(data: Microdata, attribute: str) -> tuple[HierarchyForm, ...]:
+    """The forms that fit an attribute and can stand in a recipe, the best first.
+
+    Parameters
+    ----------
+    data : Microdata
+        The table.
+    attribute : str
+        Name of the attribute.
+
+    Returns
+    -------
+    tuple of HierarchyForm
+        None for an attribute of which only people know what belongs together.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.recipes.proposal import recipe_forms
+    >>> data = Microdata(pd.DataFrame({"born": pd.to_datetime(["1987-03-01", "1991-11-30"])}))
+    >>> [form.value for form in recipe_forms(data, "born")]
+    ['calendar']
+    """
+    domain = data.require_domain(attribute)
+    # Intervals in a recipe are those of numbers; dates are grouped by the calendar.
+    return tuple(one for one in fitting_forms(domain) if one is not HierarchyForm.QUANTILES or not domain.is_date)
+
+
+def _requirements(data: Microdata) -> Iterator[Requirement]:
+    """k-anonymity, and for each sensitive attribute what its values allow."""
+    yield KAnonymity(k=max(LEAST_K, min(USUAL_K, data.n_people // FEWEST_CLASSES)))
+    several = len(data.sensitive) > 1
+    for name in data.sensitive:
+        attribute = name if several else None
+        domain = data.domain[name]
+        if domain.kind is Kind.NUMERIC:
+            yield TCloseness(t=USUAL_T, ground="ordered", attribute=attribute)
+            continue
+        largest = np.bincount(data.codes[name]).max() / data.n_rows
+        if largest <= 1 / USUAL_L:
+            yield FrequencyDiversity(l=USUAL_L, attribute=attribute)
+        else:
+            yield TCloseness(t=USUAL_T, ground="equal", attribute=attribute)
+
+
+def _unit(data: Microdata, frame: pd.DataFrame) -> str | None:
+    """An identifier whose name says whose row it is and whose values repeat."""
+    for name in data.identifiers:
+        words = name_words(name) - {"id", "number", "no", "nr", "key"}
+        if words and words <= PEOPLE and frame[name].nunique() < data.n_rows:
+            return name
+    return None
+
+
+MEANINGS = {
+    "k-anonymity": "every person hides among at least k - 1 others",
+    "frequency-diversity": "nobody can be more than 1/l sure of a value",
+    "t-closeness": "no class is farther than t from the whole table",
+}
+
+
+def _lines(found: Proposal) -> Iterator[str]:
+    recipe = found.recipe
+    yield "# A first recipe, proposed by names and counts. Read every line: what others may know of a person, only you"
+    yield f"# can say. The table has {found.n_rows:,} rows and {len(found.reasons):,} columns."
+    yield f"format = {FORMAT}"
+    yield f"measures = {_value(list(MEASURES))}"
+    if found.unit is not None:
+        yield ""
+        yield f"# {found.unit!r} seems to say whose row it is, and its values repeat. If so, count people, not rows:"
+        yield f"# {_entry('unit', found.unit)}"
+    yield ""
+    yield dumps({"source": written(recipe.source)}).rstrip()
+    yield ""
+    yield "# identifier: never published. quasi-identifier: others may know it, so it is coarsened. sensitive: what"
+    yield "# nobody should learn. insensitive: published as it is, as is every column that is left out."
+    yield "[roles]"
+    for name, role in recipe.roles.items():
+        yield f"{_entry(name, role)}  # {found.reasons[name]}"
+    if recipe.kinds:
+        yield ""
+        yield "# numeric: has distances. ordinal: has an order. nominal: has neither, as a postal code in digits."
+        yield "[kinds]"
+        yield from (_entry(name, kind) for name, kind in recipe.kinds.items())
+    if recipe.hierarchies or found.spare:
+        yield ""
+        yield "# Which values belong together. `anoncore hierarchy` shows what each line makes of the values."
+        yield "[hierarchies]"
+        yield from (hierarchy_line(name, spec) for name, spec in recipe.hierarchies.items())
+        if found.spare:
+            yield "# Mondrian cuts these where it loses least. Methods that publish nodes of hierarchies need a line:"
+            yield from (f"# {hierarchy_line(name, spec)}" for name, spec in found.spare.items())
+    yield ""
+    yield "# `anoncore algorithms` and `anoncore requirements` list what else there is."
+    yield "[algorithm]"
+    yield _entry("name", recipe.algorithm.name)
+    yield _entry("split", "loss")
+    yield "requirements = ["
+    for one in found.requirements:
+        yield f"    {_value(one.to_dict(complete=True))},  # {MEANINGS[one.name]}"
+    yield "]"
+
+
+def _entry(name: str, value: Any) -> str:
+    """One line `name = value` of TOML."""
+    key = dumps({name: 0}).rpartition(" = ")[0]
+    return f"{key} = {_value(value)}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(_entry(str(name), one) for name, one in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_value(one) for one in value) + "]"
+    return dumps({"value": value}).rstrip("\n").partition(" = ")[2]
