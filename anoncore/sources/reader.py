@@ -128,7 +128,9 @@ def read_table(
     Raises
     ------
     DataError
-        For a file that cannot be read as a table; no other error is raised.
+        For a file that cannot be read as a table.
+    ParameterError
+        For an unknown mark of decimals or order of dates; no other error is raised.
 
     Examples
     --------
