@@ -62,7 +62,8 @@ def completed_commands(commands: Mapping[str, Any]) -> dict[str, Completed]:
         parser.add_argument("--help", action="store_true", help="show what the command does")
         module = importlib.import_module(f"anoncore.cli.{command.module}")
         getattr(module, command.add_options)(parser)
-        options, values = [], ()
+        options: list[Option] = []
+        values: tuple[str, ...] = ()
         for action in parser._actions:
             choices = tuple(str(one) for one in action.choices or ())
             if not action.option_strings:
