@@ -84,7 +84,7 @@ class RecipeError(AnonymizationError, ValueError):
     ...     Recipe.loads("colour = 'red'")
     ... except RecipeError as error:
     ...     print(error)
-    A recipe has no key 'colour'; it has 'source', 'roles', ...
+    A recipe has no key 'colour'; it has 'format', 'source', ...
     """
 
 

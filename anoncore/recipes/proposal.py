@@ -90,7 +90,7 @@ def propose(source: Source, frame: pd.DataFrame) -> Proposal:
     >>> people = pd.DataFrame({"age": [21, 22, 23, 44] * 10, "diagnosis": ["flu", "cold"] * 20})
     >>> found = propose(Source(path="people.csv"), people)
     >>> found.recipe.roles, [one.label() for one in found.recipe.algorithm.requirements]
-    ({'age': 'quasi-identifier', 'diagnosis': 'sensitive'}, ['k-anonymity (k = 4)', "frequency l-diversity (l = 2.0)"])
+    ({'age': 'quasi-identifier', 'diagnosis': 'sensitive'}, ['k-anonymity (k = 4)', 'frequency l-diversity (l = 2.0)'])
     """
     suggestions = suggest(frame)
     data = Microdata(frame, {one.attribute: one.role for one in suggestions})

@@ -209,7 +209,7 @@ def test_a_search_and_a_choice_have_a_line_per_candidate():
     candidates = [Mondrian(requirements=[KAnonymity(k=k)]) for k in (2, 5)]
     found = search.search(table(), [search.Target("k", 4)], "information-loss", candidates)
     frame = found.frame()
-    assert frame["algorithm"].tolist() == ["Mondrian (k-anonymity (k = 2))", "Mondrian (k-anonymity (k = 5))"]
+    assert frame["algorithm"].tolist() == ["mondrian (k-anonymity k = 2)", "mondrian (k-anonymity k = 5)"]
     assert frame["keeps"].tolist() == [False, True]
     chosen = search.choose_k(table(), ks=[2, 3])
     assert list(chosen.frame().columns) == ["k", "t", "information_loss", "cost", "n_classes"]
