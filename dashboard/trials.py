@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 
 from anoncore import CancelledError, Microdata
 from anoncore.algorithms import Algorithm
-from anoncore.search.sweeping import Point, sweep
-from anoncore.search.targets import Target, search
+from anoncore.search.finer import finer_candidates
+from anoncore.search.found import Search, Target
+from anoncore.search.sweeping import Point, Stop, sweep
+from anoncore.search.targets import search
 from dashboard import jobs, state
 
 PATIENCE = 0.4
@@ -21,7 +23,8 @@ class Trial:
 
     `points` has the point of each candidate by its place among `algorithms`. Where there is a criterion to `spare`, the
     candidates are those of a search for the release that keeps the `targets`: then only what may be its answer is made
-    and measured.
+    and measured, and in the end the best releases are tried once more, refined and with the share `left_out` of the
+    rows left out.
     """
 
     data: Microdata
@@ -32,6 +35,7 @@ class Trial:
     owner: str = ""
     targets: tuple[Target, ...] = ()
     spare: str = ""
+    left_out: float = 0.0
     points: dict[int, Point] = field(default_factory=dict)
     job: jobs.Job | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -83,10 +87,25 @@ class Trial:
                 self.points[missing[place]] = point
 
         tried = [self.algorithms[place] for place in missing]
-        if self.spare:
-            search(self.data, self.targets, self.spare, tried, self.attribute, take, stopped)
-        else:
+        if not self.spare:
             sweep(self.data, tried, self.criteria, self.attribute, take, stopped)
+            return
+        search(self.data, self.targets, self.spare, tried, self.attribute, take, stopped)
+        if self.is_done:
+            self._try_finer(stopped)
+
+    def _try_finer(self, stopped: Stop) -> None:
+        """Try the best releases once more; what is tried becomes candidates like the others."""
+        found = Search(self.targets, self.spare, self.found())
+        finer, n_before = finer_candidates(self.data, found, self.left_out), len(self.algorithms)
+
+        def take(place: int, point: Point) -> None:
+            with self._lock:
+                self.points[n_before + place] = point
+
+        with self._lock:
+            self.algorithms = (*self.algorithms, *finer)
+        search(self.data, self.targets, self.spare, finer, self.attribute, take, stopped, after=found)
 
     @property
     def progress(self) -> str:
@@ -108,13 +127,15 @@ def start(
     attribute: str | None,
     targets: Sequence[Target] = (),
     spare: str = "",
+    left_out: float = 0.0,
 ) -> Trial:
     """Begin a trial under this name; an earlier one of that name is cancelled and let go."""
     earlier = current(name)
     if earlier is not None:
         earlier.cancel()
     here = state.workspace()
-    trial = Trial(data, tuple(algorithms), tuple(criteria), attribute, digests(), here.id, tuple(targets), spare)
+    asked = (attribute, digests(), here.id, tuple(targets), spare, left_out)
+    trial = Trial(data, tuple(algorithms), tuple(criteria), *asked)
     here.jobs[name] = trial
     trial.go_on()
     return trial

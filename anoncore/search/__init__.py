@@ -2,9 +2,11 @@
 
 from anoncore.search.candidates import Ranges, axes, candidates
 from anoncore.search.choosing import Choice, choose_k, largest_distance, largest_k, tried_values
+from anoncore.search.finer import finer_candidates
+from anoncore.search.found import Search, Target
 from anoncore.search.frontier import frontiers, refined_pairs
 from anoncore.search.sweeping import Point, pareto, sweep
-from anoncore.search.targets import Search, Target, default_candidates, search
+from anoncore.search.targets import default_candidates, search
 
 __all__ = [
     "Choice",
@@ -16,6 +18,7 @@ __all__ = [
     "candidates",
     "choose_k",
     "default_candidates",
+    "finer_candidates",
     "frontiers",
     "largest_distance",
     "largest_k",

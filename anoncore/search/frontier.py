@@ -12,16 +12,16 @@ from anoncore.search.sweeping import Point, pareto
 
 
 @checked
-def frontiers(points: Sequence[Point], one: str, other: str) -> dict[str, tuple[int, ...]]:
+def frontiers(points: Sequence[Point], criterion: str, other_criterion: str) -> dict[str, tuple[int, ...]]:
     """Of every method the points that no other one of the same method beats in two criteria.
 
     Parameters
     ----------
     points : sequence of Point
         The points of a sweep.
-    one : str
+    criterion : str
         Name of the first criterion.
-    other : str
+    other_criterion : str
         Name of the second criterion.
 
     Returns
@@ -44,24 +44,24 @@ def frontiers(points: Sequence[Point], one: str, other: str) -> dict[str, tuple[
     found = {}
     for name in dict.fromkeys(point.algorithm.name for point in points):
         places = [place for place, point in enumerate(points) if point.algorithm.name == name]
-        front = pareto([points[place] for place in places], one, other)
+        front = pareto([points[place] for place in places], criterion, other_criterion)
         unbeaten = [place for place, kept in zip(places, front, strict=True) if kept]
         if unbeaten:
-            found[name] = tuple(sorted(unbeaten, key=lambda place: (points[place].values[one], place)))
+            found[name] = tuple(sorted(unbeaten, key=lambda place: (points[place].values[criterion], place)))
     return found
 
 
 @checked
-def refined_pairs(points: Sequence[Point], one: str, other: str) -> tuple[tuple[int, int], ...]:
+def refined_pairs(points: Sequence[Point], criterion: str, other_criterion: str) -> tuple[tuple[int, int], ...]:
     """The points that differ in nothing but that rows moved between the finished classes (`refine`).
 
     Parameters
     ----------
     points : sequence of Point
         The points of a sweep.
-    one : str
+    criterion : str
         Name of the first criterion.
-    other : str
+    other_criterion : str
         Name of the second criterion.
 
     Returns
@@ -83,14 +83,15 @@ def refined_pairs(points: Sequence[Point], one: str, other: str) -> tuple[tuple[
     >>> refined_pairs(points, "k", "information-loss")
     ((0, 1),)
     """
-    there = {place: point for place, point in enumerate(points) if one in point.values and other in point.values}
+    asked = (criterion, other_criterion)
+    there = {place: point for place, point in enumerate(points) if all(name in point.values for name in asked)}
     plain = {_without_refining(point.algorithm): place for place, point in there.items() if not _refines(point)}
     pairs = []
     for place, point in there.items():
         before = plain.get(_without_refining(point.algorithm)) if _refines(point) else None
         if before is None:
             continue
-        without, refined = ([points[at].values[name] for name in (one, other)] for at in (before, place))
+        without, refined = ([points[at].values[name] for name in asked] for at in (before, place))
         if not np.allclose(without, refined, rtol=1e-12, atol=0):
             pairs.append((before, place))
     return tuple(pairs)

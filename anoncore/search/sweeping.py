@@ -270,16 +270,16 @@ def sweep(
 
 
 @checked
-def pareto(points: Sequence[Point], one: str, other: str) -> npt.NDArray[np.bool_]:
+def pareto(points: Sequence[Point], criterion: str, other_criterion: str) -> npt.NDArray[np.bool_]:
     """Say of each point whether it is unbeaten: no other is at least as good in both criteria and better in one.
 
     Parameters
     ----------
     points : sequence of Point
         The points of a sweep.
-    one : str
+    criterion : str
         Name of the first criterion.
-    other : str
+    other_criterion : str
         Name of the second criterion.
 
     Returns
@@ -302,14 +302,15 @@ def pareto(points: Sequence[Point], one: str, other: str) -> npt.NDArray[np.bool
     >>> pareto(points, "k", "information-loss").tolist()
     [True, True]
     """
-    first, second = CRITERIA[one], CRITERIA[other]
+    first, second = CRITERIA[criterion], CRITERIA[other_criterion]
     front = np.zeros(len(points), dtype=np.bool_)
-    measured = [i for i, point in enumerate(points) if one in point.values and other in point.values]
+    asked = (criterion, other_criterion)
+    measured = [i for i, point in enumerate(points) if all(name in point.values for name in asked)]
     if not measured:
         return front
     # Turned so that less is better in both.
-    x = np.array([points[i].values[one] for i in measured]) * (-1 if first.higher_is_better else 1)
-    y = np.array([points[i].values[other] for i in measured]) * (-1 if second.higher_is_better else 1)
+    x = np.array([points[i].values[criterion] for i in measured]) * (-1 if first.higher_is_better else 1)
+    y = np.array([points[i].values[other_criterion] for i in measured]) * (-1 if second.higher_is_better else 1)
     # In ascending order of x a point is unbeaten if its y is below that of all before. Points of one x stand together:
     # only those with the lowest y of them can be unbeaten.
     best = np.inf

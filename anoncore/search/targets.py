@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import count
 from typing import Any
 
-import pandas as pd
-
 from anoncore.algorithms import ALGORITHMS, Algorithm
-from anoncore.base.arguments import checked, checked_methods
+from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, ParameterError
-from anoncore.base.showing import Lines, Result, picture
 from anoncore.base.texts import listing
-from anoncore.kernels.rounding import ACCUMULATED, reaches, stays_within
-from anoncore.measures.criteria import CRITERIA, Criterion
+from anoncore.kernels.rounding import ACCUMULATED
+from anoncore.measures.criteria import CRITERIA
 from anoncore.search.candidates import LEVELS, axes, blank, fresh_seed, seeded, with_level
-from anoncore.search.sweeping import Point, Stop, points_frame, sweep
+from anoncore.search.finer import finer_candidates
+from anoncore.search.found import Search, Target
+from anoncore.search.sweeping import Point, Stop, sweep
 from anoncore.table.microdata import Microdata
 
 LADDERS: dict[str, tuple[float, ...]] = {
@@ -38,216 +35,17 @@ SEARCHED = (
     "sabre",
     "microaggregation",
     "vertical-fragmentation",
+    "optimal-recoding",
+    "local-suppression",
 )
 """The methods that a search tries when none are named: those that keep what they are asked for on any table."""
-
-
-@checked_methods
-@dataclass(frozen=True)
-class Target:
-    """A criterion and the limit that a release must keep: at least where higher is better, else at most.
-
-    Attributes
-    ----------
-    criterion : str
-        Name of the criterion.
-    limit : float
-        The limit, in the unit of the criterion.
-
-    Raises
-    ------
-    ParameterError
-        For an unknown criterion.
-
-    Examples
-    --------
-    >>> from anoncore.search import Target
-    >>> Target("k", 10).text, Target("k", 10).shortfall(5)
-    ('Smallest group at least 10', 0.5)
-    """
-
-    criterion: str
-    limit: float
-
-    def __post_init__(self) -> None:
-        if self.criterion not in CRITERIA:
-            raise ParameterError(f"There is no criterion '{self.criterion}'; there is {listing(list(CRITERIA), 40)}.")
-
-    @property
-    def of(self) -> Criterion:
-        """The criterion."""
-        return CRITERIA[self.criterion]
-
-    @property
-    def text(self) -> str:
-        """The target in words, e.g. `Smallest group at least 10`."""
-        return f"{self.of.title} {'at least' if self.of.higher_is_better else 'at most'} {self.of.text(self.limit)}"
-
-    def shortfall(self, value: float | None) -> float:
-        """How far a number misses the limit, as a share of the limit.
-
-        Parameters
-        ----------
-        value : float or None
-            The number, or None where there is none.
-
-        Returns
-        -------
-        float
-            0 where the limit is kept, 1 where there is no number.
-        """
-        if value is None:
-            return 1.0
-        keeps = reaches if self.of.higher_is_better else stays_within
-        if keeps(value, self.limit, ACCUMULATED):
-            return 0.0
-        gap = abs(value - self.limit)
-        return gap / abs(self.limit) if self.limit else gap
-
-
-@checked_methods
-@dataclass(frozen=True, eq=False)
-class Search(Result):
-    """What a search found.
-
-    Attributes
-    ----------
-    targets : tuple of Target
-        What a release had to keep.
-    spare : str
-        Name of the criterion that should cost least.
-    points : tuple of Point
-        All candidates that were tried, those without a release included.
-    n_left : int
-        Candidates that were not tried, because the search was stopped.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
-    >>> from anoncore.search import Target, candidates, search
-    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
-    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
-    >>> tried = candidates({"mondrian": {"k": [2, 3, 6]}}, data)
-    >>> found = search(data, [Target("k", 4)], algorithms=tried)
-    >>> found.best.values["k"], round(found.best.values["two-way-error"], 3), len(found.points)
-    (6.0, 0.444, 3)
-    """
-
-    targets: tuple[Target, ...]
-    spare: str
-    points: tuple[Point, ...]
-    n_left: int = 0
-    """Candidates that were not tried, because the search was stopped."""
-
-    def _lines(self) -> Lines:
-        lines = [("target", target.text) for target in self.targets]
-        lines += [("spare", CRITERIA[self.spare].title), ("tried", f"{len(self.points):,}")]
-        lines += [("left", f"{self.n_left:,}")] if self.n_left else []
-        shown = {"best": self.best, "nearest": self.nearest if self.best is None else None}
-        return [*lines, *((what, point._inline()) for what, point in shown.items() if point is not None)]
-
-    def frame(self) -> pd.DataFrame:
-        """What each candidate that was tried reaches.
-
-        Returns
-        -------
-        DataFrame
-            A line per candidate: `algorithm` as text, a column per criterion (NaN where there is no number), whether it
-            `keeps` every target, the `seconds` that it took, and the `error` where there is no release.
-        """
-        return points_frame(self.points).assign(keeps=[not self.missed(point) for point in self.points])
-
-    def plot(self) -> Any:
-        """Draw what each candidate costs by the criterion that should cost least.
-
-        Returns
-        -------
-        plotly.graph_objects.Figure
-            The picture.
-
-        Raises
-        ------
-        AnonymizationError
-            Where Plotly is not installed, or no candidate made a release.
-        """
-        frame = self.frame()
-        if self.spare not in frame:
-            raise AnonymizationError("No candidate has a number to draw; .frame() says why in the column error.")
-        costs = frame.dropna(subset=[self.spare])
-        return picture(costs, kind="bar", x="algorithm", y=self.spare, title=CRITERIA[self.spare].title)
-
-    @cached_property
-    def best(self) -> Point | None:
-        """The point that keeps every target and costs least, the first of equal ones; None where there is none."""
-        return self._cheapest([point for point in self.points if not self.missed(point)])
-
-    @cached_property
-    def nearest(self) -> Point | None:
-        """Where none keeps every target: the point that misses them by least, of equal ones the cheapest."""
-        made = [point for point in self.points if point.made and self.spare in point.values]
-        if not made:
-            return None
-        least = min(self.shortfall(point) for point in made)
-        return self._cheapest([point for point in made if self.shortfall(point) <= least + ACCUMULATED])
-
-    @cached_property
-    def without(self) -> dict[Target, Point | None]:
-        """For each target the cheapest point that keeps all the others: what this target costs is the difference."""
-        return {
-            target: self._cheapest([point for point in self.points if set(self.missed(point)) <= {target}])
-            for target in self.targets
-        }
-
-    @cached_property
-    def costliest(self) -> Target | None:
-        """The target without which the release would be cheapest; None where none costs anything."""
-        best = self.best
-        criterion = CRITERIA[self.spare]
-        freed = [(target, point.values[self.spare]) for target, point in self.without.items() if point is not None]
-        if best is not None:
-            freed = [pair for pair in freed if criterion.better(pair[1], best.values[self.spare])]
-        if not freed:
-            return None
-        pick = max if criterion.higher_is_better else min
-        return pick(freed, key=lambda pair: pair[1])[0]
-
-    def missed(self, point: Point) -> tuple[Target, ...]:
-        """The targets that a point does not keep.
-
-        Parameters
-        ----------
-        point : Point
-            A candidate that was tried.
-
-        Returns
-        -------
-        tuple of Target
-            The targets that are missed; all of them where there is no release or no cost.
-        """
-        if self.spare not in point.values:
-            return self.targets or (Target(self.spare, 0.0),)
-        return tuple(target for target in self.targets if target.shortfall(point.values.get(target.criterion)) > 0)
-
-    def shortfall(self, point: Point) -> float:
-        """How far a point misses its targets, all of them together.
-
-        Parameters
-        ----------
-        point : Point
-            A candidate that was tried.
-
-        Returns
-        -------
-        float
-            Sum of what it misses of each target, as shares of the limits.
-        """
-        return sum(target.shortfall(point.values.get(target.criterion)) for target in self.targets)
-
-    def _cheapest(self, points: Sequence[Point]) -> Point | None:
-        pick = max if CRITERIA[self.spare].higher_is_better else min
-        measured = [point for point in points if self.spare in point.values]
-        return pick(measured, key=lambda point: point.values[self.spare], default=None)
+ONCE: dict[str, dict[str, Any]] = {
+    "optimal-recoding": {"max_suppression": 0.0, "most_checked": 2_000},
+    "local-suppression": {},
+}
+"""The methods that are tried at the levels that the targets ask for and at no others, with parameters of their own:
+they find the least loss at these levels, and take longer than others.
+"""
 
 
 @checked
@@ -261,6 +59,8 @@ def search(
     stop: Stop | None = None,
     better: Callable[[Point], None] | None = None,
     workers: int | None = None,
+    left_out: float = 0.0,
+    after: Search | None = None,
 ) -> Search:
     """Try algorithms and parameters, and tell which release keeps the targets and costs least.
 
@@ -268,6 +68,9 @@ def search(
     targets do, so that a good release is there soon. A slow number is taken only of a release that it can make the best
     one, the best without one of the targets, or the nearest miss. A release that is known beforehand to be none of them
     is not made. The answers are those of making and measuring everything.
+
+    Where no algorithms are given, the best releases are then tried once more, refined and with a few people left out
+    where that is allowed (`finer_candidates`).
 
     Parameters
     ----------
@@ -278,7 +81,7 @@ def search(
     spare : str
         Name of the criterion that should cost least.
     algorithms : sequence of Algorithm, optional
-        What is tried; by default `default_candidates`.
+        What is tried, and nothing else; by default `default_candidates` and then `finer_candidates`.
     attribute : str, optional
         The sensitive attribute that criteria are about; by default the first.
     take : callable, optional
@@ -289,6 +92,10 @@ def search(
         Called with the point of each release that keeps every target and costs less than all before it.
     workers : int, optional
         Releases that are made at a time; by default one per core.
+    left_out : float
+        Share of the rows that may be left out where no algorithms are given; 0 leaves out nobody.
+    after : Search, optional
+        An earlier search of the same table for the same, whose points count too.
 
     Returns
     -------
@@ -298,7 +105,7 @@ def search(
     Raises
     ------
     ParameterError
-        For an unknown criterion.
+        For an unknown criterion, and for a share that is not from 0 to below 1.
 
     Examples
     --------
@@ -316,10 +123,12 @@ def search(
     """
     if spare not in CRITERIA:
         raise ParameterError(f"There is no criterion '{spare}'; there is {listing(list(CRITERIA), 40)}.")
+    if not 0 <= left_out < 1:
+        raise ParameterError(f"left_out is a share of the rows, from 0 to below 1, not {left_out}.")
     tried = default_candidates(data, targets, attribute) if algorithms is None else tuple(algorithms)
     names = list(dict.fromkeys([*(target.criterion for target in targets), spare]))
     order = _order(data, tried, targets)
-    standing = Standing(targets, spare)
+    standing = Standing(targets, spare, () if after is None else after.points)
 
     def taken(number: int, point: Point) -> None:
         if take is not None:
@@ -328,23 +137,36 @@ def search(
             better(point)
 
     sweep(data, [tried[place] for place in order], names, attribute, taken, stop, workers, standing.needs)
-    return standing.found(len(tried))
+    found = standing.found(len(tried))
+    if algorithms is not None or found.n_left:
+        return found
+
+    def taken_later(number: int, point: Point) -> None:
+        if take is not None:
+            take(len(tried) + number, point)
+
+    finer = finer_candidates(data, found, left_out)
+    return search(data, targets, spare, finer, attribute, taken_later, stop, better, workers, after=found)
 
 
 class Standing:
-    """What a search has found so far, and which numbers can still change it; for several threads."""
+    """What a search has found so far, and which numbers can still change it; for several threads.
 
-    def __init__(self, targets: Sequence[Target], spare: str) -> None:
+    `earlier` are points that count as well.
+    """
+
+    def __init__(self, targets: Sequence[Target], spare: str, earlier: Sequence[Point] = ()) -> None:
         self.targets, self.spare = tuple(targets), spare
-        self._points: dict[int, Point] = {}
-        self._search = Search(self.targets, spare, ())
+        self._earlier, self._points = tuple(earlier), dict[int, Point]()
+        self._search = Search(self.targets, spare, self._earlier)
         self._lock = threading.Lock()
 
     def add(self, place: int, point: Point) -> bool:
         """Take in the point of a candidate; returns whether it is the best so far."""
         with self._lock:
             self._points[place] = point
-            self._search = Search(self.targets, self.spare, tuple(self._points[i] for i in sorted(self._points)))
+            points = (*self._earlier, *(self._points[i] for i in sorted(self._points)))
+            self._search = Search(self.targets, self.spare, points)
             return self._search.best is point
 
     def found(self, n_candidates: int) -> Search:
@@ -407,7 +229,8 @@ def default_candidates(
     """Candidates for given targets: each method at the levels that these ask for, and up and down a ladder.
 
     Levels are read off the targets: k from the smallest group and the risk of being found, l from shares and beliefs, t
-    from the distance.
+    from the distance. Optimal recoding and local suppression, which find the least loss at given levels, are tried at
+    these alone.
 
     Parameters
     ----------
@@ -444,7 +267,8 @@ def default_candidates(
         # What is asked for comes first: of equally cheap candidates the first is taken, and it asks for no more.
         for varied in sorted(usable, key=lambda axis: axis not in asked):
             fixed = {axis: asked[axis] for axis in usable if axis in asked and axis != varied}
-            steps = sorted({*LADDERS[varied], *([asked[varied]] if varied in asked else [])})
+            ladder = () if name in ONCE else LADDERS[varied]
+            steps = sorted({*ladder, *([asked[varied]] if varied in asked else [])})
             for step in steps:
                 algorithm = _built(name, {**fixed, varied: step}, data, attribute)
                 if algorithm is not None:
@@ -471,7 +295,7 @@ def levels_of(targets: Sequence[Target]) -> dict[str, float]:
 
 def _built(name: str, levels: dict[str, float], data: Microdata, attribute: str | None) -> Algorithm | None:
     """The method at these levels; None where one of them is out of its range."""
-    algorithm = blank(name)
+    algorithm = blank(name).replace(**ONCE.get(name, {}))
     try:
         for axis, level in levels.items():
             algorithm = with_level(algorithm, axis, level, data, attribute)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from anoncore.algorithms.full_domain.best_first import Course
 from anoncore.algorithms.full_domain.lattice import Node
 from anoncore.algorithms.full_domain.lattice_map import LatticeMap, Nodes, SearchMap
-from anoncore.algorithms.full_domain.optimal_recoding import Course
 from anoncore.kernels.arrays import Bools, Floats
 from dashboard.charts.layout import faint, figure
 from dashboard.palette import ORIGINAL, VERMILLION, RunStyle

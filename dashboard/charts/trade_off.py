@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from anoncore.algorithms import Algorithm
 from dashboard.charts.layout import figure
 from dashboard.palette import ORIGINAL, RunStyle
 
@@ -16,12 +17,18 @@ FINE_TICKS = 0.05
 
 @dataclass(frozen=True)
 class Tried:
-    """One release: its name, cost and risk as shares, and its style where a column of the board shows it."""
+    """One release: name, cost and risk as shares, its style where a column of the board shows it, and its method."""
 
     label: str
     cost: float
     risk: float
     style: RunStyle | None = None
+    algorithm: Algorithm | None = None
+
+    @property
+    def key(self) -> tuple[str, float, float]:
+        """What tells it from others: what it is asked for, and both numbers."""
+        return repr(self.algorithm), round(self.cost, 12), round(self.risk, 12)
 
 
 def unbeaten(tried: Sequence[Tried]) -> list[Tried]:
@@ -33,19 +40,33 @@ def unbeaten(tried: Sequence[Tried]) -> list[Tried]:
     return found
 
 
-def trade_off(tried: Sequence[Tried], risk: str) -> go.Figure:
-    """Cost to the right, risk upwards; shown columns in their colours, the unbeaten ones joined."""
+def trade_off(tried: Sequence[Tried], risk: str, gains: Sequence[tuple[int, int]] = ()) -> go.Figure:
+    """Cost to the right, risk upwards; shown columns in their colours, and the least cost at each risk as a line.
+
+    `gains` are the places of two releases each that differ in nothing but that the second one was refined.
+    """
     line = unbeaten(tried)
     traces = [
         go.Scatter(
             x=[one.cost for one in line],
             y=[one.risk for one in line],
             mode="lines",
-            line={"color": ORIGINAL, "width": 1.5, "dash": "dot"},
-            name="unbeaten",
+            line={"color": ORIGINAL, "width": 1.5, "dash": "dot", "shape": "hv"},
+            name="least cost at each risk",
             hoverinfo="skip",
         )
     ]
+    if gains:
+        traces.append(
+            go.Scatter(
+                x=[value for pair in gains for value in (*(tried[place].cost for place in pair), None)],
+                y=[value for pair in gains for value in (*(tried[place].risk for place in pair), None)],
+                mode="lines",
+                line={"color": ORIGINAL, "width": 2.5},
+                name="gained by refining",
+                hoverinfo="skip",
+            )
+        )
     for group, name in (([one for one in tried if one.style is None], "tried before"), *_shown(tried)):
         if not group:
             continue

@@ -18,12 +18,10 @@ from dashboard.board import facts, grid, shipped
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.grid import Asked, Shown, SlowFacts
 from dashboard.board.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
-from dashboard.charts.trade_off import Tried, trade_off
 from dashboard.markdown import escaped
-from dashboard.palette import run_style
 from dashboard.state import Run
 from dashboard.views import board_dialogs as dialogs
-from dashboard.views import board_table, left_out, parts
+from dashboard.views import board_map, board_table, left_out
 
 PATIENCE = 1.3
 """Seconds that a change waits for its releases before the page is drawn without them."""
@@ -78,7 +76,7 @@ def render() -> None:
     if bench is not None and bench.is_busy:
         _watch(bench, bench.version)
     dialogs.render(data, wishes, bench)
-    _map(shown, bench, wishes, data)
+    board_map.render(shown, bench, wishes.secret_of(data))
 
 
 def _promises(wishes: Wishes, data: Microdata) -> None:
@@ -247,42 +245,3 @@ def _watch(bench: Bench, version: int) -> None:
         st.rerun()
     if bench.waits_for_compiler:
         st.caption(f"{warmup.TEXT}. The next releases need none of it.")
-
-
-def _map(shown: Sequence[Shown], bench: Bench | None, wishes: Wishes, data: Microdata) -> None:
-    """Every release that was tried so far, cost against risk."""
-    secret = wishes.secret_of(data)
-    tried = [
-        Tried(one.title, *point, run_style(one.color))
-        for one in shown
-        if one.status == "ready" and (point := _point(one.quick, secret)) is not None
-    ]
-    current = {run.id for run in state.runs() if run.column}
-    tried += [
-        Tried(attempt.run.label, *point)
-        for attempt in (() if bench is None else bench.attempts)
-        if attempt.run is not None
-        and attempt.run.id not in current
-        and (point := _point(attempt.quick.get(secret), secret)) is not None
-    ]
-    if not tried:
-        return
-    st.subheader("What each release trades for what")
-    words = "risk to be found in the smallest group" if secret is None else "mean belief in the true secret"
-    parts.chart(
-        trade_off(tried, words),
-        key="board-map",
-        caption="Every release tried so far; towards the corner at the bottom left is better in both. The dotted line "
-        "joins those that no other one beats. Columns of the board have their colours.",
-        alt="; ".join(f"{one.label}: lost {share_text(one.cost)}, {words} {share_text(one.risk)}" for one in tried),
-    )
-
-
-def _point(quick: facts.Facts | None, secret: str | None) -> tuple[float, float] | None:
-    """Cost and risk of a release: how sure an adversary is of the truth on average, or without a secret, how surely
-    the least hidden person is found.
-    """
-    if quick is None or "value" not in quick["lost"]:
-        return None
-    risk = 1 / max(int(quick["smallest"]), 1) if secret is None else quick["belief"].get("truth")
-    return None if risk is None else (quick["lost"]["value"], float(risk))

@@ -9,8 +9,9 @@ import streamlit as st
 
 from anoncore import Microdata
 from anoncore.measures.criteria import CRITERIA, Criterion
+from anoncore.search.found import Search, Target
 from anoncore.search.sweeping import Point
-from anoncore.search.targets import Search, Target, default_candidates
+from anoncore.search.targets import default_candidates
 from dashboard import about, routes, runner, state, trials
 from dashboard.charts.trials import trade_off
 from dashboard.markdown import escaped
@@ -21,6 +22,7 @@ from dashboard.workspace import run_title
 NAME = "targets"
 POLL = 1.0
 MOST_TARGETS = 5
+MOST_LEFT_OUT = 20.0
 FIRST = ("k", "t")
 _ENTRIES = "targets"
 
@@ -33,7 +35,7 @@ def render() -> None:
     left, right = st.columns([2, 4], gap="large")
     with left:
         targets, spare, attribute = _form(data)
-        _start(data, targets, spare, attribute)
+        _start(data, targets, spare, attribute, _left_out())
         about.several("What these numbers are", [f"criterion:{name}" for name in CRITERIA], "targets")
     with right:
         trial = trials.current(NAME)
@@ -126,15 +128,35 @@ def _remove(number: int) -> None:
     state.forms()[_ENTRIES] = [entry for entry in state.forms()[_ENTRIES] if entry["id"] != number]
 
 
-def _start(data: Microdata, targets: list[Target], spare: str, attribute: str | None) -> None:
+def _left_out() -> float:
+    """The share of the rows that may be left out."""
+    percent = st.number_input(
+        "People left out at most, percent",
+        min_value=0.0,
+        max_value=MOST_LEFT_OUT,
+        value=0.0,
+        step=0.5,
+        format="%g",
+        key="targets-left-out",
+        help="The best releases of methods that coarsen values are tried once more without those who are like nobody "
+        "else, so that all others are told more finely. 0: nobody is left out.",
+        persist_state="session",
+    )
+    return float(percent) / 100
+
+
+def _start(data: Microdata, targets: list[Target], spare: str, attribute: str | None, left_out: float) -> None:
     trial = trials.current(NAME)
     running = trial is not None and trial.running
     algorithms = default_candidates(data, targets, attribute)
-    st.caption(f"{len(algorithms):,} releases of {len({one.name for one in algorithms})} methods will be tried.")
+    st.caption(
+        f"{len(algorithms):,} releases of {len({one.name for one in algorithms})} methods will be tried, and then the "
+        "best of them once more, refined."
+    )
     pressed = st.button("Search", type="primary", width="stretch", key="targets-start", disabled=running or not targets)
     if pressed:
         names = list(dict.fromkeys([*(one.criterion for one in targets), spare]))
-        trials.start(NAME, data, algorithms, names, attribute, targets, spare)
+        trials.start(NAME, data, algorithms, names, attribute, targets, spare, left_out)
         state.forms()["targets-asked"] = (tuple(targets), spare)
         st.rerun()
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from anoncore import CancelledError, DataError, Hierarchy, InfeasibleError, Microdata, ReleaseError, privacy
 from anoncore.algorithms import Incognito, Mondrian, OptimalRecoding
-from anoncore.algorithms.full_domain import optimal_recoding
+from anoncore.algorithms.full_domain import best_first, optimal_recoding
+from anoncore.algorithms.full_domain.best_first import Course
 from anoncore.algorithms.full_domain.lattice_map import node_facts, search_map
-from anoncore.algorithms.full_domain.optimal_recoding import Course, optimum_behind
+from anoncore.algorithms.full_domain.optimal_recoding import optimum_behind
 from anoncore.requirements import (
     DistinctDiversity,
     EntropyDiversity,
@@ -126,6 +127,39 @@ def test_a_stopped_search_says_how_far_from_the_optimum_it_may_be():
     assert best.loss * (1 + found.gap) >= found.loss
 
 
+def test_a_stopped_search_publishes_no_bound_that_depends_on_secrets():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.integers(0, 5, (60, 4)), columns=list("abcd")).assign(s=rng.integers(0, 6, 60))
+    data = Microdata(frame, roles=dict.fromkeys("abcd", "quasi-identifier") | {"s": "sensitive"})
+    wanted = (KAnonymity(k=3), DistinctDiversity(l=3))
+    model = OptimalRecoding(requirements=wanted, max_suppression=0.0, most_checked=2)
+    found, release = model.search(data), model.anonymize(data)
+    assert not found.optimal
+    assert found.gap > 0
+    # What is published is the same sentence whatever the sensitive values are, without a number of the search.
+    assert release.notes[1] == optimal_recoding.CUT_SHORT
+    assert not any(character.isdigit() for character in optimal_recoding.CUT_SHORT)
+    with pytest.raises(ReleaseError, match="allow more combinations"):
+        model.refusals(release)
+    assert model.replace(most_checked=10_000).refusals(model.replace(most_checked=10_000).anonymize(data)) is not None
+
+
+def test_progress_ends_when_the_search_does():
+    frame = pd.DataFrame(np.random.default_rng(1).integers(0, 2, (100, 10)), columns=list("abcdefghij"))
+    data = Microdata(frame, roles=dict.fromkeys(frame.columns, "quasi-identifier"))
+    told = []
+    found = OptimalRecoding(requirements=(KAnonymity(k=3),), max_suppression=0.3).search(
+        data, lambda share, _: told.append(share)
+    )
+    assert found.n_checked == len(told) > 300
+    assert told == sorted(told)
+    assert told[0] < 0.1
+    # Half of the way is told about when half of the combinations were looked at.
+    halfway = next(place for place, share in enumerate(told) if share > 0.5)
+    assert 0.2 < halfway / len(told) < 0.8
+    assert told[-1] > 0.7
+
+
 def test_a_cancelled_search_returns_the_best_so_far():
     frame = pd.DataFrame(np.random.default_rng(1).integers(0, 5, (60, 4)), columns=list("abcd"))
     data = Microdata(frame, roles=dict.fromkeys(frame.columns, "quasi-identifier"))
@@ -155,7 +189,7 @@ def test_groups_that_are_forgotten_are_made_again(monkeypatch):
     data = Microdata(frame, roles=dict.fromkeys(frame.columns, "quasi-identifier"))
     model = OptimalRecoding(requirements=(KAnonymity(k=4),), max_suppression=0.1)
     expected = model.search(data)
-    monkeypatch.setattr(optimal_recoding, "ROOM", 0)
+    monkeypatch.setattr(best_first, "ROOM", 0)
     assert model.search(data) == expected
 
 
@@ -247,7 +281,7 @@ def test_the_optimum_behind_a_release_is_known_or_searched_again(monkeypatch):
     data = ages([21, 22, 33, 33, 44, 58])
     release = OptimalRecoding(requirements=(KAnonymity(k=2),)).anonymize(data)
     again = optimum_behind(pickle.loads(pickle.dumps(release)))
-    monkeypatch.setattr(optimal_recoding.BestFirst, "run", lambda *_: pytest.fail("the search was made before"))
+    monkeypatch.setattr(best_first.BestFirst, "run", lambda *_: pytest.fail("the search was made before"))
     assert optimum_behind(release) == again
     with pytest.raises(ReleaseError, match="Only a release that optimal recoding made"):
         optimum_behind(Mondrian(requirements=(KAnonymity(k=2),)).anonymize(data))

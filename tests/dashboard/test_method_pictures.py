@@ -9,8 +9,8 @@ import pytest
 
 from anoncore import Hierarchy, Microdata, utility
 from anoncore.algorithms import Incognito, Mondrian, OptimalRecoding, Suppression
+from anoncore.algorithms.full_domain.best_first import Course
 from anoncore.algorithms.full_domain.lattice_map import lattice_map, search_map
-from anoncore.algorithms.full_domain.optimal_recoding import Course
 from anoncore.algorithms.mondrian_cuts import attempts, cut_steps
 from anoncore.base.texts import share_text
 from anoncore.requirements import DistinctDiversity, KAnonymity

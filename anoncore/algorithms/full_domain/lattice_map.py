@@ -14,9 +14,10 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.algorithms.full_domain.best_first import Course, Optimum
 from anoncore.algorithms.full_domain.incognito import Search, incognito_of, search_behind
 from anoncore.algorithms.full_domain.lattice import Levels, Node
-from anoncore.algorithms.full_domain.optimal_recoding import Course, OptimalRecoding, Optimum, optimum_behind
+from anoncore.algorithms.full_domain.optimal_recoding import OptimalRecoding, optimum_behind
 from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.release.release import Release

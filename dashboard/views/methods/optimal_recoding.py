@@ -8,9 +8,9 @@ import numpy as np
 import streamlit as st
 
 from anoncore import Release
+from anoncore.algorithms.full_domain.best_first import Course
 from anoncore.algorithms.full_domain.lattice import Node
 from anoncore.algorithms.full_domain.lattice_map import SearchMap, search_map
-from anoncore.algorithms.full_domain.optimal_recoding import Course
 from anoncore.base.progress import Progress
 from anoncore.base.texts import share_text
 from dashboard.charts.lattice import Drawing, levels_text, search_chart

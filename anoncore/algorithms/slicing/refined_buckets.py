@@ -1,0 +1,172 @@
+"""Refinement of sliced tables: rows change places between buckets, so that a reader links more values as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from anoncore.algorithms.slicing.tuple_partition import TupleSearch
+from anoncore.base.progress import Progress
+from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.slicing_exchanges import LINES, Limits, Linked, Partners, exchange_between_buckets
+from anoncore.release.partition import Partition
+from anoncore.release.release import Release
+from anoncore.table.keys import dense_key
+from anoncore.table.microdata import Microdata
+from anoncore.utility.reconstruction import Reader, pairs_of
+
+SEED = 19
+"""Of the random numbers by which partners are drawn: any fixed one does, so that equal tables have equal releases."""
+MOST_ROUNDS = 60
+"""Exchanges that are tried for every row at most."""
+LEAST_GAINED = 1e-4
+"""Share of the rows, as a mean over the pairs of attributes, that a round must bring right for another one to follow,
+as a mean over one round with each kind of partner."""
+MOST_ROWS = 300
+"""Rows of the largest bucket that exchanges any: in a larger one a single row changes little and costs much."""
+MOST_CHANGES = 20_000_000_000
+"""Changes of expected frequencies after which no further round begins: minutes, on tables with very many attributes."""
+DENSE = 4
+"""Cells of a table of two attributes per row of the data up to which all of them are written down."""
+PLACES_AT_ONCE = 2_000
+"""Places that the kernel goes through before progress is told."""
+
+
+def refined_buckets(
+    release: Release, search: TupleSearch, columns: Sequence[Sequence[str]], progress: Progress
+) -> Partition:
+    """The buckets after rows have changed places, each time so that a reader's joint frequencies come nearer.
+
+    In each round every row tries an exchange with a row of another bucket that is like some row of its own bucket: that
+    has the same cell in one column, or the same value of one attribute. The exchange stays where the frequencies of the
+    pairs of attributes that no column shows together come nearer to the table's, and everybody keeps the l-diversity of
+    the search. The sizes of the buckets stay as they are. Rounds are repeated until they bring next to nothing.
+
+    Where columns share attributes or show generalized values, exchanges are judged as if each value were shown exactly
+    and linked at random; so the caller has to compare both releases in the end.
+    """
+    data = release.data
+    names = [name for name in release.attributes if name in {*data.quasi_identifiers, *data.sensitive}]
+    together = {frozenset(pair) for column in columns for pair in combinations(column, 2)}
+    apart = [pair for pair in combinations(range(len(names)), 2) if {names[at] for at in pair} not in together]
+    if not apart or release.partition.n_groups == 1:
+        return release.partition
+    number = _in_order(data, search)
+    row = search.buckets.rows[:, -1].astype(np.int64)
+    codes = np.column_stack([data.codes[name] for name in names])
+    numbered = np.empty_like(codes)
+    numbered[number] = codes
+    linked = _linked(release, names, apart, numbered)
+    keys = [_members(key, number) for key in _keys(data, columns, names)]
+    starts = np.append(np.flatnonzero(search.buckets.begins), data.n_rows).astype(np.int64)
+    sizes = np.diff(starts)
+    bucket = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    place = np.empty(data.n_rows, dtype=np.int64)
+    at = number[row]
+    place[at] = np.arange(data.n_rows)
+    masses = search.masses._replace(
+        counts=np.zeros((LINES, search.masses.counts.shape[1]), dtype=np.int32),
+        pair_counts=np.zeros((LINES, search.masses.pair_counts.shape[1]), dtype=np.int32),
+    )
+    limits = Limits(search.wanted.l, search.wanted.distinct, MOST_ROWS)
+    moving = sizes[sizes <= MOST_ROWS].astype(np.float64)
+    rounds = min(MOST_ROUNDS, 1 + int(MOST_CHANGES / (8 * len(apart) * (moving**2).sum() + 1)))
+    rng, gained = np.random.default_rng(SEED), np.zeros(rounds)
+    enough = LEAST_GAINED * len(apart) * data.n_rows
+    for turn in range(rounds):
+        draws = rng.random((data.n_rows, 2))
+        partners = Partners(*keys[turn % len(keys)], draws)
+        search.sum_anew()
+        for begin in range(0, data.n_rows, PLACES_AT_ONCE):
+            progress((turn + begin / data.n_rows) / rounds, f"Exchanging rows between buckets, round {turn + 1}")
+            gained[turn] += exchange_between_buckets(
+                linked,
+                search.buckets.rows,
+                starts,
+                bucket,
+                at,
+                place,
+                partners,
+                search.table,
+                masses,
+                limits,
+                begin,
+                min(begin + PLACES_AT_ONCE, data.n_rows),
+            )
+        if turn + 1 >= len(keys) and gained[turn + 1 - len(keys) : turn + 1].mean() <= enough:
+            break
+    return Partition(search.group)
+
+
+def _in_order(data: Microdata, search: TupleSearch) -> Int64:
+    """A number for every row, int64 (n_rows,), by content and then by bucket, and the rows of each bucket put in order.
+
+    So the order of the input decides nothing: rows of equal content are told apart by the bucket that they are in.
+    """
+    ordered = data.canonical_order
+    words = data.content_words[:, ordered]
+    is_new = np.concatenate(([True], (words[:, 1:] != words[:, :-1]).any(axis=0)))
+    rank = np.empty(data.n_rows, dtype=np.int64)
+    rank[ordered] = np.cumsum(is_new)
+    group = search.group
+    number = np.empty(data.n_rows, dtype=np.int64)
+    number[np.lexsort((group, rank))] = np.arange(data.n_rows)
+    rows = search.buckets.rows
+    rows[:] = rows[np.lexsort((number[rows[:, -1]], group[rows[:, -1]]))]
+    return number
+
+
+def _keys(data: Microdata, columns: Sequence[Sequence[str]], names: Sequence[str]) -> Iterator[Int64]:
+    """By what rows are alike: in turn the cell of each column, and the value of each attribute."""
+    for column in columns:
+        yield dense_key((data.codes[name] for name in column if name in names), data.n_rows)
+    for name in names:
+        yield data.codes[name].astype(np.int64)
+
+
+def _members(key: Int64, number: Int64) -> tuple[Int64, Int64, Int64]:
+    """The key of every row by its number, where the rows of each key begin, and these rows."""
+    numbered = np.empty_like(key)
+    numbered[number] = key
+    start = np.concatenate(([0], np.cumsum(np.bincount(key)))).astype(np.int64)
+    return numbered, start, np.argsort(numbered, kind="stable")
+
+
+def _linked(release: Release, names: Sequence[str], apart: Sequence[tuple[int, int]], codes: Codes) -> Linked:
+    """The pairs of attributes that no column shows together, and what a reader expects of them now."""
+    data, reader = release.data, Reader(release)
+    sizes = [len(data.domain[name]) for name in names]
+    # The attribute with more values comes first: the lists of what occurs with each of its values are then short.
+    pairs = [pair if sizes[pair[0]] >= sizes[pair[1]] else pair[::-1] for pair in apart]
+    starts, values, cells, begin, width = [np.zeros(1, dtype=np.int64)], list[Codes](), list[Floats](), [], []
+    n_cells, n_codes = 0, 0
+    for a, b in pairs:
+        is_dense = sizes[a] * sizes[b] <= DENSE * data.n_rows
+        if is_dense:
+            x, y = (each.ravel().astype(np.int32) for each in np.indices((sizes[a], sizes[b])))
+            key = data.codes[names[a]].astype(np.int64) * sizes[b] + data.codes[names[b]]
+            counts = np.bincount(key, minlength=len(x))
+            begin.append(n_cells)
+        else:
+            x, y, counts = pairs_of(data.codes[names[a]], data.codes[names[b]], sizes[a], sizes[b])
+            starts.append(n_cells + np.searchsorted(x, np.arange(sizes[a] + 1)))
+            begin.append(n_codes)
+            n_codes += sizes[a] + 1
+        width.append(sizes[b] if is_dense else 0)
+        values.append(y)
+        cells.append(np.stack((counts.astype(np.float64), reader.expected(names[a], names[b], x, y))))
+        n_cells += len(x)
+    true, expected = np.concatenate(cells, axis=1)
+    return Linked(
+        first=np.array([a for a, _ in pairs], dtype=np.int64),
+        second=np.array([b for _, b in pairs], dtype=np.int64),
+        codes=np.ascontiguousarray(codes, dtype=np.int32),
+        width=np.array(width, dtype=np.int64),
+        begin=np.array(begin, dtype=np.int64),
+        start=np.concatenate(starts[1:] or starts).astype(np.int64),
+        value=np.concatenate(values).astype(np.int32),
+        true=np.ascontiguousarray(true),
+        expected=np.ascontiguousarray(expected),
+    )
