@@ -35,7 +35,9 @@ class Linked(NamedTuple):
     """The pairs of attributes that are linked at random, and what a reader expects of their values.
 
     Attributes `first[p]` and `second[p]` int64 (n_linked,) are columns of `codes` int32 (n_rows, d), by the numbers of
-    the rows. Rows of each pair of values are `true` float (n_cells,), and `expected` those that a reader expects. Where
+    the rows. Of large buckets the rows with each value are counted, in line `tally_of[g]` int64 (n_buckets,) of `tally`
+    int32 (n_lines, n_tallied); -1 is a small bucket. Those of attribute a are at `tallied[a]:tallied[a + 1]` of int64
+    (d + 1,), where it has few values, else nowhere. Rows of each pair of values are `true` float (n_cells,), and `expected` those that a reader expects. Where
     attribute `second[p]` has `width[p]` values, all cells of p are there, from `begin[p]` on, line by line. Where
     `width[p]` is 0 only the pairs are there that occur: those with code x of the first attribute are at
     `start[begin[p] + x]:start[begin[p] + x + 1]`, with the other codes in `value` int32, ascending.
@@ -44,6 +46,9 @@ class Linked(NamedTuple):
     first: Int64
     second: Int64
     codes: Int32
+    tallied: Int64
+    tally_of: Int64
+    tally: Int32
     width: Int64
     begin: Int64
     start: Int64
@@ -98,26 +103,61 @@ def _expect(linked: Linked, p: int, x: int, y: int, more: float) -> float:
 
 
 @inner_kernel
+def _expect_beside(
+    linked: Linked, starts: Int64, row: Int64, g: int, at: int, p: int, is_first: bool, old: int, new: int
+) -> float:
+    """Expect one row of bucket g to have another value of an attribute of pair p, beside all rows but that at `at`."""
+    beside = linked.second[p] if is_first else linked.first[p]
+    gain, share = 0.0, 1.0 / (starts[g + 1] - starts[g])
+    begin, end, line = linked.tallied[beside], linked.tallied[beside + 1], linked.tally_of[g]
+    if line >= 0 and end > begin:
+        for code in range(end - begin):
+            weight = share * linked.tally[line, begin + code]
+            if weight > 0.0:
+                if is_first:
+                    gain += _expect(linked, p, old, code, -weight) + _expect(linked, p, new, code, weight)
+                else:
+                    gain += _expect(linked, p, code, old, -weight) + _expect(linked, p, code, new, weight)
+        return gain
+    for i in range(starts[g], starts[g + 1]):
+        if i == at:
+            continue
+        code = linked.codes[row[i], beside]
+        if is_first:
+            gain += _expect(linked, p, old, code, -share) + _expect(linked, p, new, code, share)
+        else:
+            gain += _expect(linked, p, code, old, -share) + _expect(linked, p, code, new, share)
+    return gain
+
+
+@inner_kernel
+def _count_values(linked: Linked, g: int, number: int, change: int) -> None:
+    """Add a row to the tally of bucket g, or take it away."""
+    line = linked.tally_of[g]
+    if line < 0:
+        return
+    for a in range(linked.codes.shape[1]):
+        if linked.tallied[a + 1] > linked.tallied[a]:
+            linked.tally[line, linked.tallied[a] + linked.codes[number, a]] += change
+
+
+@inner_kernel
 def _replace(linked: Linked, starts: Int64, row: Int64, g: int, at: int, into: int) -> float:
     """Expect what a reader does after row `into` has taken a place of bucket g; by how many rows they are right more
     often.
     """
     codes, out, gain, share = linked.codes, row[at], 0.0, 1.0 / (starts[g + 1] - starts[g])
+    _count_values(linked, g, out, -ONE)
     for p in range(linked.first.shape[0]):
         a, b = linked.first[p], linked.second[p]
         old_x, new_x, old_y, new_y = codes[out, a], codes[into, a], codes[out, b], codes[into, b]
         if old_x != new_x:
-            for i in range(starts[g], starts[g + 1]):
-                if i != at:
-                    y = codes[row[i], b]
-                    gain += _expect(linked, p, old_x, y, -share) + _expect(linked, p, new_x, y, share)
+            gain += _expect_beside(linked, starts, row, g, at, p, True, old_x, new_x)
         if old_y != new_y:
-            for i in range(starts[g], starts[g + 1]):
-                if i != at:
-                    x = codes[row[i], a]
-                    gain += _expect(linked, p, x, old_y, -share) + _expect(linked, p, x, new_y, share)
+            gain += _expect_beside(linked, starts, row, g, at, p, False, old_y, new_y)
         if old_x != new_x or old_y != new_y:
             gain += _expect(linked, p, old_x, old_y, -share) + _expect(linked, p, new_x, new_y, share)
+    _count_values(linked, g, into, ONE)
     return gain
 
 

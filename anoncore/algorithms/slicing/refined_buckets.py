@@ -24,10 +24,15 @@ MOST_ROUNDS = 60
 LEAST_GAINED = 1e-4
 """Share of the rows, as a mean over the pairs of attributes, that a round must bring right for another one to follow,
 as a mean over one round with each kind of partner."""
-MOST_ROWS = 300
+MOST_ROWS = 20_000
 """Rows of the largest bucket that exchanges any: in a larger one a single row changes little and costs much."""
+LARGE = 50
+"""Rows of the largest bucket that is looked through row by row; of larger ones the rows with each value are counted."""
+MOST_TALLIED = 256
+"""Values of an attribute up to which the rows of large buckets with each value are counted."""
 MOST_CHANGES = 20_000_000_000
-"""Changes of expected frequencies after which no further round begins: minutes, on tables with very many attributes."""
+"""Changes of expected frequencies after which no further round begins: about a minute, on tables with very many
+attributes, rows, or rows of a bucket."""
 DENSE = 4
 """Cells of a table of two attributes per row of the data up to which all of them are written down."""
 PLACES_AT_ONCE = 2_000
@@ -58,13 +63,13 @@ def refined_buckets(
     codes = np.column_stack([data.codes[name] for name in names])
     numbered = np.empty_like(codes)
     numbered[number] = codes
-    linked = _linked(release, names, apart, numbered)
     keys = [_members(key, number) for key in _keys(data, columns, names)]
     starts = np.append(np.flatnonzero(search.buckets.begins), data.n_rows).astype(np.int64)
     sizes = np.diff(starts)
     bucket = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     place = np.empty(data.n_rows, dtype=np.int64)
     at = number[row]
+    linked = _linked(release, names, apart, numbered, _tallies(release, names, numbered, bucket, at))
     place[at] = np.arange(data.n_rows)
     masses = search.masses._replace(
         counts=np.zeros((LINES, search.masses.counts.shape[1]), dtype=np.int32),
@@ -72,7 +77,9 @@ def refined_buckets(
     )
     limits = Limits(search.wanted.l, search.wanted.distinct, MOST_ROWS)
     moving = sizes[sizes <= MOST_ROWS].astype(np.float64)
-    rounds = min(MOST_ROUNDS, 1 + int(MOST_CHANGES / (8 * len(apart) * (moving**2).sum() + 1)))
+    # Every place expects something else of every pair of attributes; what stays is checked against whole buckets.
+    changes = 8 * len(apart) * float((moving * np.minimum(moving, LARGE)).sum()) + 8 * float((moving**2).sum())
+    rounds = min(MOST_ROUNDS, 1 + int(MOST_CHANGES / (changes + 1)))
     rng, gained = np.random.default_rng(SEED), np.zeros(rounds)
     enough = LEAST_GAINED * len(apart) * data.n_rows
     for turn in range(rounds):
@@ -134,7 +141,29 @@ def _members(key: Int64, number: Int64) -> tuple[Int64, Int64, Int64]:
     return numbered, start, np.argsort(numbered, kind="stable")
 
 
-def _linked(release: Release, names: Sequence[str], apart: Sequence[tuple[int, int]], codes: Codes) -> Linked:
+def _tallies(
+    release: Release, names: Sequence[str], codes: Codes, bucket: Codes, row: Int64
+) -> tuple[Int64, Int64, Codes]:
+    """Where the values of each attribute are counted, the line of each bucket, and how many rows have each value."""
+    sizes = [len(release.data.domain[name]) for name in names]
+    begin = np.cumsum([0, *(size if size <= MOST_TALLIED else 0 for size in sizes)]).astype(np.int64)
+    is_large = np.bincount(bucket) > LARGE
+    line = np.where(is_large, np.cumsum(is_large) - 1, -1).astype(np.int64)
+    tally = np.zeros((int(is_large.sum()), int(begin[-1])), dtype=np.int32)
+    counted = is_large[bucket]
+    for a, first in enumerate(begin[:-1]):
+        if begin[a + 1] > first:
+            np.add.at(tally, (line[bucket[counted]], first + codes[row[counted], a]), 1)
+    return begin, line, tally
+
+
+def _linked(
+    release: Release,
+    names: Sequence[str],
+    apart: Sequence[tuple[int, int]],
+    codes: Codes,
+    tallies: tuple[Int64, Int64, Codes],
+) -> Linked:
     """The pairs of attributes that no column shows together, and what a reader expects of them now."""
     data, reader = release.data, Reader(release)
     sizes = [len(data.domain[name]) for name in names]
@@ -163,6 +192,9 @@ def _linked(release: Release, names: Sequence[str], apart: Sequence[tuple[int, i
         first=np.array([a for a, _ in pairs], dtype=np.int64),
         second=np.array([b for _, b in pairs], dtype=np.int64),
         codes=np.ascontiguousarray(codes, dtype=np.int32),
+        tallied=tallies[0],
+        tally_of=tallies[1],
+        tally=tallies[2],
         width=np.array(width, dtype=np.int64),
         begin=np.array(begin, dtype=np.int64),
         start=np.concatenate(starts[1:] or starts).astype(np.int64),
