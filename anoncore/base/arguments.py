@@ -39,6 +39,7 @@ NEXT_STEPS = {
     "Point": "anoncore.search.sweep makes them",
     "Release": "Mondrian(requirements=[KAnonymity(k=10)]).anonymize(data) makes one of Microdata",
     "Requirement": "KAnonymity(k=10), for instance, is one",
+    "Search": "anoncore.search.search makes one",
     "Target": "anoncore.search.Target('k', 10), for instance, is one",
     "Generator": "numpy.random.default_rng() makes one",
     "a callable": "give a function or leave it out",

@@ -37,9 +37,11 @@ class Linked(NamedTuple):
     Attributes `first[p]` and `second[p]` int64 (n_linked,) are columns of `codes` int32 (n_rows, d), by the numbers of
     the rows. Of large buckets the rows with each value are counted, in line `tally_of[g]` int64 (n_buckets,) of `tally`
     int32 (n_lines, n_tallied); -1 is a small bucket. Those of attribute a are at `tallied[a]:tallied[a + 1]` of int64
-    (d + 1,), where it has few values, else nowhere. Rows of each pair of values are `true` float (n_cells,), and `expected` those that a reader expects. Where
-    attribute `second[p]` has `width[p]` values, all cells of p are there, from `begin[p]` on, line by line. Where
-    `width[p]` is 0 only the pairs are there that occur: those with code x of the first attribute are at
+    (d + 1,), where it has few values, else nowhere.
+
+    Rows of each pair of values are `true` float (n_cells,), and `expected` those that a reader expects. Where attribute
+    `second[p]` has `width[p]` values, all cells of p are there, from `begin[p]` on, line by line. Where `width[p]` is 0
+    only the pairs are there that occur: those with code x of the first attribute are at
     `start[begin[p] + x]:start[begin[p] + x + 1]`, with the other codes in `value` int32, ascending.
     """
 
