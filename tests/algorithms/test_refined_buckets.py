@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore import AnonymizationError, CancelledError, Microdata, Partition
+from anoncore import AnonymizationError, CancelledError, DataError, Microdata, Partition
 from anoncore.algorithms import Slicing
 from anoncore.algorithms.slicing import refined_buckets as module
 from anoncore.algorithms.slicing.columns import sliced_release
@@ -185,6 +185,15 @@ def test_a_refinement_can_be_cancelled():
 
     with pytest.raises(CancelledError):
         BY_HAND.anonymize(Microdata(random_table(), ROLES), stop)
+
+
+def test_more_than_one_l_to_keep_is_refused():
+    frame = pd.DataFrame({"age": range(8), "s": list("xyzwxyzw"), "u": list("abcdabcd")})
+    roles = {"age": "quasi-identifier", "s": "sensitive"}
+    with pytest.raises(DataError, match="turn refine off, or tag one sensitive attribute"):
+        Slicing(l=2, refine=True, requirements=[KAnonymity(k=2)]).anonymize(Microdata(frame, roles))
+    with pytest.raises(DataError, match="turn refine off, or tag one sensitive attribute"):
+        Slicing(l=2, refine=True).anonymize(Microdata(frame, {**roles, "u": "sensitive"}))
 
 
 def test_readers_who_know_the_method_learn_from_both_and_other_things_from_refined_buckets():

@@ -44,7 +44,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"l": 1.2, "columns": 3, "sensitive_column_size": 1, "retry_splits": False},
         {"diversity": "distinct", "sensitive_column_size": 1},
         {"l": 1.2, "sensitive_column_size": 1, "column_requirements": (KAnonymity(k=3),)},
-        {"l": 1.2, "sensitive_column_size": 1, "refine": True},
+        {"l": 1.2, "sensitive_column_size": 1, "requirements": (), "refine": True},
     ],
     "suppression": [
         {"method": Mondrian(requirements=(KAnonymity(k=2),)), "max_suppression": 0.3},
