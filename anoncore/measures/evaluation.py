@@ -81,7 +81,7 @@ class Measure:
 
     def __post_init__(self) -> None:
         if self.name not in MEASURES:
-            raise ParameterError(f"There is no measure {quoted(self.name)}; there is {listing(list(MEASURES), 40)}.")
+            raise ParameterError(f"There is no measure {quoted(self.name)}; there is {listing(list(MEASURES), 24)}.")
         object.__setattr__(self, "arguments", plain(self.arguments, self.name))
         self._call_arguments()
 

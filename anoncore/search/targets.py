@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.algorithms import ALGORITHMS, Algorithm, VerticalFragmentation
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, ParameterError
 from anoncore.base.texts import listing
@@ -271,8 +271,8 @@ def default_candidates(
             steps = sorted({*ladder, *([asked[varied]] if varied in asked else [])})
             for step in steps:
                 algorithm = _built(name, {**fixed, varied: step}, data, attribute)
-                if algorithm is not None:
-                    algorithms.setdefault(repr(algorithm), algorithm)
+                for variant in () if algorithm is None else _ways(algorithm):
+                    algorithms.setdefault(repr(variant), variant)
     # With one seed for all, candidates of a method have their first steps in common, and differ by their levels alone.
     seed = fresh_seed()
     return tuple(seeded(algorithm, seed) for algorithm in algorithms.values())
@@ -291,6 +291,13 @@ def levels_of(targets: Sequence[Target]) -> dict[str, float]:
         elif target.criterion == "t":
             asked["t"] = min(asked.get("t", 1.0), target.limit)
     return asked
+
+
+def _ways(algorithm: Algorithm) -> tuple[Algorithm, ...]:
+    """The method as it is, and in another way that keeps the same levels and may cost less."""
+    if isinstance(algorithm, VerticalFragmentation) and (algorithm.l is not None or algorithm.t is not None):
+        return algorithm, algorithm.replace(segmentation="as-needed")
+    return (algorithm,)
 
 
 def _built(name: str, levels: dict[str, float], data: Microdata, attribute: str | None) -> Algorithm | None:

@@ -51,7 +51,10 @@ def test_fields_may_be_given_by_place_or_name():
         (lambda: VarianceDiversity(), "variance diversity: v is missing."),
         (lambda: FrequencyDiversity(l=float("nan")), "l should be a finite number, not nan."),
         (lambda: FrequencyDiversity(l=float("inf")), "l should be a finite number, not inf."),
-        (lambda: TCloseness(ground="sorted"), "ground should be 'ordered', 'equal' or 'hierarchical', not 'sorted'."),
+        (
+            lambda: TCloseness(ground="sorted"),
+            "ground should be 'ordered', 'interval', 'equal' or 'hierarchical', not 'sorted'.",
+        ),
         (lambda: Example(1, columns=((), (), ())), "Example: columns: Tuple should have at most 2 items .* not 3."),
         (lambda: Example(1, requirements=[3]), "requirements.0 should be .* Requirement, not 3."),
         (lambda: Example(1, requirements=[{"name": "k"}]), "Example: There is no requirement 'k'; there is '"),
