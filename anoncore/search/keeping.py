@@ -42,7 +42,7 @@ def keeping(
 ) -> Algorithm:
     """The method of that name with these fields of its own, and as much of what is asked as it can take over.
 
-    A method that takes requirements takes all of them. Any other one takes the levels that are parameters of its own.
+    A level that is a parameter of the method itself is set there. A method that takes requirements takes all others.
     `left_out` is the share of the rows that may be left out by a method where that makes sense (`can_leave_out`).
     Raises ParameterError where nothing is asked of a method that needs requirements, or a value is out of range.
     """
@@ -56,13 +56,17 @@ def keeping(
         else:
             return Suppression(method=keeping(name, fields, levels, more, data), max_suppression=left_out)
     kind = ALGORITHMS[name]
+    own = dict(levels)
     if "requirements" in kind.model_fields:
-        wanted = asked(levels, more, data)
-        if not wanted:
+        # A level that is a parameter promises more than the requirement does: the l of slicing is one of every person.
+        own = {axis: value for axis, value in levels.items() if axis in kind.model_fields}
+        wanted = asked({axis: value for axis, value in levels.items() if axis not in own}, more, data)
+        needs_some = bool(kind.model_fields["requirements"].get_default(call_default_factory=True))
+        if needs_some and not wanted:
             raise ParameterError(f"{kind.title} needs something to keep; ask for k, l or t.")
-        return kind(**{**fields, "requirements": wanted})
+        fields = {**fields, "requirements": wanted}
     algorithm = kind(**fields)
-    for axis, value in levels.items():
+    for axis, value in own.items():
         if axis in axes(kind) and (axis == "k" or data.sensitive):
             algorithm = with_level(algorithm, axis, value, data)
     return algorithm
