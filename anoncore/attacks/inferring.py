@@ -16,6 +16,7 @@ from anoncore.attacks.linked_records import Records
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.base.random_numbers import generator
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
 from anoncore.release.release import Release
 from anoncore.table.domain import Domain, Kind
@@ -192,7 +193,7 @@ def inference(
     if not 0 <= tolerance < 1:
         raise ParameterError(f"The tolerance is a share of the guess from 0 to below 1, not {tolerance:g}.")
     names = attacked_attributes(release, None if known is None else list(known), besides=(attribute,))
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     everything = (*names, attribute)
     groups = [members_of(release, everything, n_queries, rng)]
     if control is not None:

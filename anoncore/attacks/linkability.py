@@ -19,6 +19,7 @@ from anoncore.attacks.published_keys import Cells, published_key
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.base.random_numbers import generator
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.kernels.guessing import fitting_cells, group_weights
@@ -205,7 +206,7 @@ def linkability(
     0.1
     """
     first, second = _lists(release, known)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     most = min(
         checked_queries(n_queries), release.data.n_rows, release.data.n_rows if control is None else control.n_rows
     )

@@ -16,6 +16,7 @@ from anoncore.attacks.published_keys import published_key
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.base.random_numbers import generator
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
 from anoncore.kernels.guessing import records_inside
 from anoncore.kernels.population import count_inside
@@ -195,7 +196,7 @@ def singling_out(
     if n_attributes < 1:
         raise ParameterError(f"A predicate is about at least 1 attribute, not {n_attributes}.")
     names = attacked_attributes(release, None)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     groups = [_sorted(members_of(release, names, None, rng))]
     if control is not None:
         groups.append(_sorted(control_of(release, control, names, None, rng)))

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from anoncore.base.arguments import checked_methods
+from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import ParameterError
 from anoncore.base.texts import listing, quoted
 
@@ -56,6 +56,7 @@ class Model(BaseModel):
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         return type(self)(**{**fields, **changes})
 
+    @checked
     def to_dict(self, complete: bool = False) -> dict[str, Any]:
         """Plain values for a recipe: the registered name and the fields that differ from their defaults or lack one.
 

@@ -15,6 +15,7 @@ import pandas as pd
 
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError
+from anoncore.base.random_numbers import generator
 from anoncore.base.showing import MOST_NAMES, Lines, Shown, clean, counted
 from anoncore.base.texts import listing, quoted
 from anoncore.base.typed_values import sorted_values, value_key
@@ -460,6 +461,8 @@ class Microdata(Shown):
         ------
         DataError
             Where a part would be empty.
+        ParameterError
+            For a seed below 0.
 
         Examples
         --------
@@ -479,7 +482,7 @@ class Microdata(Shown):
                 "a share between 0 and 1, such as 0.2."
             )
         is_held = np.zeros(n_people, dtype=np.bool_)
-        is_held[np.random.default_rng(seed).permutation(n_people)[:n_held]] = True
+        is_held[generator(seed).permutation(n_people)[:n_held]] = True
         return self._part(np.flatnonzero(~is_held[people])), self._part(np.flatnonzero(is_held[people]))
 
     def _part(self, rows: npt.NDArray[np.int64]) -> Microdata:

@@ -29,6 +29,7 @@ OWN_MODULES = {
     "anoncore/__init__.py",
     "anoncore/datasets/__init__.py",
     "anoncore/cli/command.py",
+    "anoncore/cli/completion.py",
     "anoncore/cli/page.py",
     "anoncore/warmup/worker.py",
     "dashboard/warmup.py",
