@@ -185,6 +185,8 @@ class Visitor:
         entry = self.page.get_by_test_id("stTopNavLink").filter(has_text=section)
         tab = self.page.locator(".st-key-section-tabs").get_by_role("link", name=title, exact=True)
         start = time.perf_counter()
+        # The help of a link that was clicked before would cover the next one.
+        self.page.mouse.move(5, 600)
         for _ in range(4):
             is_near = tab.count() > 0
             if not is_near:
@@ -252,11 +254,13 @@ class Visitor:
         grid = self.grid(key)
         grid.scroll_into_view_if_needed()
         line = grid.locator(f"tr[aria-rowindex='{row + 2}']")
-        for _ in range(20):
+        for _ in range(8):
             grid.click(position={"x": 22, "y": 35 * (row + 1.5)})
-            self.page.wait_for_timeout(100)
-            if line.get_attribute("aria-selected") == "true":
-                return
+            # A second click would take the choice back, so a grid that is slow to show it is waited for.
+            for _ in range(20):
+                self.page.wait_for_timeout(100)
+                if line.get_attribute("aria-selected") == "true":
+                    return
         raise AssertionError(f"Row {row} of '{key}' could not be chosen.")
 
     def wait_for_cell(self, key: str, column: int, row: int, content: str) -> None:

@@ -63,7 +63,7 @@ def _type(visitor: Visitor, row: int, text: str) -> None:
     """Type into the cell of level 1; a grid that was being drawn loses the double click, which is then made again."""
     grid = visitor.grid("hierarchy-editor-")
     grid.scroll_into_view_if_needed()
-    for _ in range(5):
+    for _ in range(10):
         before = visitor.finished
         grid.dblclick(position={"x": 420, "y": 35 * (row + 1.5)})
         visitor.page.wait_for_timeout(500)
