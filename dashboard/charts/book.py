@@ -8,13 +8,23 @@ from itertools import cycle
 import plotly.graph_objects as go
 
 from dashboard.charts.layout import figure, marker
-from dashboard.palette import BLUE, GREEN, ORANGE, ORIGINAL, OUTLINE, VERMILLION, RunStyle, run_style
-from dashboard.reproduction import DIFFERENT, NOT_APPLICABLE, NOT_REPRODUCED, REPRODUCED, VERDICTS, Plot, Result
+from dashboard.palette import BLUE, GREEN, ORANGE, ORIGINAL, OUTLINE, SKY, VERMILLION, RunStyle, run_style
+from dashboard.reproduction import (
+    BY_HAND,
+    DIFFERENT,
+    NOT_APPLICABLE,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    VERDICTS,
+    Plot,
+    Result,
+)
 
 STYLES = {
     REPRODUCED: RunStyle(BLUE, BLUE, "circle", "solid"),
     DIFFERENT: RunStyle(ORANGE, OUTLINE, "square", "dash"),
     NOT_REPRODUCED: RunStyle(VERMILLION, VERMILLION, "diamond", "dot"),
+    BY_HAND: RunStyle(SKY, OUTLINE, "triangle-up", "dashdot"),
     NOT_APPLICABLE: RunStyle(ORIGINAL, ORIGINAL, "x", "solid"),
 }
 PAPER = (RunStyle(GREEN, GREEN, "star", "dash"), RunStyle(GREEN, GREEN, "star-open", "dot"))

@@ -15,15 +15,18 @@ FOLDER = Path(__file__).parent
 REPRODUCED = "reproduced"
 DIFFERENT = "reproduced with difference"
 NOT_REPRODUCED = "not reproduced"
+BY_HAND = "worked by hand"
 NOT_APPLICABLE = "not applicable"
-VERDICTS = (REPRODUCED, DIFFERENT, NOT_REPRODUCED, NOT_APPLICABLE)
+VERDICTS = (REPRODUCED, DIFFERENT, NOT_REPRODUCED, BY_HAND, NOT_APPLICABLE)
 
 
 @dataclass(frozen=True)
 class Statement:
     """One thing that a paper states: in how many of our cases it holds, and the numbers behind that.
 
-    `reading`: how the paper was read where it can be read in several ways. `cause`: why it fails, where it does.
+    `reading`: how the paper was read where it can be read in several ways. `cause`: why it fails, where it does, and
+    `tried`: the run that shows the cause. `by_hand`: only numbers of the paper or of its table are compared, nothing of
+    this library is under test, so it does not count.
     """
 
     text: str
@@ -32,11 +35,33 @@ class Statement:
     found: str
     cause: str = ""
     reading: str = ""
+    tried: str = ""
+    by_hand: bool = False
 
     @property
     def share(self) -> float:
         """Share of the cases in which it holds."""
         return self.held / self.cases
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A broken version of what is under test, and the verdict that it gets (on reduced sizes)."""
+
+    name: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Something that a paper wished for, as a question, what was measured, and the answer."""
+
+    title: str
+    question: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    answer: str
+    run: str
 
 
 @dataclass(frozen=True)
@@ -80,6 +105,7 @@ class Entry:
     shows: str
     statements: tuple[Statement, ...] = ()
     reason: str = ""
+    mutants: tuple[Mutant, ...] = ()
 
     @property
     def heading(self) -> str:
@@ -90,18 +116,30 @@ class Entry:
     def verdict(self) -> str:
         """All statements hold in all cases; at least half of the cases on average; fewer; or nothing to run.
 
-        Where the paper can be read in several ways, the reading in which most holds counts.
+        Where the paper can be read in several ways, the one reading in which most holds counts.
         """
         if not self.statements:
             return NOT_APPLICABLE
-        readings = {one.reading for one in self.statements if one.reading} or {""}
-        means = []
-        for reading in readings:
-            shares = [one.share for one in self.statements if one.reading in ("", reading)]
-            means.append(sum(shares) / len(shares))
+        means = self.readings.values()
+        if not means:
+            return BY_HAND
         if max(means) == 1:
             return REPRODUCED
         return DIFFERENT if max(means) >= 0.5 else NOT_REPRODUCED
+
+    @property
+    def readings(self) -> dict[str, float]:
+        """By reading the mean share of cases in which its statements hold; what needs no reading counts in each.
+
+        The only key is empty where there is one way to read the paper.
+        """
+        counted = [one for one in self.statements if not one.by_hand]
+        readings = list(dict.fromkeys(one.reading for one in counted if one.reading)) or [""] * bool(counted)
+        found = {}
+        for reading in readings:
+            shares = [one.share for one in counted if one.reading in ("", reading)]
+            found[reading] = sum(shares) / len(shares)
+        return found
 
     @property
     def causes(self) -> tuple[str, ...]:
@@ -124,6 +162,7 @@ class Result:
     entries: tuple[Entry, ...]
     studies: tuple[Study, ...]
     plots: tuple[Plot, ...]
+    experiments: tuple[Experiment, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -149,14 +188,24 @@ class Result:
     def of(cls, read: Mapping[str, Any]) -> Result:
         """From plain lists and dictionaries."""
         entries = tuple(
-            Entry(**{**one, "statements": tuple(Statement(**line) for line in one["statements"])})
+            Entry(
+                **{
+                    **one,
+                    "statements": tuple(Statement(**line) for line in one["statements"]),
+                    "mutants": tuple(Mutant(**line) for line in one.get("mutants", ())),
+                }
+            )
             for one in read["entries"]
         )
         studies = tuple(Study(**{**one, "figures": tuple(one["figures"])}) for one in read["studies"])
         plots = tuple(
             Plot(**{**one, "curves": tuple(_curve(curve) for curve in one["curves"])}) for one in read["plots"]
         )
-        return cls(**{**read, "entries": entries, "studies": studies, "plots": plots})
+        experiments = tuple(
+            Experiment(**{**one, "columns": tuple(one["columns"]), "rows": tuple(tuple(row) for row in one["rows"])})
+            for one in read.get("experiments", ())
+        )
+        return cls(**{**read, "entries": entries, "studies": studies, "plots": plots, "experiments": experiments})
 
 
 def _curve(read: Mapping[str, Any]) -> Curve:

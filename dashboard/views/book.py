@@ -13,11 +13,14 @@ from dashboard.views import parts
 
 PAPER, FIGURE, CURVES = "book-paper", "book-figure", "book-curves"
 TEXTS = {
-    "reproduced": "Everything that the paper states about it holds here, in every case that was tried. Where it can be "
-    "read in several ways, the reading in which most holds counts.",
+    "reproduced": "Everything that the paper states about it holds here, in every case that was tried, and broken "
+    "versions of the method do not get this verdict. Where it can be read in several ways, the reading in which most "
+    "holds counts.",
     "reproduced with difference": "Statements hold in at least half of the cases on average; which do not, and the "
     "likely cause, stands below.",
     "not reproduced": "Statements hold in fewer than half of the cases.",
+    "worked by hand": "Only numbers of the paper or its table are compared: nothing of this library is under test, so "
+    "it does not count.",
     "not applicable": "A drawing or a list of symbols: it states no result.",
 }
 SHORT = {DIFFERENT: "With difference"}
@@ -74,23 +77,25 @@ def _paper(result: Result) -> None:
             "Shows": st.column_config.TextColumn(width=230, help="What it is about."),
             "Verdict": st.column_config.TextColumn(width=175, help="How much of what is stated holds here."),
             "Statements": st.column_config.TextColumn(width=90, help="Those that hold in every case, of all."),
-            "Likely cause or reason": st.column_config.TextColumn(
+            "Cause or reason": st.column_config.TextColumn(
                 help="Why something differs, or why there is nothing to run."
             ),
         },
         alt="One line per figure or table: what it shows, the verdict and the likely cause of a difference",
     )
     _detail(result)
+    _experiments(result)
 
 
 def _line(result: Result, entry: Entry) -> dict[str, str]:
-    whole = sum(one.share == 1 for one in entry.statements)
+    counted = [one for one in entry.statements if not one.by_hand]
+    whole = sum(one.share == 1 for one in counted)
     return {
         "Figure or table": entry.heading,
         "Shows": entry.shows,
         "Verdict": entry.verdict,
-        "Statements": f"{whole} of {len(entry.statements)}" if entry.statements else "",
-        "Likely cause or reason": entry.reason or "; ".join(entry.causes),
+        "Statements": f"{whole} of {len(counted)}" if counted else "",
+        "Cause or reason": entry.reason or "; ".join(entry.causes),
     }
 
 
@@ -117,21 +122,70 @@ def _detail(result: Result) -> None:
         stated = st.container()
     with stated:
         st.markdown(f"**{entry.heading}, {escaped(entry.shows)}: {entry.verdict}.** {_run_of(result, entry)}")
+        _readings(entry)
+        if entry.mutants:
+            st.caption(
+                "Broken on purpose, and judged again on reduced sizes: "
+                + "; ".join(f"{escaped(one.name)}: {escaped(one.verdict)}" for one in entry.mutants)
+                + "."
+            )
         told: set[str] = set()
         for one in entry.statements:
             st.markdown(_stated(one, one.cause in told))
             told.add(one.cause)
 
 
+def _readings(entry: Entry) -> None:
+    """How much holds in each way to read the paper, where there are several."""
+    readings = entry.readings
+    if len(readings) < 2:
+        return
+    st.dataframe(
+        pd.DataFrame({"Reading": list(readings), "Holds": [f"{share:.0%}" for share in readings.values()]}),
+        hide_index=True,
+        key=f"book-readings-{entry.label}",
+        column_config={
+            "Reading": st.column_config.TextColumn(help="How the paper is read where it can be read in several ways."),
+            "Holds": st.column_config.TextColumn(
+                width=70, help="Mean share of the cases in which its statements hold; what needs no reading counts too."
+            ),
+        },
+        alt="; ".join(f"{reading}: {share:.0%} holds" for reading, share in readings.items()),
+    )
+
+
+def _experiments(result: Result) -> None:
+    """What the paper wished for, tried here."""
+    if not result.experiments:
+        return
+    st.subheader("What the paper wished for")
+    for place, one in enumerate(result.experiments):
+        st.markdown(f"**{escaped(one.title)}.** {escaped(one.question)}")
+        st.dataframe(
+            pd.DataFrame(one.rows, columns=list(one.columns)),
+            hide_index=True,
+            key=f"book-experiment-{result.name}-{place}",
+            alt="; ".join(", ".join(row) for row in one.rows),
+        )
+        st.markdown(f"{escaped(one.answer)}  \n:gray[Run: {escaped(one.run)}]")
+
+
 def _stated(one: Statement, told: bool) -> str:
     """A statement with what is found; a cause that was told before is not told again."""
-    badge = ":green-badge[holds]" if one.share == 1 else ":orange-badge[in part]" if one.held else ":red-badge[differs]"
+    badge = ":gray-badge[by hand]" if one.by_hand else _badge(one)
     reading = f" ({escaped(one.reading)})" if one.reading else ""
     cases = f"{one.held:,} of {one.cases:,} cases; " if one.cases > 1 else ""
     found = escaped(f"{cases}{one.found}".strip("; ") or "as stated")
-    cause = f"  \n:gray[Likely cause: {'as above' if told else escaped(one.cause)}]" if one.cause else ""
+    tried = f" Tried: {escaped(one.tried)}." if one.tried else ""
+    cause = f"  \n:gray[Cause: {'as above' if told else escaped(one.cause)}.{tried}]" if one.cause else ""
     text = one.text[0].upper() + one.text[1:] if one.text[:2].isalpha() else one.text
     return f"{badge} {escaped(text)}{reading}  \nHere: {found}{cause}"
+
+
+def _badge(one: Statement) -> str:
+    if one.share == 1:
+        return ":green-badge[holds]"
+    return ":orange-badge[in part]" if one.held else ":red-badge[differs]"
 
 
 def _curves(result: Result, entry: Entry, plots: list[Plot]) -> None:

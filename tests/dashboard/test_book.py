@@ -9,6 +9,7 @@ import pytest
 from dashboard import reproduction
 from dashboard.charts import book as charts
 from dashboard.reproduction import (
+    BY_HAND,
     DIFFERENT,
     NOT_APPLICABLE,
     NOT_REPRODUCED,
@@ -71,7 +72,7 @@ def test_causes_are_those_of_what_differs_each_once():
 def test_a_result_is_read_as_it_was_written(tmp_path):
     result = small()
     assert Result.load(result.save(tmp_path)) == result
-    assert result.counts == {REPRODUCED: 1, DIFFERENT: 0, NOT_REPRODUCED: 0, NOT_APPLICABLE: 1}
+    assert result.counts == {REPRODUCED: 1, DIFFERENT: 0, NOT_REPRODUCED: 0, BY_HAND: 0, NOT_APPLICABLE: 1}
 
 
 def test_five_papers_ship_with_full_runs_and_only_numbers_and_sentences():
@@ -152,7 +153,7 @@ def test_a_figure_shows_what_is_stated_what_is_found_and_why_it_differs(visitor:
     texts = visitor.texts()
     assert "Table 3.4" in texts
     assert "0.016889" in texts.replace("\\", "")
-    assert "Likely cause" in texts
+    assert "Cause: " in texts
     assert ":red-badge[differs]" in texts
     assert len(visitor.at.get("plotly_chart")) == 1
 

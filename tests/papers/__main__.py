@@ -1,6 +1,6 @@
 """The reproduction book: all papers, or one.
 
-    python -m tests.papers [--quick] [--paper NAME] [--out FOLDER]
+    python -m tests.papers [--quick | --rest] [--paper NAME] [--out FOLDER]
 
 Writes tables (CSV) and plots (HTML) to a folder and prints a verdict for every figure and table of the papers. The full
 mode replaces the numbers that the dashboard shows on its page Reproduction; the quick one, on reduced sizes, leaves
@@ -12,10 +12,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
+from dashboard import reproduction
 from tests.papers.book import reproduce, summary
 from tests.papers.contents import PAPERS
+from tests.papers.mutants import tried
+from tests.papers.wishes import wished
 
 
 def main() -> None:
@@ -26,11 +30,20 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="reduced sizes: minutes for all papers")
     parser.add_argument("--paper", choices=[paper.name for paper in PAPERS], help="one paper only")
     parser.add_argument("--out", type=Path, help="folder for tables and plots (default: a new one)")
+    parser.add_argument("--rest", action="store_true", help="only mutants and experiments; the figures are kept")
     arguments = parser.parse_args()
     folder = arguments.out or Path(tempfile.mkdtemp(prefix="papers-"))
     results = []
     for paper in PAPERS:
         if arguments.paper not in (None, paper.name):
+            continue
+        if arguments.rest:
+            shipped = next(one for one in reproduction.shipped() if one.name == paper.name)
+            result = replace(tried(shipped), experiments=wished(paper.name))
+            result.save()
+            for entry in result.entries:
+                for mutant in entry.mutants:
+                    print(f"{paper.title}, {entry.label}, {mutant.name}: {mutant.verdict}", flush=True)
             continue
         own = folder / paper.name
         own.mkdir(parents=True, exist_ok=True)
@@ -42,6 +55,8 @@ def main() -> None:
             result.save()
         print(summary(result), flush=True)
         results.append(result)
+    if not results:
+        return
     print(f"\n{sum(one.seconds for one in results):,.0f} s in all. Tables, plots and logs are in {folder}")
 
 

@@ -6,12 +6,15 @@ import datetime
 import importlib
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from dashboard.reproduction import Entry, Result, Study
 from tests.papers import worked
 from tests.papers.contents import Paper
 from tests.papers.findings import Findings, Statements, labels_of
+from tests.papers.mutants import tried
+from tests.papers.wishes import wished
 from tests.papers.worked_closeness import closeness
 
 EXAMPLES: dict[str, Callable[[Statements], None]] = {
@@ -29,7 +32,8 @@ def reproduce(paper: Paper, quick: bool, folder: Path) -> Result:
     folder.mkdir(parents=True, exist_ok=True)
     found = importlib.import_module(f"tests.papers.{paper.module}").reproduce(quick, folder)
     examples(paper, found)
-    return assembled(paper, found, quick, time.perf_counter() - begun)
+    result = assembled(paper, found, quick, time.perf_counter() - begun)
+    return result if quick else replace(tried(result), experiments=wished(paper.name))
 
 
 def examples(paper: Paper, found: Findings) -> None:

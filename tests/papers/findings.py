@@ -12,7 +12,7 @@ from textwrap import fill
 import numpy as np
 import pandas as pd
 
-from dashboard.reproduction import Curve, Plot, Statement, Study
+from dashboard.reproduction import Curve, Entry, Plot, Statement, Study
 
 
 def labels_of(figure: str) -> tuple[str, ...]:
@@ -36,16 +36,34 @@ class Statements:
     lines: list[tuple[str, Statement]] = field(default_factory=list)
     reading: str = ""
 
-    def add(self, figure: str, statement: str, holds: object, detail: str = "", cause: str = "") -> None:
-        """One statement; a series says for each case whether it holds. `cause` is kept where it does not hold."""
+    def add(
+        self,
+        figure: str,
+        statement: str,
+        holds: object,
+        detail: str = "",
+        cause: str = "",
+        tried: str = "",
+        by_hand: bool = False,
+    ) -> None:
+        """One statement; a series says for each case whether it holds.
+
+        `cause`, and `tried`, the run that shows it, are kept where it does not hold. `by_hand`: nothing of the library
+        is under test.
+        """
         cases = np.atleast_1d(np.asarray(holds, dtype=np.bool_))
-        cause = "" if cases.all() else cause
-        held = int(cases.sum())
-        self.lines.append((figure, Statement(statement.rstrip("."), held, cases.size, detail, cause, self.reading)))
+        held, all_hold = int(cases.sum()), bool(cases.all())
+        text, reading = statement.rstrip("."), self.reading
+        why = ("", reading, "") if all_hold else (cause, reading, tried)
+        self.lines.append((figure, Statement(text, held, cases.size, detail, *why, by_hand)))
 
     def extend(self, other: Statements) -> None:
         """Take another's lines too."""
         self.lines += other.lines
+
+    def verdict(self, label: str) -> str:
+        """The verdict on one figure or table."""
+        return Entry(label, "", self.of(label)).verdict
 
     def of(self, label: str) -> tuple[Statement, ...]:
         """The statements about one figure or table."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 import pandas as pd
@@ -39,7 +40,10 @@ LEVELS = (("distinct", 5), ("distinct", 8), ("distinct", 10), ("posterior", 2), 
 CLASSIFIERS = ("tree", "naive-bayes")
 COLUMNS = (2, 3, 5)
 SIZES = (10, 20, 50, 100, 150, 200)
-FEW_LEVELS, FEW_SIZES = (("distinct", 5), ("posterior", 2)), (10, 100)
+AGE_BINS = 10
+"""Section 4.1.1 cuts continuous attributes into intervals of equal width; their number is not printed."""
+AGES = ("age in ten bins", "exact age")
+FEW_LEVELS, FEW_SIZES = (("distinct", 5), ("distinct", 8), ("posterior", 2), ("posterior", 3)), (10, 100, 200)
 QUICK_ROWS = 4_000
 FIVE_COLUMNS = {
     "OCC-7": (("age", "marital-status", "sex"), ("workclass",), ("education",), ("race",), ("occupation",)),
@@ -59,6 +63,7 @@ class Study:
     """The data sets and how thoroughly classifiers are judged."""
 
     data: dict[str, Microdata]
+    binned: dict[str, Microdata]
     folds: int
     repeats: int
     levels: Sequence[tuple[str, int]] = LEVELS
@@ -71,17 +76,23 @@ class Study:
         if rows is not None:
             frame = frame.sample(rows, random_state=0)
         every = tuple(name for name in frame.columns if name != SENSITIVE)
-        data = {}
+        data, binned = {}, {}
+        cut = pd.cut(frame["age"], AGE_BINS, labels=False)
         for title, known in (("OCC-7", OCC_7), ("OCC-15", every)):
             entry = table("adult")
             columns = [*known, SENSITIVE]
-            data[title] = Microdata(
-                frame[columns],
-                roles={**dict.fromkeys(known, "quasi-identifier"), SENSITIVE: "sensitive"},
-                kinds={name: entry.kinds[name] for name in columns},
-                orders={name: entry.orders[name] for name in columns if name in entry.orders},
-            )
-        return cls(data, folds, repeats, **fewer)
+            for made, table_of in ((data, frame), (binned, frame.assign(age=cut))):
+                made[title] = Microdata(
+                    table_of[columns],
+                    roles={**dict.fromkeys(known, "quasi-identifier"), SENSITIVE: "sensitive"},
+                    kinds={name: entry.kinds[name] for name in columns},
+                    orders={name: entry.orders[name] for name in columns if name in entry.orders},
+                )
+        return cls(data, binned, folds, repeats, **fewer)
+
+    def by_age(self) -> dict[str, dict[str, Microdata]]:
+        """The data sets in both readings of age."""
+        return dict(zip(AGES, (self.binned, self.data), strict=True))
 
     def accuracies(self, title: str, algorithm: Algorithm, targets: Sequence[str]) -> Iterator[dict[str, object]]:
         """Accuracy of each classifier for each target, learned from the release and from the original data."""
@@ -152,28 +163,32 @@ def same_buckets(study: Study) -> pd.DataFrame:
 def members(study: Study) -> pd.DataFrame:
     """Figures 6 and 7: fake tuples and matching buckets by bucket size, in random buckets and in spread ones."""
     lines = []
-    for title, data in study.data.items():
-        for columns in (2, 5):
-            by_hand = FIVE_COLUMNS[title] if columns == 5 else None
-            for grouping in ("random", "spread"):
-                for size in study.sizes:
-                    algorithm = RandomBuckets(
-                        size=size, columns=columns, grouping=grouping, attribute_columns=by_hand, seed=0
-                    )
-                    lines.append({"data": title, "columns": columns, **_membership(algorithm, data)})
-            print(f"  {title}, c = {columns} done")
+    for age, tables in study.by_age().items():
+        for title, data in tables.items():
+            for columns in (2, 5):
+                by_hand = FIVE_COLUMNS[title] if columns == 5 else None
+                for grouping in ("random", "spread") if age == AGES[0] else ("random",):
+                    for size in study.sizes:
+                        algorithm = RandomBuckets(
+                            size=size, columns=columns, grouping=grouping, attribute_columns=by_hand, seed=0
+                        )
+                        about = {"age": age, "data": title, "columns": columns}
+                        lines.append({**about, **_membership(algorithm, data)})
+                print(f"  {age}, {title}, c = {columns} done")
     return pd.DataFrame(lines)
 
 
-def split_off(study: Study) -> pd.DataFrame:
-    """OCC-7, p = 100, c = 2: which column is split off decides."""
-    data = study.data["OCC-7"]
+def split_off(study: Study, most: int) -> pd.DataFrame:
+    """OCC-7, p = 100, two columns of which one has at most `most` attributes: what every choice of columns gives."""
     lines = []
-    for name in data.attributes:
-        rest = tuple(other for other in data.attributes if other != name)
-        algorithm = RandomBuckets(size=100, attribute_columns=((name,), rest), seed=0)
-        lines.append({"split off": name, **_membership(algorithm, data)})
-    return pd.DataFrame(lines).sort_values("fake")
+    for age, tables in study.by_age().items():
+        data = tables["OCC-7"]
+        for number in range(1, most + 1):
+            for apart in combinations(data.attributes, number):
+                rest = tuple(other for other in data.attributes if other not in apart)
+                algorithm = RandomBuckets(size=100, attribute_columns=(apart, rest), seed=0)
+                lines.append({"age": age, "split off": ", ".join(apart), **_membership(algorithm, data)})
+    return pd.DataFrame(lines)
 
 
 def _membership(algorithm: RandomBuckets, data: Microdata) -> dict[str, object]:
@@ -211,11 +226,13 @@ def plots(levels: pd.DataFrame, columns: pd.DataFrame, members_: pd.DataFrame) -
         title="OCC-15, distinct l = 5: more columns",
     )  # fmt: skip
     found["figure 6"] = px.line(
-        members_, x="size", y="fake", color="columns", line_dash="grouping", facet_col="data", log_y=True, markers=True,
+        members_[members_["age"] == AGES[0]], x="size", y="fake", color="columns", line_dash="grouping",
+        facet_col="data", log_y=True, markers=True,
         title="Fake tuples by bucket size",
     )  # fmt: skip
     bars = [name for name in members_.columns if name.startswith(("original,", "fake,")) and name != "fake, at most 10"]
-    tall = members_[members_["grouping"] == "random"].melt(["data", "columns", "size"], bars, "kind", "tuples")
+    shown = (members_["grouping"] == "random") & (members_["age"] == AGES[0])
+    tall = members_[shown].melt(["data", "columns", "size"], bars, "kind", "tuples")
     found["figure 7"] = px.bar(
         tall.astype({"size": str}), x="size", y="tuples", color="kind", barmode="group",
         facet_col="columns", facet_row="data", title="Tuples by number of matching buckets",
@@ -229,7 +246,8 @@ def measured(study: Study, found: Findings) -> dict[str, pd.DataFrame]:
     learned = f"{rows}, {study.folds} folds, {study.repeats} random linkings"
     tables = {}
     with found.study("6; 7; section 6.3; section 6", f"{rows}, buckets of {study.sizes[0]} to {study.sizes[-1]}", "0"):
-        tables |= {"figures 6 and 7": members(study), "split off": split_off(study)}
+        most = 1 if study.data["OCC-7"].n_rows == QUICK_ROWS else 3
+        tables |= {"figures 6 and 7": members(study), "split off": split_off(study, most)}
     with found.study("5", learned, "0"):
         tables["figure 5"] = classifiers_by_columns(study)
     with found.study("3; 4", learned, "0"):
@@ -239,7 +257,7 @@ def measured(study: Study, found: Findings) -> dict[str, pd.DataFrame]:
 
 def judged(tables: dict[str, pd.DataFrame], data: dict[str, Microdata], found: Findings) -> None:
     """The statements about the tables and the main curves."""
-    judge_classifiers(tables["figures 3 and 4"], tables["figure 5"], tables["same buckets"], found.said)
+    judge_classifiers(tables["figures 3 and 4"], tables["figure 5"], found.said)
     judge_members(data, tables["figures 6 and 7"], tables["split off"], found.said)
     levels = tables["figures 3 and 4"]
     for figure, target in (("figure 3", SENSITIVE), ("figure 4", OTHER_TARGET)):
@@ -248,10 +266,10 @@ def judged(tables: dict[str, pd.DataFrame], data: dict[str, Microdata], found: F
             frame = wide(lines, ["l"]).rename(columns={"original": "original data"})
             title = f"Learning {target}, {classifier}, OCC-15"
             found.plots.append(Plot(figure, title, "l (distinct)", "accuracy", curves(frame)))
-    chance = tables["figures 6 and 7"].query("grouping == 'random' and data == 'OCC-7'")
+    chance = tables["figures 6 and 7"].query("grouping == 'random' and data == 'OCC-7' and age == @AGES[0]")
     fake = chance.pivot_table(index="size", columns="columns", values="fake").rename(columns="{} columns".format)
     printed = curve("paper, 2 columns", [100], [PRINTED_FAKE], paper=True)
-    title = "Fake tuples by bucket size, OCC-7, random buckets"
+    title = "Fake tuples by bucket size, OCC-7, random buckets, age in ten bins"
     found.plots.append(Plot("figure 6", title, "rows per bucket", "fake tuples", (*curves(fake), printed), log_y=True))
 
 

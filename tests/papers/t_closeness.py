@@ -22,6 +22,7 @@ from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.datasets import table
 from anoncore.release.partition import Partition
 from anoncore.requirements import TCloseness
+from anoncore.requirements.t_closeness import Ground
 from anoncore.search.choosing import choose_k
 from dashboard.reproduction import Plot
 from tests.papers.command import command
@@ -49,10 +50,21 @@ LARGE_CLASSES = (
     "classes that are many times k rows large come near the table, whatever the method; the text gives no figure for "
     f"significant, here it is {NEAR}"
 )
-COMBINATIONS = (
-    "most combinations of blood pressure and cholesterol occur once, so that dealing them evenly says little about the "
-    "sums over either attribute"
+UNIFORM = (
+    "section 5.5 says that every partition is equally likely; then nearly all have about n / k classes, and few of "
+    "them are closer. In the text closer ones had much larger classes, so that it drew the number of classes evenly"
 )
+READ_OTHERWISE = (
+    "over the ranks of the values that occur, and with the larger of both distances, many partitions are closer; where "
+    "the distances are combined by the distance formula of chapter 5, hardly any is"
+)
+ORDERED, INTERVAL, EUCLIDEAN, BOTH = (
+    "ranks of the values that occur",
+    "equally spaced values",
+    "ranks, distance formula",
+    "equally spaced values, distance formula",
+)
+"""How far apart values are, and how the distances of two attributes are combined (else the larger one counts)."""
 
 
 @dataclass
@@ -62,9 +74,9 @@ class Report:
     output: Path
     found: Findings
 
-    def state(self, figure: str, statement: str, holds: bool, detail: str, cause: str = "") -> None:
+    def state(self, figure: str, statement: str, holds: object, detail: str, cause: str = "", tried: str = "") -> None:
         """Record one statement."""
-        self.found.said.add(figure, statement, holds, detail, cause)
+        self.found.said.add(figure, statement, holds, detail, cause, tried)
 
     def save(self, name: str, frame: pd.DataFrame, figure: go.Figure) -> None:
         """Write a table and its plot."""
@@ -72,12 +84,17 @@ class Report:
         figure.write_html(self.output / f"{name}.html", include_plotlyjs="directory")
 
 
-def privacy_loss(data: Microdata, partition: Partition, names: Sequence[str] | None = None) -> float:
-    """Largest ordered EMD of any class in any of the sensitive attributes."""
-    return max(
-        float(TCloseness(t=1.0, ground="ordered", attribute=name).checks(data)[0].levels(partition).max())
-        for name in names or data.sensitive
-    )
+def privacy_loss(data: Microdata, partition: Partition, reading: str = ORDERED) -> float:
+    """The largest EMD of any class, of several sensitive attributes the largest one or the root of their squares' sum.
+
+    The text combines the distances of two attributes by its distance formula.
+    """
+    ground: Ground = "interval" if reading in (INTERVAL, BOTH) else "ordered"
+    each = [
+        float(TCloseness(t=1.0, ground=ground, attribute=name).checks(data)[0].levels(partition).max())
+        for name in data.sensitive
+    ]
+    return float(np.hypot.reduce(each)) if reading in (EUCLIDEAN, BOTH) else max(each)
 
 
 def dealt(data: Microdata, k: int) -> Partition:
@@ -96,14 +113,18 @@ def drawn(data: Microdata, k: int, group: str, times: int) -> list[Partition]:
     return found
 
 
-def losses(data: Microdata, ks: Sequence[int], groups: Sequence[str], times: int) -> pd.DataFrame:
+def losses(
+    data: Microdata, ks: Sequence[int], groups: Sequence[str], times: int, reading: str = ORDERED
+) -> pd.DataFrame:
     """One line per partition: group (or `Stack & Deal`), k, privacy loss, number and mean size of its classes."""
     lines = []
     for k in ks:
         named = [("Stack & Deal", [dealt(data, k)]), *((group, drawn(data, k, group, times)) for group in groups)]
         for name, partitions in named:
             for partition in partitions:
-                lines.append((name, k, privacy_loss(data, partition), partition.n_groups, partition.sizes.mean()))
+                lines.append(
+                    (name, k, privacy_loss(data, partition, reading), partition.n_groups, partition.sizes.mean())
+                )
     return pd.DataFrame(lines, columns=["partition", "k", "privacy loss", "classes", "mean size"])
 
 
@@ -145,12 +166,16 @@ def scatter(found: pd.DataFrame, title: str, groups: Sequence[str]) -> go.Figure
     return figure
 
 
-def against_groups(report: Report, figure: str, data: Microdata, title: str, times: int) -> None:
+def against_groups(
+    report: Report, figure: str, data: Microdata, title: str, times: int, reading: str = ORDERED
+) -> None:
     """Figures 3.1 and 3.2."""
-    found = losses(data, range(5, 21), list(GROUPS), times)
+    found = losses(data, range(5, 21), list(GROUPS), times, reading)
     table_of = beside_random(found)
-    report.save(f"figure-{figure}", table_of, scatter(found, title, list(GROUPS)))
+    name = f"figure-{figure}" + (f", {report.found.said.reading}" if report.found.said.reading else "")
+    report.save(name, table_of, scatter(found, title, list(GROUPS)))
     report.found.plots += [beside(figure, title, table_of, group) for group in "BD"]
+    run = f"`{name}`"
     print(f"\nFigure {figure}: {title}\n{table_of.to_string(index=False)}")
     by_group = table_of.groupby("group")
     lower = by_group["lower than stack & deal"].sum()
@@ -164,6 +189,7 @@ def against_groups(report: Report, figure: str, data: Microdata, title: str, tim
             times_as_high > FAR,
             f"{lower[group]} of {drawn_per_group:,} are lower; the lowest is {least:.2f} times as high",
             UNSAID_FAR,
+            run,
         )
     report.state(
         figure,
@@ -171,7 +197,9 @@ def against_groups(report: Report, figure: str, data: Microdata, title: str, tim
         np.arange(drawn_per_group) >= lower["C"],
         f"{lower['C']} of {drawn_per_group:,} are lower",
         REMAINDERS,
+        run,
     )
+    by_number = drawn_by_number(data, times, reading)
     uneven = table_of[table_of["group"] == "D"]
     each = int((uneven["lower than stack & deal"] > 0).sum())
     report.state(
@@ -179,6 +207,8 @@ def against_groups(report: Report, figure: str, data: Microdata, title: str, tim
         "Group D: for every k some random partitions have a lower loss.",
         np.arange(16) < each,
         f"for {each} of 16 k; {lower['D']} of {drawn_per_group:,} are lower",
+        UNIFORM,
+        by_number,
     )
     gain = float((uneven["stack & deal"] - uneven["lowest random"]).max())
     report.state(
@@ -187,6 +217,7 @@ def against_groups(report: Report, figure: str, data: Microdata, title: str, tim
         gain <= NEAR,
         f"by up to {gain:.4f}",
         LARGE_CLASSES,
+        run,
     )
     larger = (uneven["mean size of those"] / uneven["k"]).dropna()
     report.state(
@@ -194,6 +225,27 @@ def against_groups(report: Report, figure: str, data: Microdata, title: str, tim
         "Group D: partitions with a lower loss have much larger classes.",
         bool(len(larger) and larger.min() > FAR),
         f"their mean class has {larger.min():.1f} to {larger.max():.1f} times k rows",
+        UNIFORM,
+        by_number,
+    )
+
+
+def drawn_by_number(data: Microdata, times: int, reading: str) -> str:
+    """What comes out where not partitions but their numbers of classes are drawn evenly, in words."""
+    bucket, rng = Multiplicity.of(data).of_row, np.random.default_rng(0)
+    lower, sizes = [], []
+    for k in range(5, 21):
+        own = privacy_loss(data, dealt(data, k), reading)
+        for _ in range(times // 5):
+            size = data.n_rows // int(rng.integers(1, data.n_rows // k + 1))
+            model = RandomPartition(k=size, equal_sizes=True, uniform_frequencies=True)
+            partition = Partition(model.draw(bucket, rng.permutation(data.n_rows), rng))
+            if privacy_loss(data, partition, reading) < own - 1e-12:
+                lower.append(k)
+                sizes.append(partition.sizes.mean() / k)
+    return (
+        f"with the number of classes drawn evenly {len(lower)} of {16 * (times // 5):,} are lower, for "
+        f"{len(set(lower))} of 16 k, and their mean class has {np.mean(sizes or [np.nan]):.1f} times k rows"
     )
 
 
@@ -204,7 +256,7 @@ def heart(**extra: object) -> Microdata:
     return Microdata(entry.load(), roles=roles, kinds=entry.kinds, orders=entry.orders)
 
 
-def heart_in_bins(report: Report, stacked: bool = False) -> Microdata:
+def heart_in_bins(report: Report | None = None, stacked: bool = False) -> Microdata:
     """Heart with cholesterol cut into ten bins of equal width, in their own order or the most frequent one first."""
     entry = table("heart")
     frame = entry.load()
@@ -216,55 +268,56 @@ def heart_in_bins(report: Report, stacked: bool = False) -> Microdata:
         kinds = {**entry.kinds, "chol": "ordinal"}
         roles = {**entry.roles, "trestbps": "quasi-identifier"}
         return Microdata(frame, roles=roles, kinds=kinds, orders={**entry.orders, "chol": order})
-    report.state(
-        "3.2",
-        "The frequencies are 359, 247, 231, 120, 42, 13, 10, 3, 0, 0.",
-        [count for count in counted if count] == PRINTED_FREQUENCIES,
-        f"cholesterol in ten bins of equal width has {counted}",
-    )
+    if report is not None:
+        report.found.said.add(
+            "3.2",
+            "The frequencies are 359, 247, 231, 120, 42, 13, 10, 3, 0, 0.",
+            [count for count in counted if count] == PRINTED_FREQUENCIES,
+            f"cholesterol in ten bins of equal width has {counted}",
+            by_hand=True,
+        )
     return Microdata(
         frame, roles={**entry.roles, "trestbps": "quasi-identifier"}, kinds=entry.kinds, orders=entry.orders
     )
 
 
 def with_two_attributes(report: Report, times: int) -> None:
-    """Figure 5.1: both sensitive attributes at once, sizes restricted (group 1) or not (group 2)."""
+    """Figure 5.1: both sensitive attributes at once, sizes restricted (group 1) or not (group 2), in four readings."""
     data = heart()
     names = {"B": "1: sizes k or k + 1", "A": "2: any sizes"}
-    found = losses(data, range(5, 16), list(names), times).replace({"partition": names})
-    single = []
-    for name, other in (("trestbps", "chol"), ("chol", "trestbps")):
-        alone = heart(**{other: "insensitive"})
-        for k in range(5, 16):
-            partition = dealt(alone, k)
-            single.append((f"stacked by {name} only", k, privacy_loss(data, partition)))
-    table_of = beside_random(found)
-    lines = pd.DataFrame(single, columns=["stack", "k", "privacy loss"])
-    figure = scatter(found, "Figure 5.1: Heart, blood pressure and cholesterol", list(names.values()))
-    for stack, part in lines.groupby("stack"):
-        figure.add_trace(go.Scatter(x=part["k"], y=part["privacy loss"], name=str(stack)), row="all", col="all")
-    report.save("figure-5.1", table_of, figure)
-    frame = table_of[table_of["group"] == names["B"]].set_index("k")
-    title = "Heart, blood pressure and cholesterol, sizes k or k + 1"
-    shown = curves(frame[["stack & deal", "lowest random", "median random", "highest random"]])
-    report.found.plots.append(Plot("figure 5.1", title, "k", "privacy loss", shown))
-    lines.to_csv(report.output / "figure-5.1-single.csv", index=False)
-    print(f"\nFigure 5.1: Heart, trestbps and chol\n{table_of.to_string(index=False)}")
-    print(lines.pivot_table(index="k", columns="stack", values="privacy loss").round(4).to_string())
-    lower = table_of.groupby("group")["lower than stack & deal"].sum()
-    report.state(
-        "5.1",
-        "With restricted sizes the loss of Stack & Deal is the minimum.",
-        np.arange(11 * times) >= lower[names["B"]],
-        f"{lower[names['B']]} of {11 * times:,} random partitions are lower",
-        COMBINATIONS,
-    )
-    report.state(
-        "5.1",
-        "Without restriction some random partitions have lower losses.",
-        bool(lower[names["A"]] > 0),
-        f"{lower[names['A']]} of {11 * times:,} uniformly drawn 'k or more' partitions are lower",
-    )
+    for reading in (ORDERED, INTERVAL, EUCLIDEAN, BOTH):
+        report.found.said.reading = reading
+        found = losses(data, range(5, 16), list(names), times, reading).replace({"partition": names})
+        table_of = beside_random(found)
+        title = f"Figure 5.1: Heart, blood pressure and cholesterol, {reading}"
+        report.save(f"figure-5.1, {reading}", table_of, scatter(found, title, list(names.values())))
+        frame = table_of[table_of["group"] == names["B"]].set_index("k")
+        shown = curves(frame[["stack & deal", "lowest random", "median random", "highest random"]])
+        title = f"Heart, two attributes, sizes k or k + 1, {reading}"
+        report.found.plots.append(Plot("figure 5.1", title, "k", "privacy loss", shown))
+        print(f"\n{title}\n{table_of.to_string(index=False)}")
+        lower = table_of.groupby("group")["lower than stack & deal"].sum()
+        report.state(
+            "5.1",
+            "With restricted sizes the loss of Stack & Deal is the minimum.",
+            np.arange(11 * times) >= lower[names["B"]],
+            f"{lower[names['B']]} of {11 * times:,} random partitions are lower",
+            READ_OTHERWISE,
+            f"`figure-5.1, {EUCLIDEAN}`",
+        )
+        free = table_of[table_of["group"] == names["A"]]
+        larger = (free["mean size of those"] / free["k"]).dropna()
+        report.state(
+            "5.1",
+            "Without restriction some random partitions have lower losses, but much larger classes (at least "
+            f"{FAR} times k rows).",
+            bool(lower[names["A"]] > 0) and bool(len(larger) and larger.min() >= FAR),
+            f"{lower[names['A']]} of {11 * times:,} are lower; their mean class has "
+            + (f"{larger.min():.1f} to {larger.max():.1f} times k rows" if len(larger) else "no size"),
+            "partitions drawn uniformly from all seldom have classes much larger than k",
+            f"`figure-5.1, {reading}`, group 2",
+        )
+    report.found.said.reading = ""
 
 
 def over_k(report: Report, tables: dict[str, Microdata]) -> None:
@@ -289,13 +342,29 @@ def over_k(report: Report, tables: dict[str, Microdata]) -> None:
             trend < -0.8,
             f"rank correlation {trend:.2f}; it rises at {rises} of 18 steps",
         )
-    name, data = next(iter(tables.items()))
+        report.state(
+            "6.1",
+            f"{name}: it is that of Stack & Deal: counts of values in two classes differ by one at most.",
+            [_most_apart(tables[str(name)], k) <= 1 for k in range(2, 21)],
+            "k = 2 to 20",
+        )
+
+
+def chooser(report: Report, name: str, data: Microdata) -> None:
+    """The chooser of chapter 6 on one table; nothing is stated about it, so its tables and plot are only written."""
     choice = choose_k(data, ks=range(2, 41), algorithm=StackAndDeal(seed=0))
     chosen = pd.DataFrame({"k": choice.k, "t": choice.t, "information loss": choice.information_loss, "C": choice.cost})
     print(f"\nChooser on {name}, alpha = 0.5: best k = {choice.best}\n{chosen.round(4).to_string(index=False)}")
     drawing = px.line(chosen.melt("k", var_name="measure"), x="k", y="value", color="measure", title=f"Chooser: {name}")
     drawing.add_vline(x=choice.best, annotation_text=f"best k = {choice.best}")
     report.save("chooser", chosen, drawing)
+
+
+def _most_apart(data: Microdata, k: int) -> int:
+    """How far the counts of one combination of sensitive values in two classes are apart at most."""
+    multiplicity = Multiplicity.of(data)
+    held = dealt(data, k).histogram(multiplicity.of_row, len(multiplicity.cells))
+    return int(np.ptp(held, axis=0).max())
 
 
 def beside(figure: str, title: str, found: pd.DataFrame, group: str) -> Plot:
@@ -317,16 +386,19 @@ def reproduce(quick: bool, folder: Path, partitions: int = 100) -> Findings:
         against_groups(report, "3.1", first, "Data set 1, 730 rows, 6 values", times)
     with found.study("3.2", f"1,025 rows of Heart, {times} random partitions per k and group", seed):
         binned = heart_in_bins(report)
-        found.said.reading = "distance in value order"
-        against_groups(report, "3.2", binned, "Heart, cholesterol in 10 bins", times)
-        found.said.reading = "distance in stack order"
-        stacked = heart_in_bins(report, stacked=True)
-        against_groups(report, "3.2-stack-order", stacked, "Heart, distance in stack order", times)
+        found.said.reading = ORDERED
+        against_groups(report, "3.2", binned, "Heart, cholesterol in 10 bins, by rank", times)
+        found.said.reading = "ten equally spaced bins"
+        against_groups(report, "3.2", binned, "Heart, cholesterol in 10 bins, by interval", times, INTERVAL)
+        found.said.reading = "order of the stack"
+        stacked = heart_in_bins(stacked=True)
+        against_groups(report, "3.2", stacked, "Heart, distance in stack order", times)
         found.said.reading = ""
     with found.study("5.1", f"1,025 rows of Heart, {times} random partitions per k and group", seed):
         with_two_attributes(report, times)
     with found.study("6.1; chapter 6", "730 rows of data set 1 and 1,025 of Heart, k from 2 to 20", "0"):
         over_k(report, {"Heart, cholesterol in bins": binned, "Data set 1": first, "Heart, two attributes": heart()})
+        chooser(report, "Heart, cholesterol in bins", binned)
     found.said.table().to_csv(folder / "statements.csv", index=False)
     return found
 

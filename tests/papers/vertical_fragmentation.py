@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,10 @@ LEVELS = (5, 10, 20, 40, 80, 100)
 K, L, DELTA = 40, 2, 0.5
 TRAINING = {"musk": 1017, "non-musk": 3983}
 READINGS = ("regions", "regions, test too")
+SPLITS = {True: "rows split as in the file", False: "rows split at random"}
+"""Table 5's numbers are those of rows 1 to 5,000 of version 2 of Musk for training and all others for testing."""
+FIRST_OF_VERSION_2 = 476
+"""Version 2 follows on the 476 rows of version 1."""
 REPEATS = 5
 """Draws of the class values where a class publishes only the set of them."""
 
@@ -58,13 +63,18 @@ class Split:
     test: Microdata
 
 
-def splits(dimensions: Sequence[int], seed: int) -> dict[int, Split]:
-    """For each number of dimensions its features, drawn at random; the same rows are trained on in all of them."""
+def splits(dimensions: Sequence[int], seed: int, by_file: bool) -> dict[int, Split]:
+    """For each number of dimensions its features, drawn at random; the same rows are trained on in all of them.
+
+    Rows are split at random, or as they stand in the file.
+    """
     entry = table("musk")
     frame = entry.load()
     rng = np.random.default_rng(seed)
     parts = [rng.permutation(np.flatnonzero(frame["class"] == name))[:number] for name, number in TRAINING.items()]
     train = np.sort(np.concatenate(parts))
+    if by_file:
+        train = np.arange(FIRST_OF_VERSION_2, FIRST_OF_VERSION_2 + sum(TRAINING.values()))
     test = np.setdiff1d(np.arange(len(frame)), train)
     known = [name for name, role in entry.roles.items() if role == "quasi-identifier"]
     found = {}
@@ -166,21 +176,24 @@ def majority_f(test: Microdata) -> float:
 def study(draws: int, dimensions: Sequence[int], levels: Sequence[int]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Every run of every draw, and the features that were drawn."""
     lines, features = [], []
-    for draw in range(draws):
-        found = splits(dimensions, seed=draw)
+    for draw, by_file in product(range(draws), SPLITS):
+        found = splits(dimensions, seed=draw, by_file=by_file)
         cases = dict.fromkeys([*((number, K) for number in dimensions), *((max(dimensions), k) for k in levels)])
         for number, split in found.items():
-            features.append({"draw": draw, "dimension": number, "features": " ".join(split.features)})
+            features.append(
+                {"draw": draw, "split": SPLITS[by_file], "dimension": number, "features": " ".join(split.features)}
+            )
         for number, k in cases:
             for recoding in ("rows", "regions"):
-                lines += [{"draw": draw, **line} for line in measured(found[number], k, recoding, draw)]
-        print(f"  draw {draw + 1} of {draws} done", flush=True)
+                about = {"split": SPLITS[by_file], "draw": draw}
+                lines += [{**about, **line} for line in measured(found[number], k, recoding, draw)]
+        print(f"  draw {draw + 1} of {draws}, {SPLITS[by_file]}, done", flush=True)
     return pd.DataFrame(lines), pd.DataFrame(features)
 
 
 def means(runs: pd.DataFrame) -> pd.DataFrame:
-    """Means over the draws, a line per reading, dimension, k and method."""
-    keys = ["reading", "dimension", "k", "method"]
+    """Means over the draws, a line per split, reading, dimension, k and method."""
+    keys = ["split", "reading", "dimension", "k", "method"]
     return runs.groupby(keys, sort=False).mean().drop(columns="draw").reset_index()
 
 
@@ -230,8 +243,10 @@ def plot(title: str, frame: pd.DataFrame) -> go.Figure:
 
 def judged(runs: pd.DataFrame, found: Findings) -> pd.DataFrame:
     """The means over the draws; the statements about them and the main curves."""
-    mean = means(runs)
-    found.said.extend(statements(mean, K))
+    by_split = means(runs)
+    for split in SPLITS.values():
+        found.said.extend(statements(by_split[by_split["split"] == split].drop(columns="split"), K, split))
+    mean = by_split[by_split["split"] == SPLITS[True]].drop(columns="split")
     shown = ["unfragmented, k", "unfragmented, l", "dependency", "selectivity", "fragmented, l"]
     boxes_of_tests = mean[mean["reading"] == READINGS[-1]]
     for axis, part in (("dimension", over_dimension(boxes_of_tests)), ("k", over_k(boxes_of_tests))):
@@ -253,6 +268,7 @@ def reproduce(quick: bool, folder: Path, draws: int = 5) -> Findings:
     with found.study("1; 2; 3; appendix D", sizes, f"0 to {draws - 1}" if draws > 1 else "0"):
         runs, features = study(draws, dimensions, levels)
     mean = judged(runs, found)
+    means(runs).to_csv(folder / "means.csv", index=False)
     runs.to_csv(folder / "runs.csv", index=False)
     features.to_csv(folder / "features.csv", index=False)
     print(f"\nFeatures\n{features.to_string(index=False)}")

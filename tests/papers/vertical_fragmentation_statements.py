@@ -20,9 +20,12 @@ NEAR_BOUND, DRASTIC, LITTLE, SMALL = 0.9, 0.8, 0.05, 0.05
 """Readings of words: almost 1; at most so many times as much; a spread of F; a share of changed values."""
 
 
-def statements(found: pd.DataFrame, k: int) -> Statements:
-    """All statements, judged on the means over the draws; `k` is that of the curves over the dimension."""
-    said = Statements()
+def statements(found: pd.DataFrame, k: int, reading: str) -> Statements:
+    """All statements, judged on the means over the draws; `k` is that of the curves over the dimension.
+
+    `reading`: how the rows are split.
+    """
+    said = Statements(reading=reading)
     dimension = found[found["k"] == k]
     level = found[found["dimension"] == found["dimension"].max()]
     _loss(dimension, level, said)
@@ -61,6 +64,7 @@ def _loss(dimension: pd.DataFrame, level: pd.DataFrame, said: Statements) -> Non
         _rises(alone),
         f"{_span(alone)}",
         "ranges of the rows present shrink to what 40 rows span, which differs by feature more than by dimension",
+        RUNS,
     )
     widest = alone.xs(alone.index.get_level_values(1).max(), level=1)
     last = widest.melt(ignore_index=False)["value"]
@@ -70,14 +74,13 @@ def _loss(dimension: pd.DataFrame, level: pd.DataFrame, said: Statements) -> Non
         last >= NEAR_BOUND,
         f"boxes {last['regions'].min():.2f}, ranges of the rows present {last['rows'].min():.2f}",
         "only whole boxes leave the features that were never cut at their full domain; the ranges of 40 rows do not",
+        RUNS,
     )
     for figure, frame in (("1a", by_dimension), ("1b", by_k)):
         ratio = pd.concat(
             {name: frame[name] / frame[BASES[name]] for name in ("dependency", "fragmented, l")}, names=["method"]
         )
-        said.add(
-            figure, "The loss is lower with fragments (k and l).", ratio < 1, f"{_span(ratio)} times", "none known"
-        )
+        said.add(figure, "The loss is lower with fragments (k and l).", ratio < 1, f"{_span(ratio)} times", FULL, RUNS)
         said.add(
             figure,
             f"It is drastically lower (at most {DRASTIC} times).",
@@ -85,8 +88,9 @@ def _loss(dimension: pd.DataFrame, level: pd.DataFrame, said: Statements) -> Non
             f"{_span(ratio)} times",
             "about log2(5,000 / k) median cuts are all that k allows: with k = 40 seven, which leave 33 of 40 features "
             "whole without fragments and still 13 of 20 with two",
+            RUNS,
         )
-    said.add("1b", "The loss increases with k.", _rises(by_k), f"{_span(by_k)}", "none known")
+    said.add("1b", "The loss increases with k.", _rises(by_k), f"{_span(by_k)}", FULL, RUNS)
     added = pd.concat(
         {
             name: pd.concat([frame[name] - frame[other] for frame in (by_dimension, by_k)])
@@ -100,10 +104,17 @@ def _loss(dimension: pd.DataFrame, level: pd.DataFrame, said: Statements) -> Non
         added >= -1e-9,
         f"by {_span(added, '+.3f')}",
         "with 40 and more rows nearly every class has both values anyway, and another order of cuts may lose less",
+        RUNS,
     )
     spread = by_dimension[list(STRATEGIES)].max(axis=1) - by_dimension[list(STRATEGIES)].min(axis=1)
-    said.add("1", "The strategies do not differ in loss.", spread < 1e-9, f"spread {spread.max():.1g}", "none known")
+    said.add("1", "The strategies do not differ in loss.", spread < 1e-9, f"spread {spread.max():.1g}")
 
+
+RUNS = "`means.csv`, both splits and all readings of test rows"
+FULL = (
+    "segments that are cut as far as they go leave few rows for each chunk, so that l and t cost more with fragments "
+    "than without where test rows and classes are read as boxes"
+)
 
 _CAUSES = {
     "naive": "every row takes its class's majority value, which leaves few classes with musk to learn from",
@@ -137,6 +148,7 @@ def _f(figure: str, part: pd.DataFrame, axis: str, said: Statements) -> None:
             f"{_span(100 * gains[name], '+.0f')} %; "
             + ", ".join(f"{key}: {value}" for key, value in by_reading.items()),
             _CAUSES[name],
+            RUNS,
         )
     largest, claimed, names = {
         "2": (gains["fragmented, l"], 0.28, "for l"),
@@ -150,6 +162,7 @@ def _f(figure: str, part: pd.DataFrame, axis: str, said: Statements) -> None:
         ", ".join(f"{key}: {value:+.0%}" for key, value in by_reading.items()),
         f"always guessing non-musk has F {floor:.3f}, so a gain of more than {1 / floor - 1:.0%} needs a classifier "
         "without fragments that is worse than guessing, as only trees tested on exact rows are",
+        "the majority class beside the curves",
     )
 
 
@@ -168,6 +181,7 @@ def _trends(dimension: pd.DataFrame, level: pd.DataFrame, said: Statements) -> N
         spread <= LITTLE,
         f"by {_span(spread)}",
         "trees from boxes cut at the few bounds there are, which exact test rows meet by luck",
+        RUNS,
     )
     said.add(
         "2",
@@ -175,6 +189,7 @@ def _trends(dimension: pd.DataFrame, level: pd.DataFrame, said: Statements) -> N
         diverse <= plain - LITTLE,
         f"{_span(diverse)} against {_span(plain)}",
         "both trees and neighbours fall back on the majority class, which is right for 90 % of the test rows",
+        RUNS,
     )
     falls = pd.concat(
         {
@@ -188,6 +203,7 @@ def _trends(dimension: pd.DataFrame, level: pd.DataFrame, said: Statements) -> N
         falls >= 0.5,
         f"{falls.mean():.0%} of the steps are falls",
         "the same as above: near F of the majority class the order is that of chance",
+        RUNS,
     )
 
 
@@ -201,4 +217,5 @@ def _changes(found: pd.DataFrame, said: Statements) -> None:
         shares <= SMALL,
         ", ".join(f"{name} {_span(100 * shares[name], '.1f')} %" for name in STRATEGIES),
         "majority values wipe out the smaller class wherever it is not the majority",
+        "`means.csv`, naive",
     )

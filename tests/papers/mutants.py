@@ -1,0 +1,406 @@
+"""Broken versions of what the reproduction book tests: each must cost its figures the verdict "reproduced".
+
+    python -m tests.papers --rest
+
+A mutant breaks one thing: it never splits, deals rows at random, publishes zeros, ignores its parameter, swaps two
+methods or shuffles the sensitive attribute. It is run on the part of the book that is named with it, on reduced sizes;
+a figure or table that is reproduced there must be so no more. What no mutant can break is not under test, and the book
+says "worked by hand" of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from anoncore import Hierarchy, Microdata, Partition, Release, attacks
+from anoncore.algorithms import (
+    Anatomy,
+    Mondrian,
+    RothkoSampling,
+    RothkoTree,
+    SensitiveSpaceFragmentation,
+    Slicing,
+    StackAndDeal,
+)
+from anoncore.algorithms.base import Algorithm, generalized_release
+from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.slicing.columns import sliced_release
+from anoncore.attacks.foreground import mining
+from anoncore.requirements import KAnonymity
+from dashboard.reproduction import REPRODUCED, Mutant, Result
+from tests.papers import rothko, rothko_quality, t_closeness, worked, worked_closeness
+from tests.papers.findings import Findings, Statements
+from tests.papers.rothko_runs import Report
+
+Part = Callable[[], Statements]
+
+
+@cache
+def unbroken(part: Part) -> Statements:
+    """What the part says of the library as it is, found once."""
+    return part()
+
+
+def examples(function: Callable[[Statements], None]) -> Part:
+    """A paper's worked examples as a part."""
+
+    def run() -> Statements:
+        said = Statements()
+        function(said)
+        return said
+
+    return run
+
+
+@dataclass(frozen=True)
+class Broken:
+    """One mutant of a paper: on which part it is run, and the figures and tables that it must cost their verdict."""
+
+    paper: str
+    name: str
+    labels: tuple[str, ...]
+    part: Part
+    breaking: Callable[[], AbstractContextManager[Any]] = field(repr=False)
+    timed: bool = False
+    """Whether seconds are compared, so that the part itself may fail on reduced sizes; then the figure is left out."""
+
+    def verdicts(self) -> dict[str, str]:
+        """The verdict on each figure or table of a library that is so broken; an exception is no reproduction."""
+        with contextlib.redirect_stdout(io.StringIO()):
+            judged = [label for label in self.labels if unbroken(self.part).verdict(label) == REPRODUCED]
+            assert self.timed or len(judged) == len(self.labels), f"{self.name}: only {judged} hold unbroken"
+            try:
+                with self.breaking():
+                    said = self.part()
+            except Exception as error:
+                return dict.fromkeys(judged, f"no result: {type(error).__name__}")
+        return {label: said.verdict(label) for label in judged}
+
+
+def grouped_by(algorithm: type[Algorithm], group: Callable[[Release], np.ndarray]) -> Callable[[], Any]:  # type: ignore[type-arg]
+    """Make an algorithm publish the rows of its release in other groups."""
+    made = algorithm._release
+
+    def other(self: Any, data: Any, progress: Any) -> Release:
+        release = made(self, data, progress)
+        partition = Partition(np.unique(group(release), return_inverse=True)[1].astype(np.int32))
+        if len(release.fragments) > 1:
+            return sliced_release(data, partition, [one.attributes for one in release.fragments], self)
+        return generalized_release(self, data, partition)
+
+    return lambda: both(
+        patch.object(algorithm, "_release", other), patch.object(algorithm, "promises", lambda self, data: ())
+    )
+
+
+@contextmanager
+def both(*contexts: AbstractContextManager[Any]) -> Iterator[None]:
+    """Several patches as one."""
+    with ExitStack() as stack:
+        for one in contexts:
+            stack.enter_context(one)
+        yield
+
+
+def never_splits(release: Release) -> Any:
+    """One group of all rows."""
+    return np.zeros(release.data.n_rows, dtype=np.int64)
+
+
+def at_random(release: Release) -> Any:
+    """Groups of the same sizes, rows dealt at random."""
+    return np.random.default_rng(0).permutation(release.partition.group)
+
+
+def _in_folder(run: Callable[[Report], None]) -> Part:
+    def part() -> Statements:
+        said = Statements()
+        with tempfile.TemporaryDirectory() as folder:
+            report = Report(Path(folder))
+            run(report)
+            for one in report.statements:
+                said.add(str(one["figure"]), str(one["statement"]), one["holds"], str(one["found"]))
+        return said
+
+    return part
+
+
+def _over_k() -> Statements:
+    found = Findings()
+    with tempfile.TemporaryDirectory() as folder:
+        report = t_closeness.Report(Path(folder), found)
+        t_closeness.over_k(report, {"Heart, two attributes": t_closeness.heart()})
+    return found.said
+
+
+def _sampled(report: Report) -> None:
+    rothko_quality.pruning(report, 10_000)
+
+
+def _quality(report: Report) -> None:
+    rothko_quality.classification_and_regression(report, 10_000, 1)
+
+
+def _seconds(report: Report) -> None:
+    rothko.times(report, 250_000)
+
+
+def _reading(report: Report) -> None:
+    rothko.scale_up(report, 100_000)
+
+
+@contextmanager
+def flat_hierarchies() -> Iterator[None]:
+    """No value has anything but * above it."""
+    with patch.object(Hierarchy, "path_of", lambda self, value: ("*", "*")):
+        yield
+
+
+@contextmanager
+def shuffled_secrets() -> Iterator[None]:
+    """Everybody has the sensitive value of the row before them."""
+    load = worked.builtin
+
+    def other(name: str) -> Microdata:
+        data = load(name)
+        frame = data.frame.copy()
+        for secret in data.sensitive:
+            frame[secret] = np.roll(frame[secret].to_numpy(), 1)
+        kinds = {one: data.domain[one].kind for one in data.attributes}
+        return Microdata(frame, roles=data.roles, kinds=kinds, sensitive_values=data.sensitive_values)
+
+    with patch.object(worked, "builtin", other):
+        yield
+
+
+@contextmanager
+def nothing_learned() -> Iterator[None]:
+    """Every signature keeps the overall share."""
+    solve = mining.solve
+
+    def ignorant(cases: Any, held: Any, rows: Any, start: Any, *rest: Any) -> Any:
+        found = solve(cases, held, rows, start, *rest)
+        return replace(found, shares=np.repeat(start[:, None], len(rows) + 1, axis=1))
+
+    with patch.object(mining, "solve", ignorant):
+        yield
+
+
+@contextmanager
+def beliefs_of_groups_alone() -> Iterator[None]:
+    """Every possible world is as likely, whatever is known."""
+    worlds = attacks.possible_worlds
+
+    def even(f: Any, n: int) -> Any:
+        found = worlds(f, n)
+        return replace(found, share=np.full(len(found.share), 1 / len(found.share)))
+
+    with (
+        patch.object(attacks, "group_probabilities", lambda f, n: np.full(len(f), n / len(f))),
+        patch.object(attacks, "possible_worlds", even),
+    ):
+        yield
+
+
+@contextmanager
+def stacked_from_below() -> Iterator[None]:
+    """The rarest value comes first."""
+    stack_of = StackAndDeal.stack_of
+
+    def reverse(self: StackAndDeal, data: Microdata) -> Any:
+        stack = stack_of(self, data)
+        return replace(stack, order=stack.order[::-1])
+
+    with patch.object(StackAndDeal, "stack_of", reverse):
+        yield
+
+
+@contextmanager
+def bounds_ignored() -> Iterator[None]:
+    """The space of sensitive values is never cut."""
+    find = worked_closeness.find_fragmentation
+    with patch.object(worked_closeness, "find_fragmentation", lambda cells, t: find(cells, np.full(len(t), 1e9))):
+        yield
+
+
+@contextmanager
+def no_counts() -> Iterator[None]:
+    """The multiplicity matrix is all zeros."""
+    with patch.object(Multiplicity, "counts", property(lambda self: np.zeros(len(self.cells), dtype=np.int64))):
+        yield
+
+
+@contextmanager
+def no_salaries() -> Iterator[None]:
+    """The synthetic table is made with salaries of 0."""
+    load = worked.load_rothko
+    with patch.object(worked, "load_rothko", lambda *one, **other: load(*one, **other).assign(salary=0)):
+        yield
+
+
+@contextmanager
+def one_level() -> Iterator[None]:
+    """Slicing takes every l for 1."""
+    with patch.object(Slicing, "levels_of", lambda self, data: dict.fromkeys(data.sensitive, 1.0)):
+        yield
+
+
+@contextmanager
+def swapped_runs() -> Iterator[None]:
+    """RothkoTree is run where RothkoSampling is meant, and the other way round."""
+    tree, sampling = rothko.tree_run, rothko.sampling_run
+
+    def as_sampling(data: Microdata, model: Any) -> Any:
+        return sampling(data, RothkoSampling(model.requirements, memory_rows=model.memory_rows, seed=0))
+
+    def as_tree(data: Microdata, model: Any) -> Any:
+        megabytes = rothko.frontier(data, 1)
+        return tree(data, RothkoTree(model.requirements, memory_rows=model.memory_rows, frontier_memory=megabytes))
+
+    with patch.object(rothko, "tree_run", as_sampling), patch.object(rothko, "sampling_run", as_tree):
+        yield
+
+
+@contextmanager
+def swapped() -> Iterator[None]:
+    """The seconds of RothkoTree are taken for those of RothkoSampling, and the other way round."""
+    tree, sampling = rothko.tree_run, rothko.sampling_run
+    fields = ("requirements", "split", "target", "memory_rows")
+
+    def as_sampling(data: Microdata, model: Any) -> Any:
+        return sampling(data, RothkoSampling(**{one: getattr(model, one) for one in fields}, seed=0))
+
+    def as_tree(data: Microdata, model: Any) -> Any:
+        megabytes = rothko.frontier(data, 1, 3 if model.split == "infogain" else 1)
+        return tree(data, RothkoTree(**{one: getattr(model, one) for one in fields}, frontier_memory=megabytes))
+
+    with patch.object(rothko, "tree_run", as_sampling), patch.object(rothko, "sampling_run", as_tree):
+        yield
+
+
+@contextmanager
+def every_k_the_largest() -> Iterator[None]:
+    """Every k is taken for 5,000."""
+    with patch.object(rothko, "KAnonymity", lambda k: KAnonymity(k=5_000)):
+        yield
+
+
+@contextmanager
+def no_gain() -> Iterator[None]:
+    """Information gain is never looked at: every split is the median."""
+    run = rothko.sampling_run
+    with patch.object(rothko, "sampling_run", lambda data, model: run(data, model.replace(split="median"))):
+        yield
+
+
+@contextmanager
+def always_few_rows() -> Iterator[None]:
+    """Every table has as many rows as the smallest, the largest of all excepted, which is empty but for a few."""
+    make = rothko.synthetic
+
+    def few(rows: int, **other: Any) -> Microdata:
+        return make(250_000 * 10_000 // rows, **other)
+
+    with patch.object(rothko, "synthetic", few):
+        yield
+
+
+@contextmanager
+def one_k() -> Iterator[None]:
+    """Every k is taken for 10."""
+    with patch.object(rothko_quality, "KAnonymity", lambda k: KAnonymity(k=10)):
+        yield
+
+
+@contextmanager
+def untested() -> Iterator[None]:
+    """Requirements are always checked on the sample as it is."""
+    run = rothko_quality.sampling_run
+
+    def naive_run(data: Microdata, model: Any, naive: bool, **other: Any) -> Any:
+        return run(data, model, naive=True, **other)
+
+    with patch.object(rothko_quality, "sampling_run", naive_run):
+        yield
+
+
+SLICED = examples(worked.slicing)
+FOREGROUND = examples(worked.foreground)
+CLOSENESS = examples(worked_closeness.closeness)
+ROTHKO = examples(worked.rothko)
+VERTICAL = examples(worked.vertical)
+OVER_K = _over_k
+SCALE_UP, QUALITY, PRUNING, SECONDS = (
+    _in_folder(_reading),
+    _in_folder(_quality),
+    _in_folder(_sampled),
+    _in_folder(_seconds),
+)
+NEVER, RANDOM = "never splits", "rows are dealt at random"
+MUTANTS = (
+    Broken("slicing", NEVER, ("figure 1",), SLICED, grouped_by(Slicing, never_splits)),
+    Broken("slicing", RANDOM, ("figure 1",), SLICED, grouped_by(Slicing, at_random)),
+    Broken("slicing", "ignores l", ("figure 1",), SLICED, one_level),
+    Broken("foreground-knowledge", NEVER, ("table 1",), FOREGROUND, grouped_by(Anatomy, never_splits)),
+    Broken(
+        "foreground-knowledge", "sensitive values are shuffled", ("table 7",), FOREGROUND, shuffled_secrets
+    ),
+    Broken(
+        "foreground-knowledge", "nothing is learned from other groups", ("table 2", "table 8"), FOREGROUND,
+        nothing_learned,
+    ),
+    Broken(
+        "foreground-knowledge", "every world is equally likely", ("table 3", "table 5"), FOREGROUND,
+        beliefs_of_groups_alone,
+    ),
+    Broken("t-closeness", "hierarchies are flat", ("figure 2.3",), CLOSENESS, flat_hierarchies),
+    Broken("t-closeness", NEVER, ("table 2.4", "table 2.5"), CLOSENESS, grouped_by(Anatomy, never_splits)),
+    Broken("t-closeness", RANDOM, ("table 2.4", "table 2.5"), CLOSENESS, grouped_by(Anatomy, at_random)),
+    Broken("t-closeness", "the rarest first", ("table 3.2", "table 5.3"), CLOSENESS, stacked_from_below),
+    Broken("t-closeness", RANDOM, ("table 3.3",), CLOSENESS, grouped_by(StackAndDeal, at_random)),
+    Broken(
+        "t-closeness", NEVER, ("figure 4.1", "figure 4.8"), CLOSENESS,
+        grouped_by(SensitiveSpaceFragmentation, never_splits),
+    ),
+    Broken("t-closeness", RANDOM, ("figure 4.1",), CLOSENESS, grouped_by(SensitiveSpaceFragmentation, at_random)),
+    Broken("t-closeness", "bounds are ignored", ("figure 4.6",), CLOSENESS, bounds_ignored),
+    Broken("t-closeness", "zeros are published", ("table 5.2",), CLOSENESS, no_counts),
+    Broken("t-closeness", RANDOM, ("figure 6.1",), OVER_K, grouped_by(StackAndDeal, at_random)),
+    Broken("rothko", "hierarchies are flat", ("figure 1",), ROTHKO, flat_hierarchies),
+    Broken("rothko", NEVER, ("figure 2",), ROTHKO, grouped_by(Mondrian, never_splits)),
+    Broken("rothko", RANDOM, ("figure 2",), ROTHKO, grouped_by(Mondrian, at_random)),
+    Broken("rothko", "salaries are 0", ("figure 7",), ROTHKO, no_salaries),
+    Broken("rothko", "tree and sampling are swapped", ("figure 12",), SCALE_UP, swapped_runs),
+    Broken("rothko", "tree and sampling are swapped", ("figure 13", "figure 19", "figure 20"), SECONDS, swapped, True),
+    Broken("rothko", "k is ignored", ("figure 16", "figure 17", "figure 18"), SECONDS, every_k_the_largest, True),
+    Broken("rothko", "the gain is ignored", ("figure 21",), SECONDS, no_gain, True),
+    Broken("rothko", "larger tables are cut short", ("figure 15",), SECONDS, always_few_rows, True),
+    Broken("rothko", "k is ignored", tuple(f"figure {n}" for n in range(23, 28)), QUALITY, one_k),
+    Broken("rothko", "without the tests", ("figure 28",), PRUNING, untested),
+    Broken(
+        "vertical-fragmentation", "zeros are published", ("table 3",), VERTICAL,
+        lambda: patch.object(worked, "versions", lambda size, values: 0),
+    ),
+)  # fmt: skip
+
+
+def tried(result: Result) -> Result:
+    """The result with the verdict that each mutant of its paper gets."""
+    found: dict[str, list[Mutant]] = {}
+    for one in MUTANTS:
+        if one.paper == result.name:
+            for label, verdict in one.verdicts().items():
+                found.setdefault(label, []).append(Mutant(one.name, verdict))
+    entries = tuple(replace(entry, mutants=tuple(found.get(entry.label, ()))) for entry in result.entries)
+    return replace(result, entries=entries)
