@@ -8,13 +8,14 @@ from itertools import cycle
 import plotly.graph_objects as go
 
 from dashboard.charts.layout import figure, marker
-from dashboard.palette import BLUE, GREEN, ORANGE, ORIGINAL, OUTLINE, SKY, VERMILLION, RunStyle, run_style
+from dashboard.palette import BLUE, GREEN, ORANGE, ORIGINAL, OUTLINE, PURPLE, SKY, VERMILLION, RunStyle, run_style
 from dashboard.reproduction import (
     BY_HAND,
     DIFFERENT,
     NOT_APPLICABLE,
     NOT_REPRODUCED,
     REPRODUCED,
+    TIMED,
     VERDICTS,
     Plot,
     Result,
@@ -24,6 +25,7 @@ STYLES = {
     REPRODUCED: RunStyle(BLUE, BLUE, "circle", "solid"),
     DIFFERENT: RunStyle(ORANGE, OUTLINE, "square", "dash"),
     NOT_REPRODUCED: RunStyle(VERMILLION, VERMILLION, "diamond", "dot"),
+    TIMED: RunStyle(PURPLE, PURPLE, "star", "dash"),
     BY_HAND: RunStyle(SKY, OUTLINE, "triangle-up", "dashdot"),
     NOT_APPLICABLE: RunStyle(ORIGINAL, ORIGINAL, "x", "solid"),
 }

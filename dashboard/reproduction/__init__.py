@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 FOLDER = Path(__file__).parent
 REPRODUCED = "reproduced"
 DIFFERENT = "reproduced with difference"
 NOT_REPRODUCED = "not reproduced"
 BY_HAND = "worked by hand"
+TIMED = "holds in seconds only"
 NOT_APPLICABLE = "not applicable"
-VERDICTS = (REPRODUCED, DIFFERENT, NOT_REPRODUCED, BY_HAND, NOT_APPLICABLE)
+VERDICTS = (REPRODUCED, DIFFERENT, NOT_REPRODUCED, TIMED, BY_HAND, NOT_APPLICABLE)
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ class Statement:
 
     `reading`: how the paper was read where it can be read in several ways. `cause`: why it fails, where it does, and
     `tried`: the run that shows the cause. `by_hand`: only numbers of the paper or of its table are compared, nothing of
-    this library is under test, so it does not count.
+    this library is under test, so it does not count. `timed`: processor seconds are compared, which differ from run to
+    run, so that a broken method can pass.
     """
 
     text: str
@@ -37,6 +39,7 @@ class Statement:
     reading: str = ""
     tried: str = ""
     by_hand: bool = False
+    timed: bool = False
 
     @property
     def share(self) -> float:
@@ -116,7 +119,8 @@ class Entry:
     def verdict(self) -> str:
         """All statements hold in all cases; at least half of the cases on average; fewer; or nothing to run.
 
-        Where the paper can be read in several ways, the one reading in which most holds counts.
+        Where the paper can be read in several ways, the one reading in which most holds counts. What holds everywhere
+        but compares seconds is not called reproduced.
         """
         if not self.statements:
             return NOT_APPLICABLE
@@ -124,7 +128,7 @@ class Entry:
         if not means:
             return BY_HAND
         if max(means) == 1:
-            return REPRODUCED
+            return TIMED if any(one.timed for one in self.statements) else REPRODUCED
         return DIFFERENT if max(means) >= 0.5 else NOT_REPRODUCED
 
     @property
@@ -174,10 +178,23 @@ class Result:
         return next((one for one in self.studies if label in one.figures), None)
 
     def save(self, folder: Path = FOLDER) -> Path:
-        """Write it as `<name>.json`."""
+        """Write it as `<name>.json`; what of an entry, a statement or a curve is as by default is left out."""
         path = folder / f"{self.name}.json"
-        path.write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(self._plain(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         return path
+
+    def _plain(self) -> dict[str, Any]:
+        """Lists and dictionaries without what `of` fills in."""
+
+        def kept(part: Any, top: bool = False) -> Any:
+            if isinstance(part, tuple):
+                return [kept(one) for one in part]
+            if not is_dataclass(part):
+                return part
+            values = [(one.name, one.default, getattr(part, one.name)) for one in fields(part)]
+            return {name: kept(value) for name, default, value in values if top or value != default}
+
+        return cast("dict[str, Any]", kept(self, top=True))
 
     @classmethod
     def load(cls, path: Path) -> Result:
@@ -191,7 +208,7 @@ class Result:
             Entry(
                 **{
                     **one,
-                    "statements": tuple(Statement(**line) for line in one["statements"]),
+                    "statements": tuple(Statement(**line) for line in one.get("statements", ())),
                     "mutants": tuple(Mutant(**line) for line in one.get("mutants", ())),
                 }
             )
@@ -209,7 +226,7 @@ class Result:
 
 
 def _curve(read: Mapping[str, Any]) -> Curve:
-    return Curve(read["name"], tuple(read["x"]), tuple(read["y"]), read["paper"])
+    return Curve(read["name"], tuple(read["x"]), tuple(read["y"]), read.get("paper", False))
 
 
 def shipped() -> list[Result]:

@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard import reproduction
 from dashboard.charts import book as charts
 from dashboard.markdown import escaped
-from dashboard.reproduction import DIFFERENT, NOT_APPLICABLE, VERDICTS, Entry, Plot, Result, Statement
+from dashboard.reproduction import DIFFERENT, NOT_APPLICABLE, TIMED, VERDICTS, Entry, Plot, Result, Statement
 from dashboard.views import parts
 
 PAPER, FIGURE, CURVES = "book-paper", "book-figure", "book-curves"
@@ -19,11 +19,13 @@ TEXTS = {
     "reproduced with difference": "Statements hold in at least half of the cases on average; which do not, and the "
     "likely cause, stands below.",
     "not reproduced": "Statements hold in fewer than half of the cases.",
+    "holds in seconds only": "Everything holds, but processor seconds are compared, which differ from run to run: a "
+    "broken method can pass, so it does not count as reproduced.",
     "worked by hand": "Only numbers of the paper or its table are compared: nothing of this library is under test, so "
     "it does not count.",
     "not applicable": "A drawing or a list of symbols: it states no result.",
 }
-SHORT = {DIFFERENT: "With difference"}
+SHORT = {DIFFERENT: "With difference", TIMED: "Seconds only"}
 COMMAND = "python -m tests.papers"
 
 

@@ -14,6 +14,7 @@ from dashboard.reproduction import (
     NOT_APPLICABLE,
     NOT_REPRODUCED,
     REPRODUCED,
+    TIMED,
     Curve,
     Entry,
     Plot,
@@ -28,8 +29,8 @@ from tests.dashboard.results import metrics
 PAPERS = ("foreground-knowledge", "rothko", "slicing", "t-closeness", "vertical-fragmentation")
 
 
-def statement(held: int, cases: int = 4, reading: str = "", cause: str = "") -> Statement:
-    return Statement("a holds", held, cases, "1.0", cause, reading)
+def statement(held: int, cases: int = 4, reading: str = "", cause: str = "", timed: bool = False) -> Statement:
+    return Statement("a holds", held, cases, "1.0", cause, reading, timed=timed)
 
 
 def small() -> Result:
@@ -54,6 +55,8 @@ def small() -> Result:
         ((), NOT_APPLICABLE),
         ((statement(4), statement(1, 1)), REPRODUCED),
         ((statement(4), statement(3)), DIFFERENT),
+        ((statement(4), statement(4, timed=True)), TIMED),
+        ((statement(4), statement(0, timed=True)), DIFFERENT),
         ((statement(4), statement(0)), DIFFERENT),
         ((statement(1), statement(2)), NOT_REPRODUCED),
         ((statement(4, reading="one"), statement(0, reading="other")), REPRODUCED),
@@ -72,7 +75,7 @@ def test_causes_are_those_of_what_differs_each_once():
 def test_a_result_is_read_as_it_was_written(tmp_path):
     result = small()
     assert Result.load(result.save(tmp_path)) == result
-    assert result.counts == {REPRODUCED: 1, DIFFERENT: 0, NOT_REPRODUCED: 0, BY_HAND: 0, NOT_APPLICABLE: 1}
+    assert result.counts == {REPRODUCED: 1, DIFFERENT: 0, NOT_REPRODUCED: 0, TIMED: 0, BY_HAND: 0, NOT_APPLICABLE: 1}
 
 
 def test_five_papers_ship_with_full_runs_and_only_numbers_and_sentences():

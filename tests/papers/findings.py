@@ -45,17 +45,18 @@ class Statements:
         cause: str = "",
         tried: str = "",
         by_hand: bool = False,
+        timed: bool = False,
     ) -> None:
         """One statement; a series says for each case whether it holds.
 
         `cause`, and `tried`, the run that shows it, are kept where it does not hold. `by_hand`: nothing of the library
-        is under test.
+        is under test. `timed`: processor seconds are compared.
         """
         cases = np.atleast_1d(np.asarray(holds, dtype=np.bool_))
         held, all_hold = int(cases.sum()), bool(cases.all())
         text, reading = statement.rstrip("."), self.reading
         why = ("", reading, "") if all_hold else (cause, reading, tried)
-        self.lines.append((figure, Statement(text, held, cases.size, detail, *why, by_hand)))
+        self.lines.append((figure, Statement(text, held, cases.size, detail, *why, by_hand, timed)))
 
     def extend(self, other: Statements) -> None:
         """Take another's lines too."""

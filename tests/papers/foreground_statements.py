@@ -102,7 +102,7 @@ def numbers(mean: pd.DataFrame, reading: str, said: Statements) -> None:
         value = float(by_size[q])
         said.add(
             "section 5.1", f"Anatomy, r = {r}, QI size {q}: {measure} {stated:g}", abs(value - stated) <= near,
-            f"{value:.4f}", CAUSES[measure],
+            f"{value:.4f}", *why(measure),
         )  # fmt: skip
     for r in sorted(mean["r"].unique()):
         recall, flagged = (over(mean, "Anatomy", r, reading, name) for name in ("recall", "flagged"))

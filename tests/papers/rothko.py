@@ -207,6 +207,7 @@ def times(report: Report, rows: int) -> None:
             f"{times.min():.1f} to {times.max():.1f} times",
             "with many frequency sets in memory the tree is scanned seldom, and drawing and testing samples costs more",
             f"`figures-13-21`, {name}",
+            timed=True,
         )
     for figure, name in (("16", "tree, F_CACHE 1"), ("17", "tree, F_CACHE 8"), ("18", "sampling"), ("15", "sampling")):
         own = timed[(timed["split"] == "median") & (timed["algorithm"] == name)]
@@ -223,6 +224,7 @@ def times(report: Report, rows: int) -> None:
             ", ".join(f"{one[0]:,}: {one[1]:.2f} s" for one in own[[over, "cpu s"]].to_numpy().tolist()),
             "most of the time is spent before nodes are as small as k",
             "`figures-13-21`",
+            timed=True,
         )
     gain = (
         timed[timed["algorithm"] == "sampling"]
@@ -234,6 +236,7 @@ def times(report: Report, rows: int) -> None:
         "Information gain takes more processor time than the median (RothkoSampling).",
         gain["infogain"] > gain["median"],
         f"{(gain['infogain'] / gain['median']).median():.1f} times",
+        timed=True,
     )
 
 

@@ -47,7 +47,7 @@ def reproduce(quick: bool, folder: Path, tables: int = 10) -> Findings:
 def judged(statements: pd.DataFrame, folder: Path, found: Findings) -> None:
     """The statements, and the main curves from the tables in the folder."""
     for one in statements.itertuples(index=False):
-        found.said.add(one.figure, one.statement, one.holds, one.found, one.cause, one.tried)
+        found.said.add(one.figure, one.statement, one.holds, one.found, one.cause, one.tried, timed=one.timed)
     tables = {path.stem: pd.read_csv(path) for path in folder.glob("figure*.csv")}
     found.said.add("8, 9", "Once the table does not fit in memory, the system thrashes", False, *NOT_FORCED)
     needed = tables["figures-8-9"]

@@ -53,9 +53,9 @@ class Report:
         found: str,
         cause: str = "",
         tried: str = "",
-        reading: str = "",
+        timed: bool = False,
     ) -> None:
-        """One statement of the paper; a series says for each case whether it holds."""
+        """One statement of the paper; a series says for each case whether it holds; `timed`: seconds are compared."""
         cases = np.atleast_1d(np.asarray(holds, dtype=np.bool_)).tolist()
         self.statements.append(
             {
@@ -65,6 +65,7 @@ class Report:
                 "found": found,
                 "cause": cause,
                 "tried": tried,
+                "timed": timed,
             }
         )
 

@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 
 from dashboard import reproduction
-from dashboard.reproduction import DIFFERENT, NOT_APPLICABLE, NOT_REPRODUCED, REPRODUCED, Result, Statement
+from dashboard.reproduction import (
+    BY_HAND,
+    DIFFERENT,
+    NOT_APPLICABLE,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    TIMED,
+    Result,
+    Statement,
+)
 from tests.papers.book import reproduce
 from tests.papers.contents import PAPERS
 from tests.shared_data import require
@@ -91,34 +100,45 @@ def _sizes(result: Result, label: str) -> str:
     return study.sizes if study else ""
 
 
-def test_slicing_learns_better_than_generalization_and_hides_members(book: Book):
+def test_slicing_learns_better_than_generalization_and_makes_fake_tuples(book: Book):
     result = book("slicing")
-    # On 4,000 rows classifiers of 14 occupations are close; on all rows slicing is ahead in every case.
-    assert min(one.share for one in stated(result, "figure 3", "slicing > generalization (distinct)")) >= 0.5
-    assert holds(result, "figure 3", "in the same buckets")
-    assert holds(result, "figure 4", "> generalization (distinct)")
-    assert holds(result, "figure 6", "more fake tuples in larger buckets")
-    assert holds(result, "figure 6", "far more fake tuples with 5 columns")
-    assert holds(result, "figure 7", "a larger share of the originals")
+    # On 4,000 rows classifiers of 14 occupations are close, so that not every case is ahead.
+    for better in ("slicing > generalization", "distinct"), ("slicing is much better", "distinct"):
+        (ahead,) = stated(result, "figure 3" if ">" in better[0] else "figure 4", *better)
+        assert ahead.share > 0.5
+    for reading in ("age in ten bins", "exact age"):
+        assert holds(result, "figure 6", "more fake tuples in larger buckets", reading)
+        assert holds(result, "figure 6", "far more fake tuples with 5 columns", reading)
+    assert holds(result, "section 6.3", "spread buckets make more fake tuples")
     assert holds(result, "section 6", "OCC-15")
+    assert verdict(result, "figure 1") == REPRODUCED
 
 
 def test_slicing_differs_where_it_is_known_to(book: Book):
     result = book("slicing")
     assert not holds(result, "section 6.3", "each combination of quasi-identifiers occurs once")
     assert not holds(result, "section 6", "OCC-7")
-    assert not holds(result, "figure 7", "5,325 fake tuples")
-    assert not holds(result, "figure 3", "slicing > bucketization (posterior)")
+    assert not holds(result, "figure 2", "line 9 refuses")
+    for label, words in (("figure 6", "87,936 (fake)"), ("figure 7", "5,325 (fake")):
+        assert not any(one.held for one in stated(result, label, words)), label
+    assert not holds(result, "figure 3", "slicing > bucketization", "posterior")
+    assert verdict(result, "figure 7") == NOT_REPRODUCED
+    assert verdict(result, "figure 6") == DIFFERENT
+    assert verdict(result, "table 2") == BY_HAND
 
 
 def test_the_foreground_attack_breaches_anatomy_and_not_every_reading_agrees(book: Book):
     result = book("foreground-knowledge")
-    assert holds(result, "section 5.1", "Anatomy, r = 2, QI size 5: mean probability", "uniform")
-    assert not holds(result, "section 5.1", "Anatomy, r = 2, QI size 5: mean probability", "overall")
+    assert holds(result, "section 5.1", "Anatomy, r = 2, QI size 5: mean probability", "rare signatures have 1/2")
+    assert holds(result, "section 5.1", "Anatomy, r = 2, QI size 5: mean probability", "the share in their group")
+    overall = stated(result, "section 5.1", "Anatomy, r = 2, QI size 5: mean probability", "the overall share")
+    assert not any(one.held for one in overall)
+    assert not any(one.held for one in stated(result, "section 5.1", "Anatomy, r = 2, QI size 5: learning error"))
     assert holds(result, "figure 1", "Anatomy: the share of breaches increases")
     assert holds(result, "figure 1", "Mask has fewer breaches than Anatomy and Injector")
-    assert not holds(result, "figure 1", "delta of Mask is the third largest")
+    assert not any(one.held for one in stated(result, "figure 1", "delta of Mask is the third largest"))
     assert verdict(result, "section 5.1") == NOT_REPRODUCED
+    assert verdict(result, "figure 1") == DIFFERENT
 
 
 def test_the_defence_stays_below_what_it_promises(book: Book):
@@ -129,34 +149,56 @@ def test_the_defence_stays_below_what_it_promises(book: Book):
         assert max(by_name["ForegroundSafe"]) < min(by_name["Anatomy"])
 
 
-def test_stack_and_deal_beats_random_partitions_unless_their_classes_are_large(book: Book):
+def test_stack_and_deal_beats_random_partitions_of_some_data_only(book: Book):
     result = book("t-closeness")
     for group in "AB":
         assert holds(result, "figure 3.1", f"Group {group}")
-    assert holds(result, "figure 3.1", "Group D: for every k some random")
+    (equal,) = stated(result, "figure 3.1", "Group C")
+    assert equal.share > 0.9
+    (some,) = stated(result, "figure 3.1", "Group D: for every k some random")
+    assert 0 < some.share < 0.5
     assert not holds(result, "figure 3.1", "Group D: it is not lower by a significant amount")
-    assert holds(result, "figure 3.2", "frequencies are")
     assert holds(result, "figure 6.1", "tends to decrease")
-    assert not holds(result, "figure 5.1", "With restricted sizes")
+    assert not any(one.share == 1 for one in stated(result, "figure 5.1", "With restricted sizes"))
+    assert verdict(result, "figure 3.1") == DIFFERENT
+    assert verdict(result, "figure 5.1") == NOT_REPRODUCED
+    assert verdict(result, "figure 6.1") == REPRODUCED
 
 
 def test_sampling_reads_less_than_the_tree_and_larger_samples_are_better(book: Book):
     result = book("rothko")
-    assert holds(result, "figure 10", "Increasing F_CACHE")
+    assert holds(result, "figure 10", "Increasing F_CACHE reduces what is written")
+    assert not holds(result, "figure 10", "Increasing F_CACHE reduces what is read")
     assert not holds(result, "figure 10", "As many tables are read as the model says")
-    assert not holds(result, "figure 11", "As many tables are read as the model says")
-    assert holds(result, "figure 12")
+    # The smallest of the samples on reduced sizes is too small to lie in the paper's wide range.
+    (once,) = stated(result, "figure 11", "written once")
+    assert once.share >= 0.8
+    (thrice,) = stated(result, "figure 11", "read three times")
+    assert thrice.held == 0
     assert holds(result, "figure 28", "less pruning")
     assert holds(result, "figure 28", "decrease with the sample size")
+    assert verdict(result, "figure 12") == verdict(result, "figure 28") == REPRODUCED
+
+
+def test_what_compares_seconds_is_never_said_to_be_reproduced(book: Book):
+    result = book("rothko")
+    timed = [entry for entry in result.entries if any(one.timed for one in entry.statements)]
+    assert [entry.label for entry in timed] == [f"figure {number}" for number in range(13, 22)]
+    for entry in timed:
+        assert (entry.verdict == TIMED) == all(one.share == 1 for one in entry.statements), entry.label
+        assert entry.verdict != REPRODUCED
 
 
 def test_fragments_lower_the_loss_and_raise_f_only_in_part(book: Book):
     result = book("vertical-fragmentation")
-    assert holds(result, "figure 1", "The loss is lower with fragments")
-    assert not holds(result, "figure 1", "drastically lower")
+    for lower in stated(result, "figure 1", "The loss is lower with fragments"):
+        assert 0.5 < lower.share < 1
+    assert not any(one.share >= 0.5 for one in stated(result, "figure 1", "drastically lower"))
     assert holds(result, "figure 1", "strategies do not differ in loss")
     for label in ("figure 2", "figure 3"):
-        (dependency,) = stated(result, label, "F is higher with fragments", "(dependency)")
-        assert 0 < dependency.share < 1
+        for dependency in stated(result, label, "F is higher with fragments", "(dependency)"):
+            assert 0 < dependency.share < 1
     assert verdict(result, "figure 1") == DIFFERENT
-    assert verdict(result, "table 5") == REPRODUCED
+    assert verdict(result, "figure 2") == NOT_REPRODUCED
+    assert verdict(result, "table 3") == REPRODUCED
+    assert verdict(result, "table 5") == BY_HAND
