@@ -163,10 +163,14 @@ def picture(numbers: pd.DataFrame, **settings: Any) -> Any:
     return numbers.plot(backend="plotly", **settings)
 
 
+def printable(text: str) -> str:
+    """A text on one line: what cannot be printed is written as in Python."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+
+
 def clean(text: str) -> str:
-    """A text on one line: what cannot be printed is written as in Python, and what is too long is cut."""
-    if not text.isprintable():
-        text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    """A text on one line, as `printable` makes it; what is too long is cut."""
+    text = printable(text)
     return text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}…"
 
 

@@ -35,6 +35,11 @@ COMMANDS = {
         "add_hierarchy_options",
         "Propose hierarchies for the columns of a table, print one level by level, write it, or check one.",
     ),
+    "check": Command(
+        "checking",
+        "add_options",
+        "Judge a table as it is: unique rows, k, l, t and what an adversary learns from it, without changing anything.",
+    ),
     "run": Command(
         "run",
         "add_options",

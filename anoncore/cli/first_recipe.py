@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,11 +10,9 @@ import pandas as pd
 
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.texts import listing, value_text
+from anoncore.cli.table_file import add_table_options, read_named
 from anoncore.publishing.whole_files import replace_file
 from anoncore.recipes.proposal import hierarchy_line, hierarchy_of_form, propose, recipe_forms
-from anoncore.recipes.source import Source, load_source, sheet_note
-from anoncore.sources.reader import read_table
-from anoncore.sources.table_files import DATABASES
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.hierarchy_files import hierarchy_text, read_hierarchy
 from anoncore.table.hierarchy_proposals import HierarchyForm, default_hierarchy
@@ -27,7 +24,7 @@ SHOWN_VALUES, SHOWN_LEVELS = 8, 6
 
 def add_init_options(command: argparse.ArgumentParser) -> None:
     """Give the parser of the command `init` its options."""
-    _add_source_options(command)
+    add_table_options(command)
     command.add_argument(
         "--output", type=Path, help="recipe to write (default: the table's name with .toml, beside it)"
     )
@@ -37,7 +34,7 @@ def add_init_options(command: argparse.ArgumentParser) -> None:
 
 def add_hierarchy_options(command: argparse.ArgumentParser) -> None:
     """Give the parser of the command `hierarchy` its options."""
-    _add_source_options(command)
+    add_table_options(command)
     command.add_argument("--column", help="the column to look at (default: every column for which there is a proposal)")
     command.add_argument(
         "--form", choices=[form.value for form in HierarchyForm], help="how its values are grouped (default: the best)"
@@ -48,16 +45,10 @@ def add_hierarchy_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(command=_hierarchy)
 
 
-def _add_source_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("table", type=Path, help="table (CSV, Parquet, Excel, DuckDB, SQLite), or a folder of files")
-    command.add_argument("--sheet", help="sheet of a workbook (default: the first)")
-    command.add_argument("--name", help="table of a database file; needed where it has several")
-
-
 def _init(arguments: argparse.Namespace) -> None:
     output = arguments.output or arguments.table.with_suffix(".toml")
     _check_free(output, arguments.force)
-    source, frame = _read(arguments)
+    source, frame = read_named(arguments)
     proposal = propose(source.replace(path=_path_from(output.parent, arguments.table)), frame)
     output.parent.mkdir(parents=True, exist_ok=True)
     replace_file(output, proposal.text.encode())
@@ -75,21 +66,6 @@ def _path_from(folder: Path, table: Path) -> str:
     return there.relative_to(here).as_posix() if there.is_relative_to(here) else there.as_posix()
 
 
-def _read(arguments: argparse.Namespace) -> tuple[Source, pd.DataFrame]:
-    """The source as it was named and its table; what was decided while it was read is told on the error stream."""
-    table: Path = arguments.table
-    source = Source(path=str(table), sheet=arguments.sheet, table=arguments.name)
-    if table.is_dir() or table.suffix.lower() in DATABASES:
-        return source, load_source(source, Path())
-    if arguments.name is not None:
-        raise ParameterError(f"--name is for a database, and '{table.name}' is none; name a sheet with --sheet.")
-    found = read_table(table, sheet=arguments.sheet)
-    for note in (*found.notes, sheet_note(source, Path())):
-        if note:
-            print(f"anoncore: {note}", file=sys.stderr)
-    return source, found.frame
-
-
 def _hierarchy(arguments: argparse.Namespace) -> int:
     if arguments.column is None and (arguments.form or arguments.check or arguments.output):
         raise ParameterError("--form, --check and --output are about one column; name it with --column.")
@@ -97,7 +73,7 @@ def _hierarchy(arguments: argparse.Namespace) -> int:
         raise ParameterError("--check looks at a hierarchy that is there; leave out --form and --output.")
     if arguments.output is not None:
         _check_free(arguments.output, arguments.force)
-    _, frame = _read(arguments)
+    _, frame = read_named(arguments)
     names = [str(name) for name in frame.columns]
     if arguments.column is not None and arguments.column not in names:
         raise ParameterError(f"The table has no column {arguments.column!r}; it has {listing(names, 40)}.")

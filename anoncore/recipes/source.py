@@ -113,7 +113,7 @@ def load_source(source: Source, folder: Path) -> pd.DataFrame:
     return entry.load(**given)
 
 
-def sheet_note(source: Source, folder: Path) -> str:
+def sheet_note(source: Source, folder: Path, how: str = "name it as sheet in [source]") -> str:
     """Which sheet of a workbook with several sheets is read, and how to choose another; empty where that is clear."""
     if source.path is None or source.sheet is not None or Path(source.path).suffix.lower() not in WORKBOOKS:
         return ""
@@ -122,7 +122,7 @@ def sheet_note(source: Source, folder: Path) -> str:
         return ""
     return (
         f"{quoted(Path(source.path).name)} has {len(titles)} sheets, of which the first, {quoted(titles[0])}, is read. "
-        f"To read another one, name it as sheet in [source]: {listing(titles[1:])}."
+        f"To read another one, {how}: {listing(titles[1:])}."
     )
 
 

@@ -1,0 +1,344 @@
+"""The command `anoncore check`: what a table gives away as it is."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anoncore import attacks, privacy
+from anoncore.base.errors import AnonymizationError, ParameterError
+from anoncore.base.score import Score
+from anoncore.base.showing import clean, printable
+from anoncore.base.texts import listing, share_text, value_text
+from anoncore.cli.plain_values import plain_value
+from anoncore.cli.table_file import add_table_options, read_named
+from anoncore.cli.text import ProgressLine
+from anoncore.privacy.check import COMPARISON_WORDS, counted_text, level_texts, published_levels
+from anoncore.privacy.levels import grounds
+from anoncore.release.release import Release
+from anoncore.release.unchanged import unchanged
+from anoncore.requirements import (
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    KAnonymity,
+    RecursiveDiversity,
+    Requirement,
+    TCloseness,
+)
+from anoncore.requirements.t_closeness import Ground
+from anoncore.table.microdata import Microdata, Role
+
+FORMS: dict[str, Callable[[Any], Requirement]] = {
+    "k": lambda value: KAnonymity(k=value),
+    "l": lambda value: DistinctDiversity(l=value),
+    "distinct-l": lambda value: DistinctDiversity(l=value),
+    "entropy-l": lambda value: EntropyDiversity(l=value),
+    "frequency-l": lambda value: FrequencyDiversity(l=value),
+    "recursive-c": lambda value: RecursiveDiversity(c=value),
+    "t-equal": lambda value: TCloseness(t=value, ground="equal"),
+    "t-ordered": lambda value: TCloseness(t=value, ground="ordered"),
+    "t-interval": lambda value: TCloseness(t=value, ground="interval"),
+}
+"""What may be required, by name; `t` is the one of them that fits the kind of each attribute."""
+NAMES = (*FORMS, "t")
+SHOWN_COLUMNS = 8
+"""Columns by which a group is named."""
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Give the parser of the command its options."""
+    command.epilog = (
+        f"What --require knows: {', '.join(NAMES)}. l is distinct-l; t is t-ordered for "
+        "numbers, else t-equal. The exit code is 1 where a requirement fails, 2 where the table could not be judged."
+    )
+    add_table_options(command)
+    command.add_argument(
+        "--known",
+        action="append",
+        required=True,
+        metavar="COLUMNS",
+        help="columns that others may know of a person, with commas between them, again for more; a name with a comma "
+        "stands in double quotes",
+    )
+    command.add_argument(
+        "--secret", action="append", default=[], metavar="COLUMNS", help="columns that nobody must learn, written alike"
+    )
+    command.add_argument(
+        "--identifier",
+        action="append",
+        default=[],
+        metavar="COLUMNS",
+        help="columns that name people, left out of all numbers",
+    )
+    command.add_argument(
+        "--unit",
+        metavar="COLUMN",
+        help="the column that says whose row it is, where one person may have several rows: "
+        "k, l and t then count different people",
+    )
+    command.add_argument(
+        "--require", action="append", default=[], metavar="NAME=NUMBER", help="what must hold, e.g. k=5; again for more"
+    )
+    command.add_argument(
+        "--foreground",
+        type=float,
+        metavar="R",
+        help="also run the attack by foreground knowledge, in which a belief above 1/R is a breach; it may "
+        "take seconds",
+    )
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.set_defaults(command=_check)
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of the table with what it means, and the values of the group in which it is reached."""
+
+    name: str
+    title: str
+    attribute: str | None
+    value: float
+    text: str
+    baseline: float | None
+    sentence: str
+    group: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a requirement holds on one attribute, in how many groups it does not, and the worst of them."""
+
+    requirement: str
+    attribute: str | None
+    holds: bool
+    level: float
+    failing_groups: int
+    failing_rows: int
+    group: dict[str, Any]
+    sentence: str
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    try:
+        return _judge(arguments)
+    except (AnonymizationError, OSError) as error:
+        # 1 says that a requirement fails, and nothing else.
+        raise ParameterError(str(error)) from error
+
+
+def _judge(arguments: argparse.Namespace) -> int:
+    asked = [_asked(text) for text in arguments.require]
+    with ProgressLine(sys.stderr) as report:
+        report(0.0, "Reading the table")
+        data = _tagged(arguments, read_named(arguments)[1])
+        report(0.3, "Judging the table")
+        release = unchanged(data)
+        numbers = list(_numbers(release, arguments.foreground))
+        verdicts = [
+            one
+            for name, value in asked
+            for requirement in _required(release, name, value)
+            for one in _verdicts(release, requirement)
+        ]
+        report(1.0, "Done")
+    if data.unit_note:
+        print(f"anoncore: {data.unit_note}", file=sys.stderr)
+    if arguments.json:
+        print(json.dumps(_json(arguments, release, numbers, verdicts), indent=2, allow_nan=False))
+    else:
+        for line in _lines(arguments, release, numbers, verdicts):
+            print(line)
+    return 0 if all(one.holds for one in verdicts) else 1
+
+
+def _asked(text: str) -> tuple[str, int | float]:
+    """A requirement's name and number. Raises ParameterError for anything else."""
+    name, equals, number = (part.strip() for part in text.partition("="))
+    if name not in NAMES or not equals:
+        raise ParameterError(
+            f"--require {text!r} is no requirement; write one of {', '.join(NAMES)} with a number, as k=5."
+        )
+    try:
+        value = float(number)
+    except ValueError:
+        raise ParameterError(f"--require {text!r} needs a number, such as {name}=5; {number!r} is none.") from None
+    if not math.isfinite(value):
+        raise ParameterError(f"--require {text!r} needs a finite number, such as {name}=5.")
+    return name, int(value) if value.is_integer() else value
+
+
+def _columns(texts: Sequence[str], names: Sequence[str], option: str) -> list[str]:
+    """The columns that an option names. Raises ParameterError for one that the table lacks."""
+    found: list[str] = []
+    for text in texts:
+        # The name of a column stands for that column, whatever is in it.
+        parts = [text] if text in names else next(csv.reader([text], skipinitialspace=True), [])
+        for part in parts:
+            name = part if part in names else part.strip()
+            if name not in names:
+                raise ParameterError(f"{option}: the table has no column {name!r}; it has {listing(names, 40)}.")
+            found.append(name)
+    return list(dict.fromkeys(found))
+
+
+def _tagged(arguments: argparse.Namespace, frame: Any) -> Microdata:
+    names = [str(name) for name in frame.columns]
+    roles: dict[str, Role] = {}
+    for option, texts, role in (
+        ("--known", arguments.known, Role.QUASI_IDENTIFIER),
+        ("--secret", arguments.secret, Role.SENSITIVE),
+        ("--identifier", arguments.identifier, Role.IDENTIFIER),
+    ):
+        for name in _columns(texts, names, option):
+            if name in roles:
+                raise ParameterError(f"The column {name!r} stands under {option} and under another option; keep one.")
+            roles[name] = role
+    if arguments.unit is not None:
+        _columns([arguments.unit], names, "--unit")
+        if roles.get(arguments.unit, Role.IDENTIFIER) is not Role.IDENTIFIER:
+            raise ParameterError(f"The column {arguments.unit!r} says whose row it is; name it under --unit alone.")
+    return Microdata(frame, roles=dict(roles), unit=arguments.unit)
+
+
+def _values(release: Release, group: int) -> dict[str, Any]:
+    """The known values that the rows of a group have in common."""
+    data, row = release.data, release.partition.order[release.partition.starts[group]]
+    return {name: list(data.domain[name])[data.codes[name][row]] for name in data.quasi_identifiers}
+
+
+def _group_text(values: dict[str, Any]) -> str:
+    shown = [
+        f"{clean(name)} = {'missing' if value is None else clean(value_text(value))}"
+        for name, value in list(values.items())[:SHOWN_COLUMNS]
+    ]
+    rest = len(values) - len(shown)
+    return ", ".join([*shown, *([f"and {rest} more columns"] if rest else [])])
+
+
+def _number(score: Score, group: dict[str, Any] | None = None) -> Number:
+    attribute = getattr(score, "attribute", None)
+    value, text = float(score), score.entry.text(float(score))
+    sentence = score.meaning
+    if math.isinf(value):
+        text, sentence = "none", f"No number is large enough: in some group only one value of '{attribute}' is left."
+    return Number(score.name, score.title, attribute, value, text, score.baseline, sentence, group)
+
+
+def _numbers(release: Release, r: float | None) -> Iterator[Number]:
+    data, partition = release.data, release.partition
+    people = release.people_per_group(release.fragments[0])
+    alone = int(partition.sizes[people == 1].sum())
+    yield Number(
+        "unique-rows",
+        "Unique rows",
+        None,
+        alone,
+        f"{alone:,} of {data.n_rows:,} ({share_text(alone / data.n_rows)})",
+        None,
+        "Rows of people whom nobody else equals in the known columns: who knows these finds the row for certain.",
+    )
+    for score in privacy.profile(release).scores:
+        yield _number(score, _values(release, score.group))
+    found = attacks.reidentification(release)
+    yield from (_number(score) for score in (found.prosecutor.largest, found.prosecutor.mean, found.prosecutor.at_risk))
+    for name in data.sensitive:
+        disclosure = attacks.attribute_disclosure(release, name)
+        for score in (disclosure.largest, disclosure.truth):
+            yield _of(name, _number(score))
+        if r is not None:
+            attack = attacks.foreground_knowledge(release, name, r=r)
+            yield from (_of(name, _number(score)) for score in (attack.recall, attack.flagged))
+
+
+def _of(attribute: str, number: Number) -> Number:
+    return Number(number.name, number.title, attribute, number.value, number.text, number.baseline, number.sentence)
+
+
+def _required(release: Release, name: str, value: float) -> Iterator[Requirement]:
+    if name != "k" and not release.data.sensitive:
+        raise ParameterError(f"--require {name}={value} is about a secret column; name it with --secret.")
+    if name != "t":
+        yield FORMS[name](value)
+        return
+    for attribute in release.data.sensitive:
+        ground: Ground = "ordered" if "ordered" in grounds(release, attribute) else "equal"
+        yield TCloseness(t=value, ground=ground, attribute=attribute)
+
+
+def _verdicts(release: Release, requirement: Requirement) -> Iterator[Verdict]:
+    fragment, partition = release.fragments[0], release.partition
+    people = release.people_per_group(fragment)
+    for condition in requirement.checks(release.data):
+        levels = published_levels(release, fragment, condition)
+        failing = np.flatnonzero(~condition.holds(levels))
+        is_least = COMPARISON_WORDS[requirement.comparison] == "at least"
+        worst = int(levels.argmin() if is_least else levels.argmax())
+        values, rows = _values(release, worst), int(partition.sizes[failing].sum())
+        size = counted_text(release, int(people[worst]), int(partition.sizes[worst]))
+        where = f"the group with {_group_text(values)} ({size})"
+        reached, bound = level_texts(float(levels[worst]), requirement.threshold)
+        text = requirement.reached_text(float(levels[worst]), reached, condition.attribute)
+        asks = f"{COMPARISON_WORDS[requirement.comparison]} {bound}"
+        sentence = (
+            f"{requirement.label()} fails in {len(failing):,} of {partition.n_groups:,} groups ({rows:,} of "
+            f"{partition.n_rows:,} rows): {where} has {text}, but {asks} is asked for."
+            if len(failing)
+            else f"{requirement.label()} holds: at worst {where} has {text}, and {asks} is asked for."
+        )
+        holds, level = not len(failing), float(levels[worst])
+        yield Verdict(requirement.label(), condition.attribute, holds, level, len(failing), rows, values, sentence)
+
+
+def _lines(
+    arguments: argparse.Namespace, release: Release, numbers: Sequence[Number], verdicts: Sequence[Verdict]
+) -> Iterator[str]:
+    data = release.data
+    yield f"{clean(str(arguments.table))}: {release.table_size}, judged as they are"
+    for title, names in (
+        ("Known to others", data.quasi_identifiers),
+        ("Nobody must learn", data.sensitive),
+        ("Left out, because they name people: do not publish", data.identifiers),
+        ("Taken for neither known nor secret", data.insensitive),
+    ):
+        if names:
+            yield f"  {title}: {', '.join(clean(name) for name in names)}"
+    shown: dict[str, Any] | None = None
+    for number in numbers:
+        of = f" of '{clean(number.attribute)}'" if number.attribute is not None else ""
+        where = ""
+        if number.group is not None:
+            again = number.group == shown
+            where = " In the same group." if again else f" In the group with {_group_text(number.group)}."
+            shown = number.group
+        yield f"{number.title}{of}: {number.text}"
+        yield f"  {printable(number.sentence)}{where}"
+    for verdict in verdicts:
+        yield f"{'Holds' if verdict.holds else 'Fails'}: {printable(verdict.sentence)}"
+
+
+def _json(
+    arguments: argparse.Namespace, release: Release, numbers: Sequence[Number], verdicts: Sequence[Verdict]
+) -> dict[str, Any]:
+    data = release.data
+    return {
+        "table": str(arguments.table),
+        "rows": data.n_rows,
+        "people": data.n_people,
+        "groups": release.partition.n_groups,
+        "known": list(data.quasi_identifiers),
+        "secret": list(data.sensitive),
+        "identifiers": list(data.identifiers),
+        "others": list(data.insensitive),
+        "numbers": [plain_value(one) for one in numbers],
+        "requirements": [plain_value(one) for one in verdicts],
+        "holds": all(one.holds for one in verdicts),
+    }
