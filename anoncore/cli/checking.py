@@ -246,8 +246,8 @@ def _numbers(release: Release, r: float | None) -> Iterator[Number]:
         None,
         "Rows of people whom nobody else equals in the known columns: who knows these finds the row for certain.",
     )
-    for score in privacy.profile(release).scores:
-        yield _number(score, _values(release, score.group))
+    for worst in privacy.profile(release).scores:
+        yield _number(worst, _values(release, worst.group))
     found = attacks.reidentification(release)
     yield from (_number(score) for score in (found.prosecutor.largest, found.prosecutor.mean, found.prosecutor.at_risk))
     for name in data.sensitive:
