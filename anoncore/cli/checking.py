@@ -290,9 +290,9 @@ def _verdicts(release: Release, requirement: Requirement) -> Iterator[Verdict]:
         asks = f"{COMPARISON_WORDS[requirement.comparison]} {bound}"
         sentence = (
             f"{requirement.label()} fails in {len(failing):,} of {partition.n_groups:,} groups ({rows:,} of "
-            f"{partition.n_rows:,} rows): {where} has {text}, but {asks} is asked for."
+            f"{partition.n_rows:,} rows): {where} has {text}, and {asks} is asked."
             if len(failing)
-            else f"{requirement.label()} holds: at worst {where} has {text}, and {asks} is asked for."
+            else f"{requirement.label()} holds: at worst {where} has {text}, and {asks} is asked."
         )
         holds, level = not len(failing), float(levels[worst])
         yield Verdict(requirement.label(), condition.attribute, holds, level, len(failing), rows, values, sentence)
@@ -322,7 +322,7 @@ def _lines(
         yield f"{number.title}{of}: {number.text}"
         yield f"  {printable(number.sentence)}{where}"
     for verdict in verdicts:
-        yield f"{'Holds' if verdict.holds else 'Fails'}: {printable(verdict.sentence)}"
+        yield f"Required: {printable(verdict.sentence)}"
 
 
 def _json(
