@@ -146,7 +146,7 @@ def _add_bucket(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses
 
 
 @inner_kernel
-def _sum_masses(buckets: Buckets, table: Signatures, masses: Masses, distinct: bool) -> None:
+def sum_masses(buckets: Buckets, table: Signatures, masses: Masses, distinct: bool) -> None:
     """Make the masses anew from all buckets."""
     for entry in range(masses.high.shape[0]):
         masses.high[entry] = 0.0
@@ -177,7 +177,7 @@ def split_buckets(
     # whoever reads the masses afterwards finds them exact.
     while places[HEAD] < places[TAIL] or stale:
         if stale:
-            _sum_masses(buckets, table, masses, wanted.distinct)
+            sum_masses(buckets, table, masses, wanted.distinct)
             stale = False
             continue
         if work >= budget:

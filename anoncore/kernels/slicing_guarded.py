@@ -20,7 +20,6 @@ from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.slicing import (
     LEFT,
-    NONE,
     ONE,
     RIGHT,
     Masses,
@@ -32,7 +31,7 @@ from anoncore.kernels.slicing import (
     take_away,
     touch,
 )
-from anoncore.kernels.slicing_buckets import DONE, HEAD, STALE, TAIL, Buckets, median_cut
+from anoncore.kernels.slicing_buckets import DONE, HEAD, STALE, TAIL, Buckets, median_cut, sum_masses
 from anoncore.kernels.splitting import THRESHOLD, Split, extent, goes_left, make_split, split_rows
 
 
@@ -133,25 +132,6 @@ def _find_split(
     return make_split(THRESHOLD, 0, 0, 0)
 
 
-@inner_kernel
-def _sum_masses(buckets: Buckets, table: Signatures, masses: Masses, distinct: bool) -> None:
-    """Make the masses of one attribute anew from all buckets."""
-    rows = buckets.rows
-    for entry in range(masses.high.shape[0]):
-        masses.high[entry], masses.low[entry] = 0.0, 0.0
-    for t in range(masses.peak.shape[0]):
-        masses.peak[t] = 0.0
-    lo = NONE
-    for end in range(1, rows.shape[0] + 1):
-        if end == rows.shape[0] or buckets.begins[end] == 1:
-            n_touched = touch(rows, lo, end, table, masses)
-            for row in range(lo, end):
-                count_row(rows, row, LEFT, table, masses, ONE)
-            replace(n_touched, NONE, end - lo, NONE, table, masses, distinct)
-            clear_counts(rows, lo, end, table, masses)
-            lo = end
-
-
 @kernel
 def split_guarded_buckets(
     buckets: Buckets,
@@ -174,7 +154,7 @@ def split_guarded_buckets(
     while places[HEAD] < places[TAIL] or stale:
         if stale:
             for number in range(len(tables)):
-                _sum_masses(buckets, tables[number], masses[number], guards.distinct)
+                sum_masses(buckets, tables[number], masses[number], guards.distinct)
             stale = False
             continue
         if work >= budget:

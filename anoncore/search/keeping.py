@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
+from anoncore.algorithms import ALGORITHMS, Algorithm, Slicing, Suppression
 from anoncore.base.errors import AnonymizationError, InfeasibleError, ParameterError
 from anoncore.requirements import (
     DistinctDiversity,
@@ -42,7 +42,8 @@ def keeping(
 ) -> Algorithm:
     """The method of that name with these fields of its own, and as much of what is asked as it can take over.
 
-    A level that is a parameter of the method itself is set there. A method that takes requirements takes all others.
+    A level that is a parameter of the method itself is set there. A method that takes requirements takes all others,
+    but slicing no k, since that of its buckets does not hide who somebody is.
     `left_out` is the share of the rows that may be left out by a method where that makes sense (`can_leave_out`).
     Raises ParameterError where nothing is asked of a method that needs requirements, or a value is out of range.
     """
@@ -60,7 +61,9 @@ def keeping(
     if "requirements" in kind.model_fields:
         # A level that is a parameter promises more than the requirement does: the l of slicing is one of every person.
         own = {axis: value for axis, value in levels.items() if axis in kind.model_fields}
-        wanted = asked({axis: value for axis, value in levels.items() if axis not in own}, more, data)
+        # And k in its buckets promises less: people are found by what is published of them, which slicing leaves exact.
+        left = {*own, "k"} if kind is Slicing else {*own}
+        wanted = asked({axis: value for axis, value in levels.items() if axis not in left}, more, data)
         needs_some = bool(kind.model_fields["requirements"].get_default(call_default_factory=True))
         if needs_some and not wanted:
             raise ParameterError(f"{kind.title} needs something to keep; ask for k, l or t.")

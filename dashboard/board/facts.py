@@ -14,11 +14,20 @@ from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.measures.criteria import usual_distance
 from anoncore.privacy.guarantees import judged
-from anoncore.requirements import DistinctDiversity, EntropyDiversity, FrequencyDiversity, Requirement, TCloseness
+from anoncore.requirements import (
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    KAnonymity,
+    Requirement,
+    TCloseness,
+)
 from anoncore.search.keeping import is_promised
 from dashboard import compute
 from dashboard.workspace import Run
 
+BUCKET = "bucket"
+"""What the groups of bucketization and slicing are called, which publish known values beside a group's secrets."""
 CURVE_POINTS = 41
 SIZE_EDGES = (1, 2, 3, 5, 10, 20, 50, *(digit * 10**power for power in range(2, 9) for digit in (1, 2, 5)))
 """Sizes at which a bin of the histogram of group sizes begins; the last one is open."""
@@ -69,6 +78,9 @@ def _judged(run: Run, wanted: Requirement) -> tuple[privacy.Guarantee, ...]:
 
 def _mark(run: Run, wanted: Requirement) -> Mark:
     symbol = symbol_of(wanted)
+    found_by = _found_by_known_values(run, wanted)
+    if found_by is not None:
+        return found_by
     try:
         found = _judged(run, wanted)
     except AnonymizationError as error:
@@ -85,9 +97,37 @@ def _mark(run: Run, wanted: Requirement) -> Mark:
     return Mark(symbol, state, _level(worst.reached), said, _level(wanted.threshold))
 
 
+def _found_by_known_values(run: Run, wanted: Requirement) -> Mark | None:
+    """The mark of k where buckets hide whose secret it is, but what others know of people is published exactly.
+
+    Then people are found by it however large their buckets are, so the size of a bucket is not the k that was asked.
+    """
+    if not isinstance(wanted, KAnonymity) or run.release.group_word != BUCKET:
+        return None
+    found = compute.cached("attacks.reidentification", run, attacks.reidentification)
+    reached = round(1 / float(found.prosecutor.largest))
+    if reaches(reached, wanted.threshold):
+        return None
+    sentence = (
+        f"{run.algorithm.title} publishes what others know of people as it is: at worst {reached:,} row"
+        f"{'' if reached == 1 else 's'} can be a person's, and k-anonymity asks for {wanted.k:,}. The buckets hide "
+        "whose secret it is, not whose row."
+    )
+    return Mark(symbol_of(wanted), "missed", _level(reached), sentence, _level(wanted.threshold))
+
+
 def unpromised(run: Run, asked: Sequence[Requirement]) -> tuple[Requirement, ...]:
-    """What is asked and the method does not promise, as far as the groups of its release tell whether it holds."""
-    return tuple(one for one in asked if _mark(run, one).state in ("missed", "met") and _personal(run, one) is None)
+    """What is asked and the method does not promise, as far as the groups of its release tell whether it holds.
+
+    Buckets of k people do not tell that k holds where people are found by what is published of them.
+    """
+    return tuple(
+        one
+        for one in asked
+        if _mark(run, one).state in ("missed", "met")
+        and _personal(run, one) is None
+        and not (_found_by_known_values(run, one) and all(group.holds for group in _judged(run, one)))
+    )
 
 
 def _personal(run: Run, wanted: Requirement) -> Mark | None:

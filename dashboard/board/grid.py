@@ -77,6 +77,11 @@ class SlowFacts:
     exact: Facts | None = None
     problem: str = ""
 
+    @property
+    def found(self) -> Facts | None:
+        """The exact number, else its estimate."""
+        return self.exact or self.estimate
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -218,17 +223,20 @@ def _axis(name: str, columns: Sequence[Shown], known: Sequence[Facts], asked: As
     return {"most": most, "low": "0", "high": f"{most:g}"}
 
 
+def _slow(column: Shown, name: str) -> SlowFacts:
+    """What is known of a slow number of a column."""
+    return (column.slow or {}).get(name, SlowFacts())
+
+
 def _shares(column: Shown) -> list[float]:
     """The shares of people given away that a column shows, with the upper end of an estimate's interval."""
-    slow = (column.slow or {}).get("given", SlowFacts())
-    found = slow.exact or slow.estimate
+    found = _slow(column, "given").found
     return [] if found is None else [found["value"], found["guess"], found.get("high", 0.0)]
 
 
 def _predictions(column: Shown) -> list[float]:
     """The F-measures that a column shows."""
-    slow = (column.slow or {}).get("predictable", SlowFacts())
-    found = slow.exact or slow.estimate
+    found = _slow(column, "predictable").found
     return [] if found is None else [found[name] for name in ("value", "original", "guess")]
 
 
@@ -273,7 +281,7 @@ def _cell(name: str, column: Shown, asked: Asked) -> Cell:
         return _distance_cell(column.quick["distance"])
     if name == "lost":
         return _lost_cell(column.quick["lost"])
-    slow = (column.slow or {}).get(name, SlowFacts())
+    slow = _slow(column, name)
     return _given_cell(slow, asked) if name == "given" else _predicted_cell(slow)
 
 
@@ -326,7 +334,7 @@ def _lost_cell(lost: Facts) -> Cell:
 
 
 def _given_cell(slow: SlowFacts, asked: Asked) -> Cell:
-    found = slow.exact or slow.estimate
+    found = slow.found
     if found is None:
         return {"state": "failed" if slow.problem else "pending", "why": slow.problem or "being attacked …"}
     guess = found["guess"]
@@ -340,7 +348,7 @@ def _given_cell(slow: SlowFacts, asked: Asked) -> Cell:
 
 
 def _predicted_cell(slow: SlowFacts) -> Cell:
-    found = slow.exact or slow.estimate
+    found = slow.found
     if found is None:
         return {"state": "failed" if slow.problem else "pending", "why": slow.problem or "being learned …"}
     marks = [

@@ -379,8 +379,8 @@ def test_what_is_not_promised_is_said_in_words(visitor, drawn):
     found = finish(visitor, drawn)
     anatomy = {mark["symbol"]: mark for mark in found["rows"][0]["cells"][1]["promises"]}
     assert anatomy["l"]["state"] == "kept"
-    assert anatomy["k"]["state"] in ("missed", "met")
-    assert anatomy["k"]["sentence"].startswith("Anatomy does not promise this.")
+    assert anatomy["t"]["state"] in ("missed", "met")
+    assert anatomy["t"]["sentence"].startswith("Anatomy does not promise this.")
     assert found["columns"][1]["tone"] != "good"
 
 

@@ -89,9 +89,10 @@ def test_methods_with_requirements_take_all_of_them_and_others_their_own_levels(
     assert anatomy.l == 2
     dealt = keeping("stack-and-deal", {}, LEVELS, (), data)
     assert dealt.k == 4
-    # Its own l is about what is believed of each person, which bounds in each bucket alone do not give.
+    # Its own l is about what is believed of each person, which bounds in each bucket alone do not give. Its k would be
+    # that of buckets, in which everybody is found who is known.
     sliced = keeping("slicing", {}, LEVELS, more, data)
-    assert (sliced.l, sliced.requirements) == (2, (KAnonymity(k=4), TCloseness(t=0.6, ground="equal"), *more))
+    assert (sliced.l, sliced.requirements) == (2, (TCloseness(t=0.6, ground="equal"), *more))
     assert keeping("slicing", {"l": 1.5}, {}, (), data) == Slicing(l=1.5)
     closeness = keeping("sensitive-space-fragmentation", {}, LEVELS, (), data)
     assert (closeness.k, closeness.t, closeness.other_t) == (1, {}, 0.6) or closeness.k == 4

@@ -1,0 +1,67 @@
+"""What the board says of a release whether or not its method promises what is asked, on tables worked out by hand."""
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pandas as pd
+import pytest
+
+from anoncore import Microdata
+from anoncore.algorithms import Anatomy, Mondrian, Slicing
+from anoncore.requirements import DistinctDiversity, KAnonymity
+from dashboard.board import facts
+from dashboard.state import Tags
+from dashboard.workspace import Run
+
+ROLES = {"age": "quasi-identifier", "illness": "sensitive"}
+
+
+def run(algorithm, ages):
+    frame = pd.DataFrame({"age": ages, "illness": [("flu", "cold")[place % 2] for place in range(len(ages))]})
+    data = Microdata(frame, ROLES)
+    release = algorithm.anonymize(data)
+    # What is computed of a run is kept under its id.
+    return Run(uuid4().hex, "r", algorithm, data, release, 0.0, datetime.now(UTC), 0, "t", Tags())
+
+
+def k_of(made, k):
+    (mark,) = facts.marks(made, [KAnonymity(k=k)])
+    return mark
+
+
+@pytest.mark.parametrize("algorithm", [Anatomy(l=2), Slicing(l=2), Slicing(l=2, requirements=[KAnonymity(k=2)])])
+def test_buckets_do_not_hide_whose_row_it_is_where_known_values_are_published(algorithm):
+    # Every age is one person's: who knows an age knows the row, however many rows are in its bucket.
+    made = run(algorithm, [20, 30, 40, 50, 60, 70])
+    assert made.release.fragments[0].partition.sizes.min() >= 2
+    mark = k_of(made, 2)
+    assert (mark.state, mark.reached) == ("missed", "1")
+    assert mark.sentence == (
+        f"{algorithm.title} publishes what others know of people as it is: at worst 1 row can be a person's, and "
+        "k-anonymity asks for 2. The buckets hide whose secret it is, not whose row."
+    )
+
+
+def test_the_least_number_of_rows_that_can_be_a_persons_is_told():
+    # The ages 20 and 30 are shared by two and by four people.
+    made = run(Anatomy(l=2), [20, 20, 30, 30, 30, 30])
+    mark = k_of(made, 3)
+    assert (mark.state, mark.reached) == ("missed", "2")
+    assert "at worst 2 rows can be a person's" in mark.sentence
+    assert k_of(made, 2).state == "met"
+
+
+def test_generalized_classes_are_judged_by_their_size():
+    made = run(Mondrian(requirements=[KAnonymity(k=3)]), [20, 30, 40, 50, 60, 70])
+    mark = k_of(made, 3)
+    assert (mark.state, mark.reached) == ("kept", "3")
+
+
+def test_what_buckets_keep_but_do_not_hide_is_no_statement_about_groups():
+    ages = list(range(20, 80, 5))
+    bucketized = run(Anatomy(l=2), ages)
+    assert bucketized.release.fragments[0].partition.sizes.max() < 4
+    k, large, l = KAnonymity(k=2), KAnonymity(k=4), DistinctDiversity(l=2)
+    assert facts.unpromised(bucketized, [k, large]) == (large,)
+    generalized = run(Mondrian(requirements=[k]), ages)
+    assert facts.unpromised(generalized, [k, large, l]) == (large, l), "its k is promised and said elsewhere"
