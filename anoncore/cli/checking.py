@@ -6,7 +6,6 @@ import argparse
 import csv
 import json
 import math
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,9 +17,9 @@ from anoncore.base.errors import AnonymizationError, ParameterError
 from anoncore.base.score import Score
 from anoncore.base.showing import clean, printable
 from anoncore.base.texts import listing, share_text, value_text
+from anoncore.cli.log import add_log_options, log
 from anoncore.cli.plain_values import plain_value
 from anoncore.cli.table_file import add_table_options, read_named
-from anoncore.cli.text import ProgressLine
 from anoncore.privacy.check import COMPARISON_WORDS, counted_text, level_texts, published_levels
 from anoncore.privacy.levels import grounds
 from anoncore.release.release import Release
@@ -96,6 +95,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "take seconds",
     )
     command.add_argument("--json", action="store_true", help="print one JSON object")
+    add_log_options(command)
     command.set_defaults(command=_check)
 
 
@@ -137,7 +137,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 def _judge(arguments: argparse.Namespace) -> int:
     asked = [_asked(text) for text in arguments.require]
-    with ProgressLine(sys.stderr) as report:
+    with log().progress() as report:
         report(0.0, "Reading the table")
         data = _tagged(arguments, read_named(arguments)[1])
         report(0.3, "Judging the table")
@@ -151,7 +151,7 @@ def _judge(arguments: argparse.Namespace) -> int:
         ]
         report(1.0, "Done")
     if data.unit_note:
-        print(f"anoncore: {data.unit_note}", file=sys.stderr)
+        log().note(data.unit_note)
     if arguments.json:
         print(json.dumps(_json(arguments, release, numbers, verdicts), indent=2, allow_nan=False))
     else:

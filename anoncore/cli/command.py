@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
 from anoncore.base.version import __version__
+from anoncore.cli.log import Log, log_of
 
 FAILED, MISUSED, STOPPED = 1, 2, 130
 
@@ -85,25 +86,36 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns 0 when it is done, 1 when it could not be done, 2 when it was asked for wrongly."""
     given = sys.argv[1:] if argv is None else list(argv)
+    arguments = _parser(given).parse_args(given)
+    with log_of(arguments, _wanted(given) or "") as log:
+        code = _run(arguments, log)
+        log.end(code)
+    return code
+
+
+def _run(arguments: argparse.Namespace, log: Log) -> int:
     try:
-        arguments = _parser(given).parse_args(given)
         return int(arguments.command(arguments) or 0)
     except BrokenPipeError:
         # The reader, such as `head`, has seen enough; Python would complain once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (RecipeError, ParameterError) as error:
-        return _fail(error, MISUSED)
+        return _fail(error, MISUSED, log)
     except (AnonymizationError, OSError, MemoryError) as error:
-        return _fail(error, FAILED)
+        return _fail(error, FAILED, log)
     except KeyboardInterrupt:
-        return _fail("Stopped.", STOPPED)
+        return _fail("Stopped.", STOPPED, log)
 
 
-def _fail(reason: object, code: int) -> int:
-    text = " ".join(str(reason).split()) or "There is not enough memory for this table."
-    print(f"anoncore: {text}", file=sys.stderr)
+def _fail(reason: object, code: int, log: Log) -> int:
+    log.error(" ".join(str(reason).split()) or "There is not enough memory for this table.")
     return code
+
+
+def _wanted(given: Sequence[str]) -> str | None:
+    """The command that is asked for."""
+    return next((word for word in given if not word.startswith("-")), None)
 
 
 def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
@@ -118,7 +130,7 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"anoncore {__version__}")
     parsers = parser.add_subparsers(title="commands", required=True, metavar="command")
-    wanted = next((word for word in given if not word.startswith("-")), None)
+    wanted = _wanted(given)
     for name, command in COMMANDS.items():
         options = parsers.add_parser(name, help=command.text, description=command.text)
         if name == wanted:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from anoncore.base.errors import ParameterError
 from anoncore.base.texts import listing
-from anoncore.cli.text import ProgressLine
+from anoncore.cli.log import log
 from anoncore.recipes.recipe import Recipe
 
 
@@ -42,16 +41,16 @@ def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe) -> bool:
     folder = _folder(arguments)
     used = on_disk(recipe)
     engine = "disk (DuckDB)" if chosen.engine == "disk" else "Spark"
-    print(f"anoncore: {chosen.reason} Engine: {engine}, algorithm: {used.title}.", file=sys.stderr)
+    log().note(f"{chosen.reason} Engine: {engine}, algorithm: {used.title}.")
     if recipe.measures:
         names = listing([one.label for one in recipe.measures])
-        print(f"anoncore: {names} are measured in memory only, and left out.", file=sys.stderr)
+        log().warn(f"{names} are measured in memory only, and left out.")
     if chosen.engine == "spark":
-        with ProgressLine(sys.stderr) as report:
+        with log().progress() as report:
             notes = run_on_spark(recipe, folder, arguments.workspace, report)
         print("\n".join([f"{used.title}:", *(f"  Note: {note}" for note in notes), f"Written: {folder}"]))
         return True
-    with ProgressLine(sys.stderr) as report:
+    with log().progress() as report:
         run = run_on_disk(recipe, folder, arguments.workspace, report, arguments.force)
     print(
         f"{used.title}: {run.n_rows:,} rows in {run.n_groups:,} groups (equivalence class) of {run.smallest:,} to "
@@ -66,7 +65,7 @@ def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe) -> bool:
     )
     print(f"Written: {folder} ({run.n_rows:,} rows in Parquet files)")
     if getattr(used, "seed", None) is not None:
-        print("anoncore: the recipe holds a seed; leave it out for a release that is published.", file=sys.stderr)
+        log().warn("the recipe holds a seed; leave it out for a release that is published.")
     return True
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import Any
 
 from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
 from anoncore.base.progress import Progress, part_of
+from anoncore.cli.log import add_log_options, log
 from anoncore.cli.plain_values import plain_value
-from anoncore.cli.text import ProgressLine, add_unit_option, result_lines, scores_of, tell_reading
+from anoncore.cli.text import add_unit_option, result_lines, scores_of, tell_reading
 from anoncore.measures import criteria
 from anoncore.measures.criteria import CRITERIA
 from anoncore.measures.evaluation import MEASURES, Measure
@@ -39,6 +39,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--attribute", help="sensitive attribute of numbers that are about one (default: the first)")
     command.add_argument("--json", action="store_true", help="print one JSON object: recipe, measure, value")
     add_unit_option(command)
+    add_log_options(command)
     command.set_defaults(command=_evaluate)
 
 
@@ -50,16 +51,16 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     for number, file in enumerate(files):
         try:
             recipe = Recipe.load(file).with_unit(arguments.unit)
-            with ProgressLine(sys.stderr) as report:
+            with log().progress() as report:
                 numbers, note = _measured(recipe, asked, arguments.attribute, report)
             tell_reading(recipe)
             if note:
-                print(f"anoncore: {note}", file=sys.stderr)
+                log().note(note)
         except AnonymizationError as error:
             if len(files) == 1:
                 raise
             failed = True
-            print(f"anoncore: {file.name}: {' '.join(str(error).split())}", file=sys.stderr)
+            log().error(f"{file.name}: {' '.join(str(error).split())}")
             continue
         results[str(file)] = {name: _plain(value) for name, value in numbers.items()}
         if not arguments.json:

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.model import Model
-from anoncore.cli.text import WIDTH
+from anoncore.cli.log import WIDTH
 from anoncore.release.openness import QUESTION
 from anoncore.requirements import REQUIREMENTS
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from anoncore.base.errors import ParameterError
 from anoncore.base.progress import part_of
-from anoncore.cli.text import ProgressLine, add_unit_option, tell_reading
+from anoncore.cli.log import add_log_options, log
+from anoncore.cli.text import add_unit_option, tell_reading
 from anoncore.publishing.report import MOST, Subject, report
 from anoncore.publishing.whole_files import replace_file
 from anoncore.recipes.recipe import Recipe
@@ -22,6 +22,7 @@ def add_report_options(page: argparse.ArgumentParser) -> None:
     page.add_argument("--attribute", help="sensitive attribute that is looked at (default: the first)")
     page.add_argument("--force", action="store_true", help="replace the file if it is there")
     add_unit_option(page)
+    add_log_options(page)
     page.set_defaults(command=_report)
 
 
@@ -40,7 +41,7 @@ def _report(arguments: argparse.Namespace) -> None:
     if arguments.output.exists() and not arguments.force:
         raise ParameterError(f"'{arguments.output}' exists; choose another --output, or add --force to replace it.")
     recipes = [Recipe.load(path).with_unit(arguments.unit) for path in arguments.recipe]
-    with ProgressLine(sys.stderr) as progress:
+    with log().progress() as progress:
         subjects = []
         for number, (path, recipe) in enumerate(zip(arguments.recipe, recipes, strict=True)):
             progress_of_recipe = part_of(progress, 0.6 * number / len(recipes), 0.6 * (number + 1) / len(recipes))

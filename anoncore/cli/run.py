@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import io
-import sys
 from pathlib import Path
 
 from anoncore.base.errors import ParameterError
+from anoncore.base.progress import part_of
 from anoncore.base.texts import listing
 from anoncore.cli.after import add_after_options, earlier_certificates, earlier_entries
 from anoncore.cli.disk import add_engine_options, run_where_it_fits
-from anoncore.cli.text import ProgressLine, add_unit_option, summary, tell_reading
+from anoncore.cli.log import add_log_options, log
+from anoncore.cli.text import add_unit_option, summary, tell_reading
 from anoncore.cli.untagged import add_untagged_option, decided_columns
 from anoncore.measures.kept_results import KeptResults
 from anoncore.publishing.certification.certificate import new_key
@@ -47,6 +48,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
     add_unit_option(run)
     add_untagged_option(run)
     add_engine_options(run)
+    add_log_options(run)
     run.set_defaults(command=_run)
 
 
@@ -62,28 +64,31 @@ def _run(arguments: argparse.Namespace) -> None:
     for ending in (ENDINGS[file_format], ARCHIVE, *(one for one, is_wanted in wanted.items() if is_wanted)):
         _check_free(target.with_name(target.name + ending), recipe, arguments.force)
     key, told, kept = _key(arguments.key_file) if certified else ("", "", {})
-    with ProgressLine(sys.stderr) as progress:
-        run = recipe.run(progress)
+    with log().progress() as progress:
+        run = recipe.run(part_of(progress, 0.0, 0.6))
         results = KeptResults(run.release)
+        progress(0.6, "Looking for columns that undo a tag")
         published = decided_columns(run.release, recipe, arguments.publish_untagged, results)
         earlier = earlier_entries(arguments, run.release, certificates)
+        progress(0.7, "Writing the tables" + (" and their certificate" if certified else ""))
         tables = run.release.pandas_tables()
+        if certified:
+            files = release_files(
+                run.release,
+                target.name,
+                key,
+                file_format,
+                tables=tables,
+                after=earlier,
+                publish_untagged=published,
+                cache=results,
+            )
+        else:
+            content = io.BytesIO()
+            write_tables(tables, content, file_format)
+            files = {release_file(target.name, len(tables), file_format): content.getvalue()}
+        progress(1.0, "Done")
     tell_reading(recipe)
-    if certified:
-        files = release_files(
-            run.release,
-            target.name,
-            key,
-            file_format,
-            tables=tables,
-            after=earlier,
-            publish_untagged=published,
-            cache=results,
-        )
-    else:
-        content = io.BytesIO()
-        write_tables(tables, content, file_format)
-        files = {release_file(target.name, len(tables), file_format): content.getvalue()}
     public = {target.with_name(name): one for name, one in files.items()}
     subject = Subject(
         arguments.recipe.stem, run.release, cache=results, earlier=tuple(earlier), publish_untagged=published
@@ -105,10 +110,9 @@ def _run(arguments: argparse.Namespace) -> None:
     if certified:
         print(told)
     if any(seed is not None for seed in recipe.algorithm.seeds):
-        print(
-            "anoncore: the recipe holds a seed, with which a reader could undo the random choices; "
-            "leave it out for a release that is published.",
-            file=sys.stderr,
+        log().warn(
+            "the recipe holds a seed, with which a reader could undo the random choices; leave it out for a release "
+            "that is published."
         )
 
 
@@ -116,7 +120,7 @@ def _private_files(arguments: argparse.Namespace, subject: Subject, target: Path
     """The report and the mapping where they are wanted, for those who made the release, with what is said of them."""
     files = {}
     if arguments.report:
-        with ProgressLine(sys.stderr) as progress:
+        with log().progress() as progress:
             text = report([subject], progress=progress)
         files[target.with_name(target.name + REPORT)] = text.encode(), "not for publication"
     if arguments.mapping:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import csv
 import io
-import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +12,8 @@ from pathlib import Path
 from anoncore.algorithms import ALGORITHMS
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.number_lists import numbers_from_text
-from anoncore.cli.text import ProgressLine, add_unit_option, tell_reading
+from anoncore.cli.log import WIDTH, add_log_options, log
+from anoncore.cli.text import add_unit_option, tell_reading
 from anoncore.measures.criteria import CRITERIA, chosen
 from anoncore.recipes.recipe import Recipe
 from anoncore.search.candidates import axes, candidates
@@ -21,7 +21,6 @@ from anoncore.search.parameters import method_label, parameters, varying_paramet
 from anoncore.search.sweeping import FIRST_CRITERIA, Point, pareto, sweep
 from anoncore.search.targets import Search, Target, default_candidates
 
-WIDTH = 100
 Label = Callable[[Point], str]
 
 
@@ -52,6 +51,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--output", type=Path, help="CSV file for all points")
     add_unit_option(command)
+    add_log_options(command)
     command.set_defaults(command=_sweep)
 
 
@@ -62,7 +62,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
         raise ParameterError("Say what to try with --try 'mondrian k=2,5,10', or what to reach with --target k=10.")
     names = _criteria(arguments.criteria, targets, arguments.spare)
     recipe = Recipe.load(arguments.recipe).with_unit(arguments.unit)
-    with ProgressLine(sys.stderr) as report:
+    with log().progress() as report:
         report(0.0, "Reading the table")
         data = recipe.microdata()
         tried = (
@@ -79,7 +79,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
         points = [point for point in sweep(data, tried, names, arguments.attribute, take) if point is not None]
     tell_reading(recipe)
     if data.unit_note:
-        print(f"anoncore: {data.unit_note}", file=sys.stderr)
+        log().note(data.unit_note)
     varying = varying_parameters([point.algorithm for point in points])
 
     def told(point: Point) -> str:

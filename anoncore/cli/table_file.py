@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 import pandas as pd
 
 from anoncore.base.errors import ParameterError
+from anoncore.cli.log import log
 from anoncore.recipes.source import Source, load_source, sheet_note
 from anoncore.sources.reader import read_table
 from anoncore.sources.table_files import DATABASES
@@ -57,5 +57,5 @@ def read_named(arguments: argparse.Namespace) -> tuple[Source, pd.DataFrame]:
     )
     for note in (*found.notes, sheet_note(source, Path(), "name it with --sheet")):
         if note:
-            print(f"anoncore: {note}", file=sys.stderr)
+            log().note(note)
     return source, found.frame

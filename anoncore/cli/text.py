@@ -1,23 +1,21 @@
-"""What the commands write on the terminal: progress, and the results of a run line by line."""
+"""What the commands write on the terminal: the results of a run line by line."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from math import isinf, isnan
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
-from anoncore.base.progress import Progress
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
+from anoncore.cli.log import log
 from anoncore.measures import verdict
 from anoncore.measures.kept_results import Cache
 from anoncore.recipes.recipe import Recipe, RecipeRun
 
-WIDTH = 100
 SINGULAR = {"rows": "row", "people": "person", "values": "value", "tuples": "tuple"}
 
 
@@ -34,29 +32,7 @@ def add_unit_option(parser: argparse.ArgumentParser) -> None:
 def tell_reading(recipe: Recipe) -> None:
     """Say on the error stream what should be known of how a recipe and its table are read."""
     for note in recipe.reading_notes():
-        print(f"anoncore: {note}", file=sys.stderr)
-
-
-class ProgressLine:
-    """Progress in one line that is drawn again and again; nothing is drawn where the output is no terminal."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
-        self.shown = stream.isatty()
-
-    def __enter__(self) -> Progress:
-        return self.report
-
-    def report(self, fraction: float, text: str) -> None:
-        """Draw the line again."""
-        if self.shown:
-            self.stream.write(f"\r{fraction:4.0%} {text[: WIDTH - 5]:<{WIDTH - 5}}")
-            self.stream.flush()
-
-    def __exit__(self, *_: object) -> None:
-        if self.shown:
-            self.stream.write("\r" + " " * WIDTH + "\r")
-            self.stream.flush()
+        log().note(note)
 
 
 def summary(run: RecipeRun, publish_untagged: Sequence[str] = (), cache: Cache | None = None) -> Iterator[str]:

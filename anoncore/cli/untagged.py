@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 
 from anoncore.base.errors import ReleaseError
 from anoncore.base.texts import listing
+from anoncore.cli.log import log
 from anoncore.measures.kept_results import Cache
 from anoncore.privacy import tag_leaks
 from anoncore.privacy.tag_leaks import undecided
@@ -41,7 +41,7 @@ def decided_columns(release: Release, recipe: Recipe, given: Sequence[str], cach
     left = undecided(cache("privacy.tag_leaks", tag_leaks), chosen)
     if left:
         for leak in left:
-            print(f"anoncore: {leak.sentence}", file=sys.stderr)
+            log().error(leak.sentence)
         columns = [leak.column for leak in left]
         raise ReleaseError(
             f"Nothing was written, because nobody decided on {listing(columns, 30)}. Tag them in the recipe, or "

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.progress import part_of
+from anoncore.cli.log import add_log_options, log
 from anoncore.cli.run import read_key
 from anoncore.publishing.certification import Certificate, verify
 from anoncore.recipes.recipe import Recipe
@@ -31,6 +33,7 @@ def add_options(check: argparse.ArgumentParser) -> None:
     )
     check.add_argument("--recipe", type=Path, help="recipe whose table should be the original one")
     check.add_argument("--key-file", type=Path, metavar="FILE", help="file with the key of the original table's hash")
+    add_log_options(check)
     check.set_defaults(command=_verify)
 
 
@@ -42,9 +45,15 @@ def _verify(arguments: argparse.Namespace) -> int:
     if not files:
         raise ParameterError("The certificate names no files; name the published files after it.")
     files = [one for file in files for one in _in_folder(file, arguments.certificate)]
-    data = None if arguments.recipe is None else Recipe.load(arguments.recipe).microdata()
     key = None if arguments.key_file is None else read_key(arguments.key_file)
-    verification = verify(certificate, _contents(files), not arguments.no_hashes, data, key)
+    with log().progress() as report:
+        report(0.0, "Reading the files")
+        contents = _contents(files)
+        data = None
+        if arguments.recipe is not None:
+            report(0.1, "Reading the original table")
+            data = Recipe.load(arguments.recipe).microdata()
+        verification = verify(certificate, contents, not arguments.no_hashes, data, key, part_of(report, 0.2, 1.0))
     for finding in verification.findings:
         print(f"{finding.outcome}: {finding.sentence}")
     counts = [

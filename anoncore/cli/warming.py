@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
+from anoncore.cli.log import add_log_options, log
 from anoncore.kernels.compiled_code import folder_of_all
 from anoncore.warmup.tasks import left_tasks, run_task, tasks
 
@@ -12,6 +13,7 @@ from anoncore.warmup.tasks import left_tasks, run_task, tasks
 def add_options(command: argparse.ArgumentParser) -> None:
     """Give the parser of the command its options."""
     command.add_argument("--again", action="store_true", help="also do what was done before on this machine")
+    add_log_options(command)
     command.set_defaults(command=_warm_up)
 
 
@@ -22,8 +24,12 @@ def _warm_up(arguments: argparse.Namespace) -> int:
     for place, task in enumerate(wanted, 1):
         begin = time.perf_counter()
         problem = run_task(task)
-        told = f"failed: {problem}" if problem else f"{time.perf_counter() - begin:.1f} s"
-        print(f"[{place}/{len(wanted)}] {task.title} ({told})", flush=True)
+        seconds = time.perf_counter() - begin
+        told = f"failed: {problem}" if problem else f"{seconds:.1f} s"
+        if log().style == "json":
+            log().tell_progress(place / len(wanted), f"{task.title} ({told})", seconds)
+        elif problem or log().style != "quiet":
+            print(f"[{place}/{len(wanted)}] {task.title} ({told})", flush=True)
         n_failed += bool(problem)
     if len(wanted) < len(every):
         print(f"{len(every) - len(wanted)} of {len(every)} were compiled before.")

@@ -11,6 +11,7 @@ import numpy as np
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError
+from anoncore.base.progress import Progress, silent
 from anoncore.base.texts import listing
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.publishing.certification.certificate import ALIKE, Certificate, input_hash
@@ -43,6 +44,7 @@ def verify(
     hashes: bool = True,
     data: Microdata | None = None,
     key: str | None = None,
+    progress: Progress | None = None,
 ) -> Verification:
     """Re-check a certificate from the published files alone, in any of the formats that are written.
 
@@ -61,6 +63,8 @@ def verify(
         The original table.
     key : str, optional
         The key with which the original table was hashed.
+    progress : callable, optional
+        Called with the share done and a text; it may raise CancelledError to stop.
 
     Returns
     -------
@@ -94,18 +98,23 @@ def verify(
     >>> verify(certificate, {"people.csv": files["people.csv"].replace(b"flu", b"gout")}).holds
     False
     """
+    tell = progress if progress is not None else silent
+    tell(0.0, "Reading the tables")
     shown, findings = _shown(certificate, files)
     if shown:
         published = PublishedRelease(
             tuple(one.table for one in shown), by_name(certificate.attributes), certificate.linked_by
         )
         if hashes:
+            tell(0.4, "Comparing the contents with those certified")
             findings += _contents(certificate, shown, files)
             findings += _groups(certificate, published)
+        tell(0.7, "Checking again what holds")
         findings += _statements(certificate, published)
         findings += _names(certificate, shown)
         findings += untagged_findings(certificate.untagged or (), published)
     findings += _input(certificate, data, key)
+    tell(1.0, "Done")
     return Verification(tuple(findings))
 
 
