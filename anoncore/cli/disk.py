@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from anoncore.base.errors import ParameterError
 from anoncore.base.texts import listing
 from anoncore.cli.log import log
 from anoncore.recipes.recipe import Recipe
+
+if TYPE_CHECKING:
+    from anoncore.recipes.engine_choice import EngineChoice
 
 
 def add_engine_options(run: argparse.ArgumentParser) -> None:
@@ -32,12 +36,9 @@ def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe) -> bool:
 
     chosen = choose_engine(recipe, None if arguments.engine == "auto" else arguments.engine)
     if chosen.engine == "memory":
+        _refuse_workspace(arguments)
         return False
-    if arguments.after:
-        raise ParameterError(
-            "--after names earlier releases in the certificate, and a run on disk or Spark writes none; leave it out, "
-            "or use --engine memory."
-        )
+    _refuse_flags(arguments, chosen)
     folder = _folder(arguments)
     used = on_disk(recipe)
     engine = "disk (DuckDB)" if chosen.engine == "disk" else "Spark"
@@ -67,6 +68,43 @@ def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe) -> bool:
     if getattr(used, "seed", None) is not None:
         log().warn("the recipe holds a seed; leave it out for a release that is published.")
     return True
+
+
+ON_LARGE_TABLES = {
+    "after": "names earlier releases in the certificate, and a run on disk or Spark writes none",
+    "report": "measures the release in memory",
+    "mapping": "compares the release with the table in memory",
+    "key_file": "keeps the key of a certificate, and a run on disk or Spark writes none",
+    "publish_untagged": "decides on columns that undo a tag, and a run on disk or Spark looks for none",
+}
+"""Options that need the table in memory, and why."""
+
+
+def _refuse_flags(arguments: argparse.Namespace, chosen: EngineChoice) -> None:
+    """Raise ParameterError for an option that a run on disk or Spark cannot honour."""
+    for name, reason in ON_LARGE_TABLES.items():
+        if getattr(arguments, name):
+            flag = f"--{name.replace('_', '-')}"
+            why = "" if arguments.engine == chosen.engine else f" {chosen.reason}"
+            raise ParameterError(
+                f"{flag} {reason}; leave it out, or use --engine memory. The engine is {chosen.engine}.{why}"
+            )
+    if chosen.engine == "spark" and arguments.force:
+        raise ParameterError(
+            "--force replaces a release, which the engine spark never does; choose another --output, or remove the "
+            "folder that is there."
+        )
+
+
+def _refuse_workspace(arguments: argparse.Namespace) -> None:
+    """Say that --workspace has no use in memory: an error where that engine was asked for, else a note."""
+    if arguments.workspace is None:
+        return
+    if arguments.engine == "memory":
+        raise ParameterError(
+            "--workspace is for the temporary files of the engines disk and spark; leave it out with --engine memory."
+        )
+    log().note("--workspace is not used: the table fits in memory.")
 
 
 def _folder(arguments: argparse.Namespace) -> Path:

@@ -122,6 +122,48 @@ def test_a_run_without_a_certificate_refuses_to_name_an_earlier_release(tmp_path
     assert not (tmp_path / "later").exists()
 
 
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--report"],
+        ["--mapping"],
+        ["--key-file", "key.txt"],
+        ["--publish-untagged", "note"],
+    ],
+)
+@pytest.mark.parametrize("engine", ["disk", "spark"])
+def test_an_option_that_a_large_run_cannot_honour_is_refused_by_name(tmp_path, capsys, flags, engine):
+    words = ["run", str(write_recipe(tmp_path)), "--engine", engine, "--output", str(tmp_path / "out"), *flags]
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"anoncore: {flags[0]} ")
+    assert f"or use --engine memory. The engine is {engine}." in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_option_is_refused_too_where_the_size_of_the_table_chose_the_engine(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(engine_choice, "free_memory", lambda: 1000)
+    assert main(["run", str(write_recipe(tmp_path)), "--output", str(tmp_path / "out"), "--report"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("anoncore: --report ")
+    assert "The engine is disk. 'people.parquet' needs about" in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_workspace_is_refused_in_memory_and_told_where_the_size_chose_it(tmp_path, capsys):
+    words = ["run", str(write_recipe(tmp_path)), "--publish-untagged", "note", "--workspace", str(tmp_path / "work")]
+    assert main([*words, "--output", str(tmp_path / "one"), "--engine", "memory"]) == 2
+    assert "leave it out with --engine memory" in capsys.readouterr().err
+    assert main([*words, "--output", str(tmp_path / "two")]) == 0
+    assert "--workspace is not used" in capsys.readouterr().err
+
+
+def test_spark_never_replaces_what_is_there(tmp_path, capsys):
+    words = ["run", str(write_recipe(tmp_path)), "--engine", "spark", "--force", "--output", str(tmp_path / "out")]
+    assert main(words) == 2
+    assert "anoncore: --force replaces a release, which the engine spark never does" in capsys.readouterr().err
+
+
 def test_the_engine_can_be_forced(tmp_path, capsys):
     recipe, workspace = write_recipe(tmp_path, more='publish_untagged = ["note"]'), tmp_path / "scratch"
     arguments = ["run", str(recipe), "--engine", "disk", "--workspace", str(workspace)]
