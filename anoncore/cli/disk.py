@@ -39,6 +39,11 @@ def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe) -> bool:
         _refuse_workspace(arguments)
         return False
     _refuse_flags(arguments, chosen)
+    if recipe.numbers != "text":
+        raise ParameterError(
+            f"A run on disk or Spark publishes ranges of numbers as text, not as {recipe.numbers}; write numbers = "
+            '"text" or --numbers text, or use --engine memory.'
+        )
     folder = _folder(arguments)
     used = on_disk(recipe)
     engine = "disk (DuckDB)" if chosen.engine == "disk" else "Spark"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import io
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from anoncore.base.errors import ParameterError
 from anoncore.base.progress import part_of
@@ -22,6 +24,7 @@ from anoncore.publishing.report import Subject, report
 from anoncore.publishing.whole_files import replace_files
 from anoncore.recipes.recipe import Recipe
 from anoncore.release.mapping import value_mapping
+from anoncore.release.published_numbers import Numbers
 
 REPORT, MAPPING = "-report.html", "-mapping-not-for-publication.csv"
 
@@ -33,6 +36,12 @@ def add_options(run: argparse.ArgumentParser) -> None:
     run.add_argument("--format", choices=list(ENDINGS), help="file format (default: by the file's ending, else csv)")
     run.add_argument("--force", action="store_true", help="replace files that are there")
     run.add_argument("--no-certificate", action="store_true", help="write the tables alone")
+    run.add_argument(
+        "--numbers",
+        choices=get_args(Numbers),
+        help="how ranges of numbers are published: text (20-29), bounds (two columns) or midpoints (default: as the "
+        "recipe says, else text)",
+    )
     add_after_options(run)
     run.add_argument(
         "--key-file",
@@ -55,6 +64,8 @@ def add_options(run: argparse.ArgumentParser) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     certificates = earlier_certificates(arguments)
     recipe = Recipe.load(arguments.recipe).with_unit(arguments.unit)
+    if arguments.numbers is not None:
+        recipe = replace(recipe, numbers=arguments.numbers)
     if run_where_it_fits(arguments, recipe):
         return
     file_format = _format(arguments.output, arguments.format)

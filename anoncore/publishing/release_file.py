@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from anoncore.algorithms import Algorithm
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError
 from anoncore.release.partition import Partition
+from anoncore.release.published_numbers import Numbers
 from anoncore.release.recoding import ColumnRegions, Distorted, Exact, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
 from anoncore.table.domain import Domain
@@ -119,6 +120,7 @@ def packed(release: Release) -> tuple[dict[str, Any], list[bytes]]:
         "partitions": [array(partition.group) for partition in partitions],
         "notes": list(release.notes),
         "suppressed_group": release.suppressed_group,
+        "numbers": release.numbers,
     }, arrays
 
 
@@ -192,7 +194,9 @@ class _Reader:
             shared = all(fragment.partition is fragments[0].partition for fragment in fragments)
             _require(type(suppressed) is int and shared and 0 <= suppressed < fragments[0].partition.n_groups)
         notes = tuple(str(note) for note in description["notes"])
-        return Release(self.data, tuple(fragments), algorithm, notes, suppressed)
+        numbers = description.get("numbers", "text")
+        _require(numbers in get_args(Numbers))
+        return Release(self.data, tuple(fragments), algorithm, notes, suppressed, numbers)
 
     def _recoding(self, name: str, part: Mapping[str, Any], expected: Partition | None) -> Recoding:
         kind: Any = KINDS[part["kind"]]

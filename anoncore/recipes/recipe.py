@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import pandas as pd
 
@@ -32,6 +32,7 @@ from anoncore.recipes.source import (
     table_value,
     written,
 )
+from anoncore.release.published_numbers import Numbers
 from anoncore.release.release import Release
 from anoncore.table.domain import Kind
 from anoncore.table.microdata import Microdata, Role
@@ -39,7 +40,7 @@ from anoncore.table.microdata import Microdata, Role
 TAGS = ("roles", "kinds", "orders", "hierarchies", "sensitive_values")
 FORMAT = 1
 """The format in which recipes are written; a recipe says in its first line which one it has."""
-KEYS = ("format", "source", *TAGS, "unit", "algorithm", "measures", "publish_untagged")
+KEYS = ("format", "source", *TAGS, "unit", "algorithm", "measures", "publish_untagged", "numbers")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +104,8 @@ class Recipe:
         What is measured of the release; also names, or tables of a name and arguments.
     publish_untagged : tuple of str
         Insensitive columns that are published as they are although they undo a tag (see `privacy.tag_leaks`).
+    numbers : {"text", "bounds", "midpoints"}
+        How ranges of numbers are published, see `Release.tables`. A recipe that does not say it publishes text.
     format : int or None
         The format in which the recipe was written; None where it did not say so. It is not compared.
     folder : Path or None
@@ -150,6 +153,7 @@ class Recipe:
     unit: str | None = None
     measures: tuple[Measure, ...] = ()
     publish_untagged: tuple[str, ...] = ()
+    numbers: Numbers = "text"
     format: int | None = field(default=FORMAT, compare=False)
     folder: Path | None = field(default=None, compare=False)
 
@@ -169,6 +173,7 @@ class Recipe:
             "unit": _unit(self.unit),
             "measures": _measures(self.measures),
             "publish_untagged": _names("publish_untagged", self.publish_untagged),
+            "numbers": _numbers(self.numbers),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -181,6 +186,7 @@ class Recipe:
         algorithm: Algorithm,
         measures: Sequence[Measure | str] = (),
         publish_untagged: Sequence[str] = (),
+        numbers: Numbers = "text",
     ) -> Self:
         """The recipe that tags a table as a given one is tagged.
 
@@ -196,6 +202,8 @@ class Recipe:
             What to measure of the release.
         publish_untagged : sequence of str
             Insensitive columns that are published as they are although they undo a tag.
+        numbers : {"text", "bounds", "midpoints"}
+            How ranges of numbers are published.
 
         Returns
         -------
@@ -214,6 +222,7 @@ class Recipe:
             unit=data.unit,
             measures=tuple(Measure(measure) if isinstance(measure, str) else measure for measure in measures),
             publish_untagged=tuple(publish_untagged),
+            numbers=numbers,
         )
 
     @classmethod
@@ -339,6 +348,7 @@ class Recipe:
         values: dict[str, Any] = {
             "format": FORMAT,
             **({} if self.unit is None else {"unit": self.unit}),
+            **({} if self.numbers == "text" else {"numbers": self.numbers}),
             "source": written(self.source),
             **{name: dict(getattr(self, name)) for name in TAGS if getattr(self, name)},
             "algorithm": algorithm,
@@ -487,7 +497,8 @@ class Recipe:
         report = progress if progress is not None else silent
         report(0.0, "Reading the table")
         data = self.microdata()
-        release = self.algorithm.anonymize(data, _share_of(report, 0.1, 0.7 if self.measures else 1.0))
+        made = self.algorithm.anonymize(data, _share_of(report, 0.1, 0.7 if self.measures else 1.0))
+        release = replace(made, numbers=self.numbers)
         names = [measure.name for measure in self.measures]
         results: dict[str, object] = {}
         for number, measure in enumerate(self.measures):
@@ -630,6 +641,12 @@ def _choices(key: str, given: Any, choices: list[str]) -> dict[str, str]:
         if value not in choices:
             raise RecipeError(f"{key}.{name} is {quoted(value)}; use one of {listing(choices)}.")
     return {str(name): str(value) for name, value in given.items()}
+
+
+def _numbers(value: Any) -> Any:
+    if not isinstance(value, str) or value not in get_args(Numbers):
+        raise RecipeError(f"numbers is {quoted(value)}; use one of {listing(get_args(Numbers))}.")
+    return value
 
 
 def _unit(value: Any) -> str | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from anoncore.algorithms import ALGORITHMS
 from anoncore.base.model import Model
 from anoncore.measures.evaluation import MEASURES
 from anoncore.recipes.recipe import FORMAT
 from anoncore.recipes.source import HierarchySpec, Source
+from anoncore.release.published_numbers import Numbers
 from anoncore.requirements import REQUIREMENTS
 from anoncore.table.domain import Kind
 from anoncore.table.microdata import Role
@@ -66,6 +67,7 @@ def recipe_schema() -> dict[str, Any]:
             "items": text,
             "description": "Insensitive columns that are published although they undo a tag.",
         },
+        "numbers": {"enum": list(get_args(Numbers)), "description": "How ranges of numbers are published."},
     }
     return {
         "$schema": DRAFT,

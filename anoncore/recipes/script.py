@@ -47,7 +47,7 @@ class _Imports:
     def lines(self) -> Iterator[str]:
         """The import statements, the standard library first, then others, then our own."""
         own = {module for module in self.names if module.split(".")[0] == "anoncore"}
-        standard = {"pathlib"} & self.names.keys()
+        standard = {"dataclasses", "pathlib"} & self.names.keys()
         for block in (standard, self.names.keys() - own - standard, own):
             for module in sorted(block):
                 yield f"from {module} import {', '.join(sorted(self.names[module]))}"
@@ -146,7 +146,11 @@ def _algorithm(recipe: Recipe, imports: _Imports, with_seed: bool) -> Iterator[s
     if not with_seed and recipe.algorithm.seeds:
         yield NO_SEED
     yield f"algorithm = {_model(recipe.algorithm, imports, with_seed)}"
-    yield "release = algorithm.anonymize(data)"
+    if recipe.numbers == "text":
+        yield "release = algorithm.anonymize(data)"
+    else:
+        replace = imports.need("dataclasses", "replace")
+        yield f"release = {replace}(algorithm.anonymize(data), numbers={recipe.numbers!r})"
 
 
 def _model(model: Model, imports: _Imports, with_seed: bool = True) -> _Code:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ from anoncore.kernels.people import people_and_pairs
 from anoncore.release.openness import Minimality
 from anoncore.release.overlap import Link, links
 from anoncore.release.partition import Partition
+from anoncore.release.published_numbers import NumberColumns, Numbers, Ranges, cells_of, column_names, ranges_of
 from anoncore.release.recoding import Exact, Generalized, GroupValues, Recoding
 from anoncore.table.microdata import Microdata, content_order
 
@@ -154,6 +155,8 @@ class Release(SizesDrawn):
     suppressed_group : int or None
         The group of the rows that are left out: a region of all values in every quasi-identifier. None where there is
         none; otherwise all fragments share their groups.
+    numbers : {"text", "bounds", "midpoints"}
+        How ranges of numbers are published, see `tables`.
 
     Examples
     --------
@@ -179,6 +182,7 @@ class Release(SizesDrawn):
     algorithm: ReleaseMethod | None = None
     notes: tuple[str, ...] = ()
     suppressed_group: int | None = None
+    numbers: Numbers = "text"
 
     def _headline(self) -> str:
         method = "" if self.algorithm is None else f" by {self.algorithm.title}"
@@ -327,38 +331,95 @@ class Release(SizesDrawn):
             raise ReleaseError(f"'{attribute}' is generalized in this release; its single values are not published.")
         return recoding.codes
 
-    def tables(self) -> dict[str, Any]:
+    def tables(self, numbers: Numbers | None = None) -> dict[str, Any]:
         """The tables that may be published, of the kind of the table that was anonymized.
 
         They hold no identifiers. Their rows are sorted by content, so that neither the original order nor the numbers
         of groups tell anything. Tables that are joined by their groups share a column `group`, numbered anew at random
         at every call. Columns whose values are published keep their type; what is generalized is text.
 
+        Parameters
+        ----------
+        numbers : {"text", "bounds", "midpoints"}, optional
+            How ranges of numbers or dates are published; by default as the release says, which is text unless someone
+            chose otherwise. `"text"` publishes one column of texts such as `20-29`. `"bounds"` publishes two columns of
+            numbers, `age_low` and `age_high`, and a third one, `age_or_missing`, where some cells may also be missing.
+            `"midpoints"` publishes one column of numbers, the middle of each range, which tells less than the range.
+
         Returns
         -------
         dict of str to DataFrame, LazyFrame, Arrow table or DuckDB relation
             A table of n_rows rows per fragment, by the fragment's name. Relations belong to DuckDB's default
             connection.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anoncore import Microdata
+        >>> from anoncore.algorithms import Mondrian
+        >>> from anoncore.requirements import KAnonymity
+        >>> data = Microdata(pd.DataFrame({"age": [44, 21, 22, 46]}), roles={"age": "quasi-identifier"})
+        >>> release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+        >>> print(release.tables(numbers="bounds")["release"].to_string(index=False))
+         age_low  age_high
+              21        22
+              21        22
+              44        46
+              44        46
         """
-        tables = self.pandas_tables()
+        tables = self.pandas_tables(numbers)
         return {
             fragment.name: self._of_given_kind(tables[fragment.name], fragment.recodings) for fragment in self.fragments
         }
 
-    def pandas_tables(self) -> dict[str, pd.DataFrame]:
+    def pandas_tables(self, numbers: Numbers | None = None) -> dict[str, pd.DataFrame]:
         """The tables that may be published as pandas DataFrames, whatever kind of table was anonymized.
+
+        Parameters
+        ----------
+        numbers : {"text", "bounds", "midpoints"}, optional
+            How ranges of numbers are published, see `tables`.
 
         Returns
         -------
         dict of str to DataFrame
             A table of n_rows rows per fragment, by the fragment's name, as `tables` has them.
         """
+        shown = self if numbers is None else replace(self, numbers=numbers)
         joined = len(self.fragments) > 1 and self.is_shared
         label: Codes | None = None
         if joined:
             names = np.random.default_rng().permutation(self.partition.n_groups).astype(np.int32)
             label = names[self.partition.group]
-        return {fragment.name: self._table(fragment, label) for fragment in self.fragments}
+        return {fragment.name: shown._table(fragment, label) for fragment in self.fragments}
+
+    @cached_property
+    def number_columns(self) -> Mapping[str, NumberColumns]:
+        """The columns in which ranges of numbers are published, by attribute; none where they are no bounds."""
+        if self.numbers != "bounds":
+            return {}
+        by_attribute: dict[str, list[Ranges]] = {}
+        for fragment in self.fragments:
+            for name in fragment.attributes:
+                found = self._ranges(fragment, name)
+                if found is not None:
+                    by_attribute.setdefault(name, []).append(found)
+        taken = [*self.data.roles, self._group_column()]
+        columns: dict[str, NumberColumns] = {}
+        for name, ranges in by_attribute.items():
+            columns[name] = column_names(name, ranges, taken)
+            taken += columns[name].names
+        return columns
+
+    def _ranges(self, fragment: Fragment, name: str) -> Ranges | None:
+        return None if self.numbers == "text" else ranges_of(fragment.recodings[name])
+
+    def _columns(self, fragment: Fragment, name: str, rows: npt.NDArray[np.int64]) -> dict[str, pd.Series]:
+        """The published columns of an attribute: one of its name, or the bounds of its ranges."""
+        ranges = self._ranges(fragment, name)
+        if ranges is None:
+            return {name: _cells(fragment.recodings[name], rows)}
+        return cells_of(name, ranges, self.number_columns.get(name), rows)
 
     def _table(self, fragment: Fragment, label: Codes | None) -> pd.DataFrame:
         content = _content(fragment)
@@ -367,8 +428,8 @@ class Release(SizesDrawn):
         columns: dict[str, pd.Series | npt.NDArray[np.int32]] = {}
         if label is not None:
             columns[self._group_column()] = label[order]
-        for name, recoding in fragment.recodings.items():
-            columns[name] = _cells(recoding, order)
+        for name in fragment.attributes:
+            columns.update(self._columns(fragment, name, order))
         return pd.DataFrame(columns)
 
     def _of_given_kind(self, table: pd.DataFrame, recodings: Mapping[str, Recoding]) -> Any:
@@ -462,11 +523,12 @@ class Release(SizesDrawn):
         rng = rng if rng is not None else np.random.default_rng()
         links = self.linking(rng)
         shuffled = rng.permutation(self.data.n_rows)
-        columns, recodings = {}, {}
+        columns: dict[str, pd.Series] = {}
+        recodings = {}
         for name in self.attributes:
             number = next(i for i, fragment in enumerate(self.fragments) if name in fragment.recodings)
             recodings[name] = self.fragments[number].recodings[name]
-            columns[name] = _cells(recodings[name], links[number][shuffled])
+            columns.update(self._columns(self.fragments[number], name, links[number][shuffled]))
         return self._of_given_kind(pd.DataFrame(columns), recodings)
 
 

@@ -13,11 +13,13 @@ from anoncore import Release
 from anoncore.publishing.export import EXCEL_ROWS, FileFormat
 from anoncore.publishing.publication import release_archive
 from anoncore.publishing.report.treatments import treatments
+from anoncore.release.published_numbers import Numbers, ranges_of
 from dashboard import compute
 from dashboard.state import Run
 from dashboard.views import parts, takeaway, untagged, verdicts
 
 PREVIEW_ROWS = 50
+NUMBERS: dict[Numbers, str] = {"text": "Text: 20-29", "bounds": "Bounds: 20 and 29", "midpoints": "Midpoints: 24.5"}
 TITLES: dict[FileFormat, str] = {"csv": "CSV", "parquet": "Parquet", "excel": "Excel"}
 
 
@@ -57,6 +59,7 @@ def seed_warning(run: Run) -> None:
 def downloads(run: Run) -> None:
     """One button per format; the file is made when it is clicked."""
     st.subheader("Download the release")
+    _choose_numbers(run)
     several = len(run.release.fragments) > 1
     uncertified = takeaway.uncertified(run)
     for column, format in zip(st.columns(len(TITLES)), get_args(FileFormat), strict=True):
@@ -84,6 +87,27 @@ def downloads(run: Run) -> None:
     )
 
 
+def has_ranges(release: Release) -> bool:
+    """Whether a release publishes numbers as ranges."""
+    return any(ranges_of(one) is not None for fragment in release.fragments for one in fragment.recodings.values())
+
+
+def _choose_numbers(run: Run) -> None:
+    """Ask how ranges of numbers are published, where the release has some."""
+    if not compute.cached("dashboard.has_ranges", run, has_ranges):
+        return
+    st.segmented_control(
+        "Ranges of numbers",
+        options=list(NUMBERS),
+        default="text",
+        required=True,
+        format_func=lambda form: NUMBERS[form],
+        key=takeaway.NUMBERS_KEY,
+        help="Text reads best. Bounds are two columns of numbers that programs can count with and tell as much. "
+        "Midpoints are one column of numbers and tell less: how wide a range is gets lost.",
+    )
+
+
 def _help(format: FileFormat, too_long: bool) -> str:
     if too_long:
         return f"An Excel sheet holds fewer than {EXCEL_ROWS:,} rows; take CSV or Parquet."
@@ -95,9 +119,11 @@ def _help(format: FileFormat, too_long: bool) -> str:
 
 
 def _archive(run: Run, format: FileFormat) -> Callable[[], bytes]:
+    release = takeaway.chosen_release(run)
+
     def make() -> bytes:
         return release_archive(
-            run.release,
+            release,
             takeaway.file_stem(run),
             takeaway.input_key(run),
             format,
@@ -108,11 +134,11 @@ def _archive(run: Run, format: FileFormat) -> Callable[[], bytes]:
     return make
 
 
-def previews(release: Release) -> dict[str, Preview]:
+def previews(release: Release, numbers: Numbers) -> dict[str, Preview]:
     """The published tables' first rows, without keeping the tables."""
     return {
         name: Preview(table.head(PREVIEW_ROWS), len(table), table.shape[1])
-        for name, table in release.pandas_tables().items()
+        for name, table in release.pandas_tables(numbers).items()
     }
 
 
@@ -120,7 +146,7 @@ def _contents(run: Run) -> None:
     """The published tables and what becomes of each attribute."""
     release = run.release
     st.subheader("What is published")
-    found = compute.cached("dashboard.previews", run, previews)
+    found = compute.cached("dashboard.previews", run, previews, takeaway.chosen_release(run).numbers)
     weights = [min(max(preview.n_columns, 3), 9) for preview in found.values()]
     for column, (name, preview) in zip(parts.side_by_side(weights), found.items(), strict=True):
         if len(found) > 1:

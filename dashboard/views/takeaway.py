@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -27,6 +27,8 @@ from dashboard.views import parts, untagged
 
 RECIPE_MEASURES = ("privacy.profile", "utility.information_loss")
 MOST_COMPARED = 6
+NUMBERS_KEY = "export-numbers"
+"""Where the page keeps how ranges of numbers are published."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,11 @@ def input_key(run: Run) -> str:
     return compute.cached("certificate.key", run, make)
 
 
+def chosen_release(run: Run) -> Release:
+    """The release with its ranges of numbers in the form that was chosen on the page."""
+    return replace(run.release, numbers=st.session_state.get(NUMBERS_KEY, "text"))
+
+
 def uncertified(run: Run) -> str:
     """Why there is no certificate, and so no release to take away; empty where there is one."""
     found = compute.cached("privacy.guarantees", run, privacy.guarantees)
@@ -109,6 +116,7 @@ def uncertified(run: Run) -> str:
 
 
 def _certificate(run: Run) -> Paper:
+    release = chosen_release(run)
     return Paper(
         "certificate",
         "Certificate (JSON)",
@@ -117,7 +125,7 @@ def _certificate(run: Run) -> Paper:
         "For publication: what holds and by whose definition. `anoncore verify` re-checks it from the published files "
         "alone, in any of the formats.",
         lambda: certify(
-            run.release, input_key(run), publish_untagged=untagged.published(run), cache=compute.cache_of(run)
+            release, input_key(run), publish_untagged=untagged.published(run), cache=compute.cache_of(run)
         ).dumps(),
         uncertified(run),
     )
@@ -127,7 +135,7 @@ def subject(run: Run) -> Subject:
     """The run as a report sees it; what was measured before is not measured again."""
     return Subject(
         run.label,
-        run.release,
+        chosen_release(run),
         run.table_name,
         compute.cache_of(run),
         run.color_index,
@@ -222,4 +230,5 @@ def recipe(run: Run) -> Recipe:
         source = Source(path=run.table_name, sheet=run.table.sheet if run.table is not None else None)
     else:
         source = Source(builtin=entry.name, rows=run.data.n_rows if entry.generated else None)
-    return Recipe.of(source, run.data, run.algorithm, RECIPE_MEASURES, untagged.published(run))
+    numbers = chosen_release(run).numbers
+    return Recipe.of(source, run.data, run.algorithm, RECIPE_MEASURES, untagged.published(run), numbers)

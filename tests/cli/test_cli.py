@@ -55,6 +55,18 @@ def test_run_writes_the_published_table_and_a_summary(
     assert said.err == ""
 
 
+def test_ranges_are_published_as_the_option_says(tmp_path: Path) -> None:
+    words = ["run", write_recipe(tmp_path), "--output", str(tmp_path / "out"), "--numbers"]
+    assert main([*words, "bounds"]) == 0
+    written = tmp_path / "out" / "people-release.csv"
+    frame = read_table(written).frame
+    assert list(frame.columns)[:2] == ["age_low", "age_high"]
+    assert (frame["age_low"] <= frame["age_high"]).all()
+    assert main(["verify", str(tmp_path / "out" / "people-release-certificate.json")]) == 0
+    assert main([*words, "midpoints", "--force"]) == 0
+    assert ((frame["age_low"] + frame["age_high"]) / 2).tolist() == read_table(written).frame["age"].tolist()
+
+
 def test_a_workbook_of_several_sheets_is_told_unless_one_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

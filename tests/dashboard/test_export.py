@@ -61,6 +61,24 @@ def test_files_hold_the_release_and_no_identifier(visitor: Visitor, format: File
     assert sorted(table["illness"]) == sorted(people()["illness"])
 
 
+def test_ranges_are_published_in_the_form_that_is_chosen(visitor: Visitor) -> None:
+    run = add_run(visitor, ALGORITHM)
+    publish(run, "visits")
+    visitor.open("export")
+    control = next(one for one in visitor.at.segmented_control if one.label == "Ranges of numbers")
+    control.set_value("bounds")
+    visitor.run()
+    head = table_of(visitor, "age_low", "age_high")
+    pd.testing.assert_frame_equal(head, run.release.tables("bounds")["release"].head(50), check_dtype=False)
+    assert 'numbers = "bounds"' in "".join(one.value for one in visitor.at.code)
+
+
+def test_without_ranges_there_is_nothing_to_choose(visitor: Visitor) -> None:
+    add_run(visitor, Anatomy(l=2))
+    visitor.open("export")
+    assert not [one for one in visitor.at.segmented_control if one.label == "Ranges of numbers"]
+
+
 def test_buckets_come_as_a_zip_of_two_tables(visitor: Visitor) -> None:
     run = add_run(visitor, Anatomy(l=2))
     visitor.open("export")

@@ -164,6 +164,15 @@ def test_spark_never_replaces_what_is_there(tmp_path, capsys):
     assert "anoncore: --force replaces a release, which the engine spark never does" in capsys.readouterr().err
 
 
+def test_bounds_are_published_in_memory_only(tmp_path, capsys):
+    recipe = write_recipe(tmp_path, more='publish_untagged = ["note"]\nnumbers = "bounds"')
+    words = ["run", str(recipe), "--output", str(tmp_path / "out.parquet"), "--engine"]
+    assert main([*words, "disk"]) == 2
+    assert "publishes ranges of numbers as text, not as bounds" in capsys.readouterr().err
+    assert main([*words, "memory"]) == 0
+    assert list(pd.read_parquet(tmp_path / "out.parquet"))[:2] == ["age_low", "age_high"]
+
+
 def test_the_engine_can_be_forced(tmp_path, capsys):
     recipe, workspace = write_recipe(tmp_path, more='publish_untagged = ["note"]'), tmp_path / "scratch"
     arguments = ["run", str(recipe), "--engine", "disk", "--workspace", str(workspace)]

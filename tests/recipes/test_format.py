@@ -75,6 +75,17 @@ def test_another_default_changes_no_saved_recipe(monkeypatch: pytest.MonkeyPatch
         kind.model_rebuild(force=True)
 
 
+def test_numbers_are_text_unless_the_recipe_says_otherwise() -> None:
+    plain, bounds = Recipe.loads(f"format = 1\n{LEAST}"), Recipe.loads(f'format = 1\nnumbers = "bounds"\n{LEAST}')
+    assert (plain.numbers, bounds.numbers) == ("text", "bounds")
+    assert "numbers" not in plain.to_dict()
+    assert Recipe.loads(bounds.dumps()) == bounds != plain
+    assert next(iter(plain.run().release.tables()["release"])) == "age"
+    assert list(bounds.run().release.tables()["release"])[:2] == ["age_low", "age_high"]
+    with pytest.raises(RecipeError, match="numbers is 'words'; use one of 'text', 'bounds', 'midpoints'"):
+        Recipe.loads(f'numbers = "words"\n{LEAST}')
+
+
 def test_a_recipe_without_a_format_is_read_with_a_sentence() -> None:
     old, new = Recipe.loads(LEAST), Recipe.loads(f"format = {FORMAT}\n{LEAST}")
     assert old == new

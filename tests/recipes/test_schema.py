@@ -79,6 +79,7 @@ def test_every_recipe_of_the_pages_is_accepted(checker: Any) -> None:
         {"measures": ["utility.beauty"]},
         {"measures": "privacy.profile"},
         {"publish_untagged": [1]},
+        {"numbers": "words"},
     ],
     ids=str,
 )

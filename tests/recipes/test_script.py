@@ -54,6 +54,14 @@ def test_the_script_of_every_algorithm_makes_the_same_groups(
     same_groups(found["release"], expected)
 
 
+def test_the_script_publishes_numbers_as_the_recipe_does(tmp_path: Path) -> None:
+    algorithm = Mondrian(requirements=[KAnonymity(k=5)])
+    recipe = Recipe(Source(builtin="census", rows=60), algorithm, numbers="midpoints")
+    found = executed(recipe, tmp_path)["release"]
+    assert found.tables()["release"].equals(recipe.run().release.tables()["release"])
+    assert found.tables()["release"]["age"].dtype == np.float64
+
+
 def test_every_tag_every_kind_of_hierarchy_and_measures(tmp_path: Path) -> None:
     frame = pd.DataFrame(
         {

@@ -14,13 +14,16 @@ from anoncore.table.domain import Domain, Kind
 
 
 def attribute_entries(release: Release, tables: Sequence[PublishedTable]) -> list[Attribute]:
-    """An entry for every column of the original table; identifiers are named and nothing more is said of them."""
+    """An entry for every column of the original table and for those that publish bounds of its ranges; identifiers are
+    named and nothing more is said of them.
+    """
     data = release.data
-    published = set(release.attributes)
+    published = {name for table in tables for name in table.columns}
     entries = []
     for name, role in data.roles.items():
+        bounds = _bounds(release, name)
         if name not in published:
-            entries.append(Attribute(name=name, role=role.value))
+            entries += [Attribute(name=name, role=role.value), *bounds]
             continue
         domain, form = data.domain[name], _form(release, name)
         shown = _shown(name, tables, form) if form != "region" else set()
@@ -38,7 +41,27 @@ def attribute_entries(release: Release, tables: Sequence[PublishedTable]) -> lis
                 protected=None if protected is None or form == "region" else _texts(protected, shown),
             )
         )
+        entries += bounds
     return entries
+
+
+def _bounds(release: Release, name: str) -> list[Attribute]:
+    """Entries of the columns in which an attribute's ranges are published; none where these are texts or midpoints."""
+    columns = release.number_columns.get(name)
+    if columns is None:
+        return []
+    domain, role = release.data.domain[name], release.data.roles[name]
+    return [
+        Attribute(
+            name=column,
+            role=role.value,
+            kind=Kind.NOMINAL.value if column == columns.or_missing else domain.kind.value,
+            type="text" if column == columns.or_missing else _type(domain),
+            form="region",
+            part_of=name,
+        )
+        for column in columns.names
+    ]
 
 
 def _form(release: Release, name: str) -> Form:

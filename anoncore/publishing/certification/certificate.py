@@ -7,7 +7,7 @@ import hmac
 import json
 import secrets
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import ValidationError, model_validator
 
@@ -84,6 +84,8 @@ class Certificate(Entry):
         Insensitive columns that undo a tag, and by which decision they are published all the same; None without any.
     not_asked : list of str or None
         What nobody asked for and fails badly, in sentences; None where nothing does.
+    numbers : {"bounds", "midpoints"} or None
+        How ranges of numbers are published; None where they are text.
 
     Examples
     --------
@@ -127,11 +129,13 @@ class Certificate(Entry):
     after: list[Earlier] | None = None
     untagged: list[UntaggedColumn] | None = None
     not_asked: list[str] | None = None
+    numbers: Literal["bounds", "midpoints"] | None = None
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
         """Require that statements and tables name only attributes that the certificate has."""
         known = {one.name for one in self.attributes if one.form is not None}
+        known |= {one.part_of for one in self.attributes if one.part_of is not None}
         named = {one.attribute for one in self.requirements} | {one.attribute for one in self.people}
         named.discard(None)
         if self.joins is not None:
@@ -202,7 +206,11 @@ class Certificate(Entry):
     def dumps(self) -> str:
         """The certificate as JSON text; fields that a release does not use and that came later are left out."""
         fields = type(self).model_fields
-        unused = {name for name in fields if not fields[name].is_required() and getattr(self, name) is None}
+        unused: dict[str, Any] = {
+            name: True for name in fields if not fields[name].is_required() and getattr(self, name) is None
+        }
+        if all(one.part_of is None for one in self.attributes):
+            unused["attributes"] = {"__all__": {"part_of"}}
         return json.dumps(self.model_dump(exclude=unused), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 

@@ -182,6 +182,7 @@ def certify(
         after=earlier or None,
         untagged=untagged_entries(leaks, published) or None,
         not_asked=[one.sentence for one in found.not_asked] or None,
+        numbers=None if release.numbers == "text" else release.numbers,
     )
     wrong = next((one.sentence for one in content_findings(certificate, files or {}) if one.outcome == "fails"), "")
     if wrong:
@@ -239,7 +240,8 @@ def _group_column(release: Release, tables: Sequence[PublishedTable]) -> str | N
     """The column that joins the tables: the one that is no attribute."""
     if len(tables) < 2 or not release.is_shared:
         return None
-    return next(name for name in tables[0].columns if name not in release.data.roles)
+    known = {*release.data.roles, *(name for one in release.number_columns.values() for name in one.names)}
+    return next(name for name in tables[0].columns if name not in known)
 
 
 def _method(algorithm: ReleaseMethod) -> Method:

@@ -48,7 +48,8 @@ class Attribute(Entry):
     """An attribute of the table: its role, how its values relate and in which form it is published (None: not at all).
 
     `values` has the published values of a sensitive attribute of categories in their order, `hierarchy` the lines of
-    its hierarchy for these values, `protected` those that need protection, where not all do.
+    its hierarchy for these values, `protected` those that need protection, where not all do. `part_of` names the
+    attribute of which a column has a part, such as the lower bounds of its ranges.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Attribute(Entry):
     values: list[str] | None = None
     hierarchy: list[Annotated[list[str], Field(min_length=2)]] | None = None
     protected: list[str] | None = None
+    part_of: str | None = None
 
 
 class Written(Entry):

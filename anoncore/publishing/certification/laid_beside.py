@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import get_args
 
 from anoncore import attacks
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certifying import content_hash
 from anoncore.publishing.certification.earlier import Earlier, Together
+from anoncore.release.published_numbers import Numbers
 from anoncore.release.release import Release, ReleaseMethod
 from anoncore.requirements import DistinctDiversity, EntropyDiversity, FrequencyDiversity
 
@@ -25,7 +28,8 @@ def laid_beside(
     entries = [Earlier.named(one.sha256, one.made, one.requirements) for one in after]
     if not releases:
         return entries
-    known = {content_hash(one): one for one in releases}
+    # A session does not say in which form the numbers of a release were published.
+    known = {content_hash(replace(one, numbers=form)): one for one in releases for form in get_args(Numbers)}
     if not any(entry.sha256 in known for entry in entries):
         raise ReleaseError(
             f"None of the {len(releases):,} releases that were saved is one that an earlier certificate names: their "
