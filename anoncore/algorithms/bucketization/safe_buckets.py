@@ -156,9 +156,12 @@ class SafeBuckets:
         """Of the offered buckets the one that leaves the least excess if it joins, with this excess; the first that
         leaves none.
         """
-        best, least = None, np.inf
+        best, least, rows = None, np.inf, self.buckets[bucket]
         for other in offered:
-            left = self.excess(np.concatenate([self.buckets[bucket], self.buckets[other]]), knowledge, bound)
+            joining, left = self.buckets[other], np.inf
+            # Most offers are too small for l rows together, and joining their rows would take longer than all else.
+            if len(rows) + len(joining) >= self.l:
+                left = self.excess(np.concatenate((rows, joining)), knowledge, bound)
             if best is None or left < least:
                 best, least = other, left
             if left == 0:
@@ -239,12 +242,21 @@ class PureBuckets:
         self._buckets = [buckets[profile][held] for profile, held in kinds]
         self._kind = {number: kind for kind, numbers in enumerate(self._buckets) for number in numbers}
         self._left = np.ones(len(kinds), dtype=np.bool_)
+        # Buckets are taken and never added, so that a set of values for which none is left stays without one.
+        self._used_up: set[int] = set()
 
     def without(self, held: int) -> Int64:
         """Of every profile that has such buckets the first kind that has none of these values, int64 (n_fitting,)."""
+        if held in self._used_up:
+            return np.zeros(0, dtype=np.int64)
         fits = self._left & ~(self._values & self._words(held)).any(axis=1)
         kinds = np.flatnonzero(fits)
-        return kinds[np.diff(self.profile[kinds], prepend=-1) != 0]
+        if not len(kinds):
+            self._used_up.add(held)
+        profile = self.profile[kinds]
+        is_first = np.ones(len(kinds), dtype=np.bool_)
+        np.not_equal(profile[1:], profile[:-1], out=is_first[1:])
+        return kinds[is_first]
 
     def first_of(self, kind: int) -> int:
         """The first bucket of a kind."""

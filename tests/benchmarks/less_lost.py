@@ -1,0 +1,352 @@
+"""What is lost for the same promise: refined classes, proven optima and single cells, each figure beside its bound.
+
+Run: python -m tests.benchmarks.less_lost [--only 1 4] [--markdown tests/benchmarks/results.md]. The parts are
+
+1. refine: Mondrian on 30,162 rows of Adult with 8 quasi-identifiers, by k, order of the categories and requirement
+2. refine: 1,000,000 rows
+3. refine: 500 random tables, none of which may lose more than before
+4. optimal recoding: the same rows with ARX's hierarchies, 4,320 combinations, on a table object that nothing was asked
+   of before and on one that was searched before
+5. optimal recoding: 11 quasi-identifiers
+6. local suppression: sdcMicro's francdat, a household survey made from a description, 300 random tables, 1,000,000 rows
+7. refined, optimal and suppressed releases as the board makes them, and in the search for a method
+
+Everything runs once before it is measured, so that nothing is compiled in what counts. Times are medians of five runs;
+those with 1,000,000 rows and with 11 quasi-identifiers are of one run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from anoncore import Hierarchy, InfeasibleError, Microdata, Release, datasets, privacy
+from anoncore.algorithms import LocalSuppression, Mondrian, OptimalRecoding, Suppression
+from anoncore.datasets.census import load_census
+from anoncore.requirements import FrequencyDiversity, KAnonymity, Requirement, TCloseness
+from anoncore.search.keeping import keeping
+from anoncore.search.targets import search
+from anoncore.utility import information_loss, two_way_error
+from tests.algorithms.test_local_suppression import SDC_MICRO, alone, household_survey, n_suppressed, tagged
+from tests.benchmarks.mondrian import ARX_QUASI, DATA, fresh_run, hierarchy, seconds
+from tests.benchmarks.page import write_chapter
+from tests.benchmarks.peers import as_markdown
+from tests.benchmarks.search import KNOWN, SECRET, SPARED, TARGETS
+from tests.benchmarks.search import adult as whole_adult
+
+Line = list[str]
+"""What was measured, what was found, what it was before or is beside, the seconds, the bound, and whether it is met."""
+HEADER = ["what", "found", "beside", "s", "bound", "met"]
+JOB = "occupation"
+ELEVEN = [*ARX_QUASI, JOB, "relationship", "hours-per-week"]
+"""All attributes of Adult but the weight, the number of the education and the two of capital."""
+
+
+def line(what: str, found: str, beside: str, took: float | None, bound: str, met: bool | None) -> Line:
+    """A line of the table; without `met` there is nothing to keep."""
+    return [
+        what,
+        found,
+        beside,
+        "" if took is None else f"{took:.3g}",
+        bound,
+        {True: "yes", False: "**no**"}.get(met, ""),
+    ]
+
+
+def part_of_adult(rows: int | None = 30_162) -> pd.DataFrame:
+    """The first rows of Adult."""
+    adult = pd.read_csv(DATA / "adult.csv")
+    return adult if rows is None else adult.head(rows)
+
+
+def refined() -> Iterator[Line]:
+    """Losses of Mondrian's classes, refined and not."""
+    adult = part_of_adult()
+    roles = dict.fromkeys(ARX_QUASI, "quasi-identifier")
+    orders = {name: hierarchy(name).leaves for name in ARX_QUASI if name != "age"}
+    tables = {"unordered": Microdata(adult, roles), "ARX's order": Microdata(adult, roles, orders=orders)}
+    bounds = {
+        ("unordered", 5): 0.0125,
+        ("unordered", 10): 0.0246,
+        ("ARX's order", 5): 0.0118,
+        ("ARX's order", 10): 0.0228,
+    }
+    for (order, k), bound in bounds.items():
+        plain = Mondrian(requirements=[KAnonymity(k=k)], split="loss")
+        model, data = plain.replace(refine=True), tables[order]
+        before, after = (information_loss(one.anonymize(data)) for one in (plain, model))
+        took = seconds(lambda model=model, data=data: fresh_run(model, data))  # type: ignore[misc]
+        met = after <= bound and took < 1.5
+        yield line(f"refine, k = {k}, {order}", f"{after:.5f}", f"{before:.5f} without", took, f"{bound}, < 1.5 s", met)
+    data = Microdata(adult, {**roles, JOB: "sensitive"})
+    asked: list[Requirement] = [
+        FrequencyDiversity(l=4),
+        TCloseness(t=0.3, ground="equal"),
+    ]
+    for requirement in asked:
+        plain = Mondrian(requirements=[requirement], split="loss")
+        model = plain.replace(refine=True)
+        before, after = (information_loss(one.anonymize(data)) for one in (plain, model))
+        took = seconds(lambda model=model: fresh_run(model, data), 3)  # type: ignore[misc]
+        saved, label = 1 - after / before, requirement.label()
+        what, beside = f"refine, {label} on {JOB}", f"{before:.5f} without, {saved:.0%} less"
+        yield line(what, f"{after:.5f}", beside, took, "10 % less", saved >= 0.1)
+
+
+def refined_million() -> Iterator[Line]:
+    """The time of refining 1,000,000 rows: drawn from Adult with an age at most two years off; the census-like table,
+    whose people are drawn one by one; and the same with the hours of work known too, which leaves few people alike.
+    """
+    rng = np.random.default_rng(0)
+    adult = part_of_adult(None)
+    drawn = adult.iloc[rng.integers(0, len(adult), 1_000_000)].reset_index(drop=True)
+    drawn["age"] += rng.integers(-2, 3, len(drawn))
+    entry = datasets.table("census")
+    known = [name for name, role in entry.roles.items() if role == "quasi-identifier"]
+    census, secret = load_census(1_000_000), {"diagnosis": "sensitive"}
+    tables = {
+        "drawn from Adult": (drawn, dict.fromkeys(ARX_QUASI, "quasi-identifier")),
+        "census-like": (census, dict.fromkeys(known, "quasi-identifier") | secret),
+        "census-like and hours": (census, dict.fromkeys([*known, "hours-per-week"], "quasi-identifier") | secret),
+    }
+    k, l = KAnonymity(k=5), FrequencyDiversity(l=3)
+    cases: list[tuple[str, Requirement]] = [
+        ("drawn from Adult", k),
+        ("census-like", k),
+        ("census-like", l),
+        ("census-like and hours", k),
+    ]
+    for title, requirement in cases:
+        frame, roles = tables[title]
+        plain, data = Mondrian(requirements=[requirement], split="loss"), Microdata(frame[list(roles)], roles)
+        begin = time.perf_counter()
+        release = plain.replace(refine=True).anonymize(data)
+        took = time.perf_counter() - begin
+        before, after = information_loss(plain.anonymize(data)), information_loss(release)
+        what, beside = f"refine, 1,000,000 rows {title}, {requirement.label()}", f"{before:.5f} without"
+        yield line(what, f"{after:.5f}", beside, took, "< 15 s", took < 15)
+
+
+def random_table(rng: np.random.Generator) -> Microdata:
+    """A small table of numbers, unordered categories and values in a hierarchy, with a secret."""
+    n = int(rng.integers(6, 120))
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(20, rng.integers(25, 90), n),
+            "town": rng.choice(list("uvwxyz"), n),
+            "grade": rng.choice(list("abcde"), n),
+            "ill": rng.choice(list("pqrs"), n),
+        }
+    )
+    grades = Hierarchy.from_nested({"low": ["a", "b"], "high": {"odd": ["c"], "even": ["d", "e"]}})
+    trees = {"grade": grades} if rng.random() < 0.5 else {}
+    return Microdata(frame, {**dict.fromkeys(frame, "quasi-identifier"), "ill": "sensitive"}, hierarchies=trees)
+
+
+def random_tables() -> Iterator[Line]:
+    """Random tables of which the refined release loses more, or breaks its promise."""
+    rng = np.random.default_rng(21)
+    asked: list[tuple[Requirement, ...]] = [
+        (KAnonymity(k=2),),
+        (KAnonymity(k=5),),
+        (FrequencyDiversity(l=2), KAnonymity(k=3)),
+        (TCloseness(t=0.35),),
+    ]
+    made = worse = broken = 0
+    saved = []
+    while made < 500:
+        data, requirements = random_table(rng), asked[made % len(asked)]
+        plain = Mondrian(requirements=requirements, split=("median", "loss")[made // len(asked) % 2])
+        try:
+            before = information_loss(plain.anonymize(data))
+        except InfeasibleError:
+            continue
+        release = plain.replace(refine=True).anonymize(data)
+        after = information_loss(release)
+        made, worse = made + 1, worse + (after > before + 1e-12)
+        broken += bool(privacy.check(release, requirements))
+        saved.append(1 - after / before if before else 0.0)
+    found = f"{worse} lose more, {broken} break their promise"
+    beside = f"{np.mean(saved):.0%} less on average"
+    yield line("refine, 500 random tables", found, beside, None, "0, 0", not worse and not broken)
+
+
+def arx_data(names: Sequence[str], **more: Hierarchy) -> Callable[[], Microdata]:
+    """What makes a table object of the rows with ARX's hierarchies and others."""
+    adult = part_of_adult()
+    trees = {name: hierarchy(name) for name in names if name not in ("relationship", "hours-per-week")} | more
+    return lambda: Microdata(adult, dict.fromkeys(names, "quasi-identifier"), hierarchies=trees)
+
+
+def first_and_warm(model: OptimalRecoding, table: Callable[[], Microdata]) -> tuple[float, float]:
+    """Median seconds of a release of a table object of which nothing was asked before, and of another of the same."""
+    times = []
+    for _ in range(5):
+        data = table()
+        for _ in range(2):
+            begin = time.perf_counter()
+            model.anonymize(data)
+            times.append(time.perf_counter() - begin)
+    return float(np.median(times[::2])), float(np.median(times[1::2]))
+
+
+def optimal() -> Iterator[Line]:
+    """Times of optimal recoding on 4,320 combinations."""
+    table = arx_data(ARX_QUASI)
+    for share, name, bound in ((0.9999, "uncapped", 0.1), (0.04, "4 %", 0.1), (0.0, "0 %", 0.5)):
+        model = OptimalRecoding(requirements=[KAnonymity(k=5)], max_suppression=share)
+        found = model.search(table())
+        first, warm = first_and_warm(model, table)
+        losses = f"{found.loss:.4f}, {'proven' if found.optimal else 'not proven'}"
+        beside = f"{found.n_checked:,} of {found.n_nodes:,} combinations looked at, again {warm:.3f} s"
+        met = found.optimal and first <= bound
+        yield line(f"optimal, {name} suppressed", losses, beside, first, f"{bound} s", met)
+
+
+def optimal_eleven() -> Iterator[Line]:
+    """Optimal recoding with all of Adult's quasi-identifiers."""
+    hours = Hierarchy.by_width(part_of_adult()["hours-per-week"], width=10)
+    families = Hierarchy.from_nested(
+        {
+            "family": {"couple": ["Husband", "Wife"], "kin": ["Own-child", "Other-relative"]},
+            "alone": ["Unmarried", "Not-in-family"],
+        }
+    )
+    tables = {
+        "ARX's hierarchies": arx_data(ELEVEN, **{"hours-per-week": hours, "relationship": families}),
+        "no hierarchies": lambda: Microdata(part_of_adult(), dict.fromkeys(ELEVEN, "quasi-identifier")),
+    }
+    for title, table in tables.items():
+        for share, name in ((0.9999, "uncapped"), (0.04, "4 %"), (0.0, "0 %")):
+            model, data = OptimalRecoding(requirements=[KAnonymity(k=5)], max_suppression=share), table()
+            begin = time.perf_counter()
+            found = model.search(data)
+            took = time.perf_counter() - begin
+            loss = f"{found.loss:.4f}, " + ("proven" if found.optimal else f"gap {found.gap:.1%}")
+            beside = f"{found.n_checked:,} of {found.n_nodes:,} combinations looked at"
+            met = took <= 20 or found.gap < 0.05
+            yield line(f"optimal, 11 attributes, {title}, {name}", loss, beside, took, "20 s or gap < 5 %", met)
+
+
+def suppressed() -> Iterator[Line]:
+    """Cells that local suppression takes."""
+    release = LocalSuppression(requirements=[KAnonymity(k=2)]).anonymize(tagged(SDC_MICRO))
+    cells = n_suppressed(release)
+    yield line("local suppression, francdat, k = 2", f"{cells} cells", "sdcMicro 4", None, "4", cells <= 4)
+    people, model = household_survey(), LocalSuppression(requirements=[KAnonymity(k=3)])
+    data = tagged(people)
+    cells, took = n_suppressed(model.anonymize(data)), seconds(lambda: fresh_run(model, data))
+    least = alone(people, 3)
+    beside = f"{least} rows are in classes below 3, so {least / people.size:.2%} at least"
+    share = cells / people.size
+    what = f"local suppression, {len(people):,} households, 7 keys, k = 3"
+    yield line(what, f"{cells} cells, {share:.2%}", beside, took, "1 %", share < 0.01)
+    rng = np.random.default_rng(300)
+    violators = sum(len(privacy.check(one, one.algorithm.promises(one.data))) for one in random_suppressed(rng, 300))
+    yield line("local suppression, 300 random tables", f"{violators} violators", "", None, "0", not violators)
+    drawn = people.iloc[rng.integers(0, len(people), 1_000_000)].reset_index(drop=True)
+    adult = part_of_adult(None)
+    many = adult.iloc[rng.integers(0, len(adult), 1_000_000)].reset_index(drop=True)[ARX_QUASI]
+    for title, frame in (("households", drawn), ("Adult", many)):
+        data = tagged(frame)
+        begin = time.perf_counter()
+        release = model.anonymize(data)
+        took = time.perf_counter() - begin
+        found = f"{n_suppressed(release) / frame.size:.2%} of the cells"
+        yield line(f"local suppression, 1,000,000 rows of {title}", found, "", took, "2 s", took < 2)
+
+
+def random_suppressed(rng: np.random.Generator, count: int) -> Iterator[Release]:
+    """Releases of random tables with the requirements that they keep."""
+    asked: list[tuple[Requirement, ...]] = [
+        (KAnonymity(k=2),),
+        (KAnonymity(k=4),),
+        (FrequencyDiversity(l=2),),
+        (KAnonymity(k=3), TCloseness(t=0.4)),
+    ]
+    made = 0
+    while made < count:
+        data = random_table(rng)
+        try:
+            yield LocalSuppression(requirements=asked[made % len(asked)]).anonymize(data)
+        except InfeasibleError:
+            continue
+        made += 1
+
+
+def places() -> Iterator[Line]:
+    """What the board makes of each method at its first promise, and what the search for a method tried."""
+    data = whole_adult(KNOWN, SECRET)
+    ways = {
+        "Mondrian": ("mondrian", {}),
+        "Mondrian, refined": ("mondrian", {"split": "loss", "refine": True}),
+        "optimal recoding": ("optimal-recoding", {}),
+        "local suppression": ("local-suppression", {}),
+    }
+    for title, (name, fields) in ways.items():
+        model = keeping(name, fields, {"k": 10, "t": 0.3}, (), data)
+        release = model.anonymize(data)
+        took = seconds(lambda model=model: fresh_run(model, data), 3)  # type: ignore[misc]
+        kept = not privacy.check(release, model.promises(data))
+        yield line(
+            f"board, k = 10, t = 0.3: {title}", f"two-way error {two_way_error(release):.4f}", "", took, "", kept
+        )
+    found = search(data, TARGETS, SPARED)
+    for title, wanted in (
+        ("refined", lambda one: getattr(one, "refine", False)),
+        ("optimal", lambda one: isinstance(one, OptimalRecoding)),
+        ("suppressed", lambda one: isinstance(one, LocalSuppression | Suppression)),
+    ):
+        tried = [point for point in found.points if wanted(point.algorithm) and SPARED in point.values]
+        best = min((point.values[SPARED] for point in tried), default=float("nan"))
+        yield line(f"search: {title}", f"{len(tried)} releases", f"least error {best:.4f}", None, "tried", bool(tried))
+
+
+PARTS: dict[int, tuple[str, Callable[[], Iterator[Line]]]] = {
+    1: ("Refined classes", refined),
+    2: ("Refined classes of many rows", refined_million),
+    3: ("Refined classes of random tables", random_tables),
+    4: ("Optimal recoding", optimal),
+    5: ("Optimal recoding with 11 quasi-identifiers", optimal_eleven),
+    6: ("Local suppression", suppressed),
+    7: ("On the board and in Search", places),
+}
+"""What is measured, by number: a title and what gives the lines."""
+
+PREFACE = """# Less lost for the same promise
+
+`python -m tests.benchmarks.less_lost --markdown tests/benchmarks/results.md` makes this chapter. Loss is the mean share
+of the domain that a cell covers; Adult is its first 30,162 rows with 8 quasi-identifiers where nothing else is said."""
+
+
+def main() -> None:
+    """Print the lines, and write them as Markdown where asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", type=int, nargs="+", choices=sorted(PARTS), default=sorted(PARTS), help="these parts")
+    parser.add_argument("--markdown", type=Path, help="file for the tables as Markdown")
+    arguments = parser.parse_args()
+    if not DATA.exists():
+        raise SystemExit("The data folder ../shared/data is absent; the benchmark needs its adult.csv.")
+    about = f"Measured on {os.cpu_count()} cores; load at the start {os.getloadavg()[0]:.1f}."
+    chapter = [PREFACE, about]
+    for number in arguments.only:
+        title, work = PARTS[number]
+        print(f"{number}. {title}", flush=True)
+        lines = []
+        for one in work():
+            print("  " + "  ".join(cell for cell in one if cell), flush=True)
+            lines.append(one)
+        chapter.append(f"## {title}\n\n{as_markdown(HEADER, lines)}")
+    if arguments.markdown is not None:
+        write_chapter(arguments.markdown, "\n\n".join(chapter))
+
+
+if __name__ == "__main__":
+    main()
