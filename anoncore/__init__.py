@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         RecipeError,
         ReleaseError,
     )
+    from anoncore.estimators.anonymizer import Anonymizer
     from anoncore.recipes.recipe import Recipe, RecipeRun
     from anoncore.release.partition import Partition
     from anoncore.release.recoding import Distorted, Exact, Generalized, GroupValues, Recoding
@@ -35,6 +36,7 @@ _HOMES = {
         "RecipeError",
         "ReleaseError",
     ),
+    "anoncore.estimators.anonymizer": ("Anonymizer",),
     "anoncore.recipes.recipe": ("Recipe", "RecipeRun"),
     "anoncore.release.partition": ("Partition",),
     "anoncore.release.recoding": ("Distorted", "Exact", "Generalized", "GroupValues", "Recoding"),
@@ -49,6 +51,7 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "AnonymizationError",
+    "Anonymizer",
     "CancelledError",
     "DataError",
     "Distorted",

@@ -18,6 +18,7 @@ ABOUT: Mapping[str, str] = {
     "search": "many releases at once: sweeps, targets, the choice of k",
     "recipes": "everything that makes a release again, as a file",
     "engines": "large tables on disk and on Spark: reading and writing rows",
+    "estimators": "learning a recoding and applying it, as scikit-learn does things",
     "measures": "every number: its name, title, unit, direction and meaning",
     "algorithms": "the methods that turn a table into a release",
     "utility": "what a release costs",

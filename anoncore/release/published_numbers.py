@@ -143,7 +143,7 @@ def _labelled(classes: Generalized, holds_missing: Bools, group: Codes) -> Range
         return None
     bounds: dict[int, tuple[Any, Any]] = {}
     for node in np.unique(nodes).tolist():
-        found = _label_bounds(classes.domain, node)
+        found = label_bounds(classes.domain, node)
         if found is None:
             return None
         bounds[node] = found
@@ -153,7 +153,7 @@ def _labelled(classes: Generalized, holds_missing: Bools, group: Codes) -> Range
     return Ranges(_numbers([low for low, _ in pairs]), _numbers([high for _, high in pairs]), holds_missing, group)
 
 
-def _label_bounds(domain: Domain, node: int) -> tuple[Any, Any] | None:
+def label_bounds(domain: Domain, node: int) -> tuple[Any, Any] | None:
     """The bounds that a node's label says: (None, None) where any value is meant, None where it is no range of its
     values.
     """

@@ -16,7 +16,7 @@ LAYERS = (
     ("warmup",),
     ("publishing", "search"),
     ("recipes",),
-    ("engines", "measures"),
+    ("engines", "estimators", "measures"),
     ("algorithms",),
     ("utility",),
     ("attacks",),
