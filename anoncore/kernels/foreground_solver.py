@@ -22,6 +22,7 @@ import numpy as np
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.foreground_cases import Cases, Occurrences, expect, mixed, room
+from anoncore.kernels.foreground_newton import is_as_predicted, is_inside, newton_step, probed, take_probe
 from anoncore.kernels.foreground_worlds import expected_counts, log_weight, set_share_of_group
 from anoncore.kernels.sorting import sort_in_place
 
@@ -52,8 +53,18 @@ APART = 1e-9
 """Shares that differ by more, in proportion, differ not only by rounding."""
 
 
-NOW, FIRST, SECOND, THIRD, JUMP, LANDED = range(6)
-"""Points that the solver goes through: three plain steps, and a jump with two steps after it."""
+NEWTON_STEPS = 30
+"""Steps before the first try of Newton's method, which is to start near the limit."""
+NEWTON_SHORTENING = 0.25
+SHORTEST_PART = 0.05
+"""Where Newton's step is not kept, a part of it is tried, and a part of that down to this one."""
+MOST_PROBED = 40
+"""Unknowns for which Newton's method is tried: each costs one more step."""
+
+NOW, FIRST, SECOND, THIRD, JUMP, LANDED, PROBE = 0, 1, 2, 3, 4, 5, 7
+"""Points it goes through: three plain steps, a jump with two steps after it, and where one share is moved a little."""
+ALONG, TO_LIMIT, NEWTON = range(3)
+"""How it jumps: along the path, to where its steps shrink to, or to where Newton's method sees the limit."""
 
 
 class Unknowns(NamedTuple):
@@ -254,16 +265,20 @@ def _fixed_point(
     odds change by more than a factor e, the step after the jump is the one that three plain steps predict, and the
     likelihood has not fallen. Jumps begin short and grow longer while they are kept. Where three steps shrink by
     constant factors, it jumps to the limit that these lead to instead, and keeps that only if hardly any step is left
-    there; after each such jump that was not kept it waits twice as long with the next. `is_open`: whether signatures
-    may be alike; then it returns -1 steps after a first one that leaves this open.
+    there; after each such jump that was not kept it waits twice as long with the next. After some steps it tries
+    Newton's method too (`foreground_newton`), and keeps that where the plain step that follows is the predicted one
+    and the likelihood has not fallen. `is_open`: whether signatures may be alike; then it returns -1 steps after a
+    first one that leaves this open.
     """
     u = unknowns.people.shape[0]
-    points = np.empty((7, u + 1))
-    for i in range(7):
+    points = np.empty((9, u + 1))
+    for i in range(9):
         _copy(f, points[i])
     path, jump, landed = points[:4, :u], points[JUMP], points[LANDED]
+    slope, newton, predicted, part = np.zeros((u, u) if u <= MOST_PROBED else (0, 0)), np.zeros(u), np.zeros(u), 1.0
+    next_newton = max(NEWTON_STEPS, 2 * u) if u <= MOST_PROBED else limit
     steps, change, stretch, longest, before = 0, np.inf, 0.0, SHORTEST, 0.0
-    is_early, to_limit, waiting, pause = True, False, 0, 1
+    is_early, kind, waiting, pause, newton_pause, moved = True, ALONG, 0, 1, u + 2, 0
     # Each step leads from one point to the next. There is one call of it, because every call is compiled anew into
     # this function.
     source = NOW
@@ -271,12 +286,11 @@ def _fixed_point(
         weigh = source == LANDED or (source == NOW and steps + 1 >= FIRST_STEPS)
         likelihood = _step(cases, unknowns, points[source], points[source + 1, :u], memory, weigh)
         steps += 1
-        is_kept = False
         if source == SECOND:
             waiting -= 1
-            to_limit = waiting < 0 and _jump_to_limit(path, jump)
+            kind = TO_LIMIT if waiting < 0 and _jump_to_limit(path, jump) else ALONG
             source = JUMP
-            if is_early and not to_limit:
+            if is_early and kind == ALONG:
                 _copy(points[THIRD], points[NOW])
                 source = NOW
             continue
@@ -284,21 +298,38 @@ def _fixed_point(
             # The step from where the jump landed tells how likely that is, and begins the next round if it is kept.
             # Every group adds to the sum, so its rounding is in proportion to the sum.
             if source == JUMP:
-                is_there = to_limit and _distance(landed, jump) <= FITTING * _distance(path[1], path[0])
-                if is_there or (not to_limit and _is_straight(path, stretch, jump, landed)):
+                if kind == NEWTON:
+                    is_there = is_as_predicted(points[:2, :u], jump, landed, predicted, part)
+                elif kind == TO_LIMIT:
+                    is_there = _distance(landed, jump) <= FITTING * _distance(path[1], path[0])
+                else:
+                    is_there = _is_straight(path, stretch, jump, landed)
+                if is_there:
                     source = LANDED
                     continue
             is_kept = source == LANDED and likelihood >= before - LIKELIHOOD_ROUNDING * abs(before)
+            if not is_kept and kind == NEWTON and part > SHORTEST_PART:
+                part *= NEWTON_SHORTENING
+                _go(points[NOW], newton, part, jump)
+                source = JUMP
+                continue
+            if not is_kept and kind == NEWTON:
+                # Each try costs a step for every unknown; the longer none succeeds, the rarer they become.
+                next_newton, newton_pause = steps + newton_pause, 2 * newton_pause
+                source = FIRST
+                continue
             source = NOW
             if not is_kept:
-                if to_limit:
+                if kind == TO_LIMIT:
                     waiting, pause = pause, 2 * pause
                 else:
                     longest = max(SHORTEST, stretch / GROWTH)
                 _copy(points[THIRD], points[NOW])
                 continue
-            if not to_limit:
+            if kind == ALONG:
                 longest = max(longest, GROWTH * stretch)
+            elif kind == NEWTON:
+                newton_pause = u + 2
             _copy(landed, points[NOW])
             _copy(points[LANDED + 1], points[FIRST])
         if source == NOW:
@@ -310,7 +341,26 @@ def _fixed_point(
                 return points[FIRST].copy(), steps, change
             if steps < FIRST_STEPS:
                 _copy(points[FIRST], points[NOW])
+                continue
+            if steps < next_newton:
+                source = FIRST
+                continue
+            moved = -1
+        if source in (NOW, PROBE):
+            if moved >= 0:
+                take_probe(points[NOW], points[FIRST], moved, points[PROBE + 1], slope)
+            moved += 1
+            while moved < u and not is_inside(points[NOW, moved]):
+                moved += 1
+            if moved < u:
+                _copy(points[NOW], points[PROBE])
+                points[PROBE, moved] = probed(points[NOW, moved])
+                source = PROBE
+            elif newton_step(points[NOW], points[FIRST], slope, unknowns.people, newton, predicted):
+                kind, source, part = NEWTON, JUMP, 1.0
+                _go(points[NOW], newton, part, jump)
             else:
+                next_newton, newton_pause = steps + newton_pause, 2 * newton_pause
                 source = FIRST
             continue
         is_early = steps < PLAIN_STEPS
@@ -434,6 +484,13 @@ def _copy(source: Floats, target: Floats) -> None:
     # A loop, because the checks of a slice assignment take seconds to compile.
     for i in range(source.shape[0]):
         target[i] = source[i]
+
+
+@inner_kernel
+def _go(start: Floats, step: Floats, part: float, end: Floats) -> None:
+    """Write where a part of a step leads."""
+    for i in range(step.shape[0]):
+        end[i] = start[i] + part * step[i]
 
 
 @inner_kernel

@@ -183,7 +183,9 @@ def _newton_step(cases: Cases, unknowns: Unknowns, shares: Floats, change: Float
     u = len(unknowns.people)
     spread = shares[:u] * (1 - shares[:u])
     inside = np.flatnonzero(spread > EDGE)
-    if len(inside) == 0:
+    # A share that has only passed by 0 or 1 and leaves again: what it does to the others is still to come.
+    leaves = (spread <= EDGE) & np.where(shares[:u] < 0.5, change > ROUNDING * shares[:u], change < -ROUNDING)
+    if len(inside) == 0 or leaves.any():
         return None
     slope = np.eye(len(inside)) - step_jacobian(cases, unknowns, shares)[np.ix_(inside, inside)]
     # Rows * slope * spread is minus the second derivative of the likelihood by the log-odds; scaled to be symmetric.
