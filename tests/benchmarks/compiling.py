@@ -52,8 +52,8 @@ METHODS = (
 ATTACKS = {
     "attacks.attribute_disclosure": ("mondrian", {"attribute": "diagnosis"}),
     "attacks.downcoding": ("local-recoding", {}),
-    "attacks.foreground_knowledge": ("anatomy", {"attribute": "diagnosis"}),
-    "attacks.foreground_knowledge_estimate": ("anatomy", {"attribute": "diagnosis"}),
+    "attacks.foreground_knowledge": ("anatomy", {"attribute": "diagnosis", "epsilon": 0.1}),
+    "attacks.foreground_knowledge_estimate": ("anatomy", {"attribute": "diagnosis", "epsilon": 0.1}),
     "attacks.join_likelihood": ("vertical-fragmentation", {}),
     "attacks.membership": ("slicing", {}),
     "attacks.minimality": ("mondrian", {"attribute": "diagnosis"}),
