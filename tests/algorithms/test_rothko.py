@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+from unittest.mock import patch
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,9 +13,13 @@ from hypothesis import strategies as st
 
 from anoncore import DataError, Hierarchy, InfeasibleError, Microdata, ParameterError, Release, privacy
 from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
+from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rothko import Rothko
+from anoncore.algorithms.rothko.rows import MemoryRows
+from anoncore.algorithms.rothko.setting import Setting
 from anoncore.datasets.rothko_synthetic import load_rothko
 from anoncore.requirements import EntropyDiversity, KAnonymity, Requirement, TCloseness, VarianceDiversity
+from tests.papers.rothko_runs import coded
 
 from .test_mondrian import REQUIREMENTS, people
 
@@ -104,10 +111,82 @@ def test_a_table_that_fits_is_mondrians(numbers):
 
 
 def test_the_account_counts_scans_and_divisions(numbers):
-    # 6,000 rows: two levels of the median (3,000, 1,500), each a scan for extents and one for the counts of one
-    # attribute, and the extents of the last children; one division into four files.
+    # 6,000 rows: two levels of the median (3,000 and 1,500), each one scan; one division into four files.
     note = RothkoTree((KAnonymity(k=10),), memory_rows=1_600).anonymize(numbers).notes[-1]
-    assert "found in 5 scans and 1 divisions" in note
+    assert "found in 2 scans and 1 divisions" in note
+
+
+@pytest.mark.parametrize(
+    ("requirements", "split"),
+    [((KAnonymity(k=10),), "median"), ((KAnonymity(k=10),), "infogain"), ((EntropyDiversity(l=3),), "median")],
+)
+@pytest.mark.parametrize("levels", [1, 3, 5])
+def test_each_level_takes_one_scan(numbers, requirements, split, levels):
+    """The median halves the rows, and as many levels as it takes for parts that fit in memory are scanned once each.
+
+    By information gain parts are uneven, and the depth of the tree above memory is counted by its own cuts.
+    """
+    memory_rows = int(6_000 / 2**levels * 1.05)
+    data = Microdata(numbers.frame, {**numbers.roles, "C2": "insensitive"})
+    model = RothkoTree(requirements, split=split, target="C2", memory_rows=memory_rows)
+    setting = Setting.of(model, data)
+    depth = {0: 0}
+    split_node = PartitionTree.split
+
+    def watched(tree, node, *cut):
+        children = split_node(tree, node, *cut)
+        depth.update(dict.fromkeys(children, depth[node] + 1))
+        return children
+
+    with patch.object(PartitionTree, "split", watched):
+        parts = list(model.parts(setting, coded(data, setting)))
+    assert sum(part.rows.n_rows for part in parts) == 6_000
+    # A leaf that is larger than memory and has no cut takes a scan of its own level, too.
+    has_large_leaf = any(part.is_class for part in parts)
+    assert setting.counters.scans == max(depth.values()) + has_large_leaf
+    assert setting.counters.repartitions == 1
+    assert setting.counters.scans >= levels
+
+
+class ScannedByTwo(MemoryRows):
+    """Rows of which two workers scan a half each, with accumulators of their own that are sent over and merged."""
+
+    def scan(self, accumulator):
+        empty, half = pickle.dumps(accumulator), self.n_rows // 2
+        for rows in (self.rows[:half], self.rows[half:]):
+            own = pickle.loads(empty)
+            own.add(rows)
+            accumulator.merge(pickle.loads(pickle.dumps(own)))
+
+
+def test_what_two_workers_count_is_merged(numbers):
+    model = RothkoTree((EntropyDiversity(l=3),), memory_rows=900)
+    parts = []
+    for kind in (MemoryRows, ScannedByTwo):
+        setting = Setting.of(model, numbers)
+        found = model.parts(setting, kind(coded(numbers, setting).rows))
+        parts.append([(part.rows.rows[:, -1].tolist(), part.region.tolist(), part.is_class) for part in found])
+    assert parts[0] == parts[1]
+    assert len(parts[0]) > 6
+
+
+def test_rows_that_are_all_alike_are_one_class():
+    data = Microdata(
+        pd.DataFrame({"age": [40] * 30, "size": [3] * 30}), dict.fromkeys(("age", "size"), "quasi-identifier")
+    )
+    release = RothkoTree((KAnonymity(k=2),), memory_rows=5).anonymize(data)
+    assert release.partition.n_groups == 1
+
+
+def test_only_one_more_scan_where_the_likely_attributes_cannot_be_cut():
+    """`a` and `b` are as wide as `c` and have but one row apart from the others, so that k = 3 forbids their cuts."""
+    n = 400
+    frame = pd.DataFrame({name: [0] * (n - 1) + [99] for name in "ab"} | {"c": np.arange(n) % 100})
+    data = Microdata(frame, dict.fromkeys("abc", "quasi-identifier"))
+    release = RothkoTree((KAnonymity(k=3),), memory_rows=250).anonymize(data)
+    expected = Mondrian((KAnonymity(k=3),), strict=True).anonymize(data)
+    np.testing.assert_array_equal(release.partition.group, expected.partition.group)
+    assert "found in 2 scans and 1 divisions" in release.notes[-1]
 
 
 @pytest.mark.parametrize("requirement", [KAnonymity(k=20), EntropyDiversity(l=4), TCloseness(t=0.3)])

@@ -28,8 +28,6 @@ from anoncore import Hierarchy, Microdata, Partition, Release, attacks
 from anoncore.algorithms import (
     Anatomy,
     Mondrian,
-    RothkoSampling,
-    RothkoTree,
     SensitiveSpaceFragmentation,
     Slicing,
     StackAndDeal,
@@ -40,7 +38,7 @@ from anoncore.algorithms.slicing.columns import sliced_release
 from anoncore.attacks.foreground import mining
 from anoncore.requirements import KAnonymity
 from dashboard.reproduction import REPRODUCED, Mutant, Result
-from tests.papers import rothko, rothko_quality, t_closeness, worked, worked_closeness
+from tests.papers import rothko_quality, t_closeness, worked, worked_closeness
 from tests.papers.findings import Findings, Statements
 from tests.papers.rothko_runs import Report
 
@@ -151,10 +149,6 @@ def _quality(report: Report) -> None:
     rothko_quality.classification_and_regression(report, 10_000, 1)
 
 
-def _reading(report: Report) -> None:
-    rothko.scale_up(report, 100_000)
-
-
 @contextmanager
 def flat_hierarchies() -> Iterator[None]:
     """No value has anything but * above it."""
@@ -252,22 +246,6 @@ def one_level() -> Iterator[None]:
 
 
 @contextmanager
-def swapped_runs() -> Iterator[None]:
-    """RothkoTree is run where RothkoSampling is meant, and the other way round."""
-    tree, sampling = rothko.tree_run, rothko.sampling_run
-
-    def as_sampling(data: Microdata, model: Any) -> Any:
-        return sampling(data, RothkoSampling(model.requirements, memory_rows=model.memory_rows, seed=0))
-
-    def as_tree(data: Microdata, model: Any) -> Any:
-        megabytes = rothko.frontier(data, 1)
-        return tree(data, RothkoTree(model.requirements, memory_rows=model.memory_rows, frontier_memory=megabytes))
-
-    with patch.object(rothko, "tree_run", as_sampling), patch.object(rothko, "sampling_run", as_tree):
-        yield
-
-
-@contextmanager
 def one_k() -> Iterator[None]:
     """Every k is taken for 10."""
     with patch.object(rothko_quality, "KAnonymity", lambda k: KAnonymity(k=10)):
@@ -292,7 +270,7 @@ CLOSENESS = examples(worked_closeness.closeness)
 ROTHKO = examples(worked.rothko)
 VERTICAL = examples(worked.vertical)
 OVER_K = _over_k
-SCALE_UP, QUALITY, PRUNING = _in_folder(_reading), _in_folder(_quality), _in_folder(_sampled)
+QUALITY, PRUNING = _in_folder(_quality), _in_folder(_sampled)
 NEVER, RANDOM = "never splits", "rows are dealt at random"
 MUTANTS = (
     Broken("slicing", NEVER, ("figure 1",), SLICED, grouped_by(Slicing, never_splits)),
@@ -327,7 +305,6 @@ MUTANTS = (
     Broken("rothko", NEVER, ("figure 2",), ROTHKO, grouped_by(Mondrian, never_splits)),
     Broken("rothko", RANDOM, ("figure 2",), ROTHKO, grouped_by(Mondrian, at_random)),
     Broken("rothko", "salaries are 0", ("figure 7",), ROTHKO, no_salaries),
-    Broken("rothko", "tree and sampling are swapped", ("figure 12",), SCALE_UP, swapped_runs),
     Broken("rothko", "k is ignored", tuple(f"figure {n}" for n in range(23, 28)), QUALITY, one_k),
     Broken("rothko", "without the tests", ("figure 28",), PRUNING, untested),
     Broken(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
 
@@ -15,9 +15,9 @@ from anoncore import Microdata
 from anoncore.algorithms import RothkoSampling, RothkoTree
 from anoncore.algorithms.rothko import sampling_growth
 from anoncore.algorithms.rothko.finish import finish_rows
-from anoncore.algorithms.rothko.rows import Accumulator, MemoryRows, Rows
+from anoncore.algorithms.rothko.rows import MemoryRows
 from anoncore.algorithms.rothko.sampling_growth import Sampling, sampling_parts
-from anoncore.algorithms.rothko.setting import Counters, Setting, Statistics
+from anoncore.algorithms.rothko.setting import Counters, Setting
 from anoncore.algorithms.rothko.tree_growth import tree_parts
 from anoncore.datasets.rothko_synthetic import ATTRIBUTES, load_rothko
 from anoncore.requirements import RecursiveDiversity, VarianceDiversity
@@ -78,8 +78,6 @@ class Outcome:
     counters: Counters
     seconds: float
     n_rows: int
-    for_statistics: int = 0
-    """Rows read to count how many rows, values and extents the nodes have."""
 
     @property
     def read(self) -> float:
@@ -104,17 +102,7 @@ def tree_run(data: Microdata, model: RothkoTree) -> Outcome:
     """RothkoTree on rows in memory, which counts what it would read and write."""
     begun = time.process_time()
     setting = Setting.of(model, data)
-    read: list[int] = []
-    scan = Setting.scan
-
-    def counted(own: Setting, rows: Rows, accumulator: Accumulator) -> None:
-        if isinstance(accumulator, Statistics):
-            read.append(rows.n_rows)
-        scan(own, rows, accumulator)
-
-    with patch.object(Setting, "scan", counted):
-        outcome = _finished(setting, tree_parts(setting, coded(data, setting), setting.region), begun)
-    return replace(outcome, for_statistics=sum(read))
+    return _finished(setting, tree_parts(setting, coded(data, setting), setting.region), begun)
 
 
 def sampling_run(

@@ -168,8 +168,9 @@ def test_stack_and_deal_beats_random_partitions_of_some_data_only(book: Book):
 def test_sampling_reads_less_than_the_tree_and_larger_samples_are_better(book: Book):
     result = book("rothko")
     assert holds(result, "figure 10", "Increasing F_CACHE reduces what is written")
-    assert not holds(result, "figure 10", "Increasing F_CACHE reduces what is read")
-    assert not holds(result, "figure 10", "As many tables are read as the model says")
+    assert holds(result, "figure 10", "Increasing F_CACHE reduces what is read")
+    (modelled,) = stated(result, "figure 10", "As many tables are read as the model says")
+    assert 0.5 < modelled.share < 1
     # The smallest of the samples on reduced sizes is too small to lie in the paper's wide range.
     (once,) = stated(result, "figure 11", "written once")
     assert once.share >= 0.8
@@ -177,7 +178,10 @@ def test_sampling_reads_less_than_the_tree_and_larger_samples_are_better(book: B
     assert thrice.held == 0
     assert holds(result, "figure 28", "less pruning")
     assert holds(result, "figure 28", "decrease with the sample size")
-    assert verdict(result, "figure 12") == verdict(result, "figure 28") == REPRODUCED
+    (more,) = stated(result, "figure 12", "reads and writes substantially more")
+    assert 0.5 <= more.share < 1
+    assert verdict(result, "figure 12") == DIFFERENT
+    assert verdict(result, "figure 28") == REPRODUCED
 
 
 def test_what_compares_seconds_is_never_said_to_be_reproduced(book: Book):

@@ -95,12 +95,20 @@ class Setting:
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
-    """Size, extents (n_attributes,) and counts (of sensitive values, then of the class) of the rows of one node."""
+class Extent:
+    """What is known of a node before its rows are counted: its size, and codes (n_attributes,) between which all of its
+    rows lie.
+    """
 
     size: int
     low: Int32
     high: Int32
+
+
+@dataclass(frozen=True, eq=False)
+class Node(Extent):
+    """The tightest extent of a node, and its counts of sensitive values, then of the class."""
+
     totals: Int64
 
 
