@@ -358,7 +358,7 @@ def _notes(release: Release, fragments: list[Fragment], population: Microdata | 
     return tuple(notes)
 
 
-_DEFINITIONS = {
+DEFINITIONS = {
     "prosecutor": (
         "The adversary looks for one person of whom they know that the table has a record: 1 / f, f the records of the "
         "person's class. Largest: 1 / min f. Mean: classes / records."
@@ -382,7 +382,7 @@ def _risk(model: str, risk: Floats, mean: float, baseline: float, threshold: flo
     chance_above, words = above(np.array([baseline])), {"threshold": f"{threshold:g}"}
     return Risk(
         model=model,
-        definition=_DEFINITIONS[model],
+        definition=DEFINITIONS[model],
         largest=Score(risk.max(), largest_risk, baseline=baseline),
         mean=Score(mean, mean_risk, baseline=baseline),
         at_risk=Score(above(risk), at_risk, baseline=chance_above, words=words),

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anoncore.base.errors import ParameterError
 from anoncore.base.texts import listing
 from anoncore.cli.log import log
+from anoncore.cli.run_in_parts import run_in_parts
 from anoncore.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
+    from anoncore.publishing.certification.certificate import Certificate
     from anoncore.recipes.engine_choice import EngineChoice
 
 
@@ -29,10 +32,13 @@ def add_engine_options(run: argparse.ArgumentParser) -> None:
     )
 
 
-def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe) -> bool:
-    """Run the recipe on disk or Spark, if that is asked for or the table needs it; False if it should run in memory."""
+def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe, certificates: Sequence[Certificate] = ()) -> bool:
+    """Run the recipe on disk or Spark, if that is asked for or the table needs it; False if it should run in memory.
+
+    `certificates` are those of earlier releases that the new one names.
+    """
     # DuckDB is loaded only for this command.
-    from anoncore.recipes.engine_choice import choose_engine, on_disk, run_on_disk, run_on_spark
+    from anoncore.recipes.engine_choice import choose_engine, on_disk
 
     chosen = choose_engine(recipe, None if arguments.engine == "auto" else arguments.engine)
     if chosen.engine == "memory":
@@ -44,6 +50,11 @@ def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe) -> bool:
             f"A run on disk or Spark publishes ranges of numbers as text, not as {recipe.numbers}; write numbers = "
             '"text" or --numbers text, or use --engine memory.'
         )
+    if arguments.report and arguments.no_certificate:
+        raise ParameterError(
+            f"--report takes its numbers from the certificate's scan of the parts, which --no-certificate leaves out; "
+            f"leave one of them out. The engine is {chosen.engine}."
+        )
     folder = _folder(arguments)
     used = on_disk(recipe)
     engine = "disk (DuckDB)" if chosen.engine == "disk" else "Spark"
@@ -51,35 +62,14 @@ def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe) -> bool:
     if recipe.measures:
         names = listing([one.label for one in recipe.measures])
         log().warn(f"{names} are measured in memory only, and left out.")
-    if chosen.engine == "spark":
-        with log().progress() as report:
-            notes = run_on_spark(recipe, folder, arguments.workspace, report)
-        print("\n".join([f"{used.title}:", *(f"  Note: {note}" for note in notes), f"Written: {folder}"]))
-        return True
-    with log().progress() as report:
-        run = run_on_disk(recipe, folder, arguments.workspace, report, arguments.force)
-    print(
-        f"{used.title}: {run.n_rows:,} rows in {run.n_groups:,} groups (equivalence class) of {run.smallest:,} to "
-        f"{run.largest:,} rows"
-    )
-    for requirement in used.requirements:
-        print(f"  {requirement.label()} holds in every group.")
-    for note in run.notes:
-        print(f"  Note: {note}")
-    print(
-        f"information loss {100 * run.information_loss:.4g}%, discernibility {run.discernibility:.4g}; lower is better"
-    )
-    print(f"Written: {folder} ({run.n_rows:,} rows in Parquet files)")
+    run_in_parts(arguments, recipe, folder, chosen.engine, certificates)
     if getattr(used, "seed", None) is not None:
         log().warn("the recipe holds a seed; leave it out for a release that is published.")
     return True
 
 
 ON_LARGE_TABLES = {
-    "after": "names earlier releases in the certificate, and a run on disk or Spark writes none",
-    "report": "measures the release in memory",
-    "mapping": "compares the release with the table in memory",
-    "key_file": "keeps the key of a certificate, and a run on disk or Spark writes none",
+    "after_release": "lays an earlier release beside the new one in memory",
     "publish_untagged": "decides on columns that undo a tag, and a run on disk or Spark looks for none",
 }
 """Options that need the table in memory, and why."""
@@ -94,11 +84,6 @@ def _refuse_flags(arguments: argparse.Namespace, chosen: EngineChoice) -> None:
             raise ParameterError(
                 f"{flag} {reason}; leave it out, or use --engine memory. The engine is {chosen.engine}.{why}"
             )
-    if chosen.engine == "spark" and arguments.force:
-        raise ParameterError(
-            "--force replaces a release, which the engine spark never does; choose another --output, or remove the "
-            "folder that is there."
-        )
 
 
 def _refuse_workspace(arguments: argparse.Namespace) -> None:

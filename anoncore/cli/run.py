@@ -13,11 +13,12 @@ from anoncore.base.progress import part_of
 from anoncore.base.texts import listing
 from anoncore.cli.after import add_after_options, earlier_certificates, earlier_entries
 from anoncore.cli.disk import add_engine_options, run_where_it_fits
+from anoncore.cli.key_files import key_of
 from anoncore.cli.log import add_log_options, log
+from anoncore.cli.run_in_parts import MAPPING, REPORT
 from anoncore.cli.text import add_unit_option, summary, tell_reading
 from anoncore.cli.untagged import add_untagged_option, decided_columns
 from anoncore.measures.kept_results import KeptResults
-from anoncore.publishing.certification.certificate import new_key
 from anoncore.publishing.export import ENDINGS, FileFormat, write_tables
 from anoncore.publishing.publication import ARCHIVE, CERTIFICATE, release_file, release_files
 from anoncore.publishing.report import Subject, report
@@ -25,8 +26,6 @@ from anoncore.publishing.whole_files import replace_files
 from anoncore.recipes.recipe import Recipe
 from anoncore.release.mapping import value_mapping
 from anoncore.release.published_numbers import Numbers
-
-REPORT, MAPPING = "-report.html", "-mapping-not-for-publication.csv"
 
 
 def add_options(run: argparse.ArgumentParser) -> None:
@@ -63,10 +62,12 @@ def add_options(run: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     certificates = earlier_certificates(arguments)
+    if arguments.key_file is not None and arguments.no_certificate:
+        raise ParameterError("--key-file keeps the key of the certificate, which --no-certificate leaves out.")
     recipe = Recipe.load(arguments.recipe).with_unit(arguments.unit)
     if arguments.numbers is not None:
         recipe = replace(recipe, numbers=arguments.numbers)
-    if run_where_it_fits(arguments, recipe):
+    if run_where_it_fits(arguments, recipe, certificates):
         return
     file_format = _format(arguments.output, arguments.format)
     target = _target(arguments.output, arguments.recipe.stem)
@@ -74,7 +75,7 @@ def _run(arguments: argparse.Namespace) -> None:
     wanted = {CERTIFICATE: certified, REPORT: arguments.report, MAPPING: arguments.mapping}
     for ending in (ENDINGS[file_format], ARCHIVE, *(one for one, is_wanted in wanted.items() if is_wanted)):
         _check_free(target.with_name(target.name + ending), recipe, arguments.force)
-    key, told, kept = _key(arguments.key_file) if certified else ("", "", {})
+    key, told, kept = key_of(arguments.key_file) if certified else ("", "", {})
     with log().progress() as progress:
         run = recipe.run(part_of(progress, 0.0, 0.6))
         results = KeptResults(run.release)
@@ -139,29 +140,6 @@ def _private_files(arguments: argparse.Namespace, subject: Subject, target: Path
         write_tables({"mapping": mapping.frame}, content, "csv")
         files[target.with_name(target.name + MAPPING)] = content.getvalue(), mapping.sentence.rstrip(".")
     return files
-
-
-def _key(file: Path | None) -> tuple[str, str, dict[Path, bytes]]:
-    """The key for the hash of the input, the sentence that tells the user of it, and the file to write with it."""
-    if file is None:
-        key = new_key()
-        return key, f"Key of the certificate's input hash, to be kept and not published: {key}", {}
-    told = f"Key of the certificate's input hash: {file} (keep it, don't publish it)"
-    if file.exists():
-        return read_key(file), told, {}
-    key = new_key()
-    return key, told, {file: f"{key}\n".encode("ascii")}
-
-
-def read_key(file: Path) -> str:
-    """The key in a file. Raises ParameterError for a file that holds none."""
-    try:
-        key = file.read_text(encoding="ascii").strip()
-    except UnicodeDecodeError:
-        key = ""
-    if len(key) < 32:
-        raise ParameterError(f"'{file}' holds no key of at least 32 characters; name the file that `run` wrote.")
-    return key
 
 
 def _format(output: Path, wanted: FileFormat | None) -> FileFormat:

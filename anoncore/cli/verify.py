@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.progress import part_of
+from anoncore.cli.key_files import read_key
 from anoncore.cli.log import add_log_options, log
-from anoncore.cli.run import read_key
-from anoncore.publishing.certification import Certificate, verify
+from anoncore.publishing.certification import Certificate, Verification, verify
+from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
+from anoncore.publishing.parts.part_files import PartFile
+from anoncore.publishing.parts.part_verification import verify_parts
 from anoncore.recipes.recipe import Recipe
 
 
@@ -21,7 +24,9 @@ def add_options(check: argparse.ArgumentParser) -> None:
         "named are not looked at. Exit code: 0 if nothing fails, 1 if something does or cannot be read, 2 if asked "
         "wrongly."
     )
-    check.add_argument("certificate", type=Path, help="certificate (JSON)")
+    check.add_argument(
+        "certificate", type=Path, help="certificate (JSON), or the folder of a large release, which has its own in it"
+    )
     check.add_argument(
         "files",
         type=Path,
@@ -40,7 +45,13 @@ def add_options(check: argparse.ArgumentParser) -> None:
 def _verify(arguments: argparse.Namespace) -> int:
     if (arguments.recipe is None) != (arguments.key_file is None):
         raise ParameterError("The original table is compared with --recipe and --key-file together.")
+    path = arguments.certificate
+    if path.is_dir():
+        # A release in parts has its certificate among them.
+        arguments.certificate = path / CERTIFICATE_FILE
     certificate = Certificate.load(arguments.certificate)
+    if certificate.parts is not None:
+        return _told(_verified_parts(arguments, certificate))
     files = arguments.files or [arguments.certificate.parent / file.name for file in certificate.files]
     if not files:
         raise ParameterError("The certificate names no files; name the published files after it.")
@@ -54,6 +65,36 @@ def _verify(arguments: argparse.Namespace) -> int:
             report(0.1, "Reading the original table")
             data = Recipe.load(arguments.recipe).microdata()
         verification = verify(certificate, contents, not arguments.no_hashes, data, key, part_of(report, 0.2, 1.0))
+    return _told(verification)
+
+
+def _verified_parts(arguments: argparse.Namespace, certificate: Certificate) -> Verification:
+    """Check a release in parts, which lies in the certificate's own folder unless another one is named."""
+    given = arguments.files or [arguments.certificate.parent]
+    files = [one for file in given for one in _in_folder(file, arguments.certificate)]
+    hidden = [one for one in files if one.name != CERTIFICATE_FILE]
+    for number, file in enumerate(hidden):
+        if any(file.name == other.name for other in hidden[:number]):
+            raise ParameterError(f"Two files are called '{file.name}'; give them different names.")
+    digest = None
+    if arguments.recipe is not None:
+        recipe, key = Recipe.load(arguments.recipe), read_key(arguments.key_file)
+        digest = _digest_of(recipe, key)
+    with log().progress() as report:
+        return verify_parts(
+            certificate, [PartFile(file.name, file) for file in files], not arguments.no_hashes, digest, report
+        )
+
+
+def _digest_of(recipe: Recipe, key: str) -> Callable[[Sequence[str]], str]:
+    # DuckDB is loaded only where the original table is read.
+    from anoncore.recipes.engine_choice import input_digest
+
+    return lambda names: input_digest(recipe, key, names)
+
+
+def _told(verification: Verification) -> int:
+    """Print the findings; gives the exit code."""
     for finding in verification.findings:
         print(f"{finding.outcome}: {finding.sentence}")
     counts = [

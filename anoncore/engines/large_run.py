@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from anoncore.base.version import __version__
 from anoncore.engines.output_folder import folder_when_complete, temporary_folder
 from anoncore.engines.parts import PartResult, Publisher
 from anoncore.engines.spool import Tags, profile_of, spool_rows
+from anoncore.engines.table_profile import TableProfile
 from anoncore.sources.large_table import LargeTable
 
 VALUES_READ, ROWS_CODED, ROWS_DIVIDED = 0.15, 0.4, 0.6
@@ -35,8 +36,8 @@ MOST_ROWS = 1_000_000_000
 class LargeRun:
     """What a run gave: the folder of Parquet files, the classes it found, and what it did.
 
-    `information_loss` is the mean loss of a cell of the quasi-identifiers, 0 exact to 1 nothing left;
-    `discernibility` the sum of squared class sizes.
+    `information_loss` is the mean loss of a cell of the quasi-identifiers, 0 exact to 1 nothing left, `losses` the same
+    by attribute; `discernibility` the sum of squared class sizes.
     """
 
     output: Path
@@ -46,6 +47,7 @@ class LargeRun:
     smallest: int
     largest: int
     information_loss: float
+    losses: Mapping[str, float]
     discernibility: int
     counters: Counters
     notes: tuple[str, ...]
@@ -60,12 +62,19 @@ def anonymize_table(
     progress: Progress | None = None,
     replace: bool = False,
     workers: int | None = None,
+    key: str | None = None,
+    mapping: bool = False,
+    finish: Callable[[WrittenParts], None] | None = None,
 ) -> LargeRun:
     """Make the release of a table that `open_table(workspace)` opens, as a folder of Parquet files at `output`.
 
     Rows of a file are in order of their class and then of what is published, so that the order of the table decides
     nothing. The folder appears when it is complete. Temporary files (about twice the table in int32 codes) go to
     `workspace`, by default beside the output. At most `workers` parts of `memory_rows` rows are in memory at a time.
+
+    With `key` the table is hashed on the way, with `mapping` what became what is counted. `finish` gets the folder when
+    all its files are written and before it appears: what it writes there appears with it, and where it raises there is
+    no release.
 
     With `replace` an earlier release gives way, and nothing else. Raises DataError, InfeasibleError, and CancelledError
     if `progress` raises it; then nothing is left behind.
@@ -81,14 +90,45 @@ def anonymize_table(
             progress(0.0, "Opening the table; text files and SQLite are converted first")
         table = open_table(work)
         try:
-            run = _Run(table, tags, algorithm, work, parts, _Watch(progress, table.n_rows))
+            pairs = pairs_folder(work) if mapping else None
+            run = _Run(table, tags, algorithm, work, parts, _Watch(progress, table.n_rows), key, pairs)
             results = run.publish(workers or os.cpu_count() or 1)
         finally:
             table.close()
-        found = _result(output, algorithm, run.setting, results)
-        with writing(parts):
-            (parts / SUMMARY).write_text(json.dumps(_summary(found), indent=2) + "\n", encoding="utf-8")
+        found = result(output, algorithm, run.setting, results)
+        write_summary(parts, found)
+        if finish is not None:
+            finish(WrittenParts(parts, run.profile, algorithm, found, run.input_digest, pairs))
     return found
+
+
+def pairs_folder(work: Path) -> Path:
+    """A new folder for what became what."""
+    folder = work / "pairs"
+    folder.mkdir()
+    return folder
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenParts:
+    """A release whose files are written and that has not appeared yet.
+
+    `profile` is the table as requirements see it, `input_digest` its keyed hash, empty where it was not asked for,
+    `pairs` the folder with what became what (see `mapping_frames`), where that was asked for.
+    """
+
+    folder: Path
+    profile: TableProfile
+    algorithm: Rothko
+    run: LargeRun
+    input_digest: str
+    pairs: Path | None = None
+
+
+def write_summary(folder: Path, run: LargeRun) -> None:
+    """Write what a run did into the folder of its release."""
+    with writing(folder):
+        (folder / SUMMARY).write_text(json.dumps(_summary(run), indent=2) + "\n", encoding="utf-8")
 
 
 def check_output(output: Path, source: Path | None = None) -> None:
@@ -135,25 +175,34 @@ class _Run:
     """Steps of a run over an open table."""
 
     def __init__(
-        self, table: LargeTable, tags: Tags, algorithm: Rothko, work: Path, parts: Path, watch: _Watch
+        self,
+        table: LargeTable,
+        tags: Tags,
+        algorithm: Rothko,
+        work: Path,
+        parts: Path,
+        watch: _Watch,
+        key: str | None,
+        pairs: Path | None,
     ) -> None:
         if table.n_rows > MOST_ROWS:
             raise DataError(f"The table has {table.n_rows:,} rows; at most {MOST_ROWS:,} can be anonymized in one run.")
         self.watch, self.algorithm = watch, algorithm
         profile, columns = profile_of(table, tags, algorithm, lambda text: watch.say(0.02, text))
         algorithm.validate_data(profile)
-        self.setting = Setting.of(algorithm, profile)
+        self.profile, self.setting = profile, Setting.of(algorithm, profile)
         carried = len(profile.attributes) - len(profile.quasi_identifiers)
         require_space(work, space_needed(table.n_rows, self.setting.width, carried))
-        self.rows = spool_rows(
+        self.rows, self.input_digest = spool_rows(
             table,
             self.setting,
             columns,
             work / "rows.arrow",
             lambda n: watch.rows(VALUES_READ, ROWS_CODED, n, "coded"),
+            key,
         )
         self.rows.check = lambda: watch.say(0.0, "Dividing the rows")
-        self.publisher = Publisher(self.setting, table, parts)
+        self.publisher = Publisher(self.setting, table, parts, pairs)
 
     def publish(self, workers: int) -> list[PartResult]:
         """Finish every part in a pool of threads, while further ones are divided."""
@@ -182,7 +231,8 @@ class _Run:
         return results
 
 
-def _result(output: Path, model: Rothko, setting: Setting, results: list[PartResult]) -> LargeRun:
+def result(output: Path, model: Rothko, setting: Setting, results: list[PartResult]) -> LargeRun:
+    """What a run gave, from what its parts gave."""
     data = setting.data
     losses = np.sum([one.losses for one in results], axis=0) / data.n_rows
     cells = "ranges of the rows present" if model.recoding == "rows" else "boxes of the partition tree"
@@ -195,6 +245,7 @@ def _result(output: Path, model: Rothko, setting: Setting, results: list[PartRes
         smallest=min(one.smallest for one in results),
         largest=max(one.largest for one in results),
         information_loss=float(losses.mean()),
+        losses=dict(zip(data.quasi_identifiers, losses.tolist(), strict=True)),
         discernibility=sum(one.squares for one in results),
         counters=setting.counters,
         notes=(f"Cells are the {cells}.", model.account(setting.counters)),

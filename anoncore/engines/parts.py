@@ -17,6 +17,7 @@ from anoncore.base.errors import AnonymizationError
 from anoncore.base.faults import writing
 from anoncore.engines.cell_texts import CellTexts
 from anoncore.engines.file_rows import CODES, FileRows, batch_codes
+from anoncore.engines.value_pairs import PairsWriter, pairs_of_class, pairs_of_rows
 from anoncore.kernels.arrays import Floats, Int32
 from anoncore.kernels.checking import counts_level, group_levels
 from anoncore.release.partition import Partition
@@ -38,22 +39,26 @@ class PartResult:
 class PartTables:
     """Finishes parts in memory: rows to the table that is published."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: Setting, pairs: Path | None = None) -> None:
         self._setting = setting
+        self._pairs = None if pairs is None else PairsWriter(pairs)
         self.names = setting.data.attributes
         self.cells = {name: CellTexts(setting.data.domain[name]) for name in setting.data.quasi_identifiers}
 
-    def finished(self, rows: Int32, carried: pa.Table, region: Int32, is_class: bool) -> tuple[pa.Table, PartResult]:
+    def finished(
+        self, rows: Int32, carried: pa.Table, region: Int32, is_class: bool, number: int = 0
+    ) -> tuple[pa.Table, PartResult]:
         """The published rows of a part, in order of their class and then of their content, and its classes.
 
-        `rows` int32 (n_rows, width + 1) with their numbers in the last column, `carried` what is published as it is.
+        What became what is written by the part's `number`, where it is wanted. `rows` int32 (n_rows, width + 1) with
+        their numbers in the last column, `carried` what is published as it is.
         Raises AnonymizationError if a class fails a requirement, which none ever should.
         """
         group, boxes = finish_rows(self._setting, rows, region, is_class)
         partition = Partition(group)
         self._check(partition, rows)
         columns: dict[str, pa.Array] = {}
-        losses = []
+        losses, pairs = [], []
         for place, (name, cells) in enumerate(self.cells.items()):
             if self._setting.model.recoding == "regions":
                 texts, loss = cells.of_boxes(partition, boxes[:, place, 0].copy(), boxes[:, place, 1].copy())
@@ -61,6 +66,10 @@ class PartTables:
                 texts, loss = cells.of_rows(partition, np.ascontiguousarray(rows[:, place]))
             columns[name] = _by_group(texts, group)
             losses.append(float((loss * partition.sizes).sum()))
+            if self._pairs is not None:
+                pairs.append(pairs_of_rows(place, rows[:, place], group, texts))
+        if self._pairs is not None:
+            self._pairs.write(number, pairs)
         if carried.num_columns:
             carried = carried.take(pa.array(rows[:, -1]))
             for name in carried.column_names:
@@ -93,9 +102,10 @@ class PartTables:
 class Publisher:
     """Turns parts into Parquet files; several threads may publish at a time."""
 
-    def __init__(self, setting: Setting, table: LargeTable, folder: Path) -> None:
+    def __init__(self, setting: Setting, table: LargeTable, folder: Path, pairs: Path | None = None) -> None:
         self._setting, self._table, self._folder = setting, table, folder
-        self._tables = PartTables(setting)
+        self._tables = PartTables(setting, pairs)
+        self._pairs = None if pairs is None else PairsWriter(pairs)
         self._names, self._cells = self._tables.names, self._tables.cells
 
     def publish(self, part: Part, number: int) -> PartResult:
@@ -103,15 +113,15 @@ class Publisher:
         assert isinstance(part.rows, FileRows)
         target = self._folder / f"part-{number:05d}.parquet"
         if part.is_class and part.rows.n_rows > self._setting.model.memory_rows:
-            result = self._publish_large_class(part.rows, part.region, target)
+            result = self._publish_large_class(part.rows, part.region, target, number)
         else:
-            published, result = self._tables.finished(*part.rows.load(), part.region, part.is_class)
+            published, result = self._tables.finished(*part.rows.load(), part.region, part.is_class, number)
             with writing(self._folder):
                 pq.write_table(published, target, store_schema=False)
         part.rows.drop()
         return result
 
-    def _publish_large_class(self, source: FileRows, region: Int32, target: Path) -> PartResult:
+    def _publish_large_class(self, source: FileRows, region: Int32, target: Path, number: int) -> PartResult:
         """One class of more rows than fit in memory: its values are counted, the rest is sorted on disk."""
         n_attributes = self._setting.search.n_attributes
         counts = [np.zeros(len(cells.domain), dtype=np.int64) for cells in self._cells.values()]
@@ -134,6 +144,9 @@ class Publisher:
                 text, loss = cells.of_rows(alone, present)
             texts[name] = text
             losses.append(float(loss[0]) * source.n_rows)
+        if self._pairs is not None:
+            every = zip(counts, texts.values(), strict=True)
+            self._pairs.write(number, [pairs_of_class(place, *one) for place, one in enumerate(every)])
         with writing(self._folder):
             self._write_class(source, texts, target)
         n = source.n_rows

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import secrets
+import shutil
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +17,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anoncore.algorithms.rothko.rothko import Rothko
-from anoncore.algorithms.rothko.setting import Counters, Part, Setting
+from anoncore.algorithms.rothko.setting import Part, Setting
 from anoncore.base.errors import DataError
 from anoncore.base.faults import reading
 from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
 from anoncore.engines.column_coding import CodedColumn
 from anoncore.engines.file_rows import CODES
+from anoncore.engines.input_digest import InputDigest
+from anoncore.engines.large_run import LargeRun, WrittenParts, check_output, pairs_folder, result, write_summary
+from anoncore.engines.output_folder import folder_when_complete
 from anoncore.engines.parts import PartTables
 from anoncore.engines.spark_rows import NUMBER, SparkRows, list_codes
 from anoncore.engines.spool import RowCoder, Tags, profile_of
@@ -97,23 +103,32 @@ def anonymize_on_spark(
     frame: DataFrame,
     tags: Tags,
     algorithm: Rothko,
-    output: str,
-    workspace: str | None = None,
+    output: Path,
+    workspace: Path | None = None,
     progress: Progress | None = None,
-) -> Counters:
-    """Write the release of a Spark frame as Parquet to `output`; returns what the run counted about itself.
+    replace: bool = False,
+    key: str | None = None,
+    mapping: bool = False,
+    finish: Callable[[WrittenParts], None] | None = None,
+) -> LargeRun:
+    """Write the release of a Spark frame as a folder of Parquet files, as `anonymize_table` does of a table.
 
     Rows are numbered in the order in which Spark reads them, so that a sample depends on it and the seed alone.
-    `workspace` is a folder that all workers reach (default: a temporary one, which serves Spark on one machine). A
-    class is finished by one task, so that it has to fit in a worker's memory. Spark publishes `output` with a _SUCCESS
-    file at its end. Raises DataError and InfeasibleError as a run on one machine does.
+    `output` and `workspace` (default: a temporary folder, which serves Spark on one machine) are folders that all
+    workers reach. A class is finished by one task, so that it has to fit in a worker's memory. Raises DataError and
+    InfeasibleError as a run on one machine does.
     """
+    check_output(output)
     report = progress if progress is not None else lambda share, text: None
     table = SparkTable(frame)
     profile, columns = profile_of(table, tags, algorithm, lambda text: report(0.05, text))
     algorithm.validate_data(profile)
     setting = Setting.of(algorithm, profile)
-    with tempfile.TemporaryDirectory(dir=workspace) as folder:
+    with (
+        folder_when_complete(output.resolve(), replace) as parts_folder,
+        tempfile.TemporaryDirectory(dir=workspace) as folder,
+    ):
+        input_digest = "" if key is None else _input_digest(table, profile, key, report)
         report(0.2, "Coding the rows")
         coded = _coded(table, setting, columns)
         spooled = str(Path(folder) / "rows")
@@ -122,9 +137,44 @@ def anonymize_on_spark(
         rows.check = lambda: report(0.4, "Dividing the rows")
         parts = list(algorithm.parts(setting, rows))
         report(0.6, f"Finishing {len(parts):,} parts")
-        _publish(parts, algorithm, profile, table.labels, output)
-    report(1.0, "Done")
-    return setting.counters
+        results = Path(folder) / "results"
+        results.mkdir()
+        pairs = pairs_folder(Path(folder)) if mapping else None
+        _publish(parts, algorithm, profile, table.labels, f"{folder}/published", results, pairs)
+        _move(Path(folder) / "published", parts_folder)
+        found = result(output, algorithm, setting, [pickle.loads(one.read_bytes()) for one in results.iterdir()])
+        write_summary(parts_folder, found)
+        report(1.0, "Done")
+        if finish is not None:
+            finish(WrittenParts(parts_folder, profile, algorithm, found, input_digest, pairs))
+    return found
+
+
+def _input_digest(table: SparkTable, profile: TableProfile, key: str, report: Progress) -> str:
+    """The keyed hash of the table: every task hashes its rows, and the driver adds up what they give."""
+    report(0.15, "Hashing the table")
+    digest = InputDigest(key, profile.attributes)
+    labels = [table.labels[name] for name in digest.names]
+
+    def hashed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            lanes = digest.of_batch(batch.rename_columns(digest.names)).view(np.int64)
+            yield pa.record_batch([pa.array([lane], pa.int64()) for lane in lanes], names=["one", "two"])
+
+    lanes = table.frame.select(*labels).mapInArrow(hashed, "one long, two long").toArrow()
+    sums = np.column_stack([column.to_numpy() for column in lanes.columns]).view(np.uint64)
+    return digest.total(table.n_rows, list(sums))
+
+
+def _move(written: Path, folder: Path) -> None:
+    """Give the files that Spark wrote the names of parts. Raises DataError where this machine has none of them."""
+    files = sorted(written.glob("*.parquet"))
+    if not files:
+        raise DataError(
+            f"Spark wrote no file that this machine can read in '{written}'; name a workspace that all machines reach."
+        )
+    for number, file in enumerate(files):
+        shutil.move(file, folder / f"part-{number:05d}.parquet")
 
 
 def _coded(table: SparkTable, setting: Setting, columns: dict[str, CodedColumn]) -> DataFrame:
@@ -151,18 +201,33 @@ def _coded(table: SparkTable, setting: Setting, columns: dict[str, CodedColumn])
     return numbered.mapInArrow(code, schema)
 
 
+def replace_part(path: Path, content: bytes) -> None:
+    """Write a file whole, whoever else writes the same."""
+    own = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    own.write_bytes(content)
+    os.replace(own, path)
+
+
 @lru_cache(maxsize=1)
 def _tables(pickled: bytes) -> PartTables:
     """What finishes parts, made once in a worker: compiled functions have other addresses in every process."""
-    algorithm, profile = pickle.loads(pickled)
-    return PartTables(Setting.of(algorithm, profile))
+    algorithm, profile, pairs = pickle.loads(pickled)
+    return PartTables(Setting.of(algorithm, profile), pairs)
 
 
-def _publish(parts: list[Part], algorithm: Rothko, profile: TableProfile, labels: dict[str, str], output: str) -> None:
-    """Finish every part in a task of its own, and write what they give."""
+def _publish(
+    parts: list[Part],
+    algorithm: Rothko,
+    profile: TableProfile,
+    labels: dict[str, str],
+    output: str,
+    results: Path,
+    pairs: Path | None,
+) -> None:
+    """Finish every part in a task of its own, write what they give, and leave what they found in files of `results`."""
     from pyspark.sql import functions, types
 
-    pickled = pickle.dumps((algorithm, profile))
+    pickled = pickle.dumps((algorithm, profile, pairs))
     names = {label: name for name, label in labels.items()}
     regions: list[npt.NDArray[np.int32]] = [part.region for part in parts]
     final = [part.is_class for part in parts]
@@ -180,7 +245,9 @@ def _publish(parts: list[Part], algorithm: Rothko, profile: TableProfile, labels
         rows = np.column_stack([codes, np.arange(len(codes), dtype=np.int32)]).astype(np.int32, order="C")
         carried = table.drop_columns([CODES, NUMBER, PART])
         carried = carried.rename_columns([names[label] for label in carried.column_names])
-        published, _ = _tables(pickled).finished(rows, carried, regions[number], final[number])
+        published, found = _tables(pickled).finished(rows, carried, regions[number], final[number], number)
+        # A task may run more than once, and gives the same whenever it does.
+        replace_part(results / f"{number}.pickle", pickle.dumps(found))
         return pa.table(
             [_plain(column) for column in published.columns], names=[labels[name] for name in published.column_names]
         )

@@ -19,15 +19,14 @@ from anoncore.base.pipeline import in_threads, read_ahead
 from anoncore.base.texts import listing
 from anoncore.engines.column_coding import CodedColumn, code_column, distinct_series
 from anoncore.engines.file_rows import FileRows, RowsWriter, rows_batch, rows_schema
-from anoncore.engines.table_profile import TableProfile
+from anoncore.engines.input_digest import InputDigest
+from anoncore.engines.table_profile import MOST_VALUES, TableProfile
+from anoncore.kernels.arrays import Words
 from anoncore.sources.large_table import LargeTable
 from anoncore.sources.parquet import check_type
 from anoncore.table.domain import Kind
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.microdata import Role
-
-MOST_VALUES = 3_000_000
-"""Different values of one coded column: each takes about 200 bytes while it is coded."""
 
 HierarchyMaker = Callable[[Any], Hierarchy]
 """Makes the hierarchy of a column from (part of) its values, a Series."""
@@ -72,6 +71,7 @@ def profile_of(
             )
     roles = {name: Role(tags.roles.get(name, Role.INSENSITIVE)) for name in table.names}
     columns: dict[str, CodedColumn] = {}
+    hierarchies: dict[str, Hierarchy] = {}
     coded = _coded_names(roles, algorithm, table.names)
     step("Counting whole numbers")
     table.count(coded)
@@ -80,6 +80,8 @@ def profile_of(
         counted = table.counted(name, MOST_VALUES)
         make = tags.hierarchies.get(name)
         hierarchy = make(_weighted(name, counted)) if make is not None else None
+        if hierarchy is not None:
+            hierarchies[name] = hierarchy
         kind = Kind(tags.kinds[name]) if name in tags.kinds else None
         columns[name] = code_column(name, counted, kind, tags.orders.get(name), hierarchy)
     profile = TableProfile(
@@ -88,6 +90,7 @@ def profile_of(
         {name: column.domain for name, column in columns.items()},
         {name: column.counts for name, column in columns.items()},
         {name: values for name, values in tags.sensitive_values.items() if name in columns},
+        hierarchies,
     )
     return profile, columns
 
@@ -150,19 +153,29 @@ def spool_rows(
     columns: Mapping[str, CodedColumn],
     path: Path,
     done: Callable[[int], None],
-) -> FileRows:
-    """Write the coded rows; `done` hears how many rows are written."""
+    key: str | None = None,
+) -> tuple[FileRows, str]:
+    """Write the coded rows, and say the keyed hash of the table (none without a key); `done` hears how many rows are
+    written.
+    """
     coder = RowCoder(setting, columns)
+    digest = None if key is None else InputDigest(key, coder.wanted)
     writer: RowsWriter | None = None
-    n = 0
-    with closing(in_threads(coder, read_ahead(table.batches(coder.wanted)))) as batches:
-        for coded in batches:
+    n, sums = 0, []
+
+    def work(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Words | None]:
+        return coder(batch), None if digest is None else digest.of_batch(batch)
+
+    with closing(in_threads(work, read_ahead(table.batches(coder.wanted)))) as batches:
+        for coded, hashed in batches:
             with writing(path.parent):
                 writer = writer or RowsWriter(path, coded.schema)
                 writer.write(coded)
             n += coded.num_rows
+            if hashed is not None:
+                sums.append(hashed)
             done(n)
     if writer is None:
         raise DataError(f"'{table.name}' has no rows.")
     with writing(path.parent):
-        return writer.close()
+        return writer.close(), "" if digest is None else digest.total(n, sums)

@@ -11,7 +11,11 @@ import numpy as np
 
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.table.domain import Domain
+from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.microdata import Microdata, Role, SensitiveValues
+
+MOST_VALUES = 3_000_000
+"""Different values of one coded column: each takes about 200 bytes while it is coded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +44,11 @@ class TableProfile(Microdata):
         domains: Mapping[str, Domain],
         counts: Mapping[str, Int64],
         sensitive_values: Mapping[str, Collection[Any]],
+        hierarchies: Mapping[str, Hierarchy] | None = None,
     ) -> None:
         self._n_rows, self._counts = n_rows, dict(counts)
         self.roles, self.domain, self.codes = dict(roles), dict(domains), {}
+        self.hierarchies = dict(hierarchies or {})
         self.unit, self.people, self.whole = None, None, None
         self.sensitive_values = {name: self._protected(name, values) for name, values in sensitive_values.items()}
 

@@ -268,25 +268,35 @@ def _believed(release: Release, measure: Cache) -> Iterator[Failing]:
         except AnonymizationError:  # its single values are not published
             continue
         largest, guess = float(disclosure.largest), float(disclosure.largest.baseline or 0.0)
-        learned = (largest - guess) / (1 - guess) if guess < 1 else 0.0
-        if not reaches(largest, NEAR_CERTAIN, ACCUMULATED) or not reaches(learned, LEAST_LEARNED, ACCUMULATED):
+        if not is_nearly_certain(largest, guess):
             continue
         sure = int(reaches(disclosure.belief, NEAR_CERTAIN, ACCUMULATED).sum())
-        yield Failing(
-            "largest-belief",
-            f"largest belief {share_text(largest)}",
-            f"An adversary is at least {NEAR_CERTAIN:.0%} sure of '{name}' in {sure:,} of {release.data.n_rows:,} rows "
-            f"({share_text(sure / release.data.n_rows)}), and {share_text(largest)} sure in the worst of them; "
-            f"guessing is {share_text(guess)} sure.",
-            largest,
-            NEAR_CERTAIN,
-            guess,
-        )
+        yield believed(name, largest, guess, sure, release.data.n_rows)
+
+
+def is_nearly_certain(largest: float, guess: float) -> bool:
+    """Whether a belief is nearly certain, and removes half of the doubt that guessing leaves."""
+    learned = (largest - guess) / (1 - guess) if guess < 1 else 0.0
+    return bool(reaches(largest, NEAR_CERTAIN, ACCUMULATED) and reaches(learned, LEAST_LEARNED, ACCUMULATED))
+
+
+def believed(attribute: str, largest: float, guess: float, sure: int, n_rows: int) -> Failing:
+    """The finding that an adversary is nearly certain of an attribute's value in `sure` of the rows."""
+    return Failing(
+        "largest-belief",
+        f"largest belief {share_text(largest)}",
+        f"An adversary is at least {NEAR_CERTAIN:.0%} sure of '{attribute}' in {sure:,} of {n_rows:,} rows "
+        f"({share_text(sure / n_rows)}), and {share_text(largest)} sure in the worst of them; "
+        f"guessing is {share_text(guess)} sure.",
+        largest,
+        NEAR_CERTAIN,
+        guess,
+    )
 
 
 def _found(wanted: Sequence[Requirement], measure: Cache) -> Iterator[Failing]:
     """People who are found by what is known of them, where no size of classes was asked for."""
-    if any(isinstance(one, KAnonymity) and one.k > 1 for one in wanted):
+    if asks_for_size(wanted):
         return
     try:
         risk = measure("attacks.reidentification", attacks.reidentification)
@@ -296,7 +306,17 @@ def _found(wanted: Sequence[Requirement], measure: Cache) -> Iterator[Failing]:
     if not lies_above(largest, FOUND, ACCUMULATED):
         return
     above, chance = float(lies_above(risk.risk, FOUND, ACCUMULATED).mean()), float(risk.prosecutor.mean.baseline or 0.0)
-    yield Failing(
+    yield people_found(largest, above, chance)
+
+
+def asks_for_size(wanted: Sequence[Requirement]) -> bool:
+    """Whether a size of groups was asked for that hides people among others."""
+    return any(isinstance(one, KAnonymity) and one.k > 1 for one in wanted)
+
+
+def people_found(largest: float, above: float, chance: float) -> Failing:
+    """The finding that a share of the people (`above`) are found with more than one chance in three."""
+    return Failing(
         "reidentified-largest",
         f"found with {share_text(largest)}",
         f"An adversary who knows the quasi-identifiers of a person finds their row with more than one chance in three "
@@ -312,22 +332,32 @@ def _distant(release: Release, wanted: Sequence[Requirement], measure: Cache) ->
     """Groups far from the table, where no distance was asked for."""
     profile = measure("privacy.profile", privacy.profile)
     for name in release.data.sensitive:
-        if any(isinstance(one, TCloseness) and one.attribute in (None, name) for one in wanted):
+        if asks_for_distance(wanted, name):
             continue
         try:
             worst = profile.score(f"t-{usual_distance(release, name)}", name)
         except AnonymizationError:  # its single values are not published
             continue
         if reaches(float(worst), FAR, ACCUMULATED):
-            yield Failing(
-                "t",
-                f"distance {worst:.2f}",
-                f"In the worst {release.group_word} the values of '{name}' are {worst:.2f} away from those of the "
-                "whole table (earth mover's distance: 0 is the same, 1 is as different as can be).",
-                float(worst),
-                FAR,
-                0.0,
-            )
+            yield distant(name, float(worst), release.group_word)
+
+
+def asks_for_distance(wanted: Sequence[Requirement], attribute: str) -> bool:
+    """Whether a largest distance of groups from the table was asked for."""
+    return any(isinstance(one, TCloseness) and one.attribute in (None, attribute) for one in wanted)
+
+
+def distant(attribute: str, worst: float, group_word: str) -> Failing:
+    """The finding that a group is far from the table."""
+    return Failing(
+        "t",
+        f"distance {worst:.2f}",
+        f"In the worst {group_word} the values of '{attribute}' are {worst:.2f} away from those of the "
+        "whole table (earth mover's distance: 0 is the same, 1 is as different as can be).",
+        worst,
+        FAR,
+        0.0,
+    )
 
 
 def _taught(foreground: float | None) -> Iterator[Failing]:

@@ -5,6 +5,7 @@ Reports are in `anoncore.publishing.report`, whose function has the name of the 
 
 from anoncore.publishing.certification import Certificate, Finding, Verification, certify, input_hash, new_key, verify
 from anoncore.publishing.export import FileFormat, safe_cells, write_tables
+from anoncore.publishing.parts.part_verification import verify_folder
 from anoncore.publishing.publication import publish, release_archive, release_files
 from anoncore.publishing.release_file import packed, unpacked
 
@@ -23,5 +24,6 @@ __all__ = [
     "safe_cells",
     "unpacked",
     "verify",
+    "verify_folder",
     "write_tables",
 ]

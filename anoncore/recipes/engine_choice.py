@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,10 +18,13 @@ import pyarrow.parquet as pq
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.algorithms.rothko.rothko_tree import RothkoTree, unsuited
-from anoncore.base.errors import RecipeError
+from anoncore.base.errors import DataError, RecipeError
 from anoncore.base.memory import CELL_BYTES, TEXT_FACTOR, free_memory
 from anoncore.base.progress import Progress
-from anoncore.engines.large_run import LargeRun, anonymize_table, check_output
+from anoncore.base.temporary import temporary_directory
+from anoncore.base.texts import listing
+from anoncore.engines.input_digest import table_digest
+from anoncore.engines.large_run import LargeRun, WrittenParts, anonymize_table, check_output
 from anoncore.engines.spool import Tags
 from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.source import HierarchySpec, Source, table_value
@@ -98,6 +102,9 @@ def run_on_disk(
     workspace: Path | None = None,
     progress: Progress | None = None,
     replace: bool = False,
+    key: str | None = None,
+    mapping: bool = False,
+    finish: Callable[[WrittenParts], None] | None = None,
 ) -> LargeRun:
     """The release of a recipe's table, read piece by piece, as a folder of Parquet files; see `anonymize_table`.
 
@@ -108,14 +115,47 @@ def run_on_disk(
         raise RecipeError("A built-in table is made in memory; the engine disk needs source.path.")
     check_output(output, path)
     reader = partial(_open, path, source)
-    return anonymize_table(reader, tags_of(recipe), on_disk(recipe), output, workspace, progress, replace)
+    return anonymize_table(
+        reader,
+        tags_of(recipe),
+        on_disk(recipe),
+        output,
+        workspace,
+        progress,
+        replace,
+        key=key,
+        mapping=mapping,
+        finish=finish,
+    )
+
+
+def input_digest(recipe: Recipe, key: str, names: Sequence[str]) -> str:
+    """The keyed hash of some columns of a recipe's table, read piece by piece, as a run on disk takes it.
+
+    Raises RecipeError for a built-in table, and DataError where the table lacks one of the columns.
+    """
+    path = recipe.source_path
+    if path is None:
+        raise RecipeError("A built-in table is made in memory, and no release in parts is made of one.")
+    with temporary_directory() as workspace, closing(_open(path, recipe.source, workspace)) as table:
+        missing = [name for name in names if name not in table.names]
+        if missing:
+            raise DataError(f"The table of the recipe lacks {listing(missing)}; it has {listing(table.names, 30)}.")
+        return table_digest(table, key, names)
 
 
 def run_on_spark(
-    recipe: Recipe, output: Path, workspace: Path | None = None, progress: Progress | None = None
-) -> tuple[str, ...]:
-    """Let Spark anonymize a recipe's Parquet or CSV files, in the session there is or on this machine; returns the
-    notes.
+    recipe: Recipe,
+    output: Path,
+    workspace: Path | None = None,
+    progress: Progress | None = None,
+    replace: bool = False,
+    key: str | None = None,
+    mapping: bool = False,
+    finish: Callable[[WrittenParts], None] | None = None,
+) -> LargeRun:
+    """Let Spark anonymize a recipe's Parquet or CSV files, in the session there is or on this machine; see
+    `anonymize_on_spark`.
 
     Raises RecipeError where Spark is not installed or does not read the source.
     """
@@ -132,12 +172,16 @@ def run_on_spark(
     source = recipe.source
     try:
         session = SparkSession.builder.appName("anoncore").getOrCreate()
+        if workspace is not None:
+            workspace.mkdir(parents=True, exist_ok=True)
+        check_output(output, path)
         with tempfile.TemporaryDirectory(dir=workspace) as folder:
             frame = open_on_spark(session, path, Path(folder), source.encoding, source.rules)
-            counters = anonymize_on_spark(frame, tags_of(recipe), algorithm, str(output), folder, progress)
+            return anonymize_on_spark(
+                frame, tags_of(recipe), algorithm, output, Path(folder), progress, replace, key, mapping, finish
+            )
     except PySparkException as error:
         raise RecipeError(f"Spark could not finish: {str(error).splitlines()[0][:300]}") from None
-    return (algorithm.account(counters),)
 
 
 def on_disk(recipe: Recipe) -> Rothko:

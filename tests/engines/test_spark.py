@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from anoncore import InfeasibleError, Microdata
 from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
 from anoncore.cli import main
 from anoncore.engines.spool import Tags
+from anoncore.publishing import Certificate
 from anoncore.requirements import DistinctDiversity, KAnonymity
 
 from .large_tables import ROLES, expected, people, published, run
@@ -40,8 +42,8 @@ def test_the_tree_gives_mondrians_release(session, source, tmp_path, recoding):
     requirements = (KAnonymity(k=5), DistinctDiversity(l=2))
     model = RothkoTree(requirements, memory_rows=100, recoding=recoding)
     counters = anonymize_on_spark(
-        session.read.parquet(str(source)).repartition(3), Tags(roles=ROLES), model, str(tmp_path / "out")
-    )
+        session.read.parquet(str(source)).repartition(3), Tags(roles=ROLES), model, tmp_path / "out"
+    ).counters
     data = Microdata(pd.read_parquet(source), ROLES)
     release = Mondrian(requirements, strict=True, recoding=recoding).anonymize(data)
     assert published(tmp_path / "out") == expected(release)
@@ -51,28 +53,57 @@ def test_the_tree_gives_mondrians_release(session, source, tmp_path, recoding):
 
 def test_the_sampling_gives_the_embedded_engines_release(session, source, tmp_path):
     model = RothkoSampling((KAnonymity(k=6),), memory_rows=200, sample_rows=150, seed=4)
-    counters = anonymize_on_spark(session.read.parquet(str(source)), Tags(roles=ROLES), model, str(tmp_path / "spark"))
+    counters = anonymize_on_spark(session.read.parquet(str(source)), Tags(roles=ROLES), model, tmp_path / "spark")
     embedded = run(source, model, tmp_path / "embedded")
     assert published(tmp_path / "spark") == published(tmp_path / "embedded")
-    assert counters.repartitions == embedded.counters.repartitions == 1
+    assert counters.counters.repartitions == embedded.counters.repartitions == 1
 
 
-def test_a_recipe_runs_on_spark(session, source, tmp_path, capsys):
+def test_a_recipe_runs_on_spark_as_on_disk(session, source, tmp_path, capsys):
     roles = "\n".join(f'{name} = "{role}"' for name, role in ROLES.items())
-    algorithm = 'name = "rothko-tree"\nmemory_rows = 200\nrequirements = [{name = "k-anonymity", k = 5}]'
-    (tmp_path / "people.toml").write_text(
-        f'[source]\npath = "{source}"\n[roles]\n{roles}\n[algorithm]\n{algorithm}\n', encoding="utf-8"
-    )
+    requirements = '{name = "k-anonymity", k = 5}, {name = "t-closeness", t = 0.6}'
+    algorithm = f'name = "rothko-tree"\nmemory_rows = 200\nrequirements = [{requirements}]'
+    recipe = tmp_path / "people.toml"
+    recipe.write_text(f'[source]\npath = "{source}"\n[roles]\n{roles}\n[algorithm]\n{algorithm}\n', encoding="utf-8")
+    key = tmp_path / "key.txt"
+    said, stated, summaries = [], [], []
     for engine in ("spark", "disk"):
-        output = str(tmp_path / f"{engine}.parquet")
-        assert main(["run", str(tmp_path / "people.toml"), "--engine", engine, "--output", output]) == 0
+        output = tmp_path / f"{engine}.parquet"
+        words = ["run", str(recipe), "--engine", engine, "--output", str(output), "--key-file", str(key)]
+        assert main(words) == 0
+        told = capsys.readouterr()
+        said.append([line for line in told.out.splitlines() if not line.startswith("Written")])
+        certificate = Certificate.load(output / "_certificate.json")
+        (table,) = certificate.tables
+        stated.append(
+            (
+                certificate.requirements,
+                certificate.attributes,
+                certificate.input,
+                certificate.not_asked,
+                (table.rows, table.groups, table.group_sizes),
+            )
+        )
+        summaries.append(json.loads((output / "_release.json").read_text()))
+        assert main(["verify", str(output), "--recipe", str(recipe), "--key-file", str(key)]) == 0
+        assert "0 fail, 0 could not be made" in capsys.readouterr().out
+        if engine == "spark":
+            assert "Engine: Spark, algorithm: Rothko (tree)" in told.err
+            assert main(words) == 2
+            assert main([*words, "--force"]) == 0
+            capsys.readouterr()
     assert published(tmp_path / "spark.parquet") == published(tmp_path / "disk.parquet")
-    assert "Engine: Spark, algorithm: Rothko (tree)" in capsys.readouterr().err
+    assert said[0] == said[1]
+    assert stated[0] == stated[1]
+    assert summaries[0]["information loss"] == pytest.approx(summaries[1]["information loss"])
+    for summary in summaries:
+        del summary["information loss"]
+    assert summaries[0] == summaries[1]
 
 
 def test_what_cannot_be_done_is_said_as_in_memory(session, source, tmp_path):
     with pytest.raises(InfeasibleError, match="k = 601 is not possible"):
         anonymize_on_spark(
-            session.read.parquet(str(source)), Tags(roles=ROLES), RothkoTree((KAnonymity(k=601),)), str(tmp_path / "o")
+            session.read.parquet(str(source)), Tags(roles=ROLES), RothkoTree((KAnonymity(k=601),)), tmp_path / "o"
         )
     assert not (tmp_path / "o").exists()

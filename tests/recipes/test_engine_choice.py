@@ -15,6 +15,7 @@ from anoncore import Microdata, Recipe, RecipeError
 from anoncore.algorithms import Mondrian, RothkoTree
 from anoncore.base import memory
 from anoncore.cli import main
+from anoncore.publishing import Certificate
 from anoncore.recipes import engine_choice
 from anoncore.recipes.engine_choice import choose_engine, memory_needed, on_disk, run_on_disk
 from anoncore.requirements import KAnonymity
@@ -110,24 +111,74 @@ def test_the_command_says_which_engine_it_took(tmp_path, monkeypatch, capsys, al
     assert main(["run", str(recipe), "--output", str(tmp_path / "results"), "--force"]) == 0
 
 
-def test_a_run_without_a_certificate_refuses_to_name_an_earlier_release(tmp_path, capsys):
+def test_a_run_on_disk_names_an_earlier_release_in_its_certificate(tmp_path, capsys):
     recipe = write_recipe(tmp_path)
     words = ["run", str(recipe), "--engine", "memory", "--publish-untagged", "note"]
     assert main([*words, "--output", str(tmp_path / "earlier")]) == 0
     (certificate,) = (tmp_path / "earlier").glob("*.json")
     words = ["run", str(recipe), "--engine", "disk", "--output", str(tmp_path / "later"), "--after", str(certificate)]
+    assert main(words) == 0
+    found = Certificate.load(tmp_path / "later" / "people-release" / "_certificate.json")
+    assert found.after is not None
+    assert found.after[0].sha256 == Certificate.load(certificate).sha256
+    session = ["--after-release", str(tmp_path / "session"), "--by", "who"]
     capsys.readouterr()
-    assert main(words) == 2
-    assert "a run on disk or Spark writes none; leave it out, or use --engine memory" in capsys.readouterr().err
-    assert not (tmp_path / "later").exists()
+    assert main([*words[:-3], str(tmp_path / "third"), *words[-2:], *session]) == 2
+    assert capsys.readouterr().err.startswith("anoncore: --after-release lays an earlier release beside")
+
+
+def test_a_large_run_is_certified_and_verified_from_another_folder(tmp_path, capsys):
+    recipe, key = write_recipe(tmp_path), tmp_path / "key.txt"
+    words = ["run", str(recipe), "--engine", "disk", "--output", str(tmp_path / "out"), "--key-file", str(key)]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    folder = tmp_path / "out" / "people-release"
+    assert f"check it with: anoncore verify {folder})" in said
+    assert oct(key.stat().st_mode)[-3:] == "600"
+    elsewhere = Path(shutil.move(folder, tmp_path / "elsewhere"))
+    shutil.move(elsewhere / "_certificate.json", tmp_path / "certificate.json")
+    words = ["verify", str(tmp_path / "certificate.json"), str(elsewhere)]
+    assert main([*words, "--recipe", str(recipe), "--key-file", str(key)]) == 0
+    said = capsys.readouterr().out
+    assert "holds: k-anonymity (k = 5) holds: the worst published group has size 5 (asked: at least 5)." in said
+    assert "holds: The release was made of this table." in said
+    assert "0 fail, 0 could not be made." in said
+    (elsewhere / "part-00002.parquet").unlink()
+    assert main(words) == 1
+    assert "fails: 'part-00002.parquet', a part with " in capsys.readouterr().out
+    assert main(["verify", str(elsewhere)]) == 1
+    assert "'_certificate.json' cannot be read" in capsys.readouterr().err
+
+
+def test_a_run_whose_certificate_fails_leaves_no_release_and_no_key(tmp_path, capsys):
+    recipe = write_recipe(tmp_path)
+    frame = people()
+    frame.loc[:3, "ill"] = ""
+    frame.to_parquet(tmp_path / "people.parquet")
+    recipe.write_text(recipe.read_text().replace("k = 5}", 'k = 5}, {name = "distinct-diversity", l = 2}'))
+    words = [
+        "run",
+        str(recipe),
+        "--engine",
+        "disk",
+        "--output",
+        str(tmp_path / "out"),
+        "--key-file",
+        str(tmp_path / "key"),
+    ]
+    assert main(words) == 1
+    assert "missing cells and its empty texts alike" in capsys.readouterr().err
+    assert not (tmp_path / "key").exists()
+    assert list((tmp_path / "out").iterdir()) == []
+    assert main([*words, "--no-certificate"]) == 2
+    assert "--key-file keeps the key of the certificate" in capsys.readouterr().err
+    assert main([*words[:-2], "--no-certificate"]) == 0
+    assert not (tmp_path / "out" / "people-release" / "_certificate.json").exists()
 
 
 @pytest.mark.parametrize(
     "flags",
     [
-        ["--report"],
-        ["--mapping"],
-        ["--key-file", "key.txt"],
         ["--publish-untagged", "note"],
     ],
 )
@@ -143,9 +194,10 @@ def test_an_option_that_a_large_run_cannot_honour_is_refused_by_name(tmp_path, c
 
 def test_an_option_is_refused_too_where_the_size_of_the_table_chose_the_engine(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(engine_choice, "free_memory", lambda: 1000)
-    assert main(["run", str(write_recipe(tmp_path)), "--output", str(tmp_path / "out"), "--report"]) == 2
+    flags = ["--publish-untagged", "note"]
+    assert main(["run", str(write_recipe(tmp_path)), "--output", str(tmp_path / "out"), *flags]) == 2
     said = capsys.readouterr().err
-    assert said.startswith("anoncore: --report ")
+    assert said.startswith("anoncore: --publish-untagged ")
     assert "The engine is disk. 'people.parquet' needs about" in said
     assert not (tmp_path / "out").exists()
 
@@ -156,12 +208,6 @@ def test_a_workspace_is_refused_in_memory_and_told_where_the_size_chose_it(tmp_p
     assert "leave it out with --engine memory" in capsys.readouterr().err
     assert main([*words, "--output", str(tmp_path / "two")]) == 0
     assert "--workspace is not used" in capsys.readouterr().err
-
-
-def test_spark_never_replaces_what_is_there(tmp_path, capsys):
-    words = ["run", str(write_recipe(tmp_path)), "--engine", "spark", "--force", "--output", str(tmp_path / "out")]
-    assert main(words) == 2
-    assert "anoncore: --force replaces a release, which the engine spark never does" in capsys.readouterr().err
 
 
 def test_bounds_are_published_in_memory_only(tmp_path, capsys):

@@ -34,7 +34,7 @@ def attribute_entries(release: Release, tables: Sequence[PublishedTable]) -> lis
                 name=name,
                 role=role.value,
                 kind=domain.kind.value,
-                type=_type(domain),
+                type=cell_type(domain),
                 form=form,
                 values=_texts(domain.values, shown) if says_more and domain.kind is not Kind.NUMERIC else None,
                 hierarchy=_hierarchy(release, name, shown) if says_more else None,
@@ -56,7 +56,7 @@ def _bounds(release: Release, name: str) -> list[Attribute]:
             name=column,
             role=role.value,
             kind=Kind.NOMINAL.value if column == columns.or_missing else domain.kind.value,
-            type="text" if column == columns.or_missing else _type(domain),
+            type="text" if column == columns.or_missing else cell_type(domain),
             form="region",
             part_of=name,
         )
@@ -73,7 +73,8 @@ def _form(release: Release, name: str) -> Form:
     return "set" if all(isinstance(recoding, GroupValues) for recoding in recodings) else "region"
 
 
-def _type(domain: Domain) -> Literal["number", "date", "text"]:
+def cell_type(domain: Domain) -> Literal["number", "date", "text"]:
+    """What a published value of a domain is read as."""
     if domain.kind is not Kind.NUMERIC:
         return "text"
     return "date" if domain.is_date else "number"

@@ -24,6 +24,7 @@ from anoncore.publishing.certification.entries import (
     InputTable,
     Joins,
     Method,
+    Part,
     Personal,
     Table,
     Unit,
@@ -86,6 +87,9 @@ class Certificate(Entry):
         What nobody asked for and fails badly, in sentences; None where nothing does.
     numbers : {"bounds", "midpoints"} or None
         How ranges of numbers are published; None where they are text.
+    parts : list of Part or None
+        The parts of a release that was made piece by piece: files with some of the rows each; None where every table is
+        whole. The hashes of such a release are made of those of its parts.
 
     Examples
     --------
@@ -130,6 +134,7 @@ class Certificate(Entry):
     untagged: list[UntaggedColumn] | None = None
     not_asked: list[str] | None = None
     numbers: Literal["bounds", "midpoints"] | None = None
+    parts: list[Part] | None = None
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
@@ -145,6 +150,8 @@ class Certificate(Entry):
             named |= {*columns}
             if set(table.column_sha256) != {*columns} or (self.linked_by or columns[0]) not in table.columns:
                 raise ValueError(f"the columns of table '{table.name}' do not fit")
+        if self.parts is not None and {one.file for one in self.parts} - {one.name for one in self.files}:
+            raise ValueError("a part is in none of the files")
         if self.joins is not None and any(self.joins.common not in table.columns for table in self.tables):
             raise ValueError(f"a table lacks '{self.joins.common}'")
         if not named <= known:

@@ -149,7 +149,7 @@ def certify(
     published = PublishedRelease(shown, by_name(attributes), group)
     unit = None if release.data.people is None else release.data.unit
     asked = [_asked(published, one, unit) for one in guarantees_of(requirements, measure)]
-    method = None if release.algorithm is None else _method(release.algorithm)
+    method = None if release.algorithm is None else method_entry(release.algorithm)
     personal = measure("privacy.personal_guarantees", privacy.personal_guarantees)
     people = [_personal(published, method, one) for one in personal]
     joins = _joins(release, published, measure)
@@ -160,12 +160,7 @@ def certify(
     found = verdict(release, requirements, measure, publish_untagged=publish_untagged)
     certificate = Certificate(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
-        software={
-            "anoncore": anoncore.__version__,
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "pandas": pd.__version__,
-        },
+        software=software_versions(),
         method=method,
         input=InputTable(rows=release.data.n_rows, hmac_sha256=input_hash(release.data, key), about=INPUT),
         attributes=attributes,
@@ -176,7 +171,7 @@ def certify(
         people=people,
         joins=joins,
         files=[_file(name, content) for name, content in (files or {}).items()],
-        not_checked=[*_not_checked(asked, people, joins), *(one.sentence for one in earlier)],
+        not_checked=[*not_checked(asked, people, joins), *(one.sentence for one in earlier)],
         written={format: ordered_hash(exact, group) for format, exact in written.items()} if group else None,
         unit=None if unit is None else Unit(column=unit, people=release.data.n_people, about=PEOPLE),
         after=earlier or None,
@@ -188,6 +183,16 @@ def certify(
     if wrong:
         raise DataError(f"There is no certificate for a file that is not what is written of these tables: {wrong}")
     return certificate
+
+
+def software_versions() -> dict[str, str]:
+    """The versions of anoncore and of what it runs on."""
+    return {
+        "anoncore": anoncore.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "pandas": pd.__version__,
+    }
 
 
 def content_hash(release: Release) -> str:
@@ -244,7 +249,8 @@ def _group_column(release: Release, tables: Sequence[PublishedTable]) -> str | N
     return next(name for name in tables[0].columns if name not in known)
 
 
-def _method(algorithm: ReleaseMethod) -> Method:
+def method_entry(algorithm: ReleaseMethod) -> Method:
+    """How a release was made, without any seed."""
     parameters = without_seeds(algorithm.to_dict())
     name = parameters.pop("name")
     return Method(
@@ -339,7 +345,8 @@ def _joins(release: Release, published: PublishedRelease, measure: Cache) -> Joi
     return entry.model_copy(update={"rechecked": True} if recheck.holds else {"reason": ALIKE})
 
 
-def _not_checked(asked: Iterable[Asked], people: Iterable[Personal], joins: Joins | None) -> list[str]:
+def not_checked(asked: Iterable[Asked], people: Iterable[Personal], joins: Joins | None) -> list[str]:
+    """What held when the release was made and the files do not show, in sentences."""
     entries: list[tuple[str, Statement]] = [
         *((statement.label, statement) for statement in asked),
         *((f"The promise about '{promise.attribute}'", promise) for promise in people),

@@ -158,6 +158,15 @@ def _without_folder(name: str) -> str:
     return name
 
 
+class Part(Entry):
+    """A part of a table: the file that has it, and digests of its rows in their order, however the file is written."""
+
+    file: Annotated[str, AfterValidator(_without_folder)]
+    rows: int = Field(ge=1)
+    sha256: str
+    column_sha256: dict[str, str]
+
+
 class File(Entry):
     """A written file, which lies beside its certificate."""
 

@@ -106,7 +106,7 @@ class PublishedRelease:
             cells = table.columns[attribute]
             if self.attributes[attribute].form == "set":
                 partition, cells = _members(partition, cells, attribute)
-            data = self._microdata({attribute: cells})
+            data = self.microdata({attribute: cells})
             asked = requirement if requirement.attribute_free else requirement.replace(attribute=attribute)
             levels += [Level(table.name, check, check.levels(partition)) for check in asked.checks(data)]
         return levels
@@ -120,7 +120,7 @@ class PublishedRelease:
             for partition, table in zip(own, self.tables, strict=True)
         ]
         # Where values were changed, a table may lack some that another one has.
-        data = self._microdata({common: Column.of([text for _, cells in members for text in cells.texts])})
+        data = self.microdata({common: Column.of([text for _, cells in members for text in cells.texts])})
         fragments = []
         for table, partition, (spread, cells) in zip(self.tables, own, members, strict=True):
             codes = self._codes(data, common, cells)
@@ -143,7 +143,7 @@ class PublishedRelease:
         ordered = [_by_group(table, self.partition(table)) for table in self.tables]
         first = self.partition(ordered[0])
         cells = {name: column for table in ordered for name, column in table.columns.items() if name != self.group}
-        data = self._microdata(cells)
+        data = self.microdata(cells)
         fragments = tuple(
             Fragment(
                 table.name,
@@ -166,7 +166,7 @@ class PublishedRelease:
     def _is_known(self, name: str) -> bool:
         return name != self.group and self.attributes[name].role == "quasi-identifier"
 
-    def _microdata(self, cells: Mapping[str, Column]) -> Microdata:
+    def microdata(self, cells: Mapping[str, Column]) -> Microdata:
         """A table of published cells, coded as the original was: same kinds, orders, hierarchies, protected values."""
         frame, kinds, orders, hierarchies, protected = {}, {}, {}, {}, {}
         for name, column in cells.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, lies_below, reaches
 from anoncore.privacy.check import COMPARISON_WORDS, level_texts
 from anoncore.publishing.certification.entries import Asked, Joins, Method, Personal
-from anoncore.publishing.certification.published_release import PublishedRelease
+from anoncore.publishing.certification.published_release import Level, PublishedRelease
 from anoncore.release.release import Release
 from anoncore.requirements import REQUIREMENTS, Comparison, Requirement
 
@@ -52,23 +52,27 @@ def recheck_requirement(published: PublishedRelease, asked: Asked) -> Recheck:
         requirement = REQUIREMENTS.build(asked.requirement)
         if (requirement.label(), requirement.threshold) != (asked.label, asked.asked):
             return Recheck(False, f"The certificate says '{asked.label}', but describes {requirement.label()}.")
-        levels = published.levels(requirement, asked.attribute)
-        at_least = requirement.comparison is Comparison.AT_LEAST
-        worst = (min if at_least else max)(levels, key=lambda level: level.worst)
-        holds = all(level.holds for level in levels)
-        reached, threshold = level_texts(worst.worst, requirement.threshold)
-        failing = sum(int((~level.check.holds(level.levels)).sum()) for level in levels)
-        total = sum(len(level.levels) for level in levels)
-        state = "holds" if holds else f"fails in {failing:,} of {total:,} published groups"
-        return Recheck(
-            holds,
-            f"{requirement.label()} {state}: the worst published group has "
-            f"{requirement.reached_text(worst.worst, reached, asked.attribute)} "
-            f"(asked: {COMPARISON_WORDS[requirement.comparison]} {threshold}).",
-            worst.worst,
-        )
+        return judged(requirement, asked.attribute, published.levels(requirement, asked.attribute))
 
     return _said(asked.label, work)
+
+
+def judged(requirement: Requirement, attribute: str | None, levels: Sequence[Level]) -> Recheck:
+    """What the levels of the groups of every table say of a requirement."""
+    at_least = requirement.comparison is Comparison.AT_LEAST
+    worst = (min if at_least else max)(levels, key=lambda level: level.worst)
+    holds = all(level.holds for level in levels)
+    reached, threshold = level_texts(worst.worst, requirement.threshold)
+    failing = sum(int((~level.check.holds(level.levels)).sum()) for level in levels)
+    total = sum(len(level.levels) for level in levels)
+    state = "holds" if holds else f"fails in {failing:,} of {total:,} published groups"
+    return Recheck(
+        holds,
+        f"{requirement.label()} {state}: the worst published group has "
+        f"{requirement.reached_text(worst.worst, reached, attribute)} "
+        f"(asked: {COMPARISON_WORDS[requirement.comparison]} {threshold}).",
+        worst.worst,
+    )
 
 
 def recheck_rows(published: PublishedRelease, asked: Asked) -> Recheck | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anoncore.base.arguments import checked
-from anoncore.base.errors import AnonymizationError
+from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.progress import Progress, silent
 from anoncore.base.texts import listing
 from anoncore.kernels.rounding import ACCUMULATED
@@ -74,7 +74,7 @@ def verify(
     Raises
     ------
     DataError
-        For a file that cannot be read as a table.
+        For a file that cannot be read as a table, and for the certificate of a release in parts.
 
     Examples
     --------
@@ -98,6 +98,8 @@ def verify(
     >>> verify(certificate, {"people.csv": files["people.csv"].replace(b"flu", b"gout")}).holds
     False
     """
+    if certificate.parts is not None:
+        raise DataError("This certificate is that of a release in parts: check it with verify_folder.")
     tell = progress if progress is not None else silent
     tell(0.0, "Reading the tables")
     shown, findings = _shown(certificate, files)
@@ -373,21 +375,22 @@ def _statements(certificate: Certificate, published: PublishedRelease) -> Iterat
         recheck = recheck_requirement(published, asked) if asked.rechecked else None
         if certificate.unit is not None and not asked.rechecked:
             recheck = recheck_rows(published, asked)
-        yield _finding(asked.label, asked, recheck, asked.reached)
+        yield statement_finding(asked.label, asked, recheck, asked.reached)
     for promise in certificate.people:
         # Where the tables do not show that it holds, they may still show that it fails.
         recheck = None if promise.reason == ALIKE else recheck_people(published, certificate.method, promise)
-        yield _finding(f"promise about '{promise.attribute}'", promise, recheck)
+        yield statement_finding(f"promise about '{promise.attribute}'", promise, recheck)
     if certificate.joins is not None:
         joins = certificate.joins
-        yield _finding(
+        yield statement_finding(
             f"joins on '{joins.common}'", joins, recheck_joins(published, joins) if joins.rechecked else None
         )
 
 
-def _finding(
+def statement_finding(
     check: str, entry: Asked | Personal | Joins, recheck: Recheck | None, certified: float | None = None
 ) -> Finding:
+    """What a recheck of a statement says, beside the level that the certificate names (`certified`)."""
     if recheck is None:
         reason = entry.reason or "the tables no longer show it"
         return Finding(check, "not checked", f"{check} is not checked: {reason}.")

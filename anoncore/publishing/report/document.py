@@ -75,15 +75,20 @@ def report(subjects: Sequence[Subject], attribute: str | None = None, progress: 
         title, sections = _one(subjects[0], numbers[0], wanted, part_of(tell, 0.8, 1.0))
     else:
         title, sections = _several(subjects, numbers, wanted)
-    sections += [_not_checked(subjects, numbers), section("Definitions", "definitions.html")]
+    text = page_of(title, [*sections, _not_checked(subjects, numbers)])
+    tell(1.0, "Done")
+    return text
+
+
+def page_of(title: str, sections: Sequence[Section]) -> str:
+    """The whole HTML of a report: its sections, and the definitions of what is in them."""
     page = rendered(
         "page.html",
         title=title,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         version=__version__,
-        sections=sections,
+        sections=[*sections, section("Definitions", "definitions.html")],
     )
-    tell(1.0, "Done")
     return str(page).translate(INVISIBLE)
 
 

@@ -66,10 +66,21 @@ def bars(labels: Sequence[str], series: Sequence[Series], text: Callable[[float]
     return _svg(height, parts, alt)
 
 
-def histogram(values: Floats, x: str, y: str, text: Callable[[float], str], alt: str, style: int = 0) -> Markup:
-    """How many of the values lie where, in at most 40 bins; few different whole numbers have a bar each."""
+def histogram(
+    values: Floats,
+    x: str,
+    y: str,
+    text: Callable[[float], str],
+    alt: str,
+    style: int = 0,
+    weights: Floats | None = None,
+) -> Markup:
+    """How many of the values lie where, in at most 40 bins; few different whole numbers have a bar each.
+
+    With `weights` (n_values,) a value counts as often as its weight says.
+    """
     edges = _edges(values)
-    counts, _ = np.histogram(values, edges)
+    counts, _ = np.histogram(values, edges, weights=weights)
     top = max(int(counts.max()), 1)
     axis = _Axis(float(edges[0]), float(edges[-1]))
     parts = _frame(top, lambda value: f"{value:,.0f}", x, y, [one for one in _round(0, top) if one == int(one)])

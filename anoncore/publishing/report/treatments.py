@@ -13,7 +13,7 @@ from anoncore.publishing.certification.certificate import NO_SEED, SEED
 from anoncore.publishing.report.rendering import Section, section
 from anoncore.publishing.report.subject import Subject
 from anoncore.release.recoding import ColumnRegions, Distorted, Exact, Generalized, GroupValues, Recoding
-from anoncore.release.release import Release
+from anoncore.release.release import Release, ReleaseMethod
 
 SAMPLE_ROWS = 8
 
@@ -64,7 +64,7 @@ def published(subject: Subject) -> Section:
         attributes=list(_attributes(release)),
         joined=len(tables) > 1 and release.is_shared,
         group_word=release.group_word,
-        samples=[_sample(name, frame) for name, frame in tables.items()],
+        samples=[sample_of(name, frame) for name, frame in tables.items()],
     )
 
 
@@ -79,11 +79,12 @@ def _attributes(release: Release) -> Iterator[tuple[str, str, str]]:
         yield name, role.value, told
 
 
-def _sample(name: str, frame: pd.DataFrame) -> Sample:
+def sample_of(name: str, frame: pd.DataFrame, n_rows: int | None = None) -> Sample:
+    """The first rows of a table; `n_rows` where the frame is only its beginning."""
     head = frame.head(SAMPLE_ROWS)
     return Sample(
         name,
-        f"{len(frame):,}",
+        f"{len(frame) if n_rows is None else n_rows:,}",
         header=[str(column) for column in frame.columns],
         rows=[
             ["" if is_missing(cell) else str(cell) for cell in row] for row in head.itertuples(index=False, name=None)
@@ -100,16 +101,14 @@ def method(subject: Subject) -> Section:
         "How it was made",
         "method.html",
         algorithm=algorithm,
-        parameters=list(_parameters(subject)),
+        parameters=[] if algorithm is None else list(parameters_of(algorithm)),
         seed=SEED if has_seed else NO_SEED,
         notes=subject.release.notes,
     )
 
 
-def _parameters(subject: Subject) -> Iterator[tuple[str, str, str]]:
-    algorithm = subject.release.algorithm
-    if algorithm is None:
-        return
+def parameters_of(algorithm: ReleaseMethod) -> Iterator[tuple[str, str, str]]:
+    """Every field of a method but its seed: title, value and what it does."""
     for name, info in type(algorithm).model_fields.items():
         if name != "seed":
             yield info.title or name, parameter_text(getattr(algorithm, name)), info.description or ""

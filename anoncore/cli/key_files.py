@@ -1,0 +1,31 @@
+"""Keys of certificates: made, kept in a file, and read from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from anoncore.base.errors import ParameterError
+from anoncore.publishing.certification.certificate import new_key
+
+
+def key_of(file: Path | None) -> tuple[str, str, dict[Path, bytes]]:
+    """The key for the hash of the input, the sentence that tells the user of it, and the file to write with it."""
+    if file is None:
+        key = new_key()
+        return key, f"Key of the certificate's input hash, to be kept and not published: {key}", {}
+    told = f"Key of the certificate's input hash: {file} (keep it, don't publish it)"
+    if file.exists():
+        return read_key(file), told, {}
+    key = new_key()
+    return key, told, {file: f"{key}\n".encode("ascii")}
+
+
+def read_key(file: Path) -> str:
+    """The key in a file. Raises ParameterError for a file that holds none."""
+    try:
+        key = file.read_text(encoding="ascii").strip()
+    except UnicodeDecodeError:
+        key = ""
+    if len(key) < 32:
+        raise ParameterError(f"'{file}' holds no key of at least 32 characters; name the file that `run` wrote.")
+    return key

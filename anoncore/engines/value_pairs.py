@@ -1,0 +1,94 @@
+"""What became what, in a release that is made part by part: values and published cells with their numbers of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from anoncore.base.faults import writing
+from anoncore.kernels.arrays import Int32, Int64
+from anoncore.release.mapping import COLUMNS
+from anoncore.table.domain import Domain
+
+SCHEMA = pa.schema([("attribute", pa.int32()), ("code", pa.int32()), ("published", pa.string()), ("rows", pa.int64())])
+MEMORY = "256MB"
+BATCH_ROWS = 100_000
+
+
+class PairsWriter:
+    """Writes the pairs of parts to a folder, a file for each part, where `mapping_frames` adds them up."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def write(self, number: int, pairs: Sequence[pa.Table]) -> None:
+        """Write the pairs of one part, an attribute after the other."""
+        path = self.folder / f"{number}.parquet"
+        own = path.with_suffix(".part")
+        with writing(self.folder):
+            # A task of a cluster may be run twice: a file is there when it is whole, and is then the same.
+            pq.write_table(pa.concat_tables(pairs), own)
+            own.replace(path)
+
+
+def pairs_of_rows(place: int, codes: Int32, group: Int32, texts: pa.Array) -> pa.Table:
+    """The pairs of one attribute in a part: codes int32 (n_rows,), `texts` those of the groups."""
+    distinct = texts.dictionary_encode()
+    size = max(len(distinct.dictionary), 1)
+    cells = distinct.indices.to_numpy(zero_copy_only=False).astype(np.int64)[group]
+    pairs, rows = np.unique(codes.astype(np.int64) * size + cells, return_counts=True)
+    return _table(place, (pairs // size).astype(np.int32), distinct.dictionary.take(pa.array(pairs % size)), rows)
+
+
+def pairs_of_class(place: int, counts: Int64, text: pa.Array) -> pa.Table:
+    """The pairs of one attribute in a single class: counts int64 (n_codes,), `text` the only cell."""
+    codes = np.flatnonzero(counts).astype(np.int32)
+    return _table(place, codes, text.take(pa.array(np.zeros(len(codes), dtype=np.int32))), counts[codes])
+
+
+def _table(place: int, codes: Int32, texts: pa.Array, rows: npt.NDArray[np.int64]) -> pa.Table:
+    places = pa.array(np.full(len(codes), place, dtype=np.int32))
+    return pa.table([places, pa.array(codes), texts.cast(pa.string()), pa.array(rows, pa.int64())], schema=SCHEMA)
+
+
+def mapping_frames(folder: Path, domains: Mapping[str, Domain], table: str) -> Iterator[pd.DataFrame]:
+    """The pairs of all parts added up, some rows at a time, with the columns of `ValueMapping.frame`.
+
+    Sorted by attribute in published order, original value in its order and published cell.
+    """
+    names = list(domains)
+    query = (
+        "SELECT attribute, code, published, sum(rows)::BIGINT AS rows "
+        f"FROM read_parquet('{_quoted(folder)}/*.parquet') GROUP BY ALL ORDER BY ALL"
+    )
+    spill = str(folder / "spill")
+    with closing(duckdb.connect(":memory:", config={"memory_limit": MEMORY, "temp_directory": spill})) as connection:
+        connection.execute("SET enable_progress_bar = false")
+        for batch in connection.sql(query).to_arrow_reader(BATCH_ROWS):
+            places, codes = batch.column(0).to_numpy(), batch.column(1).to_numpy()
+            original = np.empty(batch.num_rows, dtype=object)
+            for place in np.unique(places).tolist():
+                own = places == place
+                original[own] = np.asarray(domains[names[place]].texts, dtype=object)[codes[own]]
+            published = np.array(batch.column(2).to_pylist(), dtype=object)
+            values = (
+                table,
+                np.array(names, dtype=object)[places],
+                original,
+                published,
+                batch.column(3).to_numpy(),
+                original == published,
+            )
+            yield pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")

@@ -1,0 +1,311 @@
+"""Certificates of releases that were made piece by piece: what their files show, found in one scan of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from anoncore.algorithms.rothko.rothko import Rothko
+from anoncore.base.errors import DataError, ReleaseError
+from anoncore.base.progress import Progress
+from anoncore.base.texts import listing
+from anoncore.engines.table_profile import MOST_VALUES, TableProfile
+from anoncore.kernels.arrays import Floats
+from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
+from anoncore.measures.verdict import (
+    FAR,
+    FOUND,
+    Failing,
+    asks_for_distance,
+    asks_for_size,
+    believed,
+    distant,
+    is_nearly_certain,
+    people_found,
+)
+from anoncore.privacy.check import COMPARISON_WORDS
+from anoncore.publishing.certification.attribute_entries import cell_type
+from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certifying import UNSIGNED, method_entry, not_checked, software_versions
+from anoncore.publishing.certification.earlier import Earlier
+from anoncore.publishing.certification.entries import Asked, Attribute, File, InputTable, Part, Table
+from anoncore.publishing.certification.published_release import Level, by_name
+from anoncore.publishing.certification.published_table import cell_name, cell_text
+from anoncore.publishing.certification.rechecking import judged
+from anoncore.publishing.parts.part_digests import joined_digest, rows_digest
+from anoncore.publishing.parts.part_files import PartFile
+from anoncore.publishing.parts.part_scan import TABLE, Question, Scan, scan_parts
+from anoncore.requirements import FrequencyDiversity, Requirement, TCloseness
+from anoncore.requirements.worth import NEAR_CERTAIN
+from anoncore.table.domain import Kind
+from anoncore.table.microdata import Role
+
+CERTIFICATE_FILE = "_certificate.json"
+"""The certificate of a release in parts lies in their folder; readers of Parquet folders pass over such names."""
+INPUT_IN_PARTS = (
+    "HMAC-SHA-256 of the sum of keyed hashes (SipHash-2-4) of the table's rows without identifiers, in whatever order "
+    "of rows. Its key stays with whoever made the release: with a plain hash a reader could test guesses of the "
+    "original table."
+)
+NOT_LOOKED_FOR = (
+    "Whether columns that nobody protects ({names}) undo a tag was not looked for: that takes the table in memory."
+)
+NOT_COUNTED = "What groups give away of {names} was not looked at: there are more than {most:,} different values."
+
+
+@dataclass(frozen=True, eq=False)
+class CertifiedParts:
+    """A certificate of a folder, and the scan that it was made of."""
+
+    certificate: Certificate
+    scan: Scan
+    failing: tuple[Failing, ...]
+
+
+def certify_parts(
+    folder: Path,
+    profile: TableProfile,
+    kinds: Mapping[str, Kind | str],
+    algorithm: Rothko,
+    input_digest: str,
+    after: Sequence[Certificate | Earlier] = (),
+    progress: Progress | None = None,
+) -> CertifiedParts:
+    """State what the Parquet files of a folder show, as `certify` does of a release in memory.
+
+    `profile` is the original table as requirements see it, `kinds` those that were given for its columns, and
+    `input_digest` its keyed hash. Every statement is worked out from the files. Raises ReleaseError where something
+    that was asked for does not hold in them, and DataError for values that readers cannot tell apart.
+    """
+    files = [PartFile(path.name, path) for path in sorted(folder.glob("*.parquet"))]
+    _require_clear_names(profile)
+    attributes = _attributes(profile, files[0].schema, kinds)
+    asked = [Question(*pair) for pair in _asked(algorithm, profile)]
+    more = list(_more(profile, by_name(attributes)))
+    scan = scan_parts(files, by_name(attributes), asked, more, digested=True, progress=progress)
+    attributes = [_with_values(one, scan) for one in attributes]
+    uncounted = [name for name in profile.sensitive if name not in scan.values]
+    entries = [_entry(scan, one) for one in asked]
+    failing = tuple(_not_asked(scan, algorithm.requirements, by_name(attributes), algorithm.group_word))
+    insensitive = [one.name for one in attributes if one.role == "insensitive"]
+    earlier = [
+        one if isinstance(one, Earlier) else Earlier.named(one.sha256, one.made, one.requirements) for one in after
+    ]
+    names = files[0].schema.names
+    parts = [_part(file, names, scan) for file in files]
+    content = joined_digest([part.sha256 for part in parts])
+    certificate = Certificate(
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        software=software_versions(),
+        method=method_entry(algorithm),
+        input=InputTable(rows=profile.n_rows, hmac_sha256=input_digest, about=INPUT_IN_PARTS),
+        attributes=attributes,
+        tables=[_table(scan, names, parts, content)],
+        linked_by=None,
+        sha256=content,
+        requirements=entries,
+        people=[],
+        joins=None,
+        files=[_file(PartFile(path.name, path)) for path in sorted(folder.iterdir()) if path.name != CERTIFICATE_FILE],
+        not_checked=[
+            *([NOT_LOOKED_FOR.format(names=listing(insensitive, 8))] if insensitive else []),
+            *([NOT_COUNTED.format(names=listing(uncounted, 8), most=MOST_VALUES)] if uncounted else []),
+            *[one for one in not_checked(entries, (), None) if one != UNSIGNED],
+            *(one.sentence for one in earlier),
+            UNSIGNED,
+        ],
+        after=earlier or None,
+        not_asked=[one.sentence for one in failing] or None,
+        parts=parts,
+    )
+    return CertifiedParts(certificate, scan, failing)
+
+
+def _require_clear_names(profile: TableProfile) -> None:
+    unclear = [name for name in profile.attributes if cell_name(name) != name]
+    if unclear:
+        raise DataError(
+            f"Columns named {listing(unclear)} cannot be told from ones that a spreadsheet guards with an apostrophe; "
+            "rename them."
+        )
+
+
+def _asked(algorithm: Rothko, profile: TableProfile) -> Iterator[tuple[Requirement, str | None]]:
+    """Every requirement of the algorithm with the attribute that it is about."""
+    for requirement in algorithm.requirements:
+        if requirement.attribute_free:
+            yield requirement, None
+            continue
+        named = getattr(requirement, "attribute", None)
+        for name in profile.require_sensitive(named):
+            yield requirement, name
+
+
+def _more(profile: TableProfile, attributes: Mapping[str, Attribute]) -> Iterator[Question]:
+    """What is looked at although nobody may have asked for it: the largest belief, and the distance from the table."""
+    for name in profile.sensitive:
+        yield belief_question(name)
+        yield distance_question(attributes[name])
+
+
+def belief_question(name: str) -> Question:
+    """What asks every group for the largest share of one value: its level is 1 / that share."""
+    return Question(FrequencyDiversity(l=2, attribute=name), name)
+
+
+def distance_question(attribute: Attribute) -> Question:
+    """What asks every group how far it is from the table, by the distance that fits the attribute."""
+    ground: Literal["equal", "ordered"] = "equal" if attribute.kind == "nominal" else "ordered"
+    return Question(TCloseness(t=1, ground=ground, attribute=attribute.name), attribute.name)
+
+
+def _attributes(profile: TableProfile, schema: pa.Schema, kinds: Mapping[str, Kind | str]) -> list[Attribute]:
+    entries = []
+    for name, role in profile.roles.items():
+        if role is Role.IDENTIFIER:
+            entries.append(Attribute(name=name, role="identifier"))
+        elif role is Role.QUASI_IDENTIFIER:
+            domain = profile.domain[name]
+            entries.append(
+                Attribute(
+                    name=name, role="quasi-identifier", kind=domain.kind.value, type=cell_type(domain), form="region"
+                )
+            )
+        else:
+            entries.append(_exact(profile, name, role, schema.field(name).type, kinds.get(name)))
+    return entries
+
+
+def _exact(profile: TableProfile, name: str, role: Role, stored: pa.DataType, kind: Kind | str | None) -> Attribute:
+    """A column that is published as it is. One that nobody asked about is known by its type alone."""
+    if name not in profile.domain:
+        is_date = pa.types.is_date(stored) or pa.types.is_timestamp(stored)
+        is_number = pa.types.is_integer(stored) or pa.types.is_floating(stored) or pa.types.is_decimal(stored)
+        chosen = Kind(kind or (Kind.NUMERIC if is_date or is_number else Kind.NOMINAL))
+        read_as: Literal["number", "date", "text"] = "date" if is_date else "number"
+        read_as = read_as if chosen is Kind.NUMERIC else "text"
+        return Attribute(name=name, role=role.value, kind=chosen.value, type=read_as, form="exact")
+    domain = profile.domain[name]
+    texts = list(dict.fromkeys(cell_text(value) for value in domain.values))
+    if domain.has_missing and "" in domain.values:
+        raise DataError(
+            f"There is no certificate for '{name}': files write its missing cells and its empty texts alike, but they "
+            "were counted as different ones. Make them the same in the table, and run again."
+        )
+    hierarchy = profile.hierarchies.get(name)
+    lines = [
+        [cell_text(value), *path]
+        for value in domain.values
+        if hierarchy is not None and (path := hierarchy.path_of(value)) is not None
+    ]
+    protected = profile.sensitive_values.get(name)
+    return Attribute(
+        name=name,
+        role=role.value,
+        kind=domain.kind.value,
+        type=cell_type(domain),
+        form="exact",
+        values=texts if domain.kind is not Kind.NUMERIC else None,
+        hierarchy=None if hierarchy is None else lines,
+        protected=None if protected is None else [cell_text(value) for value in protected],
+    )
+
+
+def _with_values(attribute: Attribute, scan: Scan) -> Attribute:
+    """A sensitive attribute of categories with its published values, also where no requirement is about it."""
+    if attribute.name not in scan.values or attribute.kind == "numeric" or attribute.values is not None:
+        return attribute
+    values = scan.values[attribute.name].profile.domain[attribute.name].values
+    return attribute.model_copy(update={"values": [cell_text(value) for value in values]})
+
+
+def _entry(scan: Scan, question: Question) -> Asked:
+    """A requirement with the level that the worst group of the files reaches."""
+    requirement = question.requirement
+    found = judged(requirement, question.attribute, scan.of(question))
+    if not found.holds:
+        raise ReleaseError(f"There is no certificate for what does not hold: {found.sentence}")
+    return Asked(
+        requirement=json.loads(json.dumps(requirement.to_dict())),
+        label=requirement.label(),
+        source=requirement.source,
+        attribute=question.attribute,
+        comparison=COMPARISON_WORDS[requirement.comparison],
+        asked=requirement.threshold,
+        reached=found.reached,
+        rechecked=True,
+    )
+
+
+def beliefs(levels: Sequence[Level]) -> Floats:
+    """The largest share of one value in every group, from the levels of `belief_question`."""
+    return np.concatenate([1.0 / one.levels for one in levels])
+
+
+def guess_of(scan: Scan, name: str) -> float:
+    """The largest belief of whoever guesses from the published table as a whole."""
+    view = scan.values[name].profile.sensitive_view(name)
+    counts = view.counts[:1] if view.unique >= 0 else view.counts
+    return float(counts.max() / scan.n_rows)
+
+
+def _not_asked(
+    scan: Scan, wanted: Sequence[Requirement], attributes: Mapping[str, Attribute], group_word: str
+) -> Iterator[Failing]:
+    """What nobody asked for and fails badly, by the same levels as for a release in memory."""
+    for name in scan.values:
+        if attributes[name].role != "sensitive":
+            continue
+        belief, guess = beliefs(scan.of(belief_question(name))), guess_of(scan, name)
+        if is_nearly_certain(float(belief.max()), guess):
+            sure = int(scan.sizes[np.asarray(reaches(belief, NEAR_CERTAIN, ACCUMULATED))].sum())
+            yield believed(name, float(belief.max()), guess, sure, scan.n_rows)
+    risk = 1.0 / scan.sizes
+    if not asks_for_size(wanted) and lies_above(float(risk.max()), FOUND, ACCUMULATED):
+        above = int(scan.sizes[np.asarray(lies_above(risk, FOUND, ACCUMULATED))].sum()) / scan.n_rows
+        yield people_found(float(risk.max()), above, 1.0 / scan.n_rows)
+    for name in scan.values:
+        if attributes[name].role != "sensitive" or asks_for_distance(wanted, name):
+            continue  # what is asked about need not be tagged as sensitive
+        worst = max(one.worst for one in scan.of(distance_question(attributes[name])))
+        if reaches(worst, FAR, ACCUMULATED):
+            yield distant(name, worst, group_word)
+
+
+def _part(file: PartFile, names: Sequence[str], scan: Scan) -> Part:
+    columns = scan.columns[file.name]
+    return Part(
+        file=file.name,
+        rows=file.n_rows,
+        sha256=rows_digest(names, file.n_rows, columns),
+        column_sha256={name: columns[name] for name in names},
+    )
+
+
+def _file(file: PartFile) -> File:
+    return File(name=file.name, bytes=file.digest.bytes, sha256=file.digest.sha256)
+
+
+def sizes_of_groups(scan: Scan) -> dict[str, int]:
+    """How many groups have each size, sizes as text."""
+    sizes, counts = np.unique(scan.sizes, return_counts=True)
+    return {str(size): count for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)}
+
+
+def _table(scan: Scan, names: Sequence[str], parts: Sequence[Part], content: str) -> Table:
+    return Table(
+        name=TABLE,
+        columns=list(names),
+        rows=scan.n_rows,
+        groups=len(scan.sizes),
+        group_sizes=sizes_of_groups(scan),
+        sha256=content,
+        column_sha256={name: joined_digest([part.column_sha256[name] for part in parts]) for name in names},
+    )

@@ -1,0 +1,106 @@
+"""Parts of a release: Parquet files that are hashed as they are and read some row groups at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from anoncore.base.errors import DataError
+
+UNIT_ROWS = 1 << 21
+"""Row groups of at most so many rows are read together; one row group that has more is read alone."""
+STEP = 1 << 20
+
+
+@dataclass(frozen=True)
+class Digest:
+    """The size of a file in bytes and the SHA-256 of its content."""
+
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, eq=False)
+class PartFile:
+    """A file by its name and where its content lies."""
+
+    name: str
+    source: Path | bytes
+
+    @cached_property
+    def digest(self) -> Digest:
+        """The file's size and hash. Raises DataError for a file that cannot be read."""
+        if isinstance(self.source, bytes):
+            return Digest(len(self.source), hashlib.sha256(self.source).hexdigest())
+        found, size = hashlib.sha256(), 0
+        try:
+            with self.source.open("rb") as file:
+                while content := file.read(STEP):
+                    found.update(content)
+                    size += len(content)
+        except OSError as error:
+            raise self._unreadable(error) from None
+        return Digest(size, found.hexdigest())
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The names and types of the columns. Raises DataError for a file that is no Parquet file."""
+        return self._read(lambda: pq.read_schema(self._opened()))
+
+    @cached_property
+    def n_rows(self) -> int:
+        """The number of rows that the file says it has."""
+        return int(self._read(lambda: pq.read_metadata(self._opened())).num_rows)
+
+    def units(self, names: Sequence[str]) -> Iterator[pa.Table]:
+        """The rows of some columns, a few row groups at a time; texts are dictionary-coded. Raises DataError."""
+        kinds = {field.name: field.type for field in self.schema}
+        texts = [name for name in names if pa.types.is_string(kinds[name]) or pa.types.is_large_string(kinds[name])]
+        file = self._read(lambda: pq.ParquetFile(self._opened(), read_dictionary=texts, pre_buffer=False))
+        sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
+        for numbers in _together(sizes):
+            read = self._read(lambda numbers=numbers: file.read_row_groups(numbers, list(names), use_threads=False))
+            yield read.unify_dictionaries().combine_chunks()
+
+    def _opened(self) -> Any:
+        return pa.BufferReader(self.source) if isinstance(self.source, bytes) else pa.OSFile(str(self.source), "rb")
+
+    def _read(self, read: Any) -> Any:
+        try:
+            return read()
+        except OSError as error:
+            raise self._unreadable(error) from None
+        except Exception:
+            # Parsers raise nearly anything on a file that is cut short or changed.
+            raise DataError(f"'{self.name}' is damaged or is no part of a release: it cannot be read.") from None
+
+    def _unreadable(self, error: OSError) -> DataError:
+        reason = (error.strerror or "it is damaged or no part of a release").lower()
+        return DataError(f"'{self.name}' cannot be read: {reason}.")
+
+
+def _together(sizes: Sequence[int]) -> Iterator[list[int]]:
+    """The numbers of row groups that are read at a time."""
+    numbers: list[int] = []
+    rows = 0
+    for number, size in enumerate(sizes):
+        if numbers and rows + size > UNIT_ROWS:
+            yield numbers
+            numbers, rows = [], 0
+        numbers.append(number)
+        rows += size
+    if numbers:
+        yield numbers
+
+
+def array_of(table: pa.Table, name: str) -> pa.Array:
+    """A column of a unit as one array."""
+    column = table.column(name)
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

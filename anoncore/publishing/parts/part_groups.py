@@ -1,0 +1,152 @@
+"""Groups of a release that is read piece by piece: what each of them reaches, also of those that pieces share."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.checking import counts_level
+from anoncore.publishing.parts.published_texts import distinct_texts
+from anoncore.release.partition import Partition
+from anoncore.requirements.requirement import Check
+
+Lanes = npt.NDArray[np.uint64]
+Triples = tuple[Int64, Codes, Int64]
+"""Of a sensitive attribute: the group, a code, and how many rows of the group have it, each (n,)."""
+
+
+class GroupKeys:
+    """Gives every combination of published cells a key of 128 bits, the same wherever it is found.
+
+    A key is made of keyed hashes (SipHash) of the cells. The hashes' own keys are drawn anew, so that nobody can
+    publish different groups that get one key, but by a chance of one in 2^128.
+    """
+
+    def __init__(self, n_columns: int) -> None:
+        self._hash_keys = [secrets.token_hex(8) for _ in range(2)]
+        random = np.frombuffer(secrets.token_bytes(16 * max(n_columns, 1)), dtype=np.uint64)
+        self._factors = random.reshape(-1, 2) | np.uint64(1)
+
+    def of_rows(self, columns: Sequence[pa.Array], rows: Int64) -> Lanes:
+        """The keys of some rows of dictionary-coded columns, uint64 (n_rows, 2)."""
+        lanes = np.zeros((len(rows), 2), dtype=np.uint64)
+        for place, column in enumerate(columns):
+            texts = np.array([*distinct_texts(column.dictionary), ""], dtype=object)
+            codes = column.indices.take(pa.array(rows)).fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
+            for lane, key in enumerate(self._hash_keys):
+                hashed = pd.util.hash_array(texts, hash_key=key, categorize=False)
+                lanes[:, lane] += hashed[codes] * self._factors[place, lane]
+        return lanes
+
+
+@dataclass(frozen=True, eq=False)
+class UnitGroups:
+    """The groups of one piece: keys (n_groups, 2), sizes, and a level for each check, as if nobody shared them.
+
+    `edges` are the groups of the first and the last row, whose counts are kept, because a group that goes on in the
+    next piece is one of these.
+    """
+
+    keys: Lanes
+    sizes: Int64
+    levels: list[Floats]
+    edges: Int64
+    counts: list[Triples]
+
+
+def runs(columns: Sequence[pa.Array], n_rows: int) -> Int64:
+    """The rows at which a cell differs from that of the row before, and the first row."""
+    changed = np.zeros(n_rows, dtype=bool)
+    changed[:1] = True
+    for column in columns:
+        codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        changed[1:] |= codes[1:] != codes[:-1]
+    return np.flatnonzero(changed)
+
+
+def unit_partition(keys: GroupKeys, columns: Sequence[pa.Array], n_rows: int) -> tuple[Lanes, Partition]:
+    """The keys of the groups of a piece, and which group each row is in. Sorted or not, equal cells are one group."""
+    first = runs(columns, n_rows)
+    lanes = keys.of_rows(columns, first)
+    distinct, group_of_run = _distinct(lanes)
+    lengths = np.diff(np.append(first, n_rows))
+    return distinct, Partition(np.repeat(group_of_run.astype(np.int32), lengths))
+
+
+def _distinct(lanes: Lanes) -> tuple[Lanes, Int64]:
+    """The distinct keys in the order in which they first come, and the number of each key among them."""
+    order = np.lexsort((lanes[:, 1], lanes[:, 0]))
+    ordered = lanes[order]
+    new = np.ones(len(lanes), dtype=bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    sorted_number = np.cumsum(new) - 1
+    first = np.minimum.reduceat(order, np.flatnonzero(new)) if len(lanes) else order
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+    number = np.empty(len(lanes), dtype=np.int64)
+    number[order] = rank[sorted_number]
+    return lanes[np.sort(first)], number
+
+
+def counted(partition: Partition, codes: Codes, groups: Int64) -> Triples:
+    """How often each code stands in some of the groups."""
+    wanted = np.full(partition.n_groups, -1, dtype=np.int64)
+    wanted[groups] = groups
+    rows = np.flatnonzero(wanted[partition.group] >= 0)
+    size = int(codes.max(initial=0)) + 1
+    pairs, n = np.unique(partition.group[rows].astype(np.int64) * size + codes[rows], return_counts=True)
+    return pairs // size, (pairs % size).astype(np.int32), n.astype(np.int64)
+
+
+def shared_keys(units: Sequence[UnitGroups]) -> tuple[Lanes, list[Int64], list[Int64]]:
+    """The keys that several pieces have; for each piece which of its groups these are, and their number among them."""
+    every = np.concatenate([unit.keys for unit in units])
+    distinct, number = _distinct(every)
+    often = np.bincount(number, minlength=len(distinct)) > 1
+    rank = np.cumsum(often) - 1
+    groups, numbers, begin = [], [], 0
+    for unit in units:
+        own = number[begin : begin + len(unit.keys)]
+        begin += len(unit.keys)
+        found = np.flatnonzero(often[own])
+        groups.append(found)
+        numbers.append(rank[own[found]])
+    return distinct[often], groups, numbers
+
+
+def joined_counts(triples: Iterable[Triples]) -> Triples:
+    """Counts of pieces added up, by group and code."""
+    groups, codes, rows = (np.concatenate(parts) for parts in zip(*triples, strict=True))
+    size = int(codes.max(initial=0)) + 1
+    pairs, number = np.unique(groups * size + codes, return_inverse=True)
+    total = np.zeros(len(pairs), dtype=np.int64)
+    np.add.at(total, number, rows)
+    return pairs // size, (pairs % size).astype(np.int32), total
+
+
+def levels_of_counts(check: Check, counts: Triples | None, sizes: Int64) -> Floats:
+    """The level of every group of which only the counts are known."""
+    unique, size = (-1, 1) if check.values is None else (check.values.unique, check.values.size)
+    levels = np.empty(len(sizes))
+    if check.values is None or counts is None:
+        for group, n_rows in enumerate(sizes.tolist()):
+            levels[group] = counts_level(
+                np.array([n_rows]), n_rows, check.requirement.level.address, unique, check.reference
+            )
+        return levels
+    groups, codes, rows = counts
+    bounds = np.searchsorted(groups, np.arange(len(sizes) + 1))
+    histogram = np.zeros(size, dtype=np.int64)
+    for group, n_rows in enumerate(sizes.tolist()):
+        own = slice(bounds[group], bounds[group + 1])
+        histogram[codes[own]] = rows[own]
+        levels[group] = counts_level(histogram, n_rows, check.requirement.level.address, unique, check.reference)
+        histogram[codes[own]] = 0
+    return levels

@@ -1,0 +1,213 @@
+"""The report of a release in parts: numbers and drawings from what a scan of the parts has added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from anoncore.algorithms.rothko.rothko import Rothko
+from anoncore.attacks.disclosure import LARGEST_BELIEF
+from anoncore.attacks.reidentification import DEFINITIONS
+from anoncore.engines.large_run import LargeRun
+from anoncore.kernels.rounding import ACCUMULATED, lies_above
+from anoncore.measures.criteria import CRITERIA
+from anoncore.measures.verdict import Promise, Verdict
+from anoncore.publishing.certification.certificate import NO_SEED, SEED
+from anoncore.publishing.certification.entries import Attribute
+from anoncore.publishing.certification.published_release import by_name
+from anoncore.publishing.certification.rechecking import judged
+from anoncore.publishing.parts.part_certificate import (
+    CertifiedParts,
+    belief_question,
+    beliefs,
+    distance_question,
+    guess_of,
+)
+from anoncore.publishing.parts.part_scan import Question
+from anoncore.publishing.report.document import page_of
+from anoncore.publishing.report.drawing import Series, bars, histogram
+from anoncore.publishing.report.rendering import Figure, Section, section
+from anoncore.publishing.report.single import Beliefs
+from anoncore.publishing.report.treatments import SAMPLE_ROWS, parameters_of, sample_of
+from anoncore.requirements import REQUIREMENTS
+
+RISK = 0.2
+"""The probability to be found above which a record counts as at risk, as in reports of releases in memory."""
+IN_MEMORY = (
+    "Foreground knowledge, prediction, counting queries, the two-way error and the share of what is believed rightly "
+    "are measured of releases in memory only: draw a sample of the table for them."
+)
+
+
+def parts_report(found: CertifiedParts, run: LargeRun, folder: Path, label: str) -> str:
+    """The report of a certified release in parts as one HTML text, for those who made it.
+
+    `folder` has the parts, of which the first rows are shown. Numbers are those of all rows.
+    """
+    sections = [
+        _summary(found, run),
+        _holds(found),
+        _reached(found),
+        _adversary(found),
+        *_earlier(found),
+        _cost(run),
+        _published(found, run, folder),
+        _method(run),
+        section("What was not checked", "not_checked.html", missing=[*found.certificate.not_checked, IN_MEMORY]),
+    ]
+    return page_of(label, sections)
+
+
+def _secrets(found: CertifiedParts) -> Iterator[Attribute]:
+    """The sensitive attributes whose values were counted."""
+    for name, attribute in by_name(found.certificate.attributes).items():
+        if attribute.role == "sensitive" and name in found.scan.values:
+            yield attribute
+
+
+def _summary(found: CertifiedParts, run: LargeRun) -> Section:
+    scan, word = found.scan, run.algorithm.group_word
+    numbers = {"k": float(scan.sizes.min())}
+    largest = [float(beliefs(scan.of(belief_question(one.name))).max()) for one in _secrets(found)]
+    if largest:
+        numbers["largest-belief"] = max(largest)
+    numbers["reidentified-mean"] = len(scan.sizes) / scan.n_rows
+    numbers["information-loss"] = run.information_loss
+    sizes = f"{len(scan.sizes):,} groups ({word}) of {scan.sizes.min():,} to {scan.sizes.max():,} rows"
+    tiles = [(CRITERIA[name], value) for name, value in numbers.items()]
+    return section("In short", "summary.html", rows=f"{scan.n_rows:,} rows", sizes=sizes, tiles=tiles)
+
+
+def _holds(found: CertifiedParts) -> Section:
+    """What was asked, as the certificate says it."""
+    statements = []
+    for asked in found.certificate.requirements:
+        requirement = REQUIREMENTS.build(asked.requirement)
+        recheck = judged(requirement, asked.attribute, found.scan.of(Question(requirement, asked.attribute)))
+        statements.append(Promise(recheck.holds, recheck.sentence, asked.source))
+    verdict = Verdict(tuple(statements), found.failing)
+    return section("What holds, and what does not", "holds.html", verdict=verdict)
+
+
+def _reached(found: CertifiedParts) -> Section:
+    scan, levels = found.scan, []
+    size = CRITERIA["k"]
+    levels.append((size.title, "", f"{scan.sizes.min():,}", f"{scan.n_rows:,}", f"{size.meaning} Higher is better."))
+    figures = [_sizes(found)]
+    for attribute in _secrets(found):
+        belief, distance = CRITERIA["largest-belief"], CRITERIA["t"]
+        largest = float(beliefs(scan.of(belief_question(attribute.name))).max())
+        far = scan.of(distance_question(attribute))
+        worst, guess = max(one.worst for one in far), guess_of(scan, attribute.name)
+        row = (belief.title, attribute.name, f"{largest:.1%}", f"{guess:.1%}", f"{belief.meaning} Lower is better.")
+        levels.append(row)
+        levels.append((distance.title, attribute.name, f"{worst:.4g}", "0", f"{distance.meaning} Lower is better."))
+        distances = np.concatenate([one.levels for one in far])
+        drawing = histogram(
+            distances,
+            f"EMD of '{attribute.name}' from the table",
+            "groups",
+            lambda value: f"{value:.2f}",
+            f"Distances of the groups from the table, largest {worst:.3f}.",
+        )
+        caption = f"How far each group's '{attribute.name}' is from the table's (Li et al. 2007)."
+        figures.append(Figure(drawing, caption))
+    return section("Levels reached", "reached.html", levels=levels, figures=figures, notes=())
+
+
+def _sizes(found: CertifiedParts) -> Figure:
+    sizes = found.scan.sizes.astype(np.float64)
+    median = float(np.median(sizes))
+    alt = f"Group sizes, median {median:,.0f}."
+    drawing = histogram(sizes, "rows of a group", "groups", lambda value: f"{value:,.0f}", alt)
+    return Figure(drawing, f"Sizes of the {len(sizes):,} groups; half of them have at most {median:,.0f} rows.")
+
+
+def _adversary(found: CertifiedParts) -> Section:
+    scan = found.scan
+    attribute = next(_secrets(found), None)
+    risk = 1.0 / scan.sizes
+    at_risk = int(scan.sizes[np.asarray(lies_above(risk, RISK, ACCUMULATED))].sum()) / scan.n_rows
+    mean = len(scan.sizes) / scan.n_rows
+    return section(
+        "What an adversary gets",
+        "adversary.html",
+        attribute=None if attribute is None else attribute.name,
+        beliefs=None if attribute is None else _beliefs(found, attribute.name),
+        no_beliefs="",
+        risks=[
+            (model, f"{risk.max():.1%}", f"{mean:.1%}", f"{at_risk:.1%}", definition)
+            for model, definition in DEFINITIONS.items()
+        ],
+        threshold=f"{RISK:.0%}",
+        notes=("The table itself is taken for the population: the journalist's risk is the prosecutor's.",),
+        question="",
+        known=None,
+    )
+
+
+def _beliefs(found: CertifiedParts, name: str) -> Beliefs:
+    scan = found.scan
+    belief, guess = beliefs(scan.of(belief_question(name))), guess_of(scan, name)
+    meaning = LARGEST_BELIEF.template.format(attribute=f"'{name}'")
+    drawing = histogram(
+        belief,
+        f"belief in one value of '{name}'",
+        "people",
+        lambda value: f"{value:.0%}",
+        f"Beliefs about '{name}', largest {belief.max():.1%}.",
+        weights=scan.sizes.astype(np.float64),
+    )
+    caption = (
+        "How sure the adversary is of one value, person by person. Guessing from the whole table alone has "
+        f"{guess:.1%}."
+    )
+    return Beliefs([(LARGEST_BELIEF.title, f"{belief.max():.1%}", f"{guess:.1%}", meaning)], Figure(drawing, caption))
+
+
+def _earlier(found: CertifiedParts) -> list[Section]:
+    earlier = found.certificate.after
+    return [section("Earlier releases", "earlier.html", earlier=earlier)] if earlier else []
+
+
+def _cost(run: LargeRun) -> Section:
+    names, values = list(run.losses), np.array(list(run.losses.values()))
+    alt = "; ".join(f"{name} {value:.1%}" for name, value in run.losses.items())
+    drawing = bars(names, [Series("loss", values, 0)], lambda value: f"{value:.1%}", alt)
+    meaning = CRITERIA["information-loss"].meaning
+    figure = Figure(drawing, f"{meaning} All attributes together: {run.information_loss:.1%}.")
+    return section("What it costs", "cost.html", figures=[figure], no_queries="")
+
+
+def _published(found: CertifiedParts, run: LargeRun, folder: Path) -> Section:
+    parts = found.certificate.parts or []
+    head = pq.ParquetFile(folder / parts[0].file).iter_batches(SAMPLE_ROWS)
+    frame = next(iter(head)).to_pandas()
+    told = {"region": "generalized, {:.1%} lost", "exact": "published as it is", None: "left out, it is an identifier"}
+    attributes = [
+        (one.name, one.role, told[one.form].format(run.losses.get(one.name, 0.0)))
+        for one in found.certificate.attributes
+    ]
+    return section(
+        "What is published",
+        "published.html",
+        attributes=attributes,
+        joined=False,
+        group_word=run.algorithm.group_word,
+        samples=[sample_of(found.certificate.tables[0].name, frame, found.scan.n_rows)],
+    )
+
+
+def _method(run: LargeRun) -> Section:
+    algorithm: Rothko = run.algorithm
+    return section(
+        "How it was made",
+        "method.html",
+        algorithm=algorithm,
+        parameters=list(parameters_of(algorithm)),
+        seed=SEED if algorithm.seeds else NO_SEED,
+        notes=run.notes,
+    )

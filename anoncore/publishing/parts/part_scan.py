@@ -1,0 +1,295 @@
+"""One scan of the parts of a release: its groups, what each of them reaches, and digests of the rows."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from anoncore.base.errors import DataError
+from anoncore.base.progress import Progress, silent
+from anoncore.engines.table_profile import MOST_VALUES, TableProfile
+from anoncore.kernels.arrays import Codes, Int64
+from anoncore.publishing.certification.entries import Attribute
+from anoncore.publishing.certification.published_release import Level, PublishedRelease
+from anoncore.publishing.certification.published_table import Column
+from anoncore.publishing.parts.part_digests import PartDigester
+from anoncore.publishing.parts.part_files import PartFile, array_of
+from anoncore.publishing.parts.part_groups import (
+    GroupKeys,
+    Lanes,
+    Triples,
+    UnitGroups,
+    counted,
+    joined_counts,
+    levels_of_counts,
+    shared_keys,
+    unit_partition,
+)
+from anoncore.publishing.parts.published_texts import distinct_texts
+from anoncore.release.partition import Partition
+from anoncore.requirements.requirement import Check, Requirement
+from anoncore.table.microdata import Microdata, Role
+
+TABLE = "release"
+"""What the table of a release in parts is called, as that of a release in memory."""
+WAITING = 0.5
+"""Seconds after which progress is told again."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What every group is asked: its level of a requirement, on an attribute or on sizes alone."""
+
+    requirement: Requirement
+    attribute: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedValues:
+    """An attribute's published values alone as requirements count them, and the code of each text."""
+
+    profile: TableProfile
+    codes: Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """What the parts show: rows, the size of every group, levels, and how often each value of an attribute stands.
+
+    `sizes` int64 (n_groups,); `values` has the profile of each attribute that was asked about, alone; `columns` the
+    digests of the parts' columns by the name of the part, where they were asked for.
+    """
+
+    n_rows: int
+    sizes: Int64
+    levels: tuple[tuple[Question, Level], ...]
+    values: Mapping[str, PublishedValues]
+    columns: Mapping[str, dict[str, str]]
+
+    def of(self, question: Question) -> list[Level]:
+        """What the groups reach of a question, a level per group for each of its checks."""
+        return [level for asked, level in self.levels if asked == question]
+
+
+def scan_parts(
+    files: Sequence[PartFile],
+    attributes: Mapping[str, Attribute],
+    questions: Sequence[Question],
+    optional: Sequence[Question] = (),
+    digested: bool = False,
+    progress: Progress | None = None,
+) -> Scan:
+    """Read every part once, in pieces, and say what its groups reach; `digested` parts have digests of their columns.
+
+    Groups are those that a reader sees: rows of any parts whose quasi-identifiers are published alike. What a
+    requirement needs to know of the whole table is counted first, from the sensitive columns alone. Pieces that share
+    groups, other than at their edges, are read a second time. `optional` questions are left out where their attribute
+    has more than MOST_VALUES different values; for the others that is a DataError.
+    """
+    tell = progress if progress is not None else silent
+    asked = _attributes_of(questions)
+    values: dict[str, PublishedValues] = {}
+    for name in dict.fromkeys([*asked, *_attributes_of(optional)]):
+        counted_ones = _counted_values(files, attributes[name], tell)
+        if counted_ones is not None:
+            values[name] = counted_ones
+        elif name in asked:
+            raise DataError(f"'{name}' has more than {MOST_VALUES:,} different values, which cannot be counted.")
+    answered = [*questions, *(one for one in optional if one.attribute is None or one.attribute in values)]
+    scan = _Scan(files, attributes, list(dict.fromkeys(answered)), values, digested)
+    scan.run(tell)
+    return scan.result()
+
+
+def _attributes_of(questions: Sequence[Question]) -> list[str]:
+    return list(dict.fromkeys(one.attribute for one in questions if one.attribute is not None))
+
+
+def published_values(attribute: Attribute, counts: Mapping[str, int]) -> PublishedValues:
+    """An attribute's published values as requirements count them: its domain in the certified order, with counts."""
+    texts = tuple(sorted(counts))
+    cells = Column(np.arange(len(texts), dtype=np.int32), texts)
+    data: Microdata = PublishedRelease((), {attribute.name: attribute}, None).microdata({attribute.name: cells})
+    rows = np.bincount(
+        data.codes[attribute.name],
+        weights=[counts[text] for text in texts],
+        minlength=len(data.domain[attribute.name]),
+    )
+    profile = TableProfile(
+        sum(counts.values()),
+        {attribute.name: Role.SENSITIVE},
+        data.domain,
+        {attribute.name: rows.astype(np.int64)},
+        data.sensitive_values,
+        data.hierarchies,
+    )
+    codes = profile.sensitive_view(attribute.name).recode[data.codes[attribute.name]]
+    return PublishedValues(profile, dict(zip(texts, codes.tolist(), strict=True)))
+
+
+def _counted_values(files: Sequence[PartFile], attribute: Attribute, tell: Progress) -> PublishedValues | None:
+    """The values of a column in all parts; None where there are too many of them."""
+    counts: Counter[str] = Counter()
+    for number, file in enumerate(files):
+        tell(0.1 * number / len(files), f"Counting the values of '{attribute.name}'")
+        for unit in file.units([attribute.name]):
+            coded = _coded(array_of(unit, attribute.name))
+            texts = [*distinct_texts(coded.dictionary), ""]
+            codes = coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
+            for text, rows in zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True):
+                if rows:
+                    counts[text] += rows
+            if len(counts) > MOST_VALUES:
+                return None
+    return published_values(attribute, counts)
+
+
+def _coded(column: pa.Array) -> pa.DictionaryArray:
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """A piece of a part, and what its groups are."""
+
+    file: PartFile
+    number: int
+    groups: UnitGroups
+
+
+class _Scan:
+    """A scan of parts in several threads, each of which reads a part at a time."""
+
+    def __init__(
+        self,
+        files: Sequence[PartFile],
+        attributes: Mapping[str, Attribute],
+        questions: Sequence[Question],
+        values: Mapping[str, PublishedValues],
+        digested: bool,
+    ) -> None:
+        self._files, self._values, self._digested = files, values, digested
+        names = files[0].schema.names if files else []
+        self._known = [name for name in names if attributes[name].role == "quasi-identifier"]
+        self._secret = list(values)
+        self._names = list(names) if digested else [*self._known, *(one for one in values if one not in self._known)]
+        self._keys = GroupKeys(len(self._known))
+        self.checks = [(question, check) for question in questions for check in _checks(question, values)]
+        self._pieces: list[_Piece] = []
+        self._columns: dict[str, dict[str, str]] = {}
+        self._n_rows, self._stopped = 0, False
+        self._lock = threading.Lock()
+
+    def run(self, tell: Progress) -> None:
+        """Read every part once."""
+        total = sum(file.n_rows for file in self._files) or 1
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            running: set[Future[None]] = {pool.submit(self._read, file) for file in self._files}
+            try:
+                while running:
+                    finished, running = wait(running, timeout=WAITING)
+                    for one in finished:
+                        one.result()
+                    tell(0.1 + 0.85 * self._n_rows / total, f"{self._n_rows:,} of {total:,} rows checked")
+            finally:
+                self._stopped = True
+                for one in running:
+                    one.cancel()
+
+    def _read(self, file: PartFile) -> None:
+        digester = PartDigester(file.schema) if self._digested else None
+        for number, unit in enumerate(file.units(self._names)):
+            if self._stopped:
+                return
+            if unit.num_rows:
+                piece = _Piece(file, number, self._unit_groups(unit))
+                with self._lock:
+                    self._pieces.append(piece)
+                    self._n_rows += unit.num_rows
+            if digester is not None:
+                digester.add(unit)
+        if digester is not None:
+            columns = digester.close()
+            with self._lock:
+                self._columns[file.name] = columns
+
+    def _unit_groups(self, unit: pa.Table) -> UnitGroups:
+        keys, partition, codes = self._grouped(unit)
+        levels = [
+            check.levels(partition, None if check.values is None else codes[check.values.attribute])
+            for _, check in self.checks
+        ]
+        edges = np.unique(partition.group[[0, -1]]).astype(np.int64)
+        counts = [counted(partition, codes[name], edges) for name in self._secret]
+        return UnitGroups(keys, partition.sizes.astype(np.int64), levels, edges, counts)
+
+    def _grouped(self, unit: pa.Table) -> tuple[Lanes, Partition, dict[str, Codes]]:
+        known = [_coded(array_of(unit, name)) for name in self._known]
+        keys, partition = unit_partition(self._keys, known, unit.num_rows)
+        return keys, partition, {name: self._codes(name, array_of(unit, name)) for name in self._secret}
+
+    def _codes(self, name: str, column: pa.Array) -> Codes:
+        """The code of every cell as requirements count it."""
+        coded, codes = _coded(column), self._values[name].codes
+        texts = [*distinct_texts(coded.dictionary), ""]
+        # What is in no row, such as an unused entry of a dictionary, has no code and needs none.
+        table = np.array([codes.get(text, 0) for text in texts], dtype=np.int32)
+        return table[coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)]
+
+    def result(self) -> Scan:
+        """What all pieces show together, with the groups that several of them have as one."""
+        units = [piece.groups for piece in self._pieces]
+        _, groups, numbers = shared_keys(units)
+        n_shared = 1 + max((int(own.max()) for own in numbers if len(own)), default=-1)
+        sizes = np.zeros(n_shared, dtype=np.int64)
+        counts: list[list[Triples]] = [[] for _ in self._secret]
+        alone = []
+        for piece, own, number in zip(self._pieces, groups, numbers, strict=True):
+            mask = np.ones(len(piece.groups.sizes), dtype=bool)
+            mask[own] = False
+            alone.append(mask)
+            if not len(own):
+                continue
+            np.add.at(sizes, number, piece.groups.sizes[own])
+            rank = np.full(len(mask), -1, dtype=np.int64)
+            rank[own] = number
+            for place, (group, code, rows) in enumerate(self._counts(piece, own)):
+                kept = rank[group] >= 0
+                counts[place].append((rank[group[kept]], code[kept], rows[kept]))
+        joined = {name: joined_counts(own) for name, own in zip(self._secret, counts, strict=True) if own}
+        found: list[tuple[Question, Level]] = []
+        for place, (question, check) in enumerate(self.checks):
+            levels = [unit.levels[place][mask] for unit, mask in zip(units, alone, strict=True)]
+            counted_ones = None if check.values is None else joined.get(check.values.attribute)
+            together = np.concatenate([*levels, levels_of_counts(check, counted_ones, sizes)])
+            found.append((question, Level(TABLE, check, together)))
+        every = [unit.sizes[mask] for unit, mask in zip(units, alone, strict=True)]
+        return Scan(self._n_rows, np.concatenate([*every, sizes]), tuple(found), self._values, self._columns)
+
+    def _counts(self, piece: _Piece, wanted: Int64) -> Iterator[Triples]:
+        """The counts of some groups of a piece; what is not kept of them is read again."""
+        if not self._secret or np.isin(wanted, piece.groups.edges).all():
+            yield from piece.groups.counts
+            return
+        unit = next(one for number, one in enumerate(piece.file.units(self._names)) if number == piece.number)
+        _, partition, codes = self._grouped(unit)
+        for name in self._secret:
+            yield counted(partition, codes[name], wanted)
+
+
+def _checks(question: Question, values: Mapping[str, PublishedValues]) -> tuple[Check, ...]:
+    name, requirement = question.attribute, question.requirement
+    if name is None:
+        return requirement.checks(_NO_VALUES)
+    return requirement.replace(attribute=name).checks(values[name].profile)
+
+
+_NO_VALUES = TableProfile(1, {"row": Role.INSENSITIVE}, {}, {}, {})
+"""A table of which nothing but the number of rows is asked."""

@@ -1,0 +1,1 @@
+"""Releases in parts: certificates, verification, reports."""

@@ -1,0 +1,166 @@
+"""The scan of parts against the groups of the same rows read as one table, whatever parts and row groups they have."""
+
+from __future__ import annotations
+
+import io
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anoncore.publishing.certification.entries import Attribute
+from anoncore.publishing.certification.published_release import PublishedRelease, group_sizes
+from anoncore.publishing.certification.published_table import PublishedTable
+from anoncore.publishing.parts import part_digests, part_files, part_scan
+from anoncore.publishing.parts.part_certificate import sizes_of_groups
+from anoncore.publishing.parts.part_digests import PartDigester
+from anoncore.publishing.parts.part_files import PartFile
+from anoncore.publishing.parts.part_scan import Question, scan_parts
+from anoncore.requirements import DistinctDiversity, FrequencyDiversity, KAnonymity, TCloseness, VarianceDiversity
+
+ATTRIBUTES = {
+    "age": Attribute(name="age", role="quasi-identifier", kind="numeric", type="number", form="region"),
+    "town": Attribute(name="town", role="quasi-identifier", kind="nominal", type="text", form="region"),
+    "ill": Attribute(
+        name="ill", role="sensitive", kind="ordinal", type="text", form="exact", values=["cold", "flu", "", "gout"]
+    ),
+    "pay": Attribute(name="pay", role="sensitive", kind="numeric", type="number", form="exact"),
+    "note": Attribute(name="note", role="insensitive", kind="nominal", type="text", form="exact"),
+}
+QUESTIONS = [
+    Question(KAnonymity(k=2), None),
+    Question(DistinctDiversity(l=2), "ill"),
+    Question(TCloseness(t=0.2, ground="ordered"), "ill"),
+    Question(TCloseness(t=0.2, ground="equal"), "pay"),
+    Question(FrequencyDiversity(l=2), "pay"),
+    Question(VarianceDiversity(v=1.0), "pay"),
+]
+AGES = ["20-29", "30-39", "1.5", "1.50", "'=3", "=3", "-0", "2020-01-01", "(missing)"]
+"""Some of them are one text where files are read."""
+
+
+@st.composite
+def tables(draw):
+    """A table with few groups, as parts with some rows each."""
+    n = draw(st.integers(1, 40))
+    row = st.tuples(
+        st.sampled_from(AGES),
+        st.sampled_from(["Ulm", "Bonn"]),
+        st.sampled_from(["cold", "flu", "gout", None, ""]),
+        st.sampled_from([1.0, 2.5, 3.0, None, 10.0]),
+    )
+    rows = draw(st.lists(row, min_size=n, max_size=n))
+    frame = pd.DataFrame(rows, columns=["age", "town", "ill", "pay"])
+    frame["pay"] = frame["pay"].astype("float64")
+    frame["note"] = "x"
+    if draw(st.booleans()):
+        frame = frame.sort_values(["age", "town"], kind="stable").reset_index(drop=True)
+    cuts = sorted(draw(st.sets(st.integers(1, max(n - 1, 1)), max_size=3)) - {n})
+    return frame, cuts, draw(st.integers(1, 9)), draw(st.integers(1, 12))
+
+
+def part_of(frame: pd.DataFrame, name: str, group_rows: int) -> PartFile:
+    content = io.BytesIO()
+    arrays = [pa.array(frame[column], from_pandas=True) for column in frame]
+    table = pa.table(arrays, names=list(frame)).cast(
+        pa.schema(
+            [
+                ("age", pa.string()),
+                ("town", pa.string()),
+                ("ill", pa.string()),
+                ("pay", pa.float64()),
+                ("note", pa.string()),
+            ]
+        )
+    )
+    pq.write_table(table, content, row_group_size=group_rows)
+    return PartFile(name, content.getvalue())
+
+
+@given(tables())
+@settings(max_examples=60, deadline=None)
+def test_groups_and_levels_are_those_of_the_whole_table(drawn):
+    frame, cuts, group_rows, unit_rows = drawn
+    bounds = [0, *cuts, len(frame)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(part_files, "UNIT_ROWS", unit_rows)
+        parts = [
+            part_of(frame.iloc[begin:end], f"part-{number}", group_rows)
+            for number, (begin, end) in enumerate(pairwise(bounds))
+        ]
+        found = scan_parts(parts, ATTRIBUTES, QUESTIONS)
+    whole = PublishedRelease((PublishedTable.of("release", frame),), ATTRIBUTES, None)
+    assert sizes_of_groups(found) == group_sizes(whole, whole.tables[0])
+    assert found.n_rows == len(frame)
+    for question in QUESTIONS:
+        expected = whole.levels(question.requirement, question.attribute)
+        levels = found.of(question)
+        assert len(levels) == len(expected) == 1
+        np.testing.assert_allclose(np.sort(levels[0].levels), np.sort(expected[0].levels), rtol=1e-9, atol=1e-12)
+        assert levels[0].worst == pytest.approx(expected[0].worst, rel=1e-9)
+        # A level belongs to the size that stands beside it.
+        pairs = sorted(zip(found.sizes.tolist(), levels[0].levels.round(9).tolist(), strict=True))
+        sizes = whole.partition(whole.tables[0]).sizes.tolist()
+        assert pairs == sorted(zip(sizes, expected[0].levels.round(9).tolist(), strict=True))
+
+
+def test_an_attribute_of_too_many_values_is_left_out_only_where_that_is_allowed(monkeypatch):
+    monkeypatch.setattr(part_scan, "MOST_VALUES", 2)
+    part = part_of(
+        pd.DataFrame([["20-29", "Ulm", ill, 1.0, "x"] for ill in ("cold", "flu", "gout")], columns=list(ATTRIBUTES)),
+        "part",
+        9,
+    )
+    found = scan_parts([part], ATTRIBUTES, QUESTIONS[:1], QUESTIONS[1:])
+    assert list(found.values) == ["pay"]
+    assert found.of(QUESTIONS[1]) == []
+    with pytest.raises(part_scan.DataError, match="'ill' has more than 2 different values"):
+        scan_parts([part], ATTRIBUTES, QUESTIONS)
+
+
+KINDS = {
+    "text": ["a", "b", None, "a", ""],
+    "number": [1, None, 3, 2**53 + 1, -4],
+    "fraction": [0.5, None, float("inf"), -0.0, 1e300],
+    "date": [pd.Timestamp("2020-01-02").date(), None, pd.Timestamp("1931-05-06").date()] * 2,
+    "moment": [pd.Timestamp("2020-01-02 03:04:05"), None, pd.Timestamp("1970-01-01")] * 2,
+    "truth": [True, False, None, True, True],
+}
+
+
+def digests(table: pa.Table, sizes: list[int]) -> dict[str, str]:
+    digester = PartDigester(table.schema)
+    begin = 0
+    for size in sizes:
+        digester.add(table.slice(begin, size))
+        begin += size
+    return digester.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_digest_tells_every_cell_and_the_order_but_no_row_groups(monkeypatch, kind):
+    monkeypatch.setattr(part_digests, "BLOCK_ROWS", 2)
+    values = KINDS[kind][:5]
+    table = pa.table({"cells": pa.array(values)})
+    first = digests(table, [5])
+    assert digests(table, [1, 3, 1]) == digests(table, [2, 2, 1]) == first
+    if kind == "text":
+        assert digests(pa.table({"cells": table.column(0).dictionary_encode()}), [3, 2]) == first
+        unused = pa.DictionaryArray.from_arrays(pa.array([2, 1, None, 2, 0]), pa.array(["", "b", "a", "zz"]))
+        assert digests(pa.table({"cells": unused}), [5]) == first
+    for place in range(5):
+        for other in range(5):
+            changed = list(values)
+            changed[place] = values[other]
+            same = pa.array(changed).equals(pa.array(values))
+            assert (digests(pa.table({"cells": pa.array(changed, table.schema.types[0])}), [5]) == first) == same
+
+
+def test_texts_are_not_glued_together():
+    one = digests(pa.table({"cells": ["ab", "c"]}), [2])
+    assert one != digests(pa.table({"cells": ["a", "bc"]}), [2])
