@@ -20,6 +20,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 from pydantic.fields import FieldInfo
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,6 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 from docstring_forms import FACTS, listed  # noqa: E402
 from rooms import drawing  # noqa: E402
+from shown_code import OUTPUT, ShownCode, notebook_pages, plotly_file  # noqa: E402
 
 from anoncore.algorithms import ALGORITHMS, Algorithm  # noqa: E402
 from anoncore.base.model import Model  # noqa: E402
@@ -41,19 +43,29 @@ from anoncore.requirements import REQUIREMENTS, Requirement  # noqa: E402
 
 AT_THE_ROOT = {"contributing.md": "CONTRIBUTING.md", "changes.md": "CHANGELOG.md"}
 """Pages of the site that lie at the root of the repository, where its readers look for them."""
+SHOWN = ShownCode()
 _ASKED = re.compile(r"^<!-- ([a-z]+)(?:: ([a-z]+))? -->$", re.MULTILINE)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that lie at the root of the repository."""
+    """Add the pages that lie at the root of the repository, those of the notebooks, and what draws pictures."""
     for page, file in AT_THE_ROOT.items():
         files.append(File.generated(config, page, content=(ROOT / file).read_text(encoding="utf-8")))
+    for file in [*notebook_pages(config, files), plotly_file(config)]:
+        files.append(file)
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put in what the page asks for."""
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Put in what the page asks for, and run its code where the page shows outputs."""
+    if OUTPUT in markdown:
+        markdown = SHOWN.run(markdown, page.file.src_uri)
     return _ASKED.sub(lambda asked: PIECES[asked[1]](asked[2]), markdown)
+
+
+def on_page_content(html: str, page: Page, **_: Any) -> str:
+    """Put in the outputs of the page's code."""
+    return SHOWN.fill(html, "../" * page.file.src_uri.count("/"))
 
 
 def methods(_: str | None = None) -> str:

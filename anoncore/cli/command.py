@@ -65,7 +65,9 @@ COMMANDS = {
         "Make the releases of one to six recipes and write one report (HTML): of one, or all side by side.",
     ),
     "script": Command(
-        "reports", "add_script_options", "Print a recipe as a short Python script that makes its release again."
+        "reports",
+        "add_script_options",
+        "Print a recipe as a short Python script or notebook that makes its release again.",
     ),
     "recipe": Command(
         "recipe_check", "add_options", "Check a recipe and print it with all values, or print the schemas of files."

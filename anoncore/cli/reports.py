@@ -1,4 +1,4 @@
-"""The commands `anoncore report` and `anoncore script`: recipes as a page to read and as Python to go on from."""
+"""The commands `anoncore report` and `anoncore script`: recipes as a page to read, and as Python to go on from."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from anoncore.cli.log import add_log_options, log
 from anoncore.cli.text import add_unit_option, tell_reading
 from anoncore.publishing.report import MOST, Subject, report
 from anoncore.publishing.whole_files import replace_file
+from anoncore.recipes.notebook import python_notebook
 from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.script import python_script
 
@@ -31,6 +32,11 @@ def add_script_options(script: argparse.ArgumentParser) -> None:
     script.add_argument("recipe", type=Path, help="recipe file (TOML); paths in the script start at the same folder")
     script.add_argument(
         "--with-seed", action="store_true", help="keep the seed: the same groups again, but not for publication"
+    )
+    script.add_argument(
+        "--notebook",
+        action="store_true",
+        help="print a notebook for Jupyter instead; write it to a file that ends .ipynb",
     )
     script.set_defaults(command=_script)
 
@@ -57,4 +63,5 @@ def _report(arguments: argparse.Namespace) -> None:
 
 
 def _script(arguments: argparse.Namespace) -> None:
-    print(python_script(Recipe.load(arguments.recipe), arguments.with_seed), end="")
+    write = python_notebook if arguments.notebook else python_script
+    print(write(Recipe.load(arguments.recipe), arguments.with_seed), end="")

@@ -55,6 +55,40 @@ class _Imports:
                 yield ""
 
 
+@dataclass(frozen=True)
+class ScriptParts:
+    """The lines of a script that makes a recipe's release again, part by part.
+
+    Attributes
+    ----------
+    title : str
+        What the script does, in a sentence.
+    imports, table, method, measures, publishing : tuple of str
+        Lines that import the names, read and tag the table, make the release, measure it (empty where the recipe asks
+        for nothing), and write the tables with their certificate.
+    """
+
+    title: str
+    imports: tuple[str, ...]
+    table: tuple[str, ...]
+    method: tuple[str, ...]
+    measures: tuple[str, ...]
+    publishing: tuple[str, ...]
+
+
+def script_parts(recipe: Recipe, with_seed: bool = False) -> ScriptParts:
+    """The parts of the script of a recipe, with relative paths that start at the folder `HERE`."""
+    imports = _Imports()
+    imports.need("pathlib", "Path")
+    table = tuple(_table(recipe, imports))
+    method = tuple(_algorithm(recipe, imports, with_seed))
+    measures = tuple(_results(recipe, imports))
+    imports.need("anoncore.publishing", "publish")
+    imports.need("anoncore.publishing", "new_key")
+    title = f"{recipe.algorithm.title}: makes the release again that a recipe describes."
+    return ScriptParts(title, tuple(imports.lines()), table, method, measures, tuple(_publishing(recipe)))
+
+
 def python_script(recipe: Recipe, with_seed: bool = False) -> str:
     """Python source that reads and tags the recipe's table, makes the release and takes the measures.
 
@@ -63,14 +97,23 @@ def python_script(recipe: Recipe, with_seed: bool = False) -> str:
     Seeds of the algorithm are left out unless asked for, as in `Recipe.to_dict`; with its seed the script makes the
     same groups as the recipe.
     """
-    imports = _Imports()
-    imports.need("pathlib", "Path")
-    body = [*_table(recipe, imports), "", *_algorithm(recipe, imports, with_seed), *_results(recipe, imports)]
-    imports.need("anoncore.publishing", "publish")
-    imports.need("anoncore.publishing", "new_key")
-    body += ["", 'if __name__ == "__main__":', *_program(recipe)]
-    title = f"{recipe.algorithm.title}: makes the release again that a recipe describes."
-    return "\n".join([f'"""{title}"""', "", *imports.lines(), "HERE = Path(__file__).parent", "", *body]) + "\n"
+    parts = script_parts(recipe, with_seed)
+    program = ["for name, result in results.items():", "    print(name, result)"] if parts.measures else []
+    lines = [
+        f'"""{parts.title}"""',
+        "",
+        *parts.imports,
+        "HERE = Path(__file__).parent",
+        "",
+        *parts.table,
+        "",
+        *parts.method,
+        *parts.measures,
+        "",
+        'if __name__ == "__main__":',
+        *(f"    {line}" for line in (*program, *parts.publishing)),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _table(recipe: Recipe, imports: _Imports) -> Iterator[str]:
@@ -208,14 +251,11 @@ def _argument(name: str, value: Any, imports: _Imports) -> Any:
     return _values(value, imports)
 
 
-def _program(recipe: Recipe) -> Iterator[str]:
-    if recipe.measures:
-        yield "    for name, result in results.items():"
-        yield "        print(name, result)"
-    yield "    key = new_key()"
+def _publishing(recipe: Recipe) -> Iterator[str]:
+    yield "key = new_key()"
     decided = f", publish_untagged={list(recipe.publish_untagged)!r}" if recipe.publish_untagged else ""
-    yield f'    publish(release, HERE, "release", key, "excel"{decided})'
-    yield '    print("Key of the certificate\'s input hash, to be kept and not published:", key)'
+    yield f'publish(release, HERE, "release", key, "excel"{decided})'
+    yield 'print("Key of the certificate\'s input hash, to be kept and not published:", key)'
 
 
 def _call(name: str, positional: list[Any], named: Mapping[str, Any]) -> str:

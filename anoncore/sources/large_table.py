@@ -31,7 +31,6 @@ WHOLE_NUMBERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALL
 NARROW = 1 << 22
 """Range of whole numbers up to which they are counted in a table of that size."""
 BATCH_ROWS = 131_072
-QUIET = "SET enable_progress_bar = false"
 
 
 class LargeTable:
@@ -67,7 +66,7 @@ class LargeTable:
                 "autoload_known_extensions": "false",
             },
         )
-        self._connection.execute(QUIET)
+        _without_progress_bar(self._connection)
         try:
             with reading(self.name):
                 self._relation, names = self._opened(path, workspace, table, encoding, rules)
@@ -179,7 +178,7 @@ class LargeTable:
         """Rows from elsewhere, sorted by all columns; what does not fit in memory is spilled."""
         # A cursor of its own: several threads may sort at a time.
         with writing(workspace), self._connection.cursor() as cursor:
-            cursor.execute(QUIET)
+            _without_progress_bar(cursor)
             for batch in cursor.sql("SELECT * FROM rows ORDER BY ALL").to_arrow_reader(BATCH_ROWS):
                 yield batch.rename_columns(rows.schema.names)
 
@@ -191,6 +190,16 @@ class LargeTable:
 def identifier(name: str) -> str:
     """A column or table name in SQL."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def _without_progress_bar(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let DuckDB draw no progress bar: what runs is told by ours."""
+    try:
+        connection.execute("SET enable_progress_bar = false")
+    except duckdb.InvalidInputException:
+        # In notebooks DuckDB draws by ipywidgets. Where these are not installed it draws nothing, and refuses the
+        # setting.
+        return
 
 
 def _quoted(text: object) -> str:

@@ -60,6 +60,20 @@ def test_the_reference_has_every_public_name(site: Path):
 
 
 @pytest.mark.slow
+def test_notebooks_and_pictures_show_what_their_code_shows(site: Path):
+    gallery = (site / "notebooks" / "gallery.html").read_text(encoding="utf-8")
+    assert gallery.count('class="plotly-graph-div"') == 8
+    assert '<script src="../assets/plotly.min.js">' in gallery
+    assert (site / "assets" / "plotly.min.js").is_file()
+    first = (site / "notebooks" / "first-release.html").read_text(encoding="utf-8")
+    assert "Release by Mondrian: 2,000 rows" in first
+    assert 'href="first-release.ipynb"' in first
+    assert (site / "notebooks" / "first-release.ipynb").is_file()
+    for page in (site / "notebooks").glob("*.html"):
+        assert "shown-code-" not in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
 def test_the_architecture_draws_every_room(site: Path):
     page = (site / "explanation" / "architecture.html").read_text(encoding="utf-8")
     drawn = re.findall(r'<text class="name"[^>]*>([^<]+)</text>', page)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from anoncore.base.showing import Lines, Shown, counted
+
 Outcome = Literal["holds", "fails", "not checked"]
 
 
@@ -47,7 +49,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Shown):
     """All checks of a certificate against files.
 
     Attributes
@@ -76,6 +78,14 @@ class Verification:
     """
 
     findings: tuple[Finding, ...]
+
+    def _headline(self) -> str:
+        failed = sum(one.outcome == "fails" for one in self.findings)
+        of = counted(len(self.findings), "check")
+        return f"Verification: {'nothing fails' if failed == 0 else f'{failed:,} fail'} in {of}"
+
+    def _lines(self) -> Lines:
+        return [(one.check, one.outcome) for one in self.findings]
 
     @property
     def holds(self) -> bool:
