@@ -77,7 +77,7 @@ def posterior_emd(release: Release, attribute: str, ground: Ground = "equal") ->
     data, beliefs = release.data, signature_posterior(release, attribute)
     size = len(data.domain[attribute])
     texts = tuple(data.domain[attribute].texts)
-    view = SensitiveValues(attribute, data.codes[attribute], size, -1, texts, people=data.people)
+    view = SensitiveValues(attribute, data.counted_codes(attribute), size, -1, texts, people=data.people)
     reference = ground_reference(data, view, ground)
     first, last, weight = reference[size + 1 :].reshape(-1, 3).T
     surplus = np.zeros((len(beliefs.probability), size + 1))

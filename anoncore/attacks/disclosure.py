@@ -141,7 +141,8 @@ def attribute_disclosure(release: Release, attribute: str) -> AttributeDisclosur
     Raises
     ------
     ReleaseError
-        Where the attribute's single values are not published.
+        Where the attribute's single values are not published, or where tables were read without their original and do
+        not say who has which value.
 
     Notes
     -----
@@ -172,6 +173,7 @@ def attribute_disclosure(release: Release, attribute: str) -> AttributeDisclosur
     >>> disclosure.breached(l=2).tolist()
     [True, True, True, True, True, True]
     """
+    release.require_linked({*release.data.quasi_identifiers, attribute})
     beliefs = signature_posterior(release, attribute)
     baseline = table_distribution(release, attribute)
     probability = _protected(release.data, attribute, beliefs.probability)

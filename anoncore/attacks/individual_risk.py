@@ -169,6 +169,7 @@ def individual_risk(release: Release, weights: str | None = None, fraction: floa
         raise ParameterError("Give the sampling weights or the sampling fraction, not both.")
     share = 1.0 if fraction is None else checked_fraction(fraction)
     stands_for = None if weights is None else _weights(release, weights)
+    release.require_linked(release.data.quasi_identifiers)
     found = [_of_fragment(classes, stands_for, share) for classes in sampled_classes(release)]
     most = np.argmax([risk for risk, _, _ in found], axis=0)
     risk, class_size, population_size = (np.choose(most, [one[place] for one in found]) for place in range(3))

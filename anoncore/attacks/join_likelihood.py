@@ -153,6 +153,7 @@ def join_likelihood(release: Release) -> JoinLikelihood:
     """
     common = common_attribute(release)
     known = [name for name in release.data.quasi_identifiers if name != common]
+    release.require_linked(known)
     counts = [expected_counts(fragment, common) for fragment in release.fragments]
     of_person = np.ones((release.data.n_rows, counts[0].shape[1]))
     n_classes = []

@@ -120,6 +120,7 @@ def matching_buckets(release: Release, attribute: str, row: int) -> MatchingBuck
         raise ReleaseError("Only releases of several columns that share their buckets have matching buckets.")
     if not 0 <= row < release.data.n_rows:
         raise ParameterError(f"The table has rows 0 to {release.data.n_rows - 1:,}, not {row}.")
+    release.require_linked(set(release.data.quasi_identifiers) - {attribute})
     domain = release.data.domain[attribute]
     mass = np.ones((release.partition.n_groups, len(domain)))
     columns: dict[str, Floats] = {}

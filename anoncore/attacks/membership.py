@@ -269,6 +269,7 @@ class _Table:
     @classmethod
     def of(cls, release: Release, attributes: Collection[str] | None) -> _Table:
         wanted = _wanted(release, attributes)
+        release.require_linked(wanted)
         fragments = [fragment for fragment in release.fragments if wanted & set(fragment.attributes)]
         through = links([wanted & set(fragment.attributes) for fragment in fragments])
         order = [0, *(link.column for link in through)]

@@ -104,6 +104,7 @@ def sensitive_posterior(release: Release, attribute: str) -> Floats:
 def signature_posterior(release: Release, attribute: str) -> SignaturePosterior:
     """What `sensitive_posterior` gives, computed once for all people of one signature."""
     release.fragment_of(attribute)
+    release.require_linked(_known(release, attribute) | (set() if release.is_shared else {attribute}))
     if len(release.fragments) > 1 and release.is_shared:
         return _linked_by_buckets(release, attribute)
     return _own_groups(release, attribute)
@@ -150,10 +151,10 @@ def table_distribution(release: Release, attribute: str) -> Floats:
     """
     people = release.data.people
     if people is not None:
-        return distinct_pairs(people, release.data.codes[attribute], len(release.data.domain[attribute])) / (
+        return distinct_pairs(people, release.data.counted_codes(attribute), len(release.data.domain[attribute])) / (
             release.data.n_people
         )
-    counts = np.bincount(release.data.codes[attribute], minlength=len(release.data.domain[attribute]))
+    counts = np.bincount(release.data.counted_codes(attribute), minlength=len(release.data.domain[attribute]))
     return counts / release.data.n_rows
 
 

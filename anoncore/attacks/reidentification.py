@@ -278,6 +278,7 @@ def reidentification(release: Release, population: Microdata | None = None, thre
     if not 0 <= threshold <= 1:
         raise ParameterError(f"The risk threshold is a probability from 0 to 1, not {threshold}.")
     known = release.data.quasi_identifiers
+    release.require_linked(known)
     fragments = [fragment for fragment in release.fragments if set(known) & set(fragment.attributes)] or [
         release.fragments[0]
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,11 @@ import pandas as pd
 
 MISSING_TEXT = "(missing)"
 LONGEST_QUOTE = 80
+# OWASP, "CSV Injection": = + - @ tab and line ends, their full-width forms, also behind spaces, quotes or unseen marks.
+# Apostrophes before them count too, so that no text looks like the guarded form of another one.
+FORMULA = re.compile(r"'*[\t\r\n]|[\s\x00-\x20\"'`‘’“”\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]")
+MOST_DIGITS = 80
+"""No decimal of a Parquet file has more; one with a larger exponent is not written out."""
 
 
 def is_missing(value: Any) -> bool:

@@ -17,6 +17,7 @@ from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Floats
 from anoncore.privacy.levels import LEVELS, SMALLEST_GROUP, group_levels, table_levels
 from anoncore.privacy.published import has_single_values
+from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements.t_closeness import GROUNDS, Ground
 
@@ -320,10 +321,16 @@ def _fragment_profile(release: Release, judged: Fragment, l: int) -> FragmentPro
     attributes = {}
     for name in release.data.sensitive:
         for fragment in candidates:
-            if name in fragment.recodings and has_single_values(fragment, name):
+            if name in fragment.recodings and _is_told(release, fragment, name):
                 attributes[name] = AttributeProfile(name, group_levels(release, fragment, name, l))
                 break
     return FragmentProfile(judged.name, release.people_per_group(judged), attributes)
+
+
+def _is_told(release: Release, fragment: Fragment, name: str) -> bool:
+    """Whether the values of groups can be compared with those of the table, whose counts sets do not tell."""
+    is_counted = release.data.knows_rows or isinstance(fragment.recodings[name], Exact)
+    return has_single_values(fragment, name) and is_counted
 
 
 def _smallest_group(release: Release, profiles: tuple[FragmentProfile, ...]) -> WorstLevel:

@@ -16,6 +16,7 @@ import pandas as pd
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.texts import FORMULA, MOST_DIGITS
 from anoncore.publishing.whole_files import replace_file
 from anoncore.table.given_table import as_pandas
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 FileFormat = Literal["csv", "parquet", "excel"]
 """The formats in which tables are written."""
 
-# OWASP, "CSV Injection": = + - @ tab and line ends, their full-width forms, also behind spaces, quotes or unseen marks.
-# Apostrophes before them count too, so that no text looks like the guarded form of another one.
-FORMULA = re.compile(r"'*[\t\r\n]|[\s\x00-\x20\"'`‘’“”\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]")
 EXCEL_ROWS, EXCEL_COLUMNS, EXCEL_CHARACTERS, EXCEL_DIGITS = 1_048_576, 16_384, 32_767, 15
 SHEET_CHARACTERS = 31
 # What XML 1.0 cannot hold, or would change, is written _x0001_ in a workbook, as Excel does (ECMA-376, ST_Xstring).
@@ -38,8 +36,6 @@ ZIP_TIME: ZipTime = (1980, 1, 1, 0, 0, 0)
 ZIP_RIGHTS = 0o644 << 16
 ENDINGS: Mapping[FileFormat, str] = {"csv": ".csv", "parquet": ".parquet", "excel": ".xlsx"}
 """How the name of a file with one table ends; several tables are a zip of such files, or the sheets of a workbook."""
-MOST_DIGITS = 80
-"""No decimal of a Parquet file has more; one with a larger exponent is not written out."""
 PROPERTIES = "docProps/core.xml"
 WRITTEN_AT = re.compile(rb"(?<=>)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ(?=<)")
 FIXED_TIME = b"1980-01-01T00:00:00Z"

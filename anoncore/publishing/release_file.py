@@ -89,7 +89,8 @@ def packed(release: Release) -> tuple[dict[str, Any], list[bytes]]:
 
     def described(name: str, recoding: Recoding) -> dict[str, Any]:
         own = release.data.domain[name]
-        part: dict[str, Any] = {"kind": type(recoding).__name__, "partition": number_of(recoding.partition)}
+        kind = next(one for one in type(recoding).__mro__ if one in KINDS.values())
+        part: dict[str, Any] = {"kind": kind.__name__, "partition": number_of(recoding.partition)}
         if recoding.domain is not own:
             # A method may bring a hierarchy of its own to the values of the table.
             if recoding.domain.values != own.values or recoding.domain.tree is None:
@@ -97,7 +98,7 @@ def packed(release: Release) -> tuple[dict[str, Any], list[bytes]]:
             tree = recoding.domain.tree
             part["tree"] = {name: array(getattr(tree, name)) for name in TREE_ARRAYS}
             part["tree"] |= {"labels": list(tree.labels), "height": tree.height}
-        for field in fields(recoding):
+        for field in fields(kind):
             value = getattr(recoding, field.name)
             if isinstance(value, np.ndarray):
                 part[field.name] = array(value)

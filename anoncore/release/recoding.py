@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Literal
@@ -445,6 +445,30 @@ class Generalized(Recoding):
             hits = prefix[self.high + 1] - prefix[self.low]
         share: Floats = hits / self.sizes
         return share
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenRegions(Generalized):
+    """Regions that were read from a published table, with the texts that stood there.
+
+    Readers tell regions apart that are written differently, even where they allow the same values of the table.
+
+    Attributes
+    ----------
+    written : ndarray of str objects, shape (n_groups,)
+        What was written of each group.
+    """
+
+    written: Texts = field(kw_only=True)
+
+    @property
+    def group_texts(self) -> Texts:  # type: ignore[override]
+        """What was written of each group, object (n_groups,)."""
+        return self.written
+
+    def group_content(self) -> tuple[Codes, ...]:
+        """Bounds of each region, then the rank of its text."""
+        return self.low, self.high, _ranks(self.written)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +23,19 @@ from anoncore.release.openness import Minimality
 from anoncore.release.overlap import Link, links
 from anoncore.release.partition import Partition
 from anoncore.release.published_numbers import NumberColumns, Numbers, Ranges, cells_of, column_names, ranges_of
+from anoncore.release.reading.opening import opened_with_original
+from anoncore.release.reading.opening_alone import opened_alone
+from anoncore.release.reading.published_frames import published_frames
+from anoncore.release.reading.published_values import ADVICE
+from anoncore.release.reading.tags import check_tags, tags_of
 from anoncore.release.recoding import Exact, Generalized, GroupValues, Recoding
-from anoncore.table.microdata import Microdata, content_order
+from anoncore.table.domain import Kind
+from anoncore.table.hierarchy import Hierarchy
+from anoncore.table.microdata import Microdata, Role, content_order
 
 GROUP_COLUMN = "group"
+ONLY_TABLE = "release"
+"""What the table of a release of one fragment is called."""
 
 
 @checked_methods
@@ -184,6 +193,101 @@ class Release(SizesDrawn):
     suppressed_group: int | None = None
     numbers: Numbers = "text"
 
+    @classmethod
+    def from_published(
+        cls,
+        published: Any,
+        roles: Mapping[str, Role | str] | None = None,
+        original: Microdata | None = None,
+        *,
+        kinds: Mapping[str, Kind | str] | None = None,
+        orders: Mapping[str, Sequence[Any]] | None = None,
+        hierarchies: Mapping[str, Hierarchy] | None = None,
+        sensitive_values: Mapping[str, Collection[Any]] | None = None,
+        missing: Literal["suppressed", "value"] | None = None,
+    ) -> Release:
+        """Read published tables back, made by any tool, so that they are measured and attacked like any release.
+
+        Cells are read in the ways tools write them: `20-29`, `[20, 30)`, `20..29`, `{a, b}`, `a|b`, `>=90`, `90+`,
+        `<18`, `476**`, `*` for everything, nodes of a hierarchy, and numbers that were rounded.
+
+        With the original, each row of it gets a line of every table: by an identifier that the tables still hold, else
+        by a maximum flow in which every cell allows its row's value. Which line that is may not be certain; the notes
+        say for how many rows. Whatever depends on groups and not on single people is the same for every assignment.
+        Values that no line allows count as changed.
+
+        Without the original, the tables are judged by what they show themselves: sizes of groups, k, l and t, unique
+        rows, beliefs, risks of re-identification. Whatever compares with the original raises ReleaseError, and so does
+        what asks which rows of several tables belong to one person.
+
+        Parameters
+        ----------
+        published : DataFrame, LazyFrame, Arrow table, DuckDB relation, or mapping of str to these
+            One published table, or several by name. Tables that have a column `group` (or `bucket`, `GroupID` and the
+            like) that is no attribute are joined by it, as in `tables`.
+        roles : mapping of str to Role or str, optional
+            Role of each column; columns that are left out are insensitive. The original says it better, where it is
+            given.
+        original : Microdata, optional
+            The table of which they were made.
+        kinds, orders, hierarchies, sensitive_values : mapping, optional
+            What is known of the columns where the original is not given, as for `Microdata`.
+        missing : {"suppressed", "value"}, optional
+            What a missing cell of a quasi-identifier means. By default it was suppressed, unless as few are missing as
+            in the original.
+
+        Returns
+        -------
+        Release
+            The release, whose `notes` say how it was read. Its `algorithm` is not known. With the original its rows
+            are those of the original, but for those that were not published; without it those of the tables.
+
+        Raises
+        ------
+        DataError
+            For a cell that cannot be read, with column, row and cell; for columns that the original lacks, more rows
+            than it has, and tables whose groups do not match.
+
+        Notes
+        -----
+        Where a text may be a value as well as a region, such as a town called `*`, the original decides; without it
+        `*` is everything. Groups are what readers see: rows with equal quasi-identifiers, or with the same number in
+        the column that joins the tables.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anoncore import Microdata, Release, privacy, utility
+        >>> published = pd.DataFrame(
+        ...     {"age": ["20-29", "20-29", ">=40", ">=40"], "disease": ["flu", "cold", "flu", "flu"]}
+        ... )
+        >>> roles = {"age": "quasi-identifier", "disease": "sensitive"}
+        >>> alone = Release.from_published(published, roles)
+        >>> float(privacy.profile(alone).k), float(privacy.profile(alone).score("distinct-l"))
+        (2.0, 1.0)
+
+        What it costs is known only beside the table that it was made of:
+
+        >>> people = pd.DataFrame({"age": [44, 21, 60, 26], "disease": ["flu", "cold", "flu", "flu"]})
+        >>> release = Release.from_published(published, roles, Microdata(people, roles))
+        >>> release.partition.group.tolist()
+        [1, 0, 1, 0]
+        >>> round(float(utility.information_loss(release)), 3)
+        0.269
+        """
+        frames = published_frames(
+            published, {*(roles or {}), *(original.roles if original is not None else ())}, ONLY_TABLE
+        )
+        missing_is_value = None if missing is None else missing == "value"
+        tags = tags_of(roles, kinds, orders, hierarchies, sensitive_values)
+        if original is None:
+            opened = opened_alone(frames, tags, missing_is_value)
+        else:
+            check_tags(tags, original)
+            opened = opened_with_original(frames, original, missing_is_value)
+        fragments = tuple(Fragment(one.name, one.partition, one.recodings) for one in opened.tables)
+        return cls(opened.data, fragments, None, opened.notes, opened.suppressed_group)
+
     def _headline(self) -> str:
         method = "" if self.algorithm is None else f" by {self.algorithm.title}"
         return f"Release{method}: {self.table_size}"
@@ -221,6 +325,41 @@ class Release(SizesDrawn):
                 "The fragments of this release have partitions of their own; ask a fragment for its own."
             )
         return self.fragments[0].partition
+
+    def require_original(self, reason: str) -> None:
+        """Check that the table that was anonymized is known, for measures that compare with it.
+
+        Parameters
+        ----------
+        reason : str
+            What it is needed for, as the first half of a sentence.
+
+        Raises
+        ------
+        ReleaseError
+            Where the release was read from published tables alone.
+        """
+        if not self.data.knows_rows:
+            raise ReleaseError(f"{reason}, and this release was read from published tables alone. {ADVICE}")
+
+    def require_linked(self, attributes: Collection[str]) -> None:
+        """Check that it is known what every person shows of some attributes together.
+
+        Parameters
+        ----------
+        attributes : collection of str
+            The attributes.
+
+        Raises
+        ------
+        ReleaseError
+            Where they stand in several tables that were read without their original, which alone joins them.
+        """
+        tables = [fragment.name for fragment in self.fragments if not set(attributes).isdisjoint(fragment.attributes)]
+        if len(tables) > 1:
+            self.require_original(
+                f"What belongs to one person stands in several tables, {listing(tables)}, without a sign in which rows"
+            )
 
     @property
     def suppressed_rows(self) -> Bools:

@@ -204,8 +204,10 @@ class Microdata(Shown):
     ) -> None:
         self.given = given_table(frame)
         columns = list(self.given.columns)
-        tagged = {name: _role(name, role) for name, role in _by_column("roles", roles, columns).items()}
-        given_kinds = {name: _kind(name, kind) for name, kind in _by_column("kinds", kinds, columns).items()}
+        tagged = {name: role_of(name, role) for name, role in _by_column("roles", roles, columns).items()}
+        given_kinds = {
+            name: kind_of(name, kind) for name, kind in _by_column("kinds", kinds, columns).items() if kind is not None
+        }
         given_orders = _by_column("orders", orders, columns)
         for name, order in given_orders.items():
             if isinstance(order, str) or not isinstance(order, Iterable):
@@ -391,6 +393,26 @@ class Microdata(Shown):
             )
         return self.sensitive
 
+    def counted_codes(self, attribute: str) -> Codes:
+        """The codes of an attribute, for those who count values and do not ask whose they are.
+
+        Parameters
+        ----------
+        attribute : str
+            Name of the attribute.
+
+        Returns
+        -------
+        ndarray of int32, shape (n_rows,)
+            The codes: those of the rows. Where only published tables are known, they are in an order of their own.
+        """
+        return self.codes[attribute]
+
+    @property
+    def knows_rows(self) -> bool:
+        """Whether it is known which values belong to one person; not where only published tables are known."""
+        return True
+
     def sensitive_view(self, attribute: str, codes: Codes | None = None) -> SensitiveValues:
         """An attribute with its values counted as requirements count them.
 
@@ -407,7 +429,7 @@ class Microdata(Shown):
             The codes, with all harmless values as one where only some need protection.
         """
         domain = self.require_domain(attribute)
-        codes = self.codes[attribute] if codes is None else codes
+        codes = self.counted_codes(attribute) if codes is None else codes
         protected = self.sensitive_values.get(attribute)
         if protected is None:
             return SensitiveValues(attribute, codes, len(domain), -1, tuple(domain.texts), people=self.people)
@@ -597,7 +619,8 @@ def _by_column(what: str, given: Mapping[Any, T] | None, columns: list[str]) -> 
     return named
 
 
-def _role(name: str, role: Role | str) -> Role:
+def role_of(name: str, role: Role | str) -> Role:
+    """A role by its text. Raises DataError for one that does not exist."""
     try:
         return Role(role)
     except ValueError:
@@ -606,9 +629,10 @@ def _role(name: str, role: Role | str) -> Role:
         ) from None
 
 
-def _kind(name: str, kind: Kind | str | None) -> Kind | None:
+def kind_of(name: str, kind: Kind | str) -> Kind:
+    """A kind by its text. Raises DataError for one that does not exist."""
     try:
-        return None if kind is None else Kind(kind)
+        return Kind(kind)
     except ValueError:
         raise DataError(
             f"The kind of '{name}' is {quoted(kind)}; use one of {listing([k.value for k in Kind])}."

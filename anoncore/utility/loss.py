@@ -76,6 +76,8 @@ def information_loss(release: Release) -> InformationLoss:
     ------
     DataError
         For a table without a quasi-identifier.
+    ReleaseError
+        Where the release was read from published tables without their original.
 
     Notes
     -----
@@ -104,6 +106,7 @@ def information_loss(release: Release) -> InformationLoss:
     0.08
     """
     names = release.data.require_quasi_identifiers()
+    release.require_original("What a cell loses depends on the values that the table has, and on its own value")
     cells: dict[str, list[float]] = {name: [] for name in names}
     for fragment in release.fragments:
         for name, loss in _losses(fragment, names).items():

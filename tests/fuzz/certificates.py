@@ -15,8 +15,8 @@ from anoncore import Microdata, Release
 from anoncore.algorithms import ALGORITHMS
 from anoncore.publishing.certification import Certificate, certify, verify
 from anoncore.publishing.certification.files import read_published
-from anoncore.publishing.certification.published_table import PublishedTable
 from anoncore.publishing.export import write_tables
+from anoncore.release.reading.published_table import PublishedTable
 from tests.fuzz.case import Case, RefutedError
 from tests.fuzz.mutations import CELLS, mutated_bytes, mutated_text, mutated_value
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from anoncore.publishing.certification.entries import Attribute, Form
 from anoncore.publishing.certification.published_release import set_members
-from anoncore.publishing.certification.published_table import PublishedTable, cell_text
+from anoncore.release.reading.published_table import PublishedTable, cell_text
 from anoncore.release.recoding import Distorted, Exact, GroupValues
 from anoncore.release.release import Release
 from anoncore.table.domain import Domain, Kind

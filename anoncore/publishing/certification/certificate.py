@@ -30,8 +30,8 @@ from anoncore.publishing.certification.entries import (
     Unit,
     UntaggedColumn,
 )
-from anoncore.publishing.certification.published_table import PublishedTable
 from anoncore.publishing.export import FileFormat
+from anoncore.release.reading.published_table import PublishedTable
 from anoncore.table.microdata import Microdata
 
 SEED = "left out: with the seed of a release a reader could undo its random choices"

@@ -39,7 +39,6 @@ from anoncore.publishing.certification.entries import (
     Written,
 )
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
-from anoncore.publishing.certification.published_table import PublishedTable, cell_name
 from anoncore.publishing.certification.rechecking import (
     HIDDEN_PEOPLE,
     HIDDEN_UNIT,
@@ -54,6 +53,7 @@ from anoncore.publishing.certification.verification import content_findings
 from anoncore.publishing.certification.written_cells import written_as
 from anoncore.publishing.export import FileFormat
 from anoncore.recipes.recipe import without_seeds
+from anoncore.release.reading.published_table import PublishedTable, cell_name
 from anoncore.release.release import Release, ReleaseMethod
 from anoncore.requirements import Requirement
 from anoncore.table.given_table import as_pandas

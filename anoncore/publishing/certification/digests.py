@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.kernels.arrays import Int64
-from anoncore.publishing.certification.published_table import Column, PublishedTable
+from anoncore.release.reading.published_table import Column, PublishedTable
 
 
 def column_hash(column: Column) -> str:

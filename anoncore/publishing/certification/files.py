@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from anoncore.base.errors import DataError
 from anoncore.base.memory import TEXT_FACTOR, require_memory
-from anoncore.publishing.certification.published_table import PublishedTable
 from anoncore.publishing.certification.text_cells import header_of, text_columns
 from anoncore.publishing.certification.workbook_cells import unescaped
+from anoncore.release.reading.published_table import PublishedTable
 from anoncore.sources.parquet import read_within
 
 PARQUET, ZIP = b"PAR1", b"PK\x03\x04"

@@ -14,8 +14,9 @@ from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.texts import MISSING_TEXT
 from anoncore.kernels.arrays import Codes, Floats
 from anoncore.publishing.certification.entries import Attribute
-from anoncore.publishing.certification.published_table import NUMBER, Column, PublishedTable, cell_text
 from anoncore.release.partition import Partition
+from anoncore.release.reading.published_table import NUMBER, Column, PublishedTable, cell_text
+from anoncore.release.reading.region_texts import set_parts
 from anoncore.release.recoding import Exact, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements.requirement import Check, Comparison, Requirement
@@ -252,23 +253,10 @@ def _members(partition: Partition, cells: Column, name: str) -> tuple[Partition,
 
 def set_members(text: str, name: str) -> list[str]:
     """The values of a published set such as `{flu, "a, b"}`, as cell texts. Raises DataError for anything else."""
-    if not (text.startswith("{") and text.endswith("}")):
+    members = set_parts(text)
+    if members is None:
         raise DataError(f"'{name}' holds {text!r}, which is no set of values.")
-    members, current, quoted, rest = [], "", False, text[1:-1]
-    position = 0
-    while position < len(rest):
-        character = rest[position]
-        if character == '"' and quoted and rest[position + 1 : position + 2] == '"':
-            current, position = current + '"', position + 1
-        elif character == '"':
-            quoted = not quoted
-        elif character == "," and not quoted and rest[position + 1 : position + 2] == " ":
-            members.append(current)
-            current, position = "", position + 1
-        else:
-            current += character
-        position += 1
-    return [_unmarked(member) for member in [*members, current]]
+    return [_unmarked(member) for member in members]
 
 
 def _unmarked(text: str) -> str:

@@ -24,7 +24,6 @@ from anoncore.publishing.certification.files import (
     damaged,
     value_type,
 )
-from anoncore.publishing.certification.published_table import Column, cell_name, cell_text
 from anoncore.publishing.certification.text_cells import (
     first_difference,
     header_of,
@@ -35,6 +34,7 @@ from anoncore.publishing.certification.text_cells import (
 from anoncore.publishing.certification.workbook_cells import BOOK, read_workbook
 from anoncore.publishing.certification.written_cells import WrittenTable, arrow_texts
 from anoncore.publishing.export import ZIP_RIGHTS, ZIP_TIME, ZipTime, packed, parquet_bytes
+from anoncore.release.reading.published_table import Column, cell_name, cell_text
 from anoncore.sources.parquet import read_within
 
 MAKER = re.compile(r"parquet-cpp-arrow version \d+\.\d+\.\d+")

@@ -12,7 +12,7 @@ import numpy as np
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.progress import Progress, silent
-from anoncore.base.texts import listing
+from anoncore.base.texts import FORMULA, listing
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.publishing.certification.certificate import ALIKE, Certificate, input_hash
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
@@ -20,7 +20,6 @@ from anoncore.publishing.certification.entries import Asked, Attribute, Joins, P
 from anoncore.publishing.certification.files import read_published
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
-from anoncore.publishing.certification.published_table import NUMBER, PublishedTable
 from anoncore.publishing.certification.rechecking import (
     Recheck,
     recheck_joins,
@@ -31,7 +30,8 @@ from anoncore.publishing.certification.rechecking import (
 from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.publishing.certification.untagged_columns import untagged_findings
 from anoncore.publishing.certification.written_cells import WrittenTable, cell_content, group_cell, label_as, shown_cell
-from anoncore.publishing.export import ENDINGS, FORMULA, FileFormat, member_names, sheet_titles
+from anoncore.publishing.export import ENDINGS, FileFormat, member_names, sheet_titles
+from anoncore.release.reading.published_table import NUMBER, PublishedTable
 from anoncore.table.microdata import Microdata
 
 ORDER = "An order of rows can tell which of them belong to whom."

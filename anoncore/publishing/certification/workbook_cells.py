@@ -18,10 +18,10 @@ from openpyxl import LXML
 from openpyxl.compat import safe_string
 from openpyxl.utils.datetime import from_excel
 
-from anoncore.publishing.certification.published_table import Column, cell_name, cell_text
 from anoncore.publishing.certification.text_cells import first_difference
 from anoncore.publishing.certification.written_cells import NO_CELL, WrittenTable, sheet_cell
 from anoncore.publishing.export import EXCEL_ROWS, timeless, workbook_bytes
+from anoncore.release.reading.published_table import Column, cell_name, cell_text
 from anoncore.sources.excel import LARGEST_CELLS
 
 STYLES, BOOK = "xl/styles.xml", "xl/workbook.xml"

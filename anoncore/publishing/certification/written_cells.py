@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
 from anoncore.kernels.arrays import Int64
-from anoncore.publishing.certification.published_table import Column, PublishedTable, cell_name
 from anoncore.publishing.certification.text_cells import text_columns
 from anoncore.publishing.export import (
     FileFormat,
@@ -28,6 +27,7 @@ from anoncore.publishing.export import (
     safe_cells,
     sheet_cells,
 )
+from anoncore.release.reading.published_table import Column, PublishedTable, cell_name
 
 MARK = "\0"
 """Stands between the kind of a cell and its content; no text of a workbook and no name of a type has it."""

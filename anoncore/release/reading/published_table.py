@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from anoncore.base.texts import is_missing, value_text
+from anoncore.base.texts import FORMULA, MOST_DIGITS, is_missing, value_text
 from anoncore.kernels.arrays import Codes, Int64
-from anoncore.publishing.export import FORMULA, MOST_DIGITS
 
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
@@ -85,7 +84,7 @@ class Column:
     def of(cls, values: Iterable[Any]) -> Column:
         """The column of any values."""
         series = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
-        raw, distinct = _factorized(series)
+        raw, distinct = factorized(series)
         return cls.coded(raw, [cell_text(value) for value in distinct])
 
     @classmethod
@@ -102,7 +101,7 @@ class Column:
         return np.array(self.texts, dtype=object)[self.codes]
 
 
-def _factorized(series: pd.Series[Any]) -> tuple[Int64, list[Any]]:
+def factorized(series: pd.Series[Any]) -> tuple[Int64, list[Any]]:
     """A number per row and the value of each number; values of different types stay apart."""
     if series.dtype != object:
         codes, distinct = pd.factorize(series, use_na_sentinel=False)

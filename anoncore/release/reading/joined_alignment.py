@@ -1,0 +1,278 @@
+"""Which lines of several tables, joined by the groups that they share, are which row of the original."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array, vstack
+
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.release.reading.alignment import Alignment, Classes, Fitting, align, dealt, differing
+from anoncore.release.reading.read_columns import ReadColumn
+
+MOST_PLACES = 8_000_000
+"""Places of rows in groups that are weighed at once; with more of them, one table decides."""
+SECONDS = 60.0
+"""Time that the choice of places may take."""
+INFEASIBLE = 2
+"""What the solver says of a program without a solution."""
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedTable:
+    """One of the tables: its columns, and the group of each line, numbered alike in all tables."""
+
+    columns: Mapping[str, ReadColumn]
+    group: Int64
+
+
+def align_joined(
+    tables: Sequence[JoinedTable], codes: Mapping[str, Codes], n_rows: int, known: Collection[str]
+) -> list[Alignment]:
+    """Assign lines of every table to the rows of the original, so that all lines of a row are in one group.
+
+    A place of a row is a group with, in every table, a line that allows the row's values. Which rows take which places
+    is an integer program: every line is taken by as many rows as it stands for. Where no solution is found, the table
+    with most different lines says which group a row is in, and lines of the others are joined with the rows of their
+    group so that as many as possible agree.
+
+    Parameters
+    ----------
+    tables : sequence of JoinedTable
+        The tables, each with as many lines as the original has rows.
+    codes : mapping of str to ndarray of int32, shape (n_rows,)
+        The codes of the original.
+    n_rows : int
+        Rows of the original.
+    known : collection of str
+        The quasi-identifiers.
+
+    Returns
+    -------
+    list of Alignment
+        One for each table.
+    """
+    sides = [_Side.of(table, codes) for table in tables]
+    rows = Classes.alike([side.rows.of for side in sides], n_rows)
+    places = _places(sides, rows)
+    if places is None:
+        return _by_largest(tables, sides, codes, known, is_found=False)
+    taken, is_found = _taken_places(places, rows, sides)
+    if taken is None:
+        return _by_largest(tables, sides, codes, known, is_found)
+    groups = places.group * len(rows) + places.row
+    n_groups = np.bincount(places.row[np.unique(groups, return_index=True)[1]], minlength=len(rows))
+    several = int(rows.sizes[n_groups > 1].sum())
+    return [
+        Alignment(dealt(rows, side.lines, places.row, places.line[number], taken), several, 0)
+        for number, side in enumerate(sides)
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One table: classes of rows alike in its attributes, of lines alike in cells and group, and what fits what."""
+
+    rows: Classes
+    lines: Classes
+    group: Int64
+    row: Int64
+    line: Int64
+
+    @classmethod
+    def of(cls, table: JoinedTable, codes: Mapping[str, Codes]) -> _Side:
+        fitting = Fitting(table.columns, codes)
+        rows, cells = fitting.rows, fitting.lines
+        lines = Classes.alike([cells.of, table.group], len(table.group))
+        # What fits is found once for equal cells, whatever their groups.
+        row, cell = fitting.pairs
+        by_cell = np.argsort(cells.of[lines.first], kind="stable")
+        begin = np.searchsorted(cells.of[lines.first][by_cell], np.arange(len(cells) + 1))
+        count = np.diff(begin)[cell]
+        place = np.repeat(begin[cell], count) + np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+        return cls(rows, lines, table.group[lines.first], np.repeat(row, count), by_cell[place])
+
+
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Places: the class of rows, the group, and a class of lines for each table, int64 (n_places,) each."""
+
+    row: Int64
+    group: Int64
+    line: tuple[Int64, ...]
+
+    def some(self, chosen: Int64 | Bools) -> _Places:
+        return _Places(self.row[chosen], self.group[chosen], tuple(line[chosen] for line in self.line))
+
+
+def _places(sides: Sequence[_Side], rows: Classes) -> _Places | None:
+    """All places of all classes of rows; None where there are too many to weigh."""
+    own = [side.rows.of[rows.first] for side in sides]
+    sizes = []
+    for side, of_row in zip(sides, own, strict=True):
+        sizes.append(int(np.bincount(side.row, minlength=len(side.rows))[of_row].sum()))
+    first = int(np.argmin(sizes))
+    if sizes[first] > MOST_PLACES:
+        return None
+    everyone = np.arange(len(rows), dtype=np.int64)
+    found = _Places(everyone, np.full(len(rows), -1, dtype=np.int64), tuple(everyone * 0 for _ in sides))
+    for number in sorted(range(len(sides)), key=lambda number: (number != first, sizes[number])):
+        extended = _extended(found, sides[number], own[number], number)
+        if extended is None:
+            return None
+        found = extended
+    return found
+
+
+def _extended(found: _Places, side: _Side, own: Int64, number: int) -> _Places | None:
+    """The places with the lines of one more table that are in their group."""
+    any_group = bool(len(found.group)) and found.group[0] < 0
+    n_groups = int(side.group.max()) + 1
+    known = side.row if any_group else side.row * n_groups + side.group[side.line]
+    wanted = own[found.row] if any_group else own[found.row] * n_groups + found.group
+    order = np.argsort(known, kind="stable")
+    begin, end = (np.searchsorted(known[order], wanted, side=end) for end in ("left", "right"))
+    count = end - begin
+    if int(count.sum()) > MOST_PLACES:
+        return None
+    before = np.cumsum(count) - count
+    line = side.line[order[np.repeat(begin, count) + np.arange(int(count.sum())) - np.repeat(before, count)]]
+    repeated = found.some(np.repeat(np.arange(len(found.row)), count))
+    lines = tuple(line if place == number else one for place, one in enumerate(repeated.line))
+    return _Places(repeated.row, side.group[line], lines)
+
+
+def _taken_places(places: _Places, rows: Classes, sides: Sequence[_Side]) -> tuple[Int64 | None, bool]:
+    """How many rows take each place, int64 (n_places,), so that all rows and lines are used up.
+
+    None where nothing was found; then the second says whether it is known that there is nothing.
+    """
+    n_places = len(places.row)
+    if not n_places:
+        return None, True
+    wanted = [rows.sizes, *(side.lines.sizes for side in sides)]
+    owners = [places.row, *places.line]
+    each, ones = np.arange(n_places), np.ones(n_places)
+    matrix = csr_array(
+        vstack(
+            [
+                csr_array((ones, (owner, each)), shape=(len(sizes), n_places))
+                for owner, sizes in zip(owners, wanted, strict=True)
+            ]
+        )
+    )
+    sums = np.concatenate(wanted).astype(np.float64)
+    taken = np.zeros(n_places, dtype=np.int64)
+    # What has one place only takes it; what is left falls apart into parts that have nothing to do with each other.
+    left, open_places = _forced(matrix, sums, taken)
+    if left is None:
+        return None, True
+    if not open_places.any():
+        return taken, True
+    is_solved, is_known = _solved(matrix, left, open_places, taken)
+    return (taken if is_solved else None), is_known
+
+
+def _forced(matrix: csr_array, sums: Floats, taken: Int64) -> tuple[Floats | None, Bools]:
+    """Fill in places without a choice; gives what is left to be used up, None if it cannot be, and the open places."""
+    left = sums.copy()
+    columns = csr_array(matrix.T)
+    is_open = np.ones(matrix.shape[1], dtype=np.bool_)
+    while True:
+        # A place of something that is used up takes nobody.
+        full = left <= 0
+        shut = is_open & ((columns @ full.astype(np.float64)) > 0)
+        is_open[shut] = False
+        options = matrix @ is_open.astype(np.float64)
+        if ((options == 0) & (left > 0)).any():
+            return None, is_open
+        single = np.flatnonzero((options == 1) & (left > 0))
+        if not len(single):
+            return left, is_open
+        only = matrix[single] @ csr_array((np.where(is_open, np.arange(matrix.shape[1]) + 1.0, 0.0))[:, None])
+        place = only.toarray().ravel().astype(np.int64) - 1
+        place, first = np.unique(place, return_index=True)
+        amount = left[single[first]]
+        # Two that have one place only must agree; the first says how many, and the next round finds a conflict.
+        taken[place] += amount.astype(np.int64)
+        is_open[place] = False
+        used = np.zeros(matrix.shape[1])
+        used[place] = amount
+        left = left - matrix @ used
+        if (left < 0).any():
+            return None, is_open
+
+
+def _solved(matrix: csr_array, left: Floats, is_open: Bools, taken: Int64) -> tuple[bool, bool]:
+    """Fill in the open places by an integer program; says whether it has a solution, and whether that is known."""
+    places = np.flatnonzero(is_open)
+    part = csr_array(matrix[:, places])
+    used = np.flatnonzero(np.diff(part.indptr) > 0)
+    part, sums = csr_array(part[used]), left[used]
+    found = milp(
+        np.zeros(len(places)),
+        integrality=np.ones(len(places), dtype=np.int64),
+        bounds=Bounds(0, np.inf),
+        constraints=LinearConstraint(part, sums, sums),
+        options={"time_limit": SECONDS},
+    )
+    if found.x is None:
+        return False, found.status == INFEASIBLE
+    amount = np.rint(found.x).astype(np.int64)
+    if (amount < 0).any() or not np.array_equal(part @ amount, sums):
+        return False, False
+    taken[places] = amount
+    return True, True
+
+
+def _by_largest(
+    tables: Sequence[JoinedTable],
+    sides: Sequence[_Side],
+    codes: Mapping[str, Codes],
+    known: Collection[str],
+    is_found: bool,
+) -> list[Alignment]:
+    """The table with most different lines says which group a row is in; the others follow as far as they agree."""
+    main = int(np.argmax([len(side.lines) for side in sides]))
+    of_main = align(tables[main].columns, codes, known)
+    group = tables[main].group[of_main.line]
+    aligned = []
+    for number, table in enumerate(tables):
+        if number == main:
+            aligned.append(of_main)
+            continue
+        line = _within_groups(table, sides[number], group)
+        changed = differing(table.columns, codes, line)
+        aligned.append(Alignment(line, of_main.n_several, int(changed.sum())))
+    return aligned if is_found else [replace(one, is_found=False) for one in aligned]
+
+
+def _within_groups(table: JoinedTable, side: _Side, group: Int64) -> Int64:
+    """The line of each row in its group: one that allows its values as far as there are any, else any."""
+    classes = Classes.alike([side.rows.of, group], len(group))
+    n_groups = int(table.group.max()) + 1
+    known = side.row * n_groups + side.group[side.line]
+    order = np.argsort(known, kind="stable")
+    known, lines = known[order], side.line[order]
+    free = side.lines.sizes.copy()
+    row, line, flow = [], [], []
+    for number, first in enumerate(classes.first.tolist()):
+        key = side.rows.of[first] * n_groups + group[first]
+        wanted = int(classes.sizes[number])
+        for place in range(int(np.searchsorted(known, key)), int(np.searchsorted(known, key, side="right"))):
+            amount = min(wanted, int(free[lines[place]]))
+            if amount:
+                free[lines[place]] -= amount
+                wanted -= amount
+                row.append(number)
+                line.append(int(lines[place]))
+                flow.append(amount)
+    aligned = dealt(classes, side.lines, *(np.array(part, dtype=np.int64) for part in (row, line, flow)))
+    left, unused = np.flatnonzero(aligned < 0), np.ones(len(table.group), dtype=np.bool_)
+    unused[aligned[aligned >= 0]] = False
+    spare = np.flatnonzero(unused)
+    aligned[left[np.argsort(group[left], kind="stable")]] = spare[np.argsort(table.group[spare], kind="stable")]
+    return aligned

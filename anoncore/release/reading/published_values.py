@@ -1,0 +1,78 @@
+"""What published tables tell of the table that they were made of, where it is not given: values, but not whose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from anoncore.base.errors import ReleaseError
+from anoncore.kernels.arrays import Codes
+from anoncore.table.domain import Domain
+from anoncore.table.given_table import GivenTable
+from anoncore.table.hierarchy import Hierarchy
+from anoncore.table.microdata import Microdata, Role
+
+ADVICE = "Give the table that it was made of as `original`; sizes of groups, k, l, t and beliefs can do without."
+
+
+class UnknownCodes(Mapping[str, Codes]):
+    """The codes of rows that nobody knows: asking for them raises ReleaseError."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = tuple(names)
+
+    def __getitem__(self, name: str) -> Codes:
+        if name not in self._names:
+            raise KeyError(name)
+        raise ReleaseError(
+            f"The release was read without its original, so it is not known which value of '{name}' each person has. "
+            f"{ADVICE}"
+        )
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class PublishedValues(Microdata):
+    """What published tables tell of the table that they were made of: its rows, its values and how often they occur.
+
+    `codes` raises ReleaseError, so that every measure that compares with the original says that it cannot.
+    """
+
+    def __init__(
+        self,
+        given: GivenTable,
+        roles: Mapping[str, Role],
+        domains: Mapping[str, Domain],
+        counted: Mapping[str, Codes],
+        hierarchies: Mapping[str, Hierarchy],
+        sensitive_values: Mapping[str, Any],
+    ) -> None:
+        self.given = given
+        self.roles = dict(roles)
+        self.unit = None
+        self.people = None
+        self.whole = None
+        self.untagged = ()
+        self.hierarchies = dict(hierarchies)
+        self.domain = dict(domains)
+        self.codes = UnknownCodes(self.attributes)  # type: ignore[assignment]
+        self._counted = dict(counted)
+        self.sensitive_values = {name: self._protected(name, values) for name, values in sensitive_values.items()}
+
+    def counted_codes(self, attribute: str) -> Codes:
+        """The published codes of an attribute in some order. Raises ReleaseError where regions are published."""
+        if attribute not in self._counted:
+            return self.codes[attribute]
+        return self._counted[attribute]
+
+    @property
+    def knows_rows(self) -> bool:
+        """False: which values belong to one person is not known."""
+        return False

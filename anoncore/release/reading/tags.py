@@ -1,0 +1,58 @@
+"""What the caller says of the attributes of published tables."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from anoncore.base.errors import DataError
+from anoncore.base.texts import listing
+from anoncore.table.domain import Kind
+from anoncore.table.hierarchy import Hierarchy
+from anoncore.table.microdata import Microdata, Role, kind_of, role_of
+
+
+@dataclass(frozen=True)
+class Tags:
+    """What is known of the attributes, as for `Microdata`."""
+
+    roles: Mapping[str, Role]
+    kinds: Mapping[str, Kind]
+    orders: Mapping[str, Sequence[Any]]
+    hierarchies: Mapping[str, Hierarchy]
+    sensitive_values: Mapping[str, Collection[Any]]
+
+
+def tags_of(
+    roles: Mapping[str, Role | str] | None,
+    kinds: Mapping[str, Kind | str] | None,
+    orders: Mapping[str, Sequence[Any]] | None,
+    hierarchies: Mapping[str, Hierarchy] | None,
+    sensitive_values: Mapping[str, Collection[Any]] | None,
+) -> Tags:
+    """The tags by columns as texts. Raises DataError for roles and kinds that do not exist."""
+    return Tags(
+        {str(name): role_of(str(name), role) for name, role in (roles or {}).items()},
+        {str(name): kind_of(str(name), kind) for name, kind in (kinds or {}).items()},
+        {str(name): order for name, order in (orders or {}).items()},
+        {str(name): hierarchy for name, hierarchy in (hierarchies or {}).items()},
+        {str(name): values for name, values in (sensitive_values or {}).items()},
+    )
+
+
+def check_tags(tags: Tags, original: Microdata) -> None:
+    """Raise DataError for tags that are not those of the original, which says what its attributes are."""
+    further = [one.name for one in fields(tags) if one.name != "roles" and getattr(tags, one.name)]
+    if further:
+        raise DataError(f"The original says what its attributes are; leave out {listing(further)}.")
+    unknown = [name for name in tags.roles if name not in original.roles]
+    if unknown:
+        raise DataError(
+            f"roles names {listing(unknown)}, which the original lacks; it has {listing(list(original.roles), 30)}."
+        )
+    for name, role in tags.roles.items():
+        if role is not original.roles[name]:
+            raise DataError(
+                f"'{name}' is {original.roles[name].value} in the original and {role.value} in roles; tag it alike."
+            )
