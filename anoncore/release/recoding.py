@@ -462,7 +462,7 @@ class WrittenRegions(Generalized):
     written: Texts = field(kw_only=True)
 
     @property
-    def group_texts(self) -> Texts:  # type: ignore[override]
+    def group_texts(self) -> Texts:
         """What was written of each group, object (n_groups,)."""
         return self.written
 

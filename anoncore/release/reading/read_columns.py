@@ -197,11 +197,11 @@ def read_column(
     _check_readable(table, name, number, distinct, found, domain)
     # Texts of one content are one cell. Those that allow the same by chance are not: readers tell them apart.
     known: dict[Any, int] = {}
-    place = np.array([known.setdefault(one, len(known)) for one in shown], dtype=np.int32)
+    content = np.array([known.setdefault(one, len(known)) for one in shown], dtype=np.int32)
     first = [shown.index(one) for one in known]
     cells = tuple(cell for cell in (found[one] for one in first) if cell is not None)
     texts = tuple(SUPPRESSED_TEXT if is_missing(distinct[one]) else value_text(distinct[one]) for one in first)
-    return ReadColumn(domain, place[number], cells, texts, says_nothing[first], are_sets, notes)
+    return ReadColumn(domain, content[number], cells, texts, says_nothing[first], are_sets, notes)
 
 
 def _check_readable(
