@@ -405,7 +405,13 @@ class Microdata(Shown):
         -------
         ndarray of int32, shape (n_rows,)
             The codes: those of the rows. Where only published tables are known, they are in an order of their own.
+
+        Raises
+        ------
+        DataError
+            Where the table lacks the attribute, or it is an identifier.
         """
+        self.require_domain(attribute)
         return self.codes[attribute]
 
     @property

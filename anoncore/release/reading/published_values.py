@@ -68,6 +68,7 @@ class PublishedValues(Microdata):
 
     def counted_codes(self, attribute: str) -> Codes:
         """The published codes of an attribute in some order. Raises ReleaseError where regions are published."""
+        self.require_domain(attribute)
         if attribute not in self._counted:
             return self.codes[attribute]
         return self._counted[attribute]
