@@ -37,11 +37,11 @@ from anoncore.publishing.certification.certifying import UNSIGNED, method_entry,
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import Asked, Attribute, File, InputTable, Part, Table
 from anoncore.publishing.certification.published_release import Level, by_name
-from anoncore.publishing.certification.published_table import cell_name, cell_text
 from anoncore.publishing.certification.rechecking import judged
 from anoncore.publishing.parts.part_digests import joined_digest, rows_digest
 from anoncore.publishing.parts.part_files import PartFile
 from anoncore.publishing.parts.part_scan import TABLE, Question, Scan, scan_parts
+from anoncore.release.reading.published_table import cell_name, cell_text
 from anoncore.requirements import FrequencyDiversity, Requirement, TCloseness
 from anoncore.requirements.worth import NEAR_CERTAIN
 from anoncore.table.domain import Kind

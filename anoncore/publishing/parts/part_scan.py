@@ -18,7 +18,6 @@ from anoncore.engines.table_profile import MOST_VALUES, TableProfile
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.published_release import Level, PublishedRelease
-from anoncore.publishing.certification.published_table import Column
 from anoncore.publishing.parts.part_digests import PartDigester
 from anoncore.publishing.parts.part_files import PartFile, array_of
 from anoncore.publishing.parts.part_groups import (
@@ -34,6 +33,7 @@ from anoncore.publishing.parts.part_groups import (
 )
 from anoncore.publishing.parts.published_texts import distinct_texts
 from anoncore.release.partition import Partition
+from anoncore.release.reading.published_table import Column
 from anoncore.requirements.requirement import Check, Requirement
 from anoncore.table.microdata import Microdata, Role
 

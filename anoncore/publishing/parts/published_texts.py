@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anoncore.publishing.certification.published_table import cell_text
+from anoncore.release.reading.published_table import cell_text
 
 WRITTEN_OTHERWISE = r"^['\d\-]"
 """Only texts that begin so may have another text in the certificate: guarded ones, numbers, dates."""

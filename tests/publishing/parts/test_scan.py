@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.published_release import PublishedRelease, group_sizes
-from anoncore.publishing.certification.published_table import PublishedTable
 from anoncore.publishing.parts import part_digests, part_files, part_scan
 from anoncore.publishing.parts.part_certificate import sizes_of_groups
 from anoncore.publishing.parts.part_digests import PartDigester
 from anoncore.publishing.parts.part_files import PartFile
 from anoncore.publishing.parts.part_scan import Question, scan_parts
+from anoncore.release.reading.published_table import PublishedTable
 from anoncore.requirements import DistinctDiversity, FrequencyDiversity, KAnonymity, TCloseness, VarianceDiversity
 
 ATTRIBUTES = {
