@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import tomllib
 import venv
 import zipfile
@@ -210,8 +211,55 @@ def run(command: list[str], folder: Path) -> None:
     assert ran.returncode == 0, ran.stderr
 
 
-def test_version_stands_in_one_way_everywhere() -> None:
-    assert PROJECT["project"]["version"] == anoncore.__version__
+def test_the_version_stands_in_one_place() -> None:
+    assert "version" not in PROJECT["project"]
+    assert PROJECT["project"]["dynamic"] == ["version"]
+    source = (ROOT / PROJECT["tool"]["hatch"]["version"]["path"]).read_text("utf-8")
+    assert f'__version__ = "{anoncore.__version__}"' in source
+    stands = [path for path in (ROOT / "anoncore").rglob("*.py") if "__version__ = " in path.read_text("utf-8")]
+    assert len(stands) == 1
+
+
+def test_the_index_is_told_what_is_known_and_nothing_else() -> None:
+    """There is no address of the project that could be told; classifiers are of those that the index knows."""
+    project = PROJECT["project"]
+    assert "urls" not in project
+    assert project["classifiers"] == sorted(project["classifiers"])
+    assert len(project["keywords"]) >= 5
+    assert (
+        f"Programming Language :: Python :: {project['requires-python'].removeprefix('>=')}" in project["classifiers"]
+    )
+    assert not [one for one in project["classifiers"] if one.startswith("License")], (
+        "the licence has a field of its own"
+    )
+
+
+@pytest.mark.slow
+def test_what_would_be_uploaded_passes_the_checks_of_the_index(tmp_path: Path) -> None:
+    tools = {"hatchling": "test", "twine": "lint", "check_wheel_contents": "lint"}
+    for module, extra in tools.items():
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"{module} is not installed; the extra '{extra}' brings it")
+    built, again = tmp_path / "built", tmp_path / "again"
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-d", str(built)], cwd=ROOT, check=True)
+    (sdist,), (file,) = built.glob("*.tar.gz"), built.glob("*.whl")
+    checks = (["twine", "check", "--strict", str(sdist), str(file)], ["check_wheel_contents", str(file)])
+    for check in checks:
+        ran = subprocess.run([sys.executable, "-m", *check], capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+    # Who has the source distribution builds the same wheel, and has what tests it.
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (tree,) = tmp_path.glob("anoncore-*")
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(again)], cwd=tree, check=True)
+    (other,) = again.glob("*.whl")
+    contents = []
+    for one in (file, other):
+        with zipfile.ZipFile(one) as archive:
+            contents.append({name: archive.read(name) for name in archive.namelist()})
+    assert contents[0] == contents[1]
+    assert (tree / "tests" / "test_packaging.py").is_file()
+    assert (tree / "docs" / "mkdocs.yml").is_file()
 
 
 def test_no_package_host_and_no_pinned_version_is_named() -> None:
