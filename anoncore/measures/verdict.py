@@ -157,7 +157,8 @@ class Verdict(Shown):
             return "Nothing was asked of this release."
         if not self.failed:
             return "Everything that was asked holds."
-        return f"{len(self.failed)} of {len(self.held) + len(self.failed)} things that were asked do not hold."
+        do = "does" if len(self.failed) == 1 else "do"
+        return f"{len(self.failed)} of {len(self.held) + len(self.failed)} things that were asked {do} not hold."
 
     @property
     def headline(self) -> str:
@@ -165,7 +166,8 @@ class Verdict(Shown):
         text = self.asked
         if self.not_asked:
             titles = ", ".join(one.title for one in self.not_asked)
-            text = f"{self.asked.rstrip('.')}, but {_counted(self.not_asked)} badly: {titles}."
+            joined = "and" if self.failed else "but"
+            text = f"{self.asked.rstrip('.')}, {joined} {_counted(self.not_asked)} badly: {titles}."
         if self.decided:
             columns = "1 column that undoes" if len(self.decided) == 1 else f"{len(self.decided)} columns that undo"
             text += f" By decision {columns} a tag {'is' if len(self.decided) == 1 else 'are'} published."
@@ -247,7 +249,7 @@ def verdict(
     wanted = [one.requirement for one in asked]
     leaks = [leak for leak in measure("privacy.tag_leaks", privacy.tag_leaks) if not leak.is_settled]
     left = undecided(leaks, publish_untagged)
-    not_asked = [*_believed(release, measure), *_found(wanted, measure), *_distant(release, wanted, measure)]
+    not_asked = [*_believed(release, measure), *_found(asked, measure), *_distant(release, wanted, measure)]
     not_asked += [*_taught(foreground), *_untagged(left)]
     decided = [f"{leak.finding} Somebody decided to publish it all the same." for leak in leaks if leak not in left]
     return Verdict(tuple(statements), tuple(not_asked), tuple(decided))
@@ -294,16 +296,20 @@ def believed(attribute: str, largest: float, guess: float, sure: int, n_rows: in
     )
 
 
-def _found(wanted: Sequence[Requirement], measure: Cache) -> Iterator[Failing]:
-    """People who are found by what is known of them, where no size of classes was asked for."""
-    if asks_for_size(wanted):
-        return
+def _found(asked: Sequence[privacy.Guarantee], measure: Cache) -> Iterator[Failing]:
+    """People who are found by what is known of them, where what was asked of the size of groups does not say so.
+
+    In a class of k rows nobody is found more surely than 1/k. A bucket of k rows does not hide whose row is whose.
+    """
     try:
         risk = measure("attacks.reidentification", attacks.reidentification)
     except AnonymizationError:  # no attribute is known
         return
     largest = float(risk.prosecutor.largest)
     if not lies_above(largest, FOUND, ACCUMULATED):
+        return
+    sizes = [one.reached for one in asked if asks_for_size([one.requirement])]
+    if sizes and not lies_above(largest, 1 / min(sizes), ACCUMULATED):
         return
     above, chance = float(lies_above(risk.risk, FOUND, ACCUMULATED).mean()), float(risk.prosecutor.mean.baseline or 0.0)
     yield people_found(largest, above, chance)

@@ -12,7 +12,7 @@ import streamlit as st
 
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED
-from dashboard.board.facts import SIZE_EDGES, Facts, Mark
+from dashboard.board.facts import BUCKET, SIZE_EDGES, Facts, Mark
 from dashboard.palette import run_style
 
 HERE = Path(__file__).resolve().parent
@@ -306,7 +306,9 @@ def _words(mark: Mark) -> str:
 def _sizes_cell(quick: Facts) -> Cell:
     word = quick["word"]
     words = {"equivalence class": "classes"}.get(word, word + ("es" if word.endswith("s") else "s"))
-    text = f"{quick['smallest']:,} or more people"
+    # A bucket hides which of its secrets is a person's, and not which row.
+    whom = "secrets" if word == BUCKET else "people"
+    text = f"{quick['smallest']:,} or more {whom}"
     sub = f"half of the people among {quick['median']:,} or more; {quick['groups']:,} {words}"
     return {"state": "exact", "text": text, "sub": sub, "bars": quick["sizes"], "alt": f"{text}; {sub}"}
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from anoncore import Microdata, attacks, privacy
-from anoncore.algorithms import Anatomy, Mondrian
+from anoncore.algorithms import Anatomy, Mondrian, Slicing
 from anoncore.measures import verdict
 from anoncore.measures.verdict import FAR, FOUND, GIVEN_AWAY
 from anoncore.requirements import FrequencyDiversity, KAnonymity, TCloseness
@@ -78,11 +78,29 @@ def test_being_found_counts_where_no_class_size_was_asked_for():
     assert "reidentified-largest" not in names(asked), "k = 2 was asked for, and holds"
 
 
+def test_buckets_of_k_people_do_not_hide_whose_row_is_whose():
+    """Every age is one person's, and buckets publish it as it is."""
+    release = Slicing(l=2, requirements=[KAnonymity(k=2)]).anonymize(Microdata(PEOPLE, ROLES))
+    found = verdict(release)
+    assert any(sentence.startswith("k-anonymity (k = 2) holds") for sentence in found.held)
+    (failing,) = found.not_asked
+    assert (failing.name, failing.value) == ("reidentified-largest", 1.0)
+
+
+def test_what_is_asked_of_class_sizes_and_fails_says_how_surely_people_are_found():
+    data = Microdata(PEOPLE, ROLES)
+    found = verdict(mondrian(KAnonymity(k=2)).anonymize(data), [KAnonymity(k=3)])
+    # In classes of two, people are found with 1/2, which is more than one chance in three.
+    assert found.failed
+    assert "reidentified-largest" not in names(found)
+    assert found.headline.startswith("1 of 2 things that were asked does not hold")
+
+
 def test_what_was_asked_and_does_not_hold_comes_first():
     release = generalized(Microdata(PEOPLE, ROLES), [0] * 4 + [1] * 16)
     found = verdict(release, [KAnonymity(k=5), FrequencyDiversity(l=2)])
     assert (len(found.held), len(found.failed)) == (1, 1)
-    assert found.headline == "1 of 2 things that were asked do not hold."
+    assert found.headline == "1 of 2 things that were asked does not hold."
     assert verdict(release).headline == "Nothing was asked of this release."
 
 

@@ -169,6 +169,12 @@ def test_rows_can_be_folded_away_and_rows_about_secrets_need_one():
     assert {"distance", "given"}.isdisjoint(row["id"] for row in none["rows"])
 
 
+def test_buckets_hide_secrets_and_classes_hide_people():
+    """A bucket publishes what is known of its people as it is, so nobody hides among its people."""
+    columns = [column("c1"), column("c2", facts={**quick(), "word": "bucket"})]
+    assert [cell["text"] for cell in cells(columns, "hides")["cells"]] == ["3 or more people", "3 or more secrets"]
+
+
 def test_sizes_are_counted_by_people():
     # Two people alone, four in groups of two, twelve in a group of twelve.
     sizes = np.array([1] * 2 + [2] * 4 + [12] * 12)
