@@ -68,6 +68,15 @@ class Experiment:
 
 
 @dataclass(frozen=True)
+class Stated:
+    """A statement about results in the paper's order: where it stands, what it says, and in which rows it is judged."""
+
+    where: str
+    text: str
+    judged: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Study:
     """One run behind some figures: on what, with which seeds, in how many seconds (unknown: None)."""
 
@@ -167,6 +176,7 @@ class Result:
     studies: tuple[Study, ...]
     plots: tuple[Plot, ...]
     experiments: tuple[Experiment, ...] = ()
+    stated: tuple[Stated, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -222,7 +232,9 @@ class Result:
             Experiment(**{**one, "columns": tuple(one["columns"]), "rows": tuple(tuple(row) for row in one["rows"])})
             for one in read.get("experiments", ())
         )
-        return cls(**{**read, "entries": entries, "studies": studies, "plots": plots, "experiments": experiments})
+        stated = tuple(Stated(**{**one, "judged": tuple(one["judged"])}) for one in read.get("stated", ()))
+        parts = {"entries": entries, "studies": studies, "plots": plots, "experiments": experiments, "stated": stated}
+        return cls(**{**read, **parts})
 
 
 def _curve(read: Mapping[str, Any]) -> Curve:

@@ -23,7 +23,7 @@ TEXTS = {
     "broken method can pass, so it does not count as reproduced.",
     "worked by hand": "Only numbers of the paper or its table are compared: nothing of this library is under test, so "
     "it does not count.",
-    "not applicable": "A drawing or a list of symbols: it states no result.",
+    "not applicable": "A drawing, a list of symbols, or something else that states no result that can be compared.",
 }
 SHORT = {DIFFERENT: "With difference", TIMED: "Seconds only"}
 COMMAND = "python -m tests.papers"
@@ -32,8 +32,9 @@ COMMAND = "python -m tests.papers"
 def render() -> None:
     """Draw the page."""
     st.markdown(
-        "Every method here comes from a paper. This page holds each figure and table of the papers against our own "
-        "runs: what is stated there, what came out here, and why the two differ where they do."
+        "Every method here comes from a paper. This page holds each figure, table and theorem of the papers, and what "
+        "their text claims, against our own runs: what is stated there, what came out here, and why the two differ "
+        "where they do."
     )
     results = _shipped(reproduction.written())
     if not results:
@@ -43,7 +44,7 @@ def render() -> None:
         parts.chart(
             charts.verdicts(results),
             "book-verdicts",
-            "Figures and tables of each paper by verdict. "
+            "Figures, tables, theorems and claims of each paper by verdict. "
             + " ".join(
                 f"{verdict.capitalize()}: {TEXTS[verdict][0].lower()}{TEXTS[verdict][1:]}" for verdict in VERDICTS
             ),
@@ -75,7 +76,9 @@ def _paper(result: Result) -> None:
         key=f"book-table-{result.name}",
         height=min(38 + 35 * len(result.entries), 400),
         column_config={
-            "Figure or table": st.column_config.TextColumn(width=95, help="As the paper numbers it."),
+            "Figure or table": st.column_config.TextColumn(
+                width=95, help="As the paper numbers it; also theorems, algorithms and sections of text."
+            ),
             "Shows": st.column_config.TextColumn(width=230, help="What it is about."),
             "Verdict": st.column_config.TextColumn(width=175, help="How much of what is stated holds here."),
             "Statements": st.column_config.TextColumn(width=90, help="Those that hold in every case, of all."),
@@ -86,7 +89,37 @@ def _paper(result: Result) -> None:
         alt="One line per figure or table: what it shows, the verdict and the likely cause of a difference",
     )
     _detail(result)
+    _list_of_statements(result)
     _experiments(result)
+
+
+def _list_of_statements(result: Result) -> None:
+    """All that the paper states about results, in its order, with the rows above in which it is judged."""
+    if not result.stated:
+        return
+    verdicts = {entry.label: entry.verdict for entry in result.entries}
+    with st.expander(f"All {len(result.stated)} statements of the paper about results, and where they are judged"):
+        st.dataframe(
+            pd.DataFrame(
+                {
+                    "In the paper": [one.where for one in result.stated],
+                    "It states": [one.text for one in result.stated],
+                    "Judged in": [", ".join(one.judged) for one in result.stated],
+                    "Verdict": [
+                        ", ".join(dict.fromkeys(verdicts[label] for label in one.judged)) for one in result.stated
+                    ],
+                }
+            ),
+            hide_index=True,
+            key=f"book-stated-{result.name}",
+            column_config={
+                "In the paper": st.column_config.TextColumn(width=110, help="The section in which it stands."),
+                "It states": st.column_config.TextColumn(width=420, help="In our words."),
+                "Judged in": st.column_config.TextColumn(width=150, help="Rows of the table above."),
+                "Verdict": st.column_config.TextColumn(width=170, help="The verdict on these rows as a whole."),
+            },
+            alt="; ".join(f"{one.where}: {one.text}, judged in {', '.join(one.judged)}" for one in result.stated),
+        )
 
 
 def _line(result: Result, entry: Entry) -> dict[str, str]:

@@ -140,6 +140,11 @@ def test_each_paper_shows_its_counts_figures_and_command(place: int, visitor: Vi
     assert table["Figure or table"].str.lower().tolist() == [entry.label.lower() for entry in result.entries]
     assert table["Figure or table"].str[0].str.isupper().all()
     assert table["Verdict"].tolist() == [entry.verdict for entry in result.entries]
+    stated = next(item.value for item in visitor.at.dataframe if "It states" in item.value)
+    assert stated["It states"].tolist() == [one.text for one in result.stated]
+    verdicts = {entry.label: entry.verdict for entry in result.entries}
+    for one, shown_verdict in zip(result.stated, stated["Verdict"], strict=True):
+        assert shown_verdict.split(", ") == list(dict.fromkeys(verdicts[label] for label in one.judged))
     assert any(result.command in item.value for item in visitor.at.caption)
     assert any(result.date in item.value for item in visitor.at.caption)
     assert len(visitor.at.get("plotly_chart")) == 2

@@ -2,7 +2,7 @@
 
     python -m tests.papers [--quick | --rest] [--paper NAME] [--out FOLDER]
 
-Writes tables (CSV) and plots (HTML) to a folder and prints a verdict for every figure and table of the papers. The full
+Writes tables (CSV) and plots (HTML) to a folder and prints a verdict for every figure, table and theorem. The full
 mode replaces the numbers that the dashboard shows on its page Reproduction; the quick one, on reduced sizes, leaves
 them as they are. Needs the public tables (see `datasets`).
 """

@@ -14,6 +14,8 @@ from tests.papers import worked
 from tests.papers.contents import Paper
 from tests.papers.findings import Findings, Statements, labels_of
 from tests.papers.mutants import tried
+from tests.papers.stated import STATED
+from tests.papers.theorems import THEOREMS
 from tests.papers.wishes import wished
 from tests.papers.worked_closeness import closeness
 
@@ -37,14 +39,17 @@ def reproduce(paper: Paper, quick: bool, folder: Path) -> Result:
 
 
 def examples(paper: Paper, found: Findings) -> None:
-    """Add what the library makes of the paper's worked examples."""
-    said = Statements()
-    begun = time.perf_counter()
-    EXAMPLES[paper.name](said)
-    labels = tuple(dict.fromkeys(label for figure, _ in said.lines for label in labels_of(figure)))
-    seconds = round(time.perf_counter() - begun, 2)
-    found.studies.append(Study(labels, "the paper's example, or all of the public table", "0 where drawn", seconds))
-    found.said.extend(said)
+    """Add what the library makes of the paper's worked examples, and of its theorems on small random tables."""
+    for judge, sizes, seed in (
+        (EXAMPLES[paper.name], "the paper's example, or all of the public table", "0 where drawn"),
+        (THEOREMS[paper.name], "small random tables", "fixed, one for each statement"),
+    ):
+        said = Statements()
+        begun = time.perf_counter()
+        judge(said)
+        labels = tuple(dict.fromkeys(label for figure, _ in said.lines for label in labels_of(figure)))
+        found.studies.append(Study(labels, sizes, seed, round(time.perf_counter() - begun, 2)))
+        found.said.extend(said)
 
 
 def assembled(paper: Paper, found: Findings, quick: bool, seconds: float, date: str = "", note: str = "") -> Result:
@@ -71,6 +76,7 @@ def assembled(paper: Paper, found: Findings, quick: bool, seconds: float, date: 
         entries=tuple(entries),
         studies=tuple(found.studies),
         plots=tuple(found.plots),
+        stated=STATED[paper.name],
     )
 
 

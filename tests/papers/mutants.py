@@ -19,6 +19,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -28,17 +29,24 @@ from anoncore import Hierarchy, Microdata, Partition, Release, attacks
 from anoncore.algorithms import (
     Anatomy,
     Mondrian,
+    RothkoSampling,
+    RothkoTree,
     SensitiveSpaceFragmentation,
     Slicing,
     StackAndDeal,
+    VerticalFragmentation,
 )
 from anoncore.algorithms.base import Algorithm, generalized_release
+from anoncore.algorithms.closeness import sensitive_fragmentation
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.algorithms.slicing.columns import sliced_release
+from anoncore.algorithms.vertical import enforcement, strategies
+from anoncore.attacks.foreground import attack as foreground_attack
 from anoncore.attacks.foreground import mining
+from anoncore.privacy.selectivity import Selectivity
 from anoncore.requirements import KAnonymity
 from dashboard.reproduction import REPRODUCED, Mutant, Result
-from tests.papers import rothko_quality, t_closeness, worked, worked_closeness
+from tests.papers import rothko_quality, t_closeness, theorems, worked, worked_closeness
 from tests.papers.findings import Findings, Statements
 from tests.papers.rothko_runs import Report
 
@@ -264,6 +272,107 @@ def untested() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def single_columns() -> Iterator[None]:
+    """Every attribute is a column of its own, whatever columns are asked for."""
+    made = theorems.sliced
+    with patch.object(
+        theorems, "sliced", lambda data, group, columns: made(data, group, [[n] for c in columns for n in c])
+    ):
+        yield
+
+
+@contextmanager
+def no_beliefs() -> Iterator[None]:
+    """Nobody believes anything."""
+    posterior = attacks.sensitive_posterior
+    with patch.object(attacks, "sensitive_posterior", lambda release, name: 0 * posterior(release, name)):
+        yield
+
+
+@contextmanager
+def columns_by_name() -> Iterator[None]:
+    """Attributes are put into columns in the order of their names."""
+
+    def by_name(data: Microdata, columns: int, size: int | None) -> Any:
+        parts = np.array_split(np.array(sorted(data.attributes)), columns)
+        return SimpleNamespace(columns=tuple(tuple(part.tolist()) for part in parts))
+
+    with patch.object(theorems, "partition_attributes", by_name):
+        yield
+
+
+@contextmanager
+def one_row_is_enough() -> Iterator[None]:
+    """One tuple is taken for a sample that is large enough."""
+    with patch.object(foreground_attack, "minimum_signature_rows", lambda epsilon, sigma: 1.0):
+        yield
+
+
+@contextmanager
+def space_uncut() -> Iterator[None]:
+    """The space of sensitive values is never cut."""
+    find = sensitive_fragmentation.find_fragmentation
+    with patch.object(
+        sensitive_fragmentation, "find_fragmentation", lambda cells, t: find(cells, np.full(len(t), 1e9))
+    ):
+        yield
+
+
+@contextmanager
+def variance_reversed() -> Iterator[None]:
+    """Classes that break variance diversity are taken for those that satisfy it."""
+    holds = theorems._holds
+    with patch.object(theorems, "_holds", lambda *of: not holds(*of)):
+        yield
+
+
+@contextmanager
+def nothing_changed() -> Iterator[None]:
+    """Class values stay as they are, whatever the joins."""
+
+    def unchanged(counts: Any, *_: Any) -> Any:
+        return counts
+
+    with (
+        patch.object(enforcement, "enforce", unchanged),
+        patch.object(enforcement, "majority_values", unchanged),
+        patch.object(strategies, "enforce", unchanged),
+        patch.object(strategies, "majority_values", unchanged),
+    ):
+        yield
+
+
+@contextmanager
+def fragments_by_name() -> Iterator[None]:
+    """Attributes are put into fragments in turn."""
+    made = theorems.fragment_attributes
+
+    def in_turn(data: Microdata, common: str, number: int) -> Any:
+        names = data.quasi_identifiers
+        return replace(made(data, common, number), fragments=tuple(names[place::number] for place in range(number)))
+
+    with patch.object(theorems, "fragment_attributes", in_turn):
+        yield
+
+
+@contextmanager
+def fragmented_without(name: str, value: Any) -> Iterator[None]:
+    """A parameter of vertical fragmentation is ignored."""
+    with patch.object(
+        theorems, "VerticalFragmentation", lambda **fields: VerticalFragmentation(**{**fields, name: value})
+    ):
+        yield
+
+
+@contextmanager
+def no_eta() -> Iterator[None]:
+    """eta is 0 for all classes."""
+    counted = Selectivity.eta
+    with patch.object(Selectivity, "eta", lambda *of: 0 * counted(*of)):
+        yield
+
+
 SLICED = examples(worked.slicing)
 FOREGROUND = examples(worked.foreground)
 CLOSENESS = examples(worked_closeness.closeness)
@@ -271,6 +380,8 @@ ROTHKO = examples(worked.rothko)
 VERTICAL = examples(worked.vertical)
 OVER_K = _over_k
 QUALITY, PRUNING = _in_folder(_quality), _in_folder(_sampled)
+ENFORCED, JOINED = examples(theorems.enforced), examples(theorems.joined)
+PROVEN = {name: examples(judge) for name, judge in theorems.THEOREMS.items()}
 NEVER, RANDOM = "never splits", "rows are dealt at random"
 MUTANTS = (
     Broken("slicing", NEVER, ("figure 1",), SLICED, grouped_by(Slicing, never_splits)),
@@ -310,6 +421,50 @@ MUTANTS = (
     Broken(
         "vertical-fragmentation", "zeros are published", ("table 3",), VERTICAL,
         lambda: patch.object(worked, "versions", lambda size, values: 0),
+    ),
+    Broken("slicing", "zeros are published", ("fact 1",), PROVEN["slicing"], no_beliefs),
+    Broken(
+        "slicing", "columns are ignored", ("section 2", "section 4.2", "section 5"), PROVEN["slicing"], single_columns
+    ),
+    Broken("slicing", "columns by name", ("section 4.1",), PROVEN["slicing"], columns_by_name),
+    Broken(
+        "foreground-knowledge", "one tuple is enough", ("theorem 1", "algorithm 1"), PROVEN["foreground-knowledge"],
+        one_row_is_enough,
+    ),
+    Broken(
+        "t-closeness", RANDOM, ("section 3.6", "section 5.4"), PROVEN["t-closeness"],
+        grouped_by(StackAndDeal, at_random),
+    ),
+    Broken("t-closeness", NEVER, ("chapter 6",), PROVEN["t-closeness"], grouped_by(StackAndDeal, never_splits)),
+    Broken("t-closeness", "bounds are ignored", ("section 4.4",), PROVEN["t-closeness"], space_uncut),
+    Broken(
+        "t-closeness", RANDOM, ("section 4.5",), PROVEN["t-closeness"],
+        grouped_by(SensitiveSpaceFragmentation, at_random),
+    ),
+    Broken(
+        "rothko", RANDOM, ("section 2", "section 2.2"), PROVEN["rothko"], grouped_by(RothkoTree, at_random)
+    ),
+    Broken("rothko", RANDOM, ("section 3.2",), PROVEN["rothko"], grouped_by(RothkoSampling, at_random)),
+    Broken("rothko", "answers are reversed", ("appendix",), PROVEN["rothko"], variance_reversed),
+    Broken(
+        "vertical-fragmentation", "nothing is changed", ("section 4.2.2", "algorithm 3", "algorithm 4"), ENFORCED,
+        nothing_changed,
+    ),
+    Broken("vertical-fragmentation", "nothing is changed", ("theorem 4.1",), JOINED, nothing_changed),
+    Broken(
+        "vertical-fragmentation", "fragments in turn", ("algorithm 1",), ENFORCED,
+        fragments_by_name,
+    ),
+    Broken(
+        "vertical-fragmentation", "l is ignored", ("theorem 5.1",), JOINED,
+        lambda: fragmented_without("l", None),
+    ),
+    Broken(
+        "vertical-fragmentation", "always two fragments", ("section 5.1",), JOINED,
+        lambda: fragmented_without("fragments", 2),
+    ),
+    Broken(
+        "vertical-fragmentation", "zeros are published", ("appendix C",), ENFORCED, no_eta
     ),
 )  # fmt: skip
 

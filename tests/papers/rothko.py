@@ -179,12 +179,28 @@ def scale_up(report: Report, rows: int) -> None:
         f"{modelled.iloc[0]:.2f} times, and our sampling reads the table once more than the model (figure 11)",
         "`figure-12`, column by the model",
     )
+    for name, statement in (
+        (
+            "tree, F_CACHE 1",
+            "RothkoTree does not scale linearly: more is read and written for a row of a larger table.",
+        ),
+        ("sampling", "RothkoSampling reads and writes a row of a larger table as often (at most a tenth more)."),
+    ):
+        often = wide[name] / wide.index
+        report.state(
+            "12",
+            statement,
+            bool(often.is_monotonic_increasing and often.iloc[-1] > 1.5 * often.iloc[0])
+            if name != "sampling"
+            else bool(often.max() <= 1.1 * often.min()),
+            f"{listed(often.tolist(), 1)} times for {', '.join(f'{part:,}' for part in wide.index)} rows",
+        )
 
 
 def times(report: Report, rows: int) -> None:
     """Figures 13 to 21: processor seconds over rows and k, median and information gain."""
     memory, k = scaled(rows)
-    lines = []
+    lines, minimal = [], dict[str, list[bool]](median=[], infogain=[])
     cases = [("median", part, k) for part in (rows // 4, rows // 2, rows)]
     cases += [("median", rows, other) for other in (k // 2 or 1, 5 * k, 25 * k)]
     cases += [("infogain", part, k) for part in (rows // 4, rows // 2, rows)]
@@ -198,6 +214,7 @@ def times(report: Report, rows: int) -> None:
             lines.append((split, part, own_k, f"tree, F_CACHE {cache}", found.seconds, found.groups))
         found = sampling_run(data, RothkoSampling(**fields, seed=0))
         lines.append((split, part, own_k, "sampling", found.seconds, found.groups))
+        minimal[split].append(found.counters.minimal)
     timed = pd.DataFrame(lines, columns=["split", "rows", "k", "algorithm", "cpu s", "groups"])
     plot = px.line(timed[timed["k"] == k], x="rows", y="cpu s", color="algorithm", facet_col="split", markers=True)
     report.save("figures-13-21", timed, plot)
@@ -232,6 +249,13 @@ def times(report: Report, rows: int) -> None:
             "most of the time is spent before nodes are as small as k",
             "`figures-13-21`",
             timed=True,
+        )
+    for figure, split in (("15", "median"), ("18", "median"), ("21", "infogain")):
+        report.state(
+            figure,
+            f"The partitions of RothkoSampling are minimal ({split}).",
+            minimal[split],
+            f"no part larger than memory is without a confident cut in {sum(minimal[split])} runs",
         )
     gain = (
         timed[timed["algorithm"] == "sampling"]

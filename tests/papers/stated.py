@@ -1,0 +1,182 @@
+"""What the papers state about results, in their order and in our words: where it stands, and in which rows of the book
+it is judged. `contents` has the rows; a test holds both against each other, so that nothing is left out silently.
+"""
+
+from __future__ import annotations
+
+from dashboard.reproduction import Stated
+
+_SLICING = (
+    ("2.2", "Multisets of exact values tell more than generalized ones", "section 2"),
+    ("2.2", "Multisets per bucket are slicing with one attribute per column", "table 1"),
+    ("2.2", "Columns of several attributes keep their correlations", "section 2"),
+    ("2.3", "Bucketization is slicing with two columns", "section 2"),
+    ("2.3", "Bucketization does not prevent membership disclosure, slicing does", "section 5, section 6.3"),
+    ("3.1", "Table 1(f) satisfies 2-diversity; its first tuple has two values with 1/2 each", "table 1"),
+    ("3.2", "Fact 1: the probabilities of a tuple sum up to 1", "fact 1"),
+    ("3.2", "A table is l-diverse if no probability exceeds 1/l", "figure 2"),
+    ("4.1", "The mean-square contingency coefficient lies between 0 and 1", "section 4.1"),
+    ("4.1", "Attributes are clustered by k-medoids", "section 4.1"),
+    ("4.1", "With alpha = 1 and two columns slicing is bucketization", "section 4.1"),
+    ("4.2", "A value that is unique in its column leaves one matching bucket", "section 4.2"),
+    ("4.3", "The algorithm that partitions the rows", "figure 1"),
+    ("4.3", "The algorithm that checks diversity", "figure 2"),
+    ("4.3", "The sliced table can be computed efficiently", "section 4.3"),
+    ("5", "Without fake tuples membership can be determined, as in bucketization", "section 5"),
+    ("5", "A bucket of k tuples makes at most k^c - k fake tuples", "section 5"),
+    ("6", "The attributes of Adult and the numbers of their values", "table 2"),
+    ("6", "Gender and education (OCC-7), gender and salary (OCC-15) are closest to occupation", "section 6"),
+    ("6.2", "Slicing learns the sensitive attribute better than generalization and bucketization", "figure 3"),
+    ("6.2", "Bucketization is slightly worse than generalization there", "figure 3"),
+    ("6.2", "With larger l both deteriorate faster than slicing", "figure 3"),
+    ("6.2", "Slicing and bucketization learn a quasi-identifier much better than generalization", "figure 4"),
+    ("6.2", "but worse than the original data", "figure 4"),
+    ("6.2", "Accuracy falls only slightly with more columns", "figure 5"),
+    (
+        "6.2",
+        "Slicing is better than generalization at every c, and than bucketization for the sensitive one",
+        "figure 5",
+    ),
+    ("6.3", "Each combination of quasi-identifiers occurs once", "section 6.3"),
+    ("6.3", "87,936 fake tuples of OCC-7 with p = 100 and c = 2", "figure 6"),
+    ("6.3", "More fake tuples than original ones in almost all cases, more with larger p, far more with c", "figure 6"),
+    ("6.3", "5,325 fake and 31,452 original tuples with more than 20 matching buckets", "figure 7"),
+    ("6.3", "The counts come closer for larger p and c", "figure 7"),
+    ("6.3", "Original tuples have more matching buckets than fake ones in general", "figure 7"),
+    ("6.3", "Groupings can be designed that protect membership better", "section 6.3"),
+)
+_FOREGROUND = (
+    ("1", "Six people can be published in three groups of two", "table 1"),
+    ("1", "In their group Alex and Bob have heart disease with 1/2 each; all groups together tell more", "table 2"),
+    ("2", "A low share among Japanese gives Alex away", "table 3"),
+    ("3", "The worlds of a group and p(t1:x) = 0.72", "table 5"),
+    ("4.1", "The shares of two signatures in the original table", "table 7"),
+    ("4.1", "Newton's method finds f1 = 0.67 and f2 = 0", "table 8"),
+    ("4.2", "Theorem 1: how large a sample has to be", "theorem 1"),
+    ("4.2", "Sample sizes are monotone, so that the search can be pruned", "algorithm 1"),
+    ("4.3", "Algorithm 1 finds the shares of all signatures with enough tuples", "algorithm 1"),
+    ("4.3", "Foreground knowledge is mined within 12 minutes", "section 5.1"),
+    ("5.1", "Mean probabilities 0.8917 (r = 2) and 0.4640 (r = 4)", "section 5.1"),
+    ("5.1", "0.80307 with three quasi-identifiers, 0.943526 with eight", "section 5.1"),
+    (
+        "5.1",
+        "In most cases more than 99 % of the sensitive tuples are breached, less than 6 % of others flagged",
+        "section 5.1",
+    ),
+    ("5.1", "A case: 0.02 and 0.04 learned, 0.01 and 0.04 true, 0.67 for the second person", "section 5.1"),
+    ("5.1", "What is learned is off by 0.7 % (l = 2) and 5.26 % (l = 10)", "section 5.1"),
+    ("5.2", "Less than 10 % of the other tuples are flagged, whatever the method", "section 5.2"),
+    ("5.2", "Groups of t-closeness have 4,000 rows on average at least", "section 5.2"),
+    ("5.2", "Times grow with the number of quasi-identifiers", "figure 1"),
+    ("5.2", "Breaches grow with it; Mask has fewer than Anatomy and Injector, t-closeness none", "figure 1"),
+    ("5.2", "Delta grows with it, largest for Anatomy and Injector", "figure 1"),
+    ("5.2", "With r = 10: t-closeness is breached too, delta is smaller, mining takes longer", "figure 2"),
+    ("5.2", "The query error of t-closeness is the largest", "figure 3"),
+)
+_CLOSENESS = (
+    (
+        "2",
+        "Names are not published; the external table links to patients all the same",
+        "table 2.1, table 2.6, table 2.7",
+    ),
+    ("2", "Taxonomies of job, sex and age", "figure 2.3"),
+    ("2", "Anatomy publishes two tables that a group joins", "table 2.4, table 2.5"),
+    ("2", "k-anonymity leaves homogeneous classes", "table 2.8, table 2.9"),
+    ("2", "Three values in every class", "table 2.10, table 2.11"),
+    ("3.4", "Stack & Deal takes O(n log n)", "section 3.4"),
+    ("3.5", "The stack and the dealt classes of 250 salaries", "table 3.2, table 3.3"),
+    ("3.5", "Their distances, and t = 0.009778", "table 3.4"),
+    ("3.6", "Sizes and frequencies differ by at most 1 between classes", "section 3.6"),
+    ("3.6", "Groups A and B: far less privacy loss than any random partition", "figure 3.1, figure 3.2"),
+    ("3.6", "Group C: equal or less", "figure 3.1, figure 3.2"),
+    ("3.6", "Group D: some are lower, not significantly, and have much larger classes", "figure 3.1, figure 3.2"),
+    ("4.2", "A matrix of 400 records and its distributions", "figure 4.1"),
+    ("4.4", "A class that conforms is as close as the aggregate bounds", "section 4.4"),
+    ("4.4.1", "A cut can raise one bound while it lowers the other", "figure 4.6"),
+    ("4.4.1", "The search ends with bounds within every t", "section 4.4"),
+    ("4.4.2", "Fragments of 250, 100, 350 and 300 rows allow 50 classes of 20", "figure 4.8"),
+    ("4.4.2", "Conformance is not too strict a limitation", "section 4.4.2"),
+    ("4.5", "The method serves any number of attributes", "section 4.5"),
+    ("5.3", "Fifteen records, their matrix and their stack", "table 5.1, table 5.2, table 5.3"),
+    ("5.4", "Dealing keeps the frequency of every combination as even as possible", "section 5.4"),
+    (
+        "5.5",
+        "With restricted sizes the loss of Stack & Deal is the minimum; else closer ones have larger classes",
+        "figure 5.1",
+    ),
+    ("6", "Privacy loss tends to decrease with k", "figure 6.1"),
+    ("6", "Information loss rises with the anonymity level", "chapter 6"),
+    ("7", "Classes are t-close for even the smallest t for which such classes exist", "chapter 7"),
+)
+_ROTHKO = (
+    ("1", "A hierarchy and a partition tree over it", "figure 1, figure 2"),
+    (
+        "2",
+        "Splits can be chosen from counts, for median and information gain, k-anonymity and l-diversity",
+        "section 2",
+    ),
+    ("2.2", "Paths from the root are rules that cover the domain", "section 2.2"),
+    ("3.1", "A wrong split passes with a probability of alpha", "section 3.1"),
+    ("3.2", "Partitions always satisfy the requirements", "section 3.2"),
+    ("3.2", "In virtually all cases they are minimal, unless samples are extremely small", "figure 28"),
+    ("4", "RothkoTree reads |R| (height + repartitions + 1) and writes |R| repartitions", "figure 10"),
+    ("4", "RothkoTree does not scale linearly", "figure 12"),
+    ("4", "RothkoSampling often repartitions once: three reads and one write", "figure 11"),
+    ("5.1", "The synthetic table and its targets", "figure 7"),
+    ("5.2", "The algorithm in memory thrashes once the table does not fit", "figure 8, figure 9"),
+    ("5.3", "A larger F_CACHE reduces reads and writes, less and less", "figure 10"),
+    ("5.3", "RothkoSampling reads three times and writes once for a wide range of samples", "figure 11"),
+    ("5.3", "RothkoTree reads and writes substantially more", "figure 12"),
+    ("5.4", "RothkoSampling is faster, median", "figure 13, figure 14, figure 15"),
+    ("5.4", "A smaller k leads to more computation", "figure 16, figure 17, figure 18"),
+    (
+        "5.4",
+        "RothkoSampling is faster, information gain, which costs more than the median",
+        "figure 19, figure 20, figure 21",
+    ),
+    ("5.4", "All partitions of these experiments are minimal", "figure 15, figure 18, figure 21"),
+    (
+        "5.5",
+        "A larger sample improves quality a little; it matters much less than k (classes)",
+        "figure 22, figure 23, figure 24",
+    ),
+    ("5.5", "The same of regression", "figure 25, figure 26, figure 27"),
+    ("5.6", "Tests lead to much less pruning than the naive check; both fall with the sample", "figure 28"),
+    ("A", "Variance diversity is monotone", "appendix"),
+)
+_VERTICAL = (
+    ("4.1", "Fragments by greedy FMRMR", "algorithm 1"),
+    ("4.2", "Theorem 4.1: joins keep k if each pair's sum of products is 0 or at least k", "theorem 4.1"),
+    ("4.2.2", "One class value in every class leaves no join below k^2", "section 4.2.2"),
+    ("4.2.3", "The dependency graph changes fewer class values than the naive way", "algorithm 3"),
+    ("4.2.4", "Classes that publish their set of values have versions", "table 3, table 4"),
+    ("4.2.4", "Selectivity leaves eta at delta or above", "algorithm 4"),
+    ("5", "Theorem 5.1: chunks join to neither less than k nor less than l", "theorem 5.1"),
+    ("5.1", "The likelihood of membership becomes small with more fragments", "section 5.1"),
+    (
+        "6.3",
+        "Loss without fragments grows with the dimension and touches its bound; fragments lower it drastically",
+        "figure 1",
+    ),
+    ("6.3", "Loss grows with k and with diversity; strategies do not differ in it", "figure 1"),
+    ("6.3", "F is higher with fragments, up to 28 %, often even with the naive strategy", "figure 2"),
+    ("6.3", "F without fragments changes little with the dimension and is very low for l", "figure 2"),
+    ("6.3", "Over k the gain is up to 54 %; F mostly declines", "figure 3"),
+    ("C", "eta can be counted without all joins", "appendix C"),
+    ("D", "Rows of Musk per class", "table 5"),
+    ("D", "The distortion of class values is relatively small", "appendix D"),
+)
+
+
+def _as_stated(lines: tuple[tuple[str, str, str], ...]) -> tuple[Stated, ...]:
+    return tuple(Stated(f"section {where}", text, tuple(judged.split(", "))) for where, text, judged in lines)
+
+
+STATED = {
+    "slicing": _as_stated(_SLICING),
+    "foreground-knowledge": _as_stated(_FOREGROUND),
+    "t-closeness": _as_stated(_CLOSENESS),
+    "rothko": _as_stated(_ROTHKO),
+    "vertical-fragmentation": _as_stated(_VERTICAL),
+}
+"""The statements of each paper."""
