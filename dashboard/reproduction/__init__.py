@@ -190,7 +190,7 @@ class Result:
     def save(self, folder: Path = FOLDER) -> Path:
         """Write it as `<name>.json`; what of an entry, a statement or a curve is as by default is left out."""
         path = folder / f"{self.name}.json"
-        path.write_text(json.dumps(self._plain(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(self._plain(), indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
         return path
 
     def _plain(self) -> dict[str, Any]:
