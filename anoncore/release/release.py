@@ -224,7 +224,8 @@ class Release(SizesDrawn):
         ----------
         published : DataFrame, LazyFrame, Arrow table, DuckDB relation, or mapping of str to these
             One published table, or several by name. Tables that have a column `group` (or `bucket`, `GroupID` and the
-            like) that is no attribute are joined by it, as in `tables`.
+            like) that is no attribute are joined by it, as in `tables`. Of an attribute that has no column, two columns
+            such as `age_low` and `age_high` are read as ranges.
         roles : mapping of str to Role or str, optional
             Role of each column; columns that are left out are insensitive. The original says it better, where it is
             given.

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from anoncore.base.errors import DataError
-from anoncore.base.texts import listing
+from anoncore.base.texts import is_missing, listing, range_text, value_text
 from anoncore.kernels.arrays import Int64
 from anoncore.release.reading.published_table import cell_name
+from anoncore.release.reading.region_texts import OR_MISSING
 from anoncore.table.given_table import given_table
 
 JOINING = ("group", "groupid", "bucket", "bucketid", "classid", "gid")
@@ -40,7 +41,8 @@ def published_frames(published: Any, attributes: Collection[str], only_table: st
     frames = {}
     for name, table in given.items():
         frame = given_table(table).frame
-        frames[str(name)] = {cell_name(label): frame[label] for label in frame.columns}
+        columns = {cell_name(label): frame[label] for label in frame.columns}
+        frames[str(name)] = _with_ranges(columns, attributes)
     joining = _joining(frames, attributes)
     if joining is None:
         return tuple(
@@ -57,6 +59,39 @@ def published_frames(published: Any, attributes: Collection[str], only_table: st
         )
         for (name, columns), group in zip(frames.items(), groups, strict=True)
     )
+
+
+def _with_ranges(columns: Mapping[str, pd.Series[Any]], attributes: Collection[str]) -> dict[str, pd.Series[Any]]:
+    """The columns, with one of ranges for every attribute that is published as two columns of bounds."""
+    joined = dict(columns)
+    for name in attributes:
+        low, high, missing = (_bound(columns, name, ending) for ending in ("low", "high", "or_missing"))
+        if name in columns or low is None or high is None:
+            continue
+        may_miss = columns[missing] if missing is not None else pd.Series(False, index=columns[low].index)
+        cells = [_range(*bounds) for bounds in zip(columns[low], columns[high], may_miss, strict=True)]
+        replaced = pd.Series(cells, dtype=object)
+        joined = {
+            name if label == low else label: replaced if label == low else column
+            for label, column in joined.items()
+            if label not in (high, missing)
+        }
+    return joined
+
+
+def _bound(columns: Collection[str], name: str, ending: str) -> str | None:
+    """The column of an attribute's bounds, to whose name underscores are added where another column has it."""
+    fitting = (label for label in columns if label.rstrip("_") == f"{name}_{ending}".rstrip("_"))
+    return next(fitting, None)
+
+
+def _range(low: Any, high: Any, may_miss: Any) -> Any:
+    """A cell of the range between two bounds; None where they are missing."""
+    if is_missing(low) or is_missing(high):
+        return None
+    if not may_miss:
+        return low if low == high else f"{value_text(low)} to {value_text(high)}"
+    return f"{range_text(low, high)}{OR_MISSING}"
 
 
 def _plain(column: pd.Series[Any]) -> pd.Series[Any]:

@@ -397,16 +397,25 @@ class CellReader:
     def _bounds_by_size(self, span: Span) -> tuple[int, int] | None:
         low, high = 0, len(self._sizes) - 1
         if span.low is not None:
-            size = self.size_of(span.low)
-            if size is None:
+            place = self._place(span.low, after=span.low_open)
+            if place is None:
                 return None
-            low = (bisect_right if span.low_open else bisect_left)(self._sizes, size)
+            low = place
         if span.high is not None:
-            size = self.size_of(span.high)
-            if size is None:
+            place = self._place(span.high, after=not span.high_open)
+            if place is None:
                 return None
-            high = (bisect_left if span.high_open else bisect_right)(self._sizes, size) - 1
+            high = place - 1
         return low, high
+
+    def _place(self, end: str, after: bool) -> int | None:
+        """Where one end of a range lies among the codes, before or after the values that equal it."""
+        own = self.value(end)
+        if own is not None and own.members is None and own.low < len(self._sizes):
+            # The text of a value is that value, although it may be the text of many doubles.
+            return own.low + after
+        size = self.size_of(end)
+        return None if size is None else (bisect_right if after else bisect_left)(self._sizes, size)
 
     def _bounds_by_rank(self, span: Span) -> tuple[int, int] | None:
         """The bounds of a range of ranked categories, such as `9th..12th`."""

@@ -16,7 +16,9 @@ from anoncore import (
     privacy,
     utility,
 )
+from anoncore.algorithms import Mondrian
 from anoncore.release.reading.region_texts import set_parts
+from anoncore.requirements import KAnonymity
 
 KNOWN = {"age": "quasi-identifier", "disease": "sensitive"}
 AGES = [18, 20, 25, 29, 30, 44, 60, 90]
@@ -104,6 +106,7 @@ def test_ranges_of_ranked_categories_dates_decimals_and_negative_numbers_are_rea
     assert region("0.1-0.3", [0.1, 0.2, 0.3, 0.4]) == [0.1, 0.2, 0.3]
     assert region("-5 to -1", [-5, -3, 0, 2]) == [-5, -3]
     assert region("-5--1", [-5, -3, 0, 2]) == [-5, -3]
+    assert region("-1e+140 to 1e-300", [-1e140, 0.0, 1e-300, 2.0]) == [-1e140, 0.0, 1e-300]
 
 
 def test_nodes_of_a_hierarchy_are_read_at_every_level_and_lose_what_they_cover():
@@ -272,6 +275,17 @@ def test_regions_that_allow_the_same_by_chance_are_groups_of_their_own():
     for original in (None, Microdata(people, KNOWN)):
         back = Release.from_published(published, KNOWN, original)
         assert sorted(back.partition.sizes.tolist()) == [1, 2]
+
+
+def test_columns_of_bounds_are_ranges():
+    people = pd.DataFrame({"age": [20, 21, 30, 31, None, 40, 50, 50], "disease": list("abcabcab")})
+    data = Microdata(people, KNOWN)
+    release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    back = Release.from_published(release.tables(numbers="bounds"), original=data)
+    assert sorted(back.recoding("age").loss()) == sorted(release.recoding("age").loss())
+    assert sorted(back.partition.sizes) == sorted(release.partition.sizes)
+    alone = Release.from_published(release.tables(numbers="bounds"), KNOWN)
+    assert sorted(alone.partition.sizes) == sorted(release.partition.sizes)
 
 
 def test_what_is_given_is_not_changed_and_labels_play_no_part():
