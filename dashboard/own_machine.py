@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from anoncore import DataError
+from anoncore.sources.remote import is_address, shown_address
 
 ADDRESSES = ("127.0.0.1", "localhost", "::1")
 
@@ -19,6 +20,11 @@ def is_served_alone() -> bool:
 def whole_path(text: str) -> Path:
     """The path that a visitor wrote. Raises DataError for one that does not start at the top."""
     written = text.strip().strip("\"'")
+    if is_address(written):
+        raise DataError(
+            f"'{shown_address(written)}' is an address, and this page reads paths of this machine. Name the address as "
+            "source.path of a recipe, and run it with `anoncore run`."
+        )
     try:
         path = Path(written).expanduser()
     except RuntimeError:

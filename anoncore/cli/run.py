@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -19,6 +20,7 @@ from anoncore.cli.run_in_parts import MAPPING, REPORT
 from anoncore.cli.text import add_unit_option, summary, tell_reading
 from anoncore.cli.untagged import add_untagged_option, decided_columns
 from anoncore.measures.kept_results import KeptResults
+from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.export import ENDINGS, FileFormat, write_tables
 from anoncore.publishing.publication import ARCHIVE, CERTIFICATE, release_file, release_files
 from anoncore.publishing.report import Subject, report
@@ -67,8 +69,16 @@ def _run(arguments: argparse.Namespace) -> None:
     recipe = Recipe.load(arguments.recipe).with_unit(arguments.unit)
     if arguments.numbers is not None:
         recipe = replace(recipe, numbers=arguments.numbers)
-    if run_where_it_fits(arguments, recipe, certificates):
-        return
+    with ExitStack() as kept_here:
+        if recipe.source.is_elsewhere:
+            with log().progress() as progress:
+                recipe = kept_here.enter_context(recipe.brought_here(arguments.workspace, progress))
+        if run_where_it_fits(arguments, recipe, certificates):
+            return
+        _run_in_memory(arguments, recipe, certificates)
+
+
+def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: list[Certificate]) -> None:
     file_format = _format(arguments.output, arguments.format)
     target = _target(arguments.output, arguments.recipe.stem)
     certified = not arguments.no_certificate

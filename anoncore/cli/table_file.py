@@ -11,12 +11,15 @@ from anoncore.base.errors import ParameterError
 from anoncore.cli.log import log
 from anoncore.recipes.source import Source, load_source, sheet_note
 from anoncore.sources.reader import read_table
+from anoncore.sources.remote import is_address, shown_address
 from anoncore.sources.table_files import DATABASES
 
 
 def add_table_options(command: argparse.ArgumentParser) -> None:
     """Give the parser of a command the table and the options that say how it is read."""
-    command.add_argument("table", type=Path, help="table (CSV, Parquet, Excel, DuckDB, SQLite), or a folder of files")
+    command.add_argument(
+        "table", type=_table_path, help="table (CSV, Parquet, Excel, DuckDB, SQLite), or a folder of files"
+    )
     command.add_argument("--sheet", help="sheet of a workbook (default: the first)")
     command.add_argument("--name", help="table of a database file; needed where it has several")
     command.add_argument("--encoding", help="encoding of a text file (default: what its bytes tell)")
@@ -29,6 +32,16 @@ def add_table_options(command: argparse.ArgumentParser) -> None:
         choices=["day-month-year", "month-day-year", "year-month-day"],
         help="order of dates such as 03/04/2020 (default: such dates stay text)",
     )
+
+
+def _table_path(text: str) -> Path:
+    """The path of a table. Raises ArgumentTypeError for an address, which only recipes name."""
+    if is_address(text):
+        raise argparse.ArgumentTypeError(
+            f"'{shown_address(text)}' is an address, and this command reads a file of this machine; name the address "
+            "as source.path of a recipe, and use the commands that take recipes."
+        )
+    return Path(text)
 
 
 def read_named(arguments: argparse.Namespace) -> tuple[Source, pd.DataFrame]:

@@ -134,10 +134,13 @@ def input_digest(recipe: Recipe, key: str, names: Sequence[str]) -> str:
 
     Raises RecipeError for a built-in table, and DataError where the table lacks one of the columns.
     """
-    path = recipe.source_path
-    if path is None:
+    if recipe.source.builtin is not None:
         raise RecipeError("A built-in table is made in memory, and no release in parts is made of one.")
-    with temporary_directory() as workspace, closing(_open(path, recipe.source, workspace)) as table:
+    with (
+        recipe.brought_here() as here,
+        temporary_directory() as workspace,
+        closing(_open(Path(here.source_path or ""), here.source, workspace)) as table,
+    ):
         missing = [name for name in names if name not in table.names]
         if missing:
             raise DataError(f"The table of the recipe lacks {listing(missing)}; it has {listing(table.names, 30)}.")

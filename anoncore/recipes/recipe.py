@@ -34,6 +34,7 @@ from anoncore.recipes.source import (
 )
 from anoncore.release.published_numbers import Numbers
 from anoncore.release.release import Release
+from anoncore.sources.remote import is_address, shown_address
 from anoncore.table.domain import Kind
 from anoncore.table.microdata import Microdata, Role
 
@@ -513,8 +514,45 @@ class Recipe:
 
     @property
     def source_path(self) -> Path | None:
-        """Where the table's file, folder or database lies; None for a built-in table."""
+        """Where the table's file, folder or database lies on this machine; None for a built-in table.
+
+        Raises RecipeError for a table that lies elsewhere: `brought_here` fetches it.
+        """
+        if self.source.is_elsewhere:
+            raise RecipeError(f"The table lies at '{shown_address(str(self.source.path))}' and was not fetched yet.")
         return None if self.source.path is None else self._folder / self.source.path
+
+    @contextmanager
+    def brought_here(self, workspace: Path | None = None, progress: Progress | None = None) -> Iterator[Recipe]:
+        """The recipe with its table on this machine, until the block ends; itself where the table is here already.
+
+        Parameters
+        ----------
+        workspace : Path, optional
+            Where a table that lies elsewhere is put meanwhile; by default the system's folder for such.
+        progress : callable, optional
+            Called with the share done and a text; it may raise CancelledError to stop.
+
+        Returns
+        -------
+        iterator of Recipe
+            A context manager that gives the recipe.
+
+        Raises
+        ------
+        DataError
+            For a table that cannot be fetched.
+
+        Examples
+        --------
+        >>> from anoncore import Recipe
+        >>> recipe = Recipe(source={"builtin": "census"}, algorithm={"name": "anatomy", "l": 2})
+        >>> with recipe.brought_here() as here:
+        ...     here is recipe
+        True
+        """
+        with self.source.brought_here(workspace, progress) as source:
+            yield self if source is self.source else replace(self, source=source)
 
     def reading_notes(self) -> tuple[str, ...]:
         """What should be known of how the recipe and its table are read, in sentences."""
@@ -537,7 +575,12 @@ class Recipe:
         """The same recipe with relative paths that start at another folder."""
 
         def moved(path: str | None) -> str | None:
-            if path is None or Path(path).is_absolute() or self._folder.resolve() == folder.resolve():
+            if (
+                path is None
+                or is_address(path)
+                or Path(path).is_absolute()
+                or self._folder.resolve() == folder.resolve()
+            ):
                 return path
             target = (self._folder / path).resolve()
             try:

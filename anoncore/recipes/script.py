@@ -10,6 +10,7 @@ from pprint import pformat
 from textwrap import indent
 from typing import Any
 
+from anoncore.base.errors import RecipeError
 from anoncore.base.model import Model
 from anoncore.measures.evaluation import Measure
 from anoncore.recipes.recipe import TAGS, Recipe
@@ -145,6 +146,8 @@ def _table(recipe: Recipe, imports: _Imports) -> Iterator[str]:
 
 def _frame(source: Source, imports: _Imports, entry: str = "") -> str:
     """The call that reads the table of a source; `entry` names the variable of a built-in table, where it has one."""
+    if source.is_elsewhere:
+        raise RecipeError("A script reads a table of this machine; fetch the table, and name its file in the recipe.")
     if source.path is not None:
         options = {name: getattr(source, name) for name in READING if getattr(source, name) not in (None, ())}
         call = _call(imports.need("anoncore.sources", "read_table"), [_Code(f"HERE / {source.path!r}")], options)

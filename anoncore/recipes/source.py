@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -14,12 +15,14 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from anoncore.base.errors import DataError, RecipeError
 from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.base.model import Model
+from anoncore.base.progress import Progress
 from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing, quoted
 from anoncore.base.toml import plain
 from anoncore.sources import read_table, table_sheets
 from anoncore.sources.inference import DecimalMark, TextRules
 from anoncore.sources.numerals import DateOrder
+from anoncore.sources.remote import fetched, is_address
 from anoncore.sources.table_files import DATABASES, WORKBOOKS
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.hierarchy_defaults import (
@@ -46,7 +49,8 @@ FilePath = Annotated[str, AfterValidator(_file_path)]
 
 class Source(Model):
     """Where the table comes from: a file (CSV, Parquet, Excel), a folder of Parquet or CSV files, a database file
-    (DuckDB, SQLite), or a built-in table by name.
+    (DuckDB, SQLite), an address of such a file or folder (`s3://`, `gs://`, `abfs://`, `https://`), a PostgreSQL server
+    (`postgresql://`), or a built-in table by name.
 
     `rows` and `seed` say which table a generator makes; `sheet`, `encoding`, `missing`, `decimal` and `dates` how a
     file is read, `table` which one of a database.
@@ -54,16 +58,35 @@ class Source(Model):
 
     title: ClassVar[str] = "source"
 
-    path: Annotated[FilePath | None, Field(description="File of the table, relative to the recipe.")] = None
+    path: Annotated[
+        FilePath | None, Field(description="File of the table, relative to the recipe, or its address.")
+    ] = None
     builtin: Annotated[str | None, Field(description="Name of a built-in table.")] = None
     rows: Annotated[int | None, Field(ge=1, description="Rows of a generated table.")] = None
     seed: Annotated[int | None, Field(ge=0, description="Seed of a generated table.")] = None
     sheet: Annotated[str | int | None, Field(description="Sheet of an Excel file, by name or position.")] = None
-    table: Annotated[str | None, Field(description="Table of a database file.")] = None
+    table: Annotated[str | None, Field(description="Table of a database.")] = None
     encoding: Annotated[str | None, Field(description="Encoding of a text file.")] = None
     missing: Annotated[tuple[str, ...], Field(description="Further texts that mean missing.")] = ()
     decimal: Annotated[DecimalMark | None, Field(description="Mark of decimals in numbers of a text file.")] = None
     dates: Annotated[DateOrder | None, Field(description="Order of dates such as 03/04/2020 in a text file.")] = None
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the table lies at an address, and not on this machine."""
+        return self.path is not None and is_address(self.path)
+
+    @contextmanager
+    def brought_here(self, workspace: Path | None = None, progress: Progress | None = None) -> Iterator[Self]:
+        """The source with its table on this machine, until the block ends; itself where the table is here already."""
+        if self.path is None or not is_address(self.path):
+            yield self
+            return
+        if workspace is not None:
+            workspace.mkdir(parents=True, exist_ok=True)
+        with temporary_directory(workspace) as folder:
+            path = fetched(self.path, folder, self.table, progress)
+            yield self.replace(path=str(path), table=None)
 
     @property
     def rules(self) -> TextRules:
@@ -88,6 +111,9 @@ def load_source(source: Source, folder: Path) -> pd.DataFrame:
     """Read the table of a source; relative paths start at `folder`. Raises DataError or RecipeError where there is
     none.
     """
+    if source.is_elsewhere:
+        with source.brought_here() as here:
+            return load_source(here, folder)
     if source.path is not None:
         path = folder / source.path
         if os.path.isdir(path) or path.suffix.lower() in DATABASES:
@@ -115,7 +141,12 @@ def load_source(source: Source, folder: Path) -> pd.DataFrame:
 
 def sheet_note(source: Source, folder: Path, how: str = "name it as sheet in [source]") -> str:
     """Which sheet of a workbook with several sheets is read, and how to choose another; empty where that is clear."""
-    if source.path is None or source.sheet is not None or Path(source.path).suffix.lower() not in WORKBOOKS:
+    if (
+        source.path is None
+        or source.is_elsewhere
+        or source.sheet is not None
+        or Path(source.path).suffix.lower() not in WORKBOOKS
+    ):
         return ""
     titles = table_sheets(folder / source.path)
     if len(titles) < 2:

@@ -17,6 +17,7 @@ import pandas as pd
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.memory import TEXT_FACTOR, free_memory, require_memory
+from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing, quoted
 from anoncore.sources.delimited import read_delimited
 from anoncore.sources.excel import read_excel, sheet_titles
@@ -24,6 +25,7 @@ from anoncore.sources.inference import DecimalMark, TextRules
 from anoncore.sources.notes import Notes, shown
 from anoncore.sources.numerals import DATE_ORDERS, DateOrder
 from anoncore.sources.parquet import read_parquet
+from anoncore.sources.remote import fetched, is_address
 
 Format = Literal["csv", "tsv", "parquet", "excel"]
 
@@ -224,6 +226,10 @@ def _load(source: str | Path | BinaryIO | bytes, name: str | None, max_bytes: in
     """The bytes, and a name without any folder."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         data, found = bytes(source), "table"
+    elif isinstance(source, str) and is_address(source):
+        with temporary_directory() as folder:
+            file = fetched(source, folder)
+            data, found = _load_path(file, _base(name or file.name), max_bytes), file.name
     elif isinstance(source, (str, Path)):
         found = Path(source).name
         data = _load_path(Path(source), _base(name or found), max_bytes)
