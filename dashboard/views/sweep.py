@@ -109,9 +109,13 @@ def _values_of(name: str, axis: str) -> str:
 
 
 def _started(name: str) -> tuple[str, ...]:
-    """The axes that are varied before anything is entered: one level of protection each."""
-    known = axes(ALGORITHMS[name])
-    return next(((axis,) for axis in ("k", "l", "t", "size") if axis in known), ())
+    """The axes that are varied before anything is entered: one level of protection each, if it can be the method's own.
+
+    A k that is asked of slicing besides is one of its buckets, which hide no rows.
+    """
+    known, own = axes(ALGORITHMS[name]), ALGORITHMS[name].model_fields
+    varied = sorted((axis for axis in ("k", "l", "t", "size") if axis in known), key=lambda axis: axis not in own)
+    return tuple(varied[:1])
 
 
 def _multi(

@@ -53,6 +53,13 @@ def _data() -> Microdata:
 def test_a_sweep_measures_every_combination_and_draws_it(visitor: Visitor) -> None:
     _load(visitor)
     visitor.open("sweep")
+    entered = {one.key: one.value for one in visitor.at.text_input if one.value}
+    assert entered == {
+        "sweep-mondrian-k": "2, 5, 10, 20, 50",
+        "sweep-anatomy-l": "2, 3, 4",
+        "sweep-slicing-l": "2, 3, 4",
+        "sweep-stack-and-deal-k": "2, 5, 10, 20, 50",
+    }
     visitor.at.multiselect(key="sweep-methods").set_value(["mondrian", "anatomy"])
     visitor.run()
     visitor.at.text_input(key="sweep-mondrian-k").set_value("3, 6-8")
