@@ -51,6 +51,9 @@ def domain_of(
     is_typed = not pd.api.types.is_object_dtype(known.dtype) and not pd.api.types.is_string_dtype(known.dtype)
     if hierarchy is not None:
         values: list[Any] = list(hierarchy.leaves if order is None else order)
+        if kind is Kind.NUMERIC:
+            # A hierarchy may also list what the table does not have.
+            values = [value for value in values if not isinstance(value, str | bool)]
         some_missing |= _names_missing(known)
         kind = kind or _kind_of(values)
         return _encoded(name, values, some_missing, kind, order if kind is not Kind.NUMERIC else None, hierarchy)

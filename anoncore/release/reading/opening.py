@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,11 +17,15 @@ from anoncore.release.partition import Partition
 from anoncore.release.reading.alignment import Alignment, align, differing
 from anoncore.release.reading.joined_alignment import JoinedTable, align_joined
 from anoncore.release.reading.published_frames import PublishedFrame
-from anoncore.release.reading.read_columns import ReadColumn, read_column
+from anoncore.release.reading.read_columns import ReadColumn, is_guarded, read_column
 from anoncore.release.recoding import ColumnRegions, Distorted, Exact, GroupValues, Recoding
+from anoncore.sources.inference import DOUBTFUL, MISSING
+from anoncore.table.domain import Domain
 from anoncore.table.microdata import Microdata
 from anoncore.table.part import rows_of
 
+WRITTEN = frozenset((*MISSING, *DOUBTFUL))
+"""Texts that readers of files take for missing cells."""
 MOST_READINGS = 8
 """Ways to read ambiguous columns that are tried."""
 
@@ -151,36 +156,59 @@ def _readings(
 
 
 def _ways(frame: PublishedFrame, name: str, original: Microdata, missing_is_value: bool | None) -> list[ReadColumn]:
-    """A column read with plain values first, and with regions first where that is something else."""
+    """A column read with plain values first, then with regions first, and both again without the apostrophes by which
+    spreadsheets are kept from running texts; only where that is something else.
+    """
     domain, series = original.domain[name], frame.columns[name]
     counts = np.bincount(original.codes[name], minlength=len(domain))
-    if missing_is_value is None:
-        # What is known of people is suppressed where more cells are missing than in the original.
-        n_missing = 0 if domain.missing_code is None else counts[domain.missing_code]
-        is_value = name not in original.quasi_identifiers or int(series.isna().sum()) <= n_missing
-    else:
-        is_value = missing_is_value
+    is_known = name in original.quasi_identifiers
+    missing_codes = _missing_codes(series, domain, counts, is_known, missing_is_value)
     found: list[ReadColumn] = []
     fault: DataError | None = None
-    for regions_first in (False, True):
+    guarded = any(map(is_guarded, series))
+    unguarded = series.map(lambda cell: cell[1:] if is_guarded(cell) else cell) if guarded else None
+    for cells, regions_first in product((series, unguarded), (False, True)):
+        if cells is None:
+            continue
         try:
-            found.append(
-                read_column(
-                    frame.name,
-                    name,
-                    series,
-                    domain,
-                    original.hierarchies.get(name),
-                    counts if frame.n_rows == original.n_rows else None,
-                    regions_first=regions_first,
-                    missing_is_value=is_value,
-                )
+            read = read_column(
+                frame.name,
+                name,
+                cells,
+                domain,
+                original.hierarchies.get(name),
+                counts if frame.n_rows == original.n_rows else None,
+                regions_first=regions_first,
+                missing_codes=missing_codes,
             )
         except DataError as error:
             fault = fault or error
+            continue
+        if not any(read.same_as(one) for one in found):
+            found.append(read)
     if not found:
         raise fault or DataError(f"Column '{name}' cannot be read.")
-    return found[:1] if len(found) == 2 and found[0].same_as(found[1]) else found
+    return found
+
+
+def _missing_codes(
+    series: pd.Series[Any], domain: Domain, counts: Int64, is_known: bool, missing_is_value: bool | None
+) -> tuple[int, ...]:
+    """The codes that missing cells of a column stand for; none where they were suppressed.
+
+    What is known of people was suppressed where more cells are missing than in the original. Values such as "" and
+    "NaN" are missing too in what was read from a text file.
+    """
+    n_missing = int(series.isna().sum())
+    own = () if domain.missing_code is None else (domain.missing_code,)
+    if missing_is_value is False or not n_missing:
+        return ()
+    n_own = sum(int(counts[code]) for code in own)
+    written = tuple(code for code, value in enumerate(domain.values) if isinstance(value, str) and value in WRITTEN)
+    n_written = sum(int(counts[code]) for code in written)
+    if n_missing > n_own and written and n_missing <= n_own + n_written:
+        return (*written, *own)
+    return own if missing_is_value or not is_known or n_missing <= n_own else ()
 
 
 def _aligned(

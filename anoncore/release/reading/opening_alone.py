@@ -100,6 +100,11 @@ def _missing_is_value(role: Role, missing_is_value: bool | None) -> bool:
     return role is not Role.QUASI_IDENTIFIER if missing_is_value is None else missing_is_value
 
 
+def _missing_codes(domain: Domain, role: Role, missing_is_value: bool | None) -> tuple[int, ...]:
+    is_value = _missing_is_value(role, missing_is_value) and domain.missing_code is not None
+    return (len(domain) - 1,) if is_value else ()
+
+
 def _domain(
     name: str, frames: Sequence[PublishedFrame], tags: Tags, role: Role, missing_is_value: bool | None
 ) -> Domain:
@@ -131,7 +136,7 @@ def _read(
             tags.hierarchies.get(name),
             None,
             regions_first=False,
-            missing_is_value=_missing_is_value(roles[name], missing_is_value),
+            missing_codes=_missing_codes(domains[name], roles[name], missing_is_value),
         )
         for name, series in frame.columns.items()
         if name in domains

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from anoncore.base.errors import ReleaseError
+from anoncore.base.errors import DataError, ReleaseError
+from anoncore.base.texts import listing
+from anoncore.base.typed_values import value_key
 from anoncore.kernels.arrays import Codes
 from anoncore.table.domain import Domain
 from anoncore.table.given_table import GivenTable
@@ -64,7 +66,20 @@ class PublishedValues(Microdata):
         self.domain = dict(domains)
         self.codes = UnknownCodes(self.attributes)  # type: ignore[assignment]
         self._counted = dict(counted)
-        self.sensitive_values = {name: self._protected(name, values) for name, values in sensitive_values.items()}
+        self.sensitive_values = {name: self._published(name, values) for name, values in sensitive_values.items()}
+
+    def _published(self, name: str, values: Collection[Any]) -> tuple[Any, ...]:
+        """Those values that need protection and are published, as some may have been changed wherever they occurred."""
+        if name not in self.domain or isinstance(values, str) or not isinstance(values, Collection):
+            return self._protected(name, values)
+        known = {value_key(value) for value in self.domain[name]}
+        present = [value for value in values if value_key(value) in known]
+        if values and not present:
+            raise DataError(
+                f"None of the values of '{name}' that need protection is published; it has "
+                f"{listing(list(self.domain[name]))}. Leave sensitive_values out to judge all of them."
+            )
+        return self._protected(name, present)
 
     def counted_codes(self, attribute: str) -> Codes:
         """The published codes of an attribute in some order. Raises ReleaseError where regions are published."""

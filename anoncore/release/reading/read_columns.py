@@ -146,7 +146,7 @@ def read_column(
     counts: Int64 | None,
     *,
     regions_first: bool,
-    missing_is_value: bool,
+    missing_codes: Sequence[int],
 ) -> ReadColumn:
     """Read the cells of a column.
 
@@ -165,8 +165,8 @@ def read_column(
         told from changed ones.
     regions_first : bool
         Whether a text that can be a value as well as a region is a region.
-    missing_is_value : bool
-        Whether a missing cell says that a value is missing, if some are; otherwise it is suppressed.
+    missing_codes : sequence of int
+        The codes that a missing cell stands for; without any it was suppressed.
 
     Raises
     ------
@@ -183,8 +183,8 @@ def read_column(
     shown: list[Any] = []
     for place, cell in enumerate(distinct):
         if is_missing(cell):
-            is_suppressed = domain.missing_code is None or not missing_is_value
-            read = Reading(reader.everything, Everything()) if is_suppressed else Reading(reader.missing)
+            allowed = reader.set_of(missing_codes) if missing_codes else reader.everything
+            read = Reading(allowed, None if missing_codes else Everything())
         else:
             read = reader.read(cell)
         found.append(read.cell)
@@ -246,7 +246,6 @@ class CellReader:
         self.domain, self.regions_first = domain, regions_first
         self._hierarchy = hierarchy
         self.everything = Cell(0, len(domain) - 1, node=0 if domain.tree is not None else NO_NODE)
-        self.missing = None if domain.missing_code is None else self._single(domain.missing_code)
 
     def _single(self, code: int) -> Cell:
         tree = self.domain.tree
@@ -315,7 +314,7 @@ class CellReader:
         for text in _unguarded(value_text(cell)):
             codes = self._texts.get(text) or self._texts.get(text.strip())
             if codes is not None:
-                return self._single(codes[0]) if len(codes) == 1 else self._set(codes)
+                return self._single(codes[0]) if len(codes) == 1 else self.set_of(codes)
             size = self._written(text)
             code = None if size is None else self._code(size)
             if code is not None:
@@ -361,7 +360,7 @@ class CellReader:
         if isinstance(region, OneOf):
             return self._one_of(region.values)
         codes = [code for code, text in enumerate(self.domain.texts.tolist()) if region.fits(text)]
-        return self._set(codes) if codes else None
+        return self.set_of(codes) if codes else None
 
     def _one_of(self, values: Collection[Any]) -> Cell | None:
         codes: set[int] = set()
@@ -374,9 +373,10 @@ class CellReader:
             if cell is None:
                 return None
             codes.update(cell.codes.tolist())
-        return self._set(sorted(codes)) if codes else None
+        return self.set_of(sorted(codes)) if codes else None
 
-    def _set(self, codes: Sequence[int]) -> Cell:
+    def set_of(self, codes: Sequence[int]) -> Cell:
+        """A cell that allows the given codes, which ascend."""
         if len(codes) == 1:
             return self._single(codes[0])
         return Cell(codes[0], codes[-1], np.array(codes, dtype=np.int32))
@@ -392,7 +392,7 @@ class CellReader:
             return None
         if high == self.domain.missing_code - 1:
             return Cell(low, high + 1)
-        return self._set([*range(low, high + 1), self.domain.missing_code])
+        return self.set_of([*range(low, high + 1), self.domain.missing_code])
 
     def _bounds_by_size(self, span: Span) -> tuple[int, int] | None:
         low, high = 0, len(self._sizes) - 1
@@ -435,11 +435,14 @@ class CellReader:
         return low, high
 
 
+def is_guarded(cell: Any) -> bool:
+    """Whether an apostrophe stands before a cell that a spreadsheet would run."""
+    return isinstance(cell, str) and cell.startswith("'") and FORMULA.match(cell[1:]) is not None
+
+
 def _unguarded(cell: Any) -> list[Any]:
     """A cell, and as a text without the apostrophe by which spreadsheets are kept from running it."""
-    if isinstance(cell, str) and cell.startswith("'") and FORMULA.match(cell[1:]):
-        return [cell, cell[1:]]
-    return [cell]
+    return [cell, cell[1:]] if is_guarded(cell) else [cell]
 
 
 def _with_other_numbers(

@@ -288,6 +288,22 @@ def test_columns_of_bounds_are_ranges():
     assert sorted(alone.partition.sizes) == sorted(release.partition.sizes)
 
 
+def test_protected_values_count_as_far_as_they_are_published():
+    published = pd.DataFrame({"age": ["20-29"] * 3, "disease": ["flu", "HIV", "cold"]})
+    back = Release.from_published(published, KNOWN, sensitive_values={"disease": {"HIV", "cancer"}})
+    assert back.data.sensitive_values == {"disease": ("HIV",)}
+    with pytest.raises(DataError, match="None of the values of 'disease' that need protection"):
+        Release.from_published(published, KNOWN, sensitive_values={"disease": {"cancer"}})
+
+
+def test_files_lose_empty_texts_and_gain_apostrophes():
+    """A text file writes "" as a missing cell, and =1 behind an apostrophe, which another town's name begins with."""
+    roles = {"town": "quasi-identifier"}
+    data = Microdata(pd.DataFrame({"town": ["", "=A", "'=A", "Ulm"]}), roles)
+    back = Release.from_published(pd.DataFrame({"town": ["Ulm", "''=A", "'=A", None]}), original=data)
+    assert np.array_equal(back.recoding("town").codes, data.codes["town"])
+
+
 def test_what_is_given_is_not_changed_and_labels_play_no_part():
     published = pd.DataFrame({"age": ["20-29", "20-29"], "disease": ["flu", "cold"]}, index=[7, 7])
     before = published.copy(deep=True)
