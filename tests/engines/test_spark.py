@@ -71,6 +71,7 @@ def test_a_recipe_runs_on_spark_as_on_disk(session, source, tmp_path, capsys):
     for engine in ("spark", "disk"):
         output = tmp_path / f"{engine}.parquet"
         words = ["run", str(recipe), "--engine", engine, "--output", str(output), "--key-file", str(key)]
+        words += ["--mapping", "--report"]
         assert main(words) == 0
         told = capsys.readouterr()
         said.append([line for line in told.out.splitlines() if not line.startswith("Written")])
@@ -95,6 +96,12 @@ def test_a_recipe_runs_on_spark_as_on_disk(session, source, tmp_path, capsys):
             capsys.readouterr()
     assert published(tmp_path / "spark.parquet") == published(tmp_path / "disk.parquet")
     assert said[0] == said[1]
+    endings = ("-mapping-not-for-publication.csv", "-report.html")
+    spark, disk = ([(tmp_path / f"{engine}{ending}").read_text() for ending in endings] for engine in ("spark", "disk"))
+    assert spark[0] == disk[0]
+    assert [line.replace("spark", "disk") for line in spark[1].splitlines() if "Made " not in line] == [
+        line for line in disk[1].splitlines() if "Made " not in line
+    ]
     assert stated[0] == stated[1]
     assert summaries[0]["information loss"] == pytest.approx(summaries[1]["information loss"])
     for summary in summaries:
