@@ -10,7 +10,7 @@ from anoncore import Microdata
 from anoncore.base.progress import silent
 from anoncore.search.keeping import asked, keeping, possible_instead
 from dashboard import state
-from dashboard.board import facts, shipped
+from dashboard.board import facts, shipped, unreleased
 from dashboard.board.grid import Shown, SlowFacts
 from dashboard.board.wishes import Wishes, first_wishes
 from dashboard.workspace import LoadedTable, Run
@@ -25,9 +25,8 @@ def made() -> dict[str, Any]:
     table = state.builtin_table(state.FIRST_TABLE)
     data = state.coded(table, table.suggested)
     wishes = first_wishes(data)
-    return rounded(
-        shipped.content(table, wishes, [_shown(place, wishes, data, table) for place in range(len(wishes.columns))])
-    )
+    shown = [_shown(place, wishes, data, table) for place in range(len(wishes.columns))]
+    return rounded(shipped.content(table, unreleased.sentences(data), wishes, shown))
 
 
 def _shown(place: int, wishes: Wishes, data: Microdata, table: LoadedTable) -> Shown:

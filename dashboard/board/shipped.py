@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,23 @@ PATH = Path(__file__).resolve().parent / "shipped.json"
 def columns(table: LoadedTable, tags: Tags, wishes: Wishes) -> tuple[Shown, ...] | None:
     """The columns as they ship, where exactly these are asked for; None for anything else."""
     held = _held()
-    if table.builtin != held["table"] or tags.digest != table.suggested.digest or table.digest != held["digest"]:
+    if not _is_of(table, tags):
         return None
     if any(column.run for column in wishes.columns) or described(wishes) != held["wishes"]:
         return None
     return tuple(_shown(column) for column in held["columns"])
+
+
+def as_it_is(table: LoadedTable, tags: Tags) -> tuple[str, ...] | None:
+    """What the table gives away before any release, in sentences; None for another table or other tags."""
+    return tuple(_held()["as it is"]) if _is_of(table, tags) else None
+
+
+def _is_of(table: LoadedTable, tags: Tags) -> bool:
+    """Whether what ships is about this table with these tags."""
+    held = _held()
+    is_same = table.builtin == held["table"] and table.digest == held["digest"]
+    return is_same and tags.digest == table.suggested.digest
 
 
 @cache
@@ -59,11 +72,12 @@ def _shown(column: dict[str, Any]) -> Shown:
     )
 
 
-def content(table: LoadedTable, wishes: Wishes, shown: list[Shown]) -> Facts:
-    """What is written to the file: the facts of releases that were made, and what they were asked for."""
+def content(table: LoadedTable, as_it_is: Sequence[str], wishes: Wishes, shown: list[Shown]) -> Facts:
+    """What is written to the file: the table, the facts of releases that were made, and what they were asked for."""
     return {
         "table": table.builtin,
         "digest": table.digest,
+        "as it is": list(as_it_is),
         "wishes": described(wishes),
         "columns": [
             {

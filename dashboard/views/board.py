@@ -14,7 +14,7 @@ from anoncore.base.texts import share_text
 from anoncore.search.keeping import asked as requirements_of
 from anoncore.search.keeping import keeping
 from dashboard import state, warmup
-from dashboard.board import facts, grid, shipped
+from dashboard.board import facts, grid, shipped, unreleased
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.grid import Asked, Shown, SlowFacts
 from dashboard.board.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
@@ -70,6 +70,7 @@ def render() -> None:
     _promises(wishes, data)
     wishes = state.wishes(data)
     shown, bench = _columns(wishes, data)
+    _as_it_is(data)
     asked = Asked(wishes.levels, wishes.r, wishes.secret_of(data), wishes.target_of(data), wishes.hidden)
     grid.draw(grid.model(shown, asked, len(wishes.columns) < MOST_COLUMNS), _clicked)
     _hints(wishes, data, bench)
@@ -77,6 +78,17 @@ def render() -> None:
         _watch(bench, bench.version)
     dialogs.render(data, wishes, bench)
     board_map.render(shown, bench, wishes.secret_of(data))
+
+
+def _as_it_is(data: Microdata) -> None:
+    """What the table gives away before any release: it ships for the first table, and others wait for the compiler."""
+    table = state.table()
+    assert table is not None, "there is no tagged table without a table"
+    said = shipped.as_it_is(table, state.tags())
+    if said is None and not warmup.is_cold():
+        said = unreleased.sentences(data)
+    if said:
+        st.caption(escaped(" ".join(said)))
 
 
 def _promises(wishes: Wishes, data: Microdata) -> None:

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from anoncore.algorithms import Suppression
 from dashboard import session_file, state
-from dashboard.board import facts, grid, shipped
+from dashboard.board import facts, grid, shipped, unreleased
 from dashboard.views import board
 from dashboard.views import board_dialogs as dialogs
 from tests.dashboard.conftest import APP
@@ -372,6 +372,23 @@ def test_the_dialog_of_a_column_shows_what_the_column_has_also_after_a_step_back
     assert asked(visitor).columns[0].fields["split"] == "loss"
     visitor.press("Undo")
     assert split().value == "median"
+
+
+def test_what_the_table_gives_away_as_it_is_stands_above_the_releases(visitor, drawn):
+    frame = people()
+    tagged(visitor, frame)
+    finish(visitor, drawn)
+    sizes = frame.groupby(["age", "sex", "postcode"])["diagnosis"].agg(["size", "nunique"])
+    alone, sure = (sizes["size"] == 1).sum(), sizes["size"][sizes["nunique"] == 1].sum()
+    assert f"this table lets {alone:,} of {len(frame):,} people" in visitor.texts()
+    assert f"The 'diagnosis' of {sure:,} people (" in visitor.texts()
+
+
+def test_what_ships_says_of_the_first_table_what_it_gives_away():
+    table = state.builtin_table(state.FIRST_TABLE)
+    said = shipped.as_it_is(table, table.suggested)
+    assert said == unreleased.sentences(state.coded(table, table.suggested))
+    assert shipped.as_it_is(table, table.suggested.changed("roles", "age", "sensitive")) is None
 
 
 def test_what_is_not_promised_is_said_in_words(visitor, drawn):
