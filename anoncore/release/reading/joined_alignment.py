@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csc_array, csr_array, vstack
+from scipy.sparse.csgraph import connected_components
 
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
 from anoncore.release.reading.alignment import Alignment, Classes, Fitting, align, dealt, differing
@@ -15,8 +16,8 @@ from anoncore.release.reading.read_columns import ReadColumn
 
 MOST_PLACES = 8_000_000
 """Places of rows in groups that are weighed at once; with more of them, one table decides."""
-SECONDS = 60.0
-"""Time that the choice of places may take."""
+SECONDS = (2.0, 2.0, 4.0)
+"""Times after which the choice of places is begun anew, and given up in the end."""
 INFEASIBLE = 2
 """What the solver says of a program without a solution."""
 
@@ -207,25 +208,51 @@ def _forced(matrix: csr_array, sums: Floats, taken: Int64) -> tuple[Floats | Non
 
 
 def _solved(matrix: csr_array, left: Floats, is_open: Bools, taken: Int64) -> tuple[bool, bool]:
-    """Fill in the open places by an integer program; says whether it has a solution, and whether that is known."""
+    """Fill in the open places by integer programs; says whether they have a solution, and whether that is known.
+
+    What has no line or row in common is solved by itself. How long a search takes depends much on the order of the
+    places, so it is begun anew in another order after a while.
+    """
     places = np.flatnonzero(is_open)
     part = csr_array(matrix[:, places])
     used = np.flatnonzero(np.diff(part.indptr) > 0)
     part, sums = csr_array(part[used]), left[used]
-    found = milp(
-        np.zeros(len(places)),
-        integrality=np.ones(len(places), dtype=np.int64),
-        bounds=Bounds(0, np.inf),
-        constraints=LinearConstraint(part, sums, sums),
-        options={"time_limit": SECONDS},
-    )
-    if found.x is None:
-        return False, found.status == INFEASIBLE
-    amount = np.rint(found.x).astype(np.int64)
-    if (amount < 0).any() or not np.array_equal(part @ amount, sums):
-        return False, False
-    taken[places] = amount
+    _, piece = connected_components(csr_array(part.T @ part), directed=False)
+    order = np.argsort(piece, kind="stable")
+    ends = np.cumsum(np.bincount(piece))
+    columns = csc_array(part)
+    for begin, end in zip(ends - np.bincount(piece), ends, strict=True):
+        chosen = order[begin:end]
+        own = csr_array(columns[:, chosen])
+        touched = np.flatnonzero(np.diff(own.indptr) > 0)
+        amount, is_known = _amounts(csr_array(own[touched]), sums[touched])
+        if amount is None:
+            return False, is_known
+        taken[places[chosen]] = amount
     return True, True
+
+
+def _amounts(matrix: csr_array, sums: Floats) -> tuple[Int64 | None, bool]:
+    """Whole numbers whose sums are those asked for, None where none were found, and whether that is known."""
+    rng = np.random.default_rng(0)
+    n_places = matrix.shape[1]
+    for seconds in SECONDS:
+        shuffled = rng.permutation(n_places)
+        found = milp(
+            np.zeros(n_places),
+            integrality=np.ones(n_places, dtype=np.int64),
+            bounds=Bounds(0, np.inf),
+            constraints=LinearConstraint(csr_array(matrix[:, shuffled]), sums, sums),
+            options={"time_limit": seconds},
+        )
+        if found.status == INFEASIBLE:
+            return None, True
+        if found.x is not None:
+            amount = np.empty(n_places, dtype=np.int64)
+            amount[shuffled] = np.rint(found.x).astype(np.int64)
+            if (amount >= 0).all() and np.array_equal(matrix @ amount, sums):
+                return amount, True
+    return None, False
 
 
 def _by_largest(
