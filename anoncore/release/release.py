@@ -23,11 +23,7 @@ from anoncore.release.openness import Minimality
 from anoncore.release.overlap import Link, links
 from anoncore.release.partition import Partition
 from anoncore.release.published_numbers import NumberColumns, Numbers, Ranges, cells_of, column_names, ranges_of
-from anoncore.release.reading.opening import opened_with_original
-from anoncore.release.reading.opening_alone import opened_alone
-from anoncore.release.reading.published_frames import published_frames
 from anoncore.release.reading.published_values import ADVICE
-from anoncore.release.reading.tags import check_tags, tags_of
 from anoncore.release.recoding import Exact, Generalized, GroupValues, Recoding
 from anoncore.table.domain import Kind
 from anoncore.table.hierarchy import Hierarchy
@@ -276,6 +272,12 @@ class Release(SizesDrawn):
         >>> round(float(utility.information_loss(release)), 3)
         0.269
         """
+        # Finding rows again takes libraries that take long to import, and that nothing else of a release needs.
+        from anoncore.release.reading.opening import opened_with_original
+        from anoncore.release.reading.opening_alone import opened_alone
+        from anoncore.release.reading.published_frames import published_frames
+        from anoncore.release.reading.tags import check_tags, tags_of
+
         frames = published_frames(
             published, {*(roles or {}), *(original.roles if original is not None else ())}, ONLY_TABLE
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -17,7 +18,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anoncore.base.errors import AnonymizationError, DataError
-from anoncore.base.faults import require_space, writing
 from anoncore.base.progress import Progress, silent
 from anoncore.base.texts import listing
 
@@ -85,6 +85,9 @@ def fetched(address: str, folder: Path, table: str | None = None, progress: Prog
 
 
 def _files(address: str, library: Library, folder: Path, tell: Progress) -> Path:
+    # It imports DuckDB, which takes long; most tables lie on this machine.
+    from anoncore.base.faults import require_space, writing
+
     told = shown_address(address)
     with _reading(address):
         filesystem, path = _filesystem(address, library)
@@ -117,9 +120,10 @@ def _filesystem(address: str, library: Library) -> tuple[Any, str]:
     try:
         import fsspec
 
-        __import__(library.package)
     except ImportError:
         raise _package_missing(address, library.package, library.extra) from None
+    if find_spec(library.package) is None:
+        raise _package_missing(address, library.package, library.extra)
     filesystem, path = fsspec.core.url_to_fs(address)
     return filesystem, str(path)
 
@@ -152,6 +156,8 @@ def _reading(address: str) -> Iterator[None]:
 
 def _table(address: str, folder: Path, table: str | None, tell: Progress) -> Path:
     """A table of a PostgreSQL server as a Parquet file, batch by batch."""
+    from anoncore.base.faults import writing
+
     try:
         from adbc_driver_postgresql import dbapi
     except ImportError:

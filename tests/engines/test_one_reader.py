@@ -353,7 +353,7 @@ def test_a_text_file_is_on_spark_what_it_is_in_memory_and_on_disk(session: Any, 
     roles = {**dict.fromkeys(attributes, "insensitive"), **dict.fromkeys(attributes[:3], "quasi-identifier")}
     release = expected(MODEL.anonymize(Microdata(read_table(path).frame, roles)))
     anonymize_table(lambda workspace: LargeTable(path, workspace), Tags(roles=roles), MODEL, tmp_path / "disk")
-    anonymize_on_spark(frame, Tags(roles=roles), MODEL, str(tmp_path / "spark"), str(tmp_path))
+    anonymize_on_spark(frame, Tags(roles=roles), MODEL, tmp_path / "spark", tmp_path)
     assert published(tmp_path / "disk") == release
     assert published(tmp_path / "spark") == release
 

@@ -27,7 +27,7 @@ NEEDED = {
     "slicing": ("adult.csv",),
     "foreground-knowledge": ("adult.csv", "hierarchies"),
     "t-closeness": ("heart.csv",),
-    "rothko": (),
+    "rothko": ("census.csv.gz",),
     "vertical-fragmentation": ("musk.csv.gz",),
 }
 Book = Callable[[str], Result]

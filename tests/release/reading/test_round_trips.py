@@ -1,5 +1,7 @@
 """Every method's published tables, read back, say the same as the release of which they are."""
 
+from zlib import crc32
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,9 +15,17 @@ from anoncore.requirements import KAnonymity
 from anoncore.table.domain import Kind
 from tests.properties.subjects import subjects
 from tests.release.reading.round_trips import alone, as_readers_see_it, awkward_table, differences, numbers, released
+from tests.shared_data import require
 
 FEW, ALL = range(2), range(300)
+EVERY = 5
+"""Each method is tried on every fifth table, and not all begin with the same: all of them takes ten minutes."""
 CHANGES_KNOWN_ATTRIBUTES = ("centroid-microaggregation", "pram")
+
+
+def some_tables(name, parameters):
+    first = crc32(repr((name, parameters)).encode()) % EVERY
+    return ALL[first::EVERY]
 
 
 def check_with_original(name, parameters, number):
@@ -50,8 +60,8 @@ def test_with_the_original_everything_is_the_same(name, parameters):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
-def test_with_the_original_everything_is_the_same_on_300_tables(name, parameters):
-    for number in ALL:
+def test_with_the_original_everything_is_the_same_on_sixty_tables(name, parameters):
+    for number in some_tables(name, parameters):
         check_with_original(name, parameters, number)
 
 
@@ -113,8 +123,8 @@ def test_without_the_original_the_tables_show_the_same(name, parameters):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
-def test_without_the_original_the_tables_show_the_same_on_300_tables(name, parameters):
-    for number in ALL:
+def test_without_the_original_the_tables_show_the_same_on_sixty_tables(name, parameters):
+    for number in some_tables(name, parameters):
         check_alone(name, parameters, number)
 
 
@@ -130,6 +140,7 @@ def test_without_the_original_the_tables_show_the_same_on_300_tables(name, param
     ids=lambda method: method.name,
 )
 def test_adult_is_read_back(method):
+    require("adult.csv")
     frame = load_adult()
     known = ["age", "sex", "race", "workclass", "marital-status", "education", "native-country"]
     data = Microdata(
