@@ -5,7 +5,9 @@ step goes there at once. It solves slope d = change, where `change` is what a pl
 is the identity minus the derivatives of that step. The derivatives are differences: the plain step is taken once more
 for every share, with this share moved a little.
 
-- `f` float (u + 1,): the shares of u unknowns, and the fixed one. `people` float (u,): how many rows have each.
+- `now` float (u + 1,): the shares f of u unknowns, and the fixed one. `stepped` of the same shape: after a plain step.
+- `people` float (u,): the rows that each of the u shares is about.
+- `jump`, `landed` float (u,): where a jump leads, and the shares after the plain step from there.
 - `slope` float (u, u). Rows and columns of shares that have arrived at 0 or 1 are not used.
 """
 

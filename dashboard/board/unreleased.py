@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from weakref import WeakKeyDictionary
 
 from anoncore import AnonymizationError, Microdata, attacks
@@ -11,7 +10,6 @@ from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.release.unchanged import unchanged
 
 _known: WeakKeyDictionary[Microdata, tuple[str, ...]] = WeakKeyDictionary()
-_lock = threading.Lock()
 
 
 def sentences(data: Microdata) -> tuple[str, ...]:
@@ -19,10 +17,11 @@ def sentences(data: Microdata) -> tuple[str, ...]:
 
     Made once for each table with its tags. Raises DataError where nothing is tagged as known.
     """
-    with _lock:
-        if data not in _known:
-            _known[data] = _sentences(data)
-        return _known[data]
+    # Nobody waits for another visitor's table; two who ask for the same one at once both work it out.
+    said = _known.get(data)
+    if said is None:
+        said = _known[data] = _sentences(data)
+    return said
 
 
 def _sentences(data: Microdata) -> tuple[str, ...]:
@@ -39,5 +38,6 @@ def _sentences(data: Microdata) -> tuple[str, ...]:
         except AnonymizationError:  # no value of it needs protection
             continue
         is_sure = reaches(belief, 1.0, ACCUMULATED)
-        said.append(f"The '{name}' of {is_sure.sum():,} people ({share_text(float(is_sure.mean()))}) is certain then.")
+        share = share_text(float(is_sure.mean()))
+        said.append(f"Whoever knows these values is certain of the '{name}' of {is_sure.sum():,} people ({share}).")
     return tuple(said)

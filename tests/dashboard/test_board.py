@@ -381,7 +381,7 @@ def test_what_the_table_gives_away_as_it_is_stands_above_the_releases(visitor, d
     sizes = frame.groupby(["age", "sex", "postcode"])["diagnosis"].agg(["size", "nunique"])
     alone, sure = (sizes["size"] == 1).sum(), sizes["size"][sizes["nunique"] == 1].sum()
     assert f"this table lets {alone:,} of {len(frame):,} people" in visitor.texts()
-    assert f"The 'diagnosis' of {sure:,} people (" in visitor.texts()
+    assert f"certain of the 'diagnosis' of {sure:,} people (" in visitor.texts()
 
 
 def test_what_ships_says_of_the_first_table_what_it_gives_away():

@@ -21,7 +21,7 @@ def test_who_is_found_and_whose_secret_is_certain_then():
     assert sentences(Microdata(PEOPLE, ROLES)) == (
         "As it is, this table lets 1 of 5 people (20.0%) be found by what others know: nobody else has the same "
         "values.",
-        "The 'illness' of 3 people (60.0%) is certain then.",
+        "Whoever knows these values is certain of the 'illness' of 3 people (60.0%).",
     )
 
 
@@ -30,7 +30,7 @@ def test_people_of_several_rows_count_once():
     assert sentences(Microdata(PEOPLE, {"age": "quasi-identifier", "illness": "sensitive"}, unit="who")) == (
         "As it is, this table lets 3 of 5 people's rows (60.0%) be found by what others know: nobody else has the same "
         "values.",
-        "The 'illness' of 2 people (50.0%) is certain then.",
+        "Whoever knows these values is certain of the 'illness' of 2 people (50.0%).",
     )
 
 
