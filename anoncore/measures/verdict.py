@@ -324,7 +324,7 @@ def people_found(largest: float, above: float, chance: float) -> Failing:
     """The finding that a share of the people (`above`) are found with more than one chance in three."""
     return Failing(
         "reidentified-largest",
-        f"found with {share_text(largest)}",
+        f"somebody is found with {share_text(largest)}",
         f"An adversary who knows the quasi-identifiers of a person finds their row with more than one chance in three "
         f"for {share_text(above)} of the people, and with {share_text(largest)} for the worst protected; picking a row "
         f"at random finds it with {share_text(chance)}.",
