@@ -33,6 +33,15 @@ STYLES = (
     RunStyle(SKY, OUTLINE, "x", "longdashdot"),
 )
 
+SHAPES = {
+    "square": "-5.5,-5.5 5.5,-5.5 5.5,5.5 -5.5,5.5",
+    "diamond": "0,-7 7,0 0,7 -7,0",
+    "triangle-up": "0,-6.5 6.8,5.5 -6.8,5.5",
+    "cross": "-2,-6 2,-6 2,-2 6,-2 6,2 2,2 2,6 -2,6 -2,2 -6,2 -6,-2 -2,-2",
+    "x": "-4.2,-6 0,-2 4.2,-6 6,-4.2 2,0 6,4.2 4.2,6 0,2 -4.2,6 -6,4.2 -2,0 -6,-4.2",
+}
+"""The corners of each symbol around (0, 0), within 8 units, for pictures drawn as SVG; a circle has none."""
+
 
 def run_style(color_index: int) -> RunStyle:
     """The style of a run; styles repeat after six runs."""

@@ -35,14 +35,7 @@ function picture(alt, ...children) {
 function symbol(column) {
   const made = shape("svg", { viewBox: "-8 -8 16 16", width: 16, height: 16, "aria-hidden": "true" });
   const look = { fill: column.color, stroke: column.outline, "stroke-width": 1.2 };
-  const points = {
-    square: "-5.5,-5.5 5.5,-5.5 5.5,5.5 -5.5,5.5",
-    diamond: "0,-7 7,0 0,7 -7,0",
-    "triangle-up": "0,-6.5 6.8,5.5 -6.8,5.5",
-    cross: "-2,-6 2,-6 2,-2 6,-2 6,2 2,2 2,6 -2,6 -2,2 -6,2 -6,-2 -2,-2",
-    x: "-4.2,-6 0,-2 4.2,-6 6,-4.2 2,0 6,4.2 4.2,6 0,2 -4.2,6 -6,4.2 -2,0 -6,-4.2",
-  };
-  if (points[column.symbol]) made.append(shape("polygon", { points: points[column.symbol], ...look }));
+  if (column.corners) made.append(shape("polygon", { points: column.corners, ...look }));
   else made.append(shape("circle", { r: 6, ...look }));
   return made;
 }

@@ -13,7 +13,7 @@ import streamlit as st
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED
 from dashboard.board.facts import BUCKET, SIZE_EDGES, Facts, Mark
-from dashboard.palette import run_style
+from dashboard.palette import SHAPES, run_style
 
 HERE = Path(__file__).resolve().parent
 KEY = "board-grid"
@@ -146,7 +146,7 @@ def _head(column: Shown, best: str | None) -> Cell:
         "title": column.title,
         "color": style.color,
         "outline": style.outline,
-        "symbol": style.symbol,
+        "corners": SHAPES.get(style.symbol),
         "own": column.own,
         "badge": badge,
         "tone": tone,

@@ -17,7 +17,6 @@ MOST_RUNS = 6
 ORIGINAL = "original"
 _FORM = "compare"
 FIRST_RUNS = 3
-VERDICTS_IN_A_LINE = 3
 
 
 def render() -> None:
@@ -51,10 +50,9 @@ def render() -> None:
 
 def _choose(runs: list[Run]) -> tuple[list[Run], Run]:
     by_id, names = {run.id: run for run in runs}, run_names(runs)
-    kept = state.forms().setdefault(_FORM, {"runs": None, "baseline": None})
-    held = [one for one in state.widget_value("compare-runs", kept["runs"]) or [] if one in by_id]
-    if not held:
-        held = list(by_id)[-FIRST_RUNS:]
+    kept = state.forms().setdefault(_FORM, {"runs": None, "baseline": None, "columns": {}})
+    wanted = state.widget_value("compare-runs", kept["runs"]) or []
+    held = _still_there(wanted, kept["columns"], runs) or _first(runs)
     state.set_widget_values({"compare-runs": held})
     left, right = st.columns([2, 1])
     with left:
@@ -81,10 +79,23 @@ def _choose(runs: list[Run]) -> tuple[list[Run], Run]:
             format_func=lambda one: "The original table" if one == ORIGINAL else names.get(one, ""),
             help="Every number is told with its difference to that of the original table, or of one of the runs.",
         )
-    kept |= {"runs": chosen, "baseline": baseline}
+    kept |= {"runs": chosen, "baseline": baseline, "columns": {run.id: run.column for run in shown}}
     if baseline == ORIGINAL:
         return shown, original.of(shown[0] if shown else runs[0])
     return shown, by_id[baseline]
+
+
+def _first(runs: list[Run]) -> list[str]:
+    """The ids of the runs that are compared before somebody chooses: the board's columns, else the newest runs."""
+    on_board = [run.id for run in runs if run.column and state.is_of_table(run)]
+    return on_board[:MOST_RUNS] if len(on_board) > 1 else [run.id for run in runs[-FIRST_RUNS:]]
+
+
+def _still_there(wanted: list[str], columns: dict[str, str], runs: list[Run]) -> list[str]:
+    """The ids of the chosen runs; where a column of the board shows another release by now, that one's."""
+    there, of_column = {run.id for run in runs}, {run.column: run.id for run in runs if run.column}
+    found = [one if one in there else of_column.get(columns.get(one, "")) for one in wanted]
+    return list(dict.fromkeys(one for one in found if one is not None))
 
 
 def _warn_of_tables(runs: list[Run]) -> None:
@@ -98,8 +109,9 @@ def _warn_of_tables(runs: list[Run]) -> None:
 def _verdicts(runs: list[Run]) -> None:
     """Each run with its colour, and the verdict on it in one sentence, in equal size."""
     names = run_names(runs)
-    for start in range(0, len(runs), VERDICTS_IN_A_LINE):
-        for column, run in zip(st.columns(VERDICTS_IN_A_LINE), runs[start : start + VERDICTS_IN_A_LINE], strict=False):
+    in_a_line = 2 if len(runs) in (2, 4) else 3
+    for start in range(0, len(runs), in_a_line):
+        for column, run in zip(st.columns(in_a_line), runs[start : start + in_a_line], strict=False):
             style = run_style(run.color_index)
             with column:
                 with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):

@@ -15,7 +15,7 @@ from anoncore.privacy import Profile
 from anoncore.requirements import RecursiveDiversity, TCloseness
 from dashboard import compute, routes, state
 from dashboard.markdown import escaped
-from dashboard.palette import COLOR_NAMES, RunStyle, run_style
+from dashboard.palette import COLOR_NAMES, SHAPES, RunStyle, run_style
 from dashboard.state import Run
 
 __all__ = [
@@ -101,11 +101,11 @@ def made_in(run: Run) -> str:
 
 
 def swatch(style: RunStyle) -> str:
-    """The run's colour as a small picture (SVG)."""
-    return (
-        '<svg xmlns="http://www.w3.org/2000/svg" width="18" height="18" viewBox="0 0 18 18">'
-        f'<circle cx="9" cy="9" r="7.5" fill="{style.color}" stroke="{style.outline}" stroke-width="1.5"/></svg>'
-    )
+    """The run's colour and symbol as a small picture (SVG), the same that the board and the charts show."""
+    look = f'fill="{style.color}" stroke="{style.outline}" stroke-width="1.2"'
+    corners = SHAPES.get(style.symbol)
+    mark = f'<circle r="6.5" {look}/>' if corners is None else f'<polygon points="{corners}" {look}/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" width="18" height="18" viewBox="-8 -8 16 16">{mark}</svg>'
 
 
 def duration(seconds: float) -> str:

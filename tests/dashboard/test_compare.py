@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 import pandas as pd
@@ -85,6 +86,21 @@ def test_runs_of_one_name_are_told_apart(visitor: Visitor) -> None:
     line = _when_there(visitor, lambda: _line(visitor, "Smallest group"))
     assert [name.replace("\\", "") for name in line.index] == ["number", "Anatomy", "Anatomy (2)", "meaning"]
     assert visitor.at.multiselect(key="compare-runs").options == ["Anatomy", "Anatomy (2)"]
+
+
+def test_the_columns_of_the_board_are_compared_and_followed(visitor: Visitor) -> None:
+    made = [add_run(visitor, Mondrian(requirements=[KAnonymity(k=k)])) for k in (2, 3, 4, 5, 6)]
+    here = state._workspaces.get(visitor.workspace)
+    columns = [replace(run, column=f"c{place}", of_board=True) for place, run in enumerate(made[:4])]
+    here.show_on_board(columns)
+    picker = visitor.open("compare").at.multiselect(key="compare-runs")
+    assert picker.value == [run.id for run in columns]
+    # Where a column shows another release, that one is compared in its place.
+    visitor.at.multiselect(key="compare-runs").set_value([columns[0].id, columns[2].id])
+    visitor.run()
+    newer = replace(columns[2], id="newer")
+    here.show_on_board([*columns[:2], newer, columns[3]])
+    assert visitor.run().at.multiselect(key="compare-runs").value == [columns[0].id, newer.id]
 
 
 def test_the_original_table_is_a_release_that_changes_nothing(visitor: Visitor) -> None:
