@@ -19,7 +19,7 @@ from anoncore.base.texts import listing, quoted
 from anoncore.estimators.learned_recoding import LearnedRecoding, Outside
 from anoncore.release.published_numbers import Numbers
 from anoncore.table.domain import Kind
-from anoncore.table.given_table import given_table, is_table
+from anoncore.table.given_table import Cells, given_table, is_table
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.microdata import Microdata, Role
 
@@ -212,7 +212,11 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
             table.index = X.index
             return table
         # scikit-learn makes the container that was asked for of arrays and of what pandas or Polars can hold.
-        return table if self._container != "default" else given.same_kind(table, kept)
+        return (
+            table
+            if self._container != "default"
+            else given.same_kind(((name, Cells(column)) for name, column in cells.items()), kept)
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Names of the columns that `transform` gives.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -26,6 +26,7 @@ from anoncore.release.published_numbers import NumberColumns, Numbers, Ranges, c
 from anoncore.release.reading.published_values import ADVICE
 from anoncore.release.recoding import Exact, Generalized, GroupValues, Recoding
 from anoncore.table.domain import Kind
+from anoncore.table.given_table import Cells
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.microdata import Microdata, Role, content_order
 
@@ -509,9 +510,9 @@ class Release(SizesDrawn):
               44        46
               44        46
         """
-        tables = self.pandas_tables(numbers)
         return {
-            fragment.name: self._of_given_kind(tables[fragment.name], fragment.recodings) for fragment in self.fragments
+            fragment.name: self._of_given_kind(columns, fragment.recodings)
+            for fragment, columns in self._fragment_columns(numbers)
         }
 
     def pandas_tables(self, numbers: Numbers | None = None) -> dict[str, pd.DataFrame]:
@@ -527,13 +528,21 @@ class Release(SizesDrawn):
         dict of str to DataFrame
             A table of n_rows rows per fragment, by the fragment's name, as `tables` has them.
         """
+        return {
+            fragment.name: pd.DataFrame({name: cells.series() for name, cells in columns})
+            for fragment, columns in self._fragment_columns(numbers)
+        }
+
+    def _fragment_columns(self, numbers: Numbers | None) -> Iterator[tuple[Fragment, Iterator[tuple[str, Cells]]]]:
+        """The fragments with their published columns, each made when it is asked for."""
         shown = self if numbers is None else replace(self, numbers=numbers)
         joined = len(self.fragments) > 1 and self.is_shared
         label: Codes | None = None
         if joined:
             names = np.random.default_rng().permutation(self.partition.n_groups).astype(np.int32)
             label = names[self.partition.group]
-        return {fragment.name: shown._table(fragment, label) for fragment in self.fragments}
+        for fragment in self.fragments:
+            yield fragment, shown._published_columns(fragment, label)
 
     @cached_property
     def number_columns(self) -> Mapping[str, NumberColumns]:
@@ -556,27 +565,27 @@ class Release(SizesDrawn):
     def _ranges(self, fragment: Fragment, name: str) -> Ranges | None:
         return None if self.numbers == "text" else ranges_of(fragment.recodings[name])
 
-    def _columns(self, fragment: Fragment, name: str, rows: npt.NDArray[np.int64]) -> dict[str, pd.Series]:
+    def _columns(self, fragment: Fragment, name: str, rows: npt.NDArray[np.int64]) -> dict[str, Cells]:
         """The published columns of an attribute: one of its name, or the bounds of its ranges."""
         ranges = self._ranges(fragment, name)
         if ranges is None:
             return {name: _cells(fragment.recodings[name], rows)}
-        return cells_of(name, ranges, self.number_columns.get(name), rows)
+        columns = cells_of(name, ranges, self.number_columns.get(name), rows)
+        return {name: Cells(column) for name, column in columns.items()}
 
-    def _table(self, fragment: Fragment, label: Codes | None) -> pd.DataFrame:
+    def _published_columns(self, fragment: Fragment, label: Codes | None) -> Iterator[tuple[str, Cells]]:
         content = _content(fragment)
         keys = content if label is None else [label, *content]
         order = content_order(keys, [int(key.max()) + 1 for key in keys])
-        columns: dict[str, pd.Series | npt.NDArray[np.int32]] = {}
+        del content, keys
         if label is not None:
-            columns[self._group_column()] = label[order]
+            yield self._group_column(), Cells(pd.Series(label[order]))
         for name in fragment.attributes:
-            columns.update(self._columns(fragment, name, order))
-        return pd.DataFrame(columns)
+            yield from self._columns(fragment, name, order).items()
 
-    def _of_given_kind(self, table: pd.DataFrame, recodings: Mapping[str, Recoding]) -> Any:
+    def _of_given_kind(self, columns: Iterable[tuple[str, Cells]], recodings: Mapping[str, Recoding]) -> Any:
         kept = [name for name, recoding in recodings.items() if isinstance(recoding, Exact)]
-        return self.data.given.same_kind(table, kept)
+        return self.data.given.same_kind(columns, kept)
 
     def _group_column(self) -> str:
         name = GROUP_COLUMN
@@ -665,13 +674,13 @@ class Release(SizesDrawn):
         rng = rng if rng is not None else np.random.default_rng()
         links = self.linking(rng)
         shuffled = rng.permutation(self.data.n_rows)
-        columns: dict[str, pd.Series] = {}
+        columns: dict[str, Cells] = {}
         recodings = {}
         for name in self.attributes:
             number = next(i for i, fragment in enumerate(self.fragments) if name in fragment.recodings)
             recodings[name] = self.fragments[number].recodings[name]
             columns.update(self._columns(self.fragments[number], name, links[number][shuffled]))
-        return self._of_given_kind(pd.DataFrame(columns), recodings)
+        return self._of_given_kind(columns.items(), recodings)
 
 
 def _values(recoding: Exact | GroupValues, rng: np.random.Generator) -> Codes:
@@ -738,11 +747,11 @@ def _ranks(columns: Sequence[Codes]) -> Codes:
     return ranks
 
 
-def _cells(recoding: Recoding, rows: npt.NDArray[np.int64]) -> pd.Series:
+def _cells(recoding: Recoding, rows: npt.NDArray[np.int64]) -> Cells:
     """The published cells of the given rows: values with the column's own type, or the texts of regions."""
     if isinstance(recoding, Exact):
-        cells = recoding.domain.decoded.take(recoding.codes[rows])
-        return pd.Series(cells, dtype=object if cells.dtype == object else None)
+        values = recoding.domain.decoded
+        return Cells(pd.Series(values, dtype=object if values.dtype == object else None), recoding.codes[rows])
     if isinstance(recoding, Generalized | GroupValues):
-        return pd.Series(pd.array(recoding.group_texts, dtype="str").take(recoding.partition.group[rows]))
-    return pd.Series(recoding.texts().take(rows), dtype="str")
+        return Cells(pd.Series(recoding.group_texts, dtype="str"), recoding.partition.group[rows])
+    return Cells(pd.Series(recoding.texts().take(rows), dtype="str"))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +21,20 @@ KINDS = "a pandas or Polars DataFrame, a Polars LazyFrame, an Arrow table or a D
 
 LIBRARIES = ("polars", "duckdb", "_duckdb")
 """Where tables come from whose classes are not imported before someone gives one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A column that is to be published: its cells, or different cells and which of them each row has."""
+
+    values: pd.Series[Any]
+    """The cells, each of them once where `rows` tells which of them a row has."""
+    rows: npt.NDArray[np.integer] | None = None
+    """The place in `values` of each row's cell, shape (n_rows,); None where `values` has the rows themselves."""
+
+    def series(self) -> pd.Series[Any]:
+        """The column with a cell for every row."""
+        return self.values if self.rows is None else self.values.take(self.rows).reset_index(drop=True)
 
 
 class GivenTable(ABC):
@@ -52,8 +67,11 @@ class GivenTable(ABC):
         """Some of the rows, in the given order."""
 
     @abstractmethod
-    def same_kind(self, published: pd.DataFrame, kept: Collection[str] = ()) -> Any:
-        """A table made of this one, as the kind of this one; the columns `kept` hold its values and keep their type."""
+    def same_kind(self, published: Iterable[tuple[str, Cells]], kept: Collection[str] = ()) -> Any:
+        """A table made of this one, as the kind of this one; the columns `kept` hold its values and keep their type.
+
+        The columns are taken one after the other, so that none has to be there in two forms for long.
+        """
 
 
 def given_table(table: Any) -> GivenTable:
@@ -116,8 +134,8 @@ class _PandasTable(GivenTable):
     def rows(self, rows: npt.NDArray[np.int64]) -> GivenTable:
         return _PandasTable(self._frame.iloc[rows])
 
-    def same_kind(self, published: pd.DataFrame, kept: Collection[str] = ()) -> pd.DataFrame:
-        return published
+    def same_kind(self, published: Iterable[tuple[str, Cells]], kept: Collection[str] = ()) -> pd.DataFrame:
+        return pd.DataFrame({name: cells.series() for name, cells in published})
 
 
 def _arrow_table(table: Any) -> _ArrowTable:
@@ -197,18 +215,23 @@ class _ArrowTable(GivenTable):
         part._sql_types = self._sql_types
         return part
 
-    def same_kind(self, published: pd.DataFrame, kept: Collection[str] = ()) -> Any:
-        arrays = {
-            name: _as_arrow(column, _arrow_cells(self._table[name][:0]).type if name in kept else None)
-            for name, column in published.items()
-        }
-        table = pa.table(arrays)
-        if self._sql_types is not None:
-            return _relation(table, {name: kind for name, kind in self._sql_types.items() if name in kept})
-        if not self._is_polars:
+    def same_kind(self, published: Iterable[tuple[str, Cells]], kept: Collection[str] = ()) -> Any:
+        columns = (
+            (name, _as_arrow(cells.values, _arrow_cells(self._table[name][:0]).type if name in kept else None), cells)
+            for name, cells in published
+        )
+        if self._is_polars:
+            frame = _polars_frame(columns, {name: kind for name, kind in self._schema.items() if name in kept})
+            return frame.lazy() if self._is_lazy else frame
+        table = pa.table(
+            {
+                name: values if cells.rows is None else values.take(pa.array(cells.rows))
+                for name, values, cells in columns
+            }
+        )
+        if self._sql_types is None:
             return table
-        frame = _polars_frame(table, {name: kind for name, kind in self._schema.items() if name in kept})
-        return frame.lazy() if self._is_lazy else frame
+        return _relation(table, {name: kind for name, kind in self._sql_types.items() if name in kept})
 
 
 def _arrow_cells(column: Any) -> pa.ChunkedArray:
@@ -292,17 +315,20 @@ def _as_arrow(column: pd.Series[Any], kind: pa.DataType | None) -> pa.Array | pa
     return pa.array(column, from_pandas=True).cast(kind)
 
 
-def _polars_frame(table: pa.Table, schema: dict[str, Any]) -> Any:
+def _polars_frame(columns: Iterable[tuple[str, Any, Cells]], schema: dict[str, Any]) -> Any:
     """A Polars DataFrame whose categories are of the kind they were; those that no row has are left out of it."""
     import narwhals as nw
 
-    frame = nw.from_arrow(table, backend="polars")
-    for name, dtype in schema.items():
-        if pa.types.is_dictionary(table.schema.field(name).type):
-            labels = table.column(name).combine_chunks().dictionary.to_pylist()
-            wanted = nw.Enum(labels) if type(dtype).__name__ == "Enum" else dtype
+    frames = []
+    for name, values, cells in columns:
+        frame = nw.from_arrow(pa.table({name: values}), backend="polars")
+        if name in schema and pa.types.is_dictionary(values.type):
+            is_enum = type(schema[name]).__name__ == "Enum"
+            wanted = nw.Enum(values.dictionary.to_pylist()) if is_enum else schema[name]
             frame = frame.with_columns(nw.col(name).cast(nw.String).cast(wanted))
-    return frame.to_native()
+        # Rows are looked up by Polars itself, which keeps the text of equal cells once.
+        frames.append(frame if cells.rows is None else frame[cells.rows, :])
+    return nw.concat(frames, how="horizontal").to_native()
 
 
 def _relation(table: pa.Table, sql_types: dict[str, str]) -> Any:
