@@ -34,7 +34,7 @@ def watch() -> None:
     """Wait until the server of this process, which may be yet to come, has stopped; then end the process."""
     if not _started.acquire(blocking=False):
         return
-    while not _has_stopped():
+    while not _has_stopped(_server()):
         time.sleep(EVERY_SECONDS)
     clear_up()
     # Python would wait for threads that compute. The server's own work is over.
@@ -50,8 +50,7 @@ def _server() -> runtime.Runtime | None:
     return found if isinstance(found, runtime.Runtime) else None
 
 
-def _has_stopped() -> bool:
-    server = _server()
+def _has_stopped(server: runtime.Runtime | None) -> bool:
     # A server that has not started yet cannot tell.
     with suppress(RuntimeError):
         return server is not None and asyncio.isfuture(server.stopped) and server.stopped.done()

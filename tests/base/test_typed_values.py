@@ -32,7 +32,7 @@ ONE_VALUE = [
     ],
     [datetime(2020, 2, 1, tzinfo=UTC), pd.Timestamp("2020-02-01 01:00", tz="Europe/Berlin")],
     [timedelta(hours=1), pd.Timedelta("1h"), np.timedelta64(60, "m")],
-    [None, float("nan"), pd.NaT, pd.NA, np.datetime64("NaT"), Decimal("NaN")],
+    [None, float("nan"), pd.NaT, pd.NA, np.datetime64("NaT", "ns"), Decimal("NaN")],
 ]
 DIFFERENT = [
     *(1, True, "1", "True", "1.0", 0, False, "", None, 2**60, 2.0**60 + 2**10, 2**60 + 1, 0.1, Decimal("0.1000001")),

@@ -82,19 +82,19 @@ def test_what_is_half_written_is_removed_and_what_was_there_stays(tmp_path: Path
 
 
 def test_only_a_server_that_has_stopped_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not ending._has_stopped()
-    monkeypatch.setattr(Runtime, "_instance", MagicMock())
-    assert not ending._has_stopped(), "tests of pages have something in the place of a server"
+    assert not ending._has_stopped(None)
+    # Not put in the place of this process's server: a thread of another test may be watching that one.
     server = Runtime.__new__(Runtime)
-    monkeypatch.setattr(Runtime, "_instance", server)
     server._async_objs = None
-    assert not ending._has_stopped(), "it has not started"
+    assert not ending._has_stopped(server), "it has not started"
     stopped: asyncio.Future[None] = asyncio.Future(loop=asyncio.new_event_loop())
     server._async_objs = SimpleNamespace(stopped=stopped)
-    assert not ending._has_stopped()
+    assert not ending._has_stopped(server)
     stopped.set_result(None)
-    assert ending._has_stopped()
+    assert ending._has_stopped(server)
     stopped.get_loop().close()
+    monkeypatch.setattr(Runtime, "_instance", MagicMock())
+    assert ending._server() is None, "tests of pages have something in the place of a server"
 
 
 def test_nothing_is_removed_between_two_steps_that_belong_together(tmp_path: Path) -> None:
