@@ -12,7 +12,7 @@ from typing import Any
 
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.model import Model
-from anoncore.base.number import EVERY_FORM
+from anoncore.base.number import ALSO_SYNTHETIC, EVERY_FORM
 from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
 from anoncore.measures.evaluation import MEASURES, MEASURES_OF_SEVERAL
 from anoncore.measures.registry import title_of
@@ -178,7 +178,8 @@ def _of_criterion(one: Criterion, others: Mapping[str, Entry]) -> Entry:
     slow = " On a large table it takes seconds." if one.is_slow else ""
     text = f"{one.meaning}\n\n{direction} is better for the one who publishes. It says {FAMILIES[one.family].lower()}."
     compared = f" The baseline is {one.baseline}" if one.baseline else ""
-    forms = "" if one.release_forms == EVERY_FORM else f" Releases that have it: {', '.join(one.release_forms)}."
+    told = {ALSO_SYNTHETIC: "", EVERY_FORM: " Synthetic tables have none."}
+    forms = told.get(one.release_forms, f" Releases that have it: {', '.join(one.release_forms)}.")
     text += about + slow + compared + forms
     facts = {**(base.facts if base else {}), "Source": f"{one.source}."}
     return Entry(f"criterion:{one.name}", one.name, one.title, text, (), facts, related=base.key if base else "")

@@ -72,6 +72,7 @@ def posterior_emd(release: Release, attribute: str, ground: Ground = "equal") ->
     >>> attacks.posterior_emd(release, "disease").round(3).tolist()
     [0.333, 0.333, 0.333, 0.333, 0.333, 0.333]
     """
+    release.require_people("What is believed of a person follows from the group that holds their row")
     if ground not in GROUNDS:
         raise ParameterError(f"There is no ground distance {ground!r}; there is {', '.join(GROUNDS)}.")
     data, beliefs = release.data, signature_posterior(release, attribute)

@@ -218,6 +218,7 @@ def composition(releases: Sequence[Release], attribute: str, by: By = None, l: f
     if not l >= 1:
         raise ParameterError(f"l must be at least 1, not {l}.")
     for release in releases:
+        release.require_people("What several releases tell together is told of people who are in each of them")
         release.fragment_of(attribute)
     people, rows = _shared_people([release.data for release in releases], by)
     values, codes = _common_values([release.data.domain[attribute] for release in releases])

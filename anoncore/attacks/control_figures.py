@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from anoncore.base.errors import ParameterError
-from anoncore.base.number import Number
+from anoncore.base.number import ALSO_SYNTHETIC, Number
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import share_text
@@ -51,6 +51,7 @@ class AttackNumbers:
             higher_is_better=False,
             bounds=(0.0, 1.0),
             baseline=guess,
+            release_forms=ALSO_SYNTHETIC,
             is_slow=True,
         )
         control = replace(

@@ -72,7 +72,7 @@ def control_of(
     Raises DataError where the control part lacks one of the attributes, and ParameterError where it is the table that
     was released.
     """
-    if control is release.data:
+    if control.given is release.data.given:
         raise ParameterError(
             "The control part is the released table itself; give people who are not in the release, such as the second "
             "part of data.split(control=0.2), of which the first one is anonymized."

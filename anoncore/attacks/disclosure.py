@@ -173,6 +173,7 @@ def attribute_disclosure(release: Release, attribute: str) -> AttributeDisclosur
     >>> disclosure.breached(l=2).tolist()
     [True, True, True, True, True, True]
     """
+    release.require_people("What is believed of a person follows from the group that holds their row")
     release.require_linked({*release.data.quasi_identifiers, attribute})
     beliefs = signature_posterior(release, attribute)
     baseline = table_distribution(release, attribute)

@@ -189,6 +189,7 @@ def downcoding(release: Release, progress: Progress | None = None) -> Downcoding
     >>> found.without["age"][3:].round(2).tolist(), found.belief["age"][3:].tolist()
     ([0.6, 0.6], [0.5, 0.5])
     """
+    release.require_people("Downcoding undoes the cells of people's rows")
     if release.data.people is not None:
         raise ReleaseError(
             "Downcoding counts the rows of a class; it is not measured where a person may have several rows."

@@ -165,6 +165,7 @@ def individual_risk(release: Release, weights: str | None = None, fraction: floa
     >>> attacks.individual_risk(release, weights="stands_for").risk.round(3).tolist()
     [0.017, 0.017, 0.402]
     """
+    release.require_people("This attack finds people's rows")
     if weights is not None and fraction is not None:
         raise ParameterError("Give the sampling weights or the sampling fraction, not both.")
     share = 1.0 if fraction is None else checked_fraction(fraction)

@@ -151,6 +151,7 @@ def join_likelihood(release: Release) -> JoinLikelihood:
     >>> attacks.join_likelihood(release).likelihood.tolist()
     [0.0, 0.5, 0.0, 0.5]
     """
+    release.require_people("Joins find the rows of one person in several tables")
     common = common_attribute(release)
     known = [name for name in release.data.quasi_identifiers if name != common]
     release.require_linked(known)

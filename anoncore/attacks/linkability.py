@@ -350,7 +350,7 @@ def _scores(release: Release, one: People, other: People) -> Floats:
     lead = max(release.fragments, key=shown)
     if not joined and not shown(lead)[0]:
         return _by_common(release, one, other)
-    whole = Partition(np.zeros(release.data.n_rows, dtype=np.int32))
+    whole = Partition(np.zeros(release.n_records, dtype=np.int32))
     partition = release.partition if joined and len(release.fragments) > 1 else whole
     names = [name for name in lead.attributes if name in known]
     cells = Cells.of(partition, published_key(lead, names))

@@ -57,7 +57,7 @@ class Records:
             exact = [one for one in fragments if isinstance(release.fragments[one].recodings[name], Exact)]
             number = (exact or fragments)[0]
             cells.append((release.fragments[number].recodings[name], np.asarray(linked[number], dtype=np.int64)))
-        order = release.data.canonical_order
+        order = release.records_order
         priority = np.empty(len(order), dtype=np.int64)
         priority[order] = rng.permutation(len(order))
         low, high, start, members = regions(cells)

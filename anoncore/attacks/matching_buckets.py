@@ -116,6 +116,7 @@ def matching_buckets(release: Release, attribute: str, row: int) -> MatchingBuck
     0         2     1.0      1.0  1.0  0.667
     1         2     0.5      1.0  0.5  0.333
     """
+    release.require_people("The buckets that fit a person are those that may hold their row")
     if not release.is_shared or len(release.fragments) < 2:
         raise ReleaseError("Only releases of several columns that share their buckets have matching buckets.")
     if not 0 <= row < release.data.n_rows:

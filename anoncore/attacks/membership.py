@@ -198,6 +198,7 @@ def membership(
     >>> float(found.fake), float(found.belief)
     (2.0, 0.5)
     """
+    release.require_people("This attack looks for the group that may hold a person's row")
     _check_parameters(draws, confidence)
     if form_of(release) == "own partitions":
         return join_likelihood(release)

@@ -259,6 +259,7 @@ def minimality(
     >>> round(found.largest.baseline, 3)
     0.286
     """
+    release.require_people("What a method refused was to publish groups of people")
     if worlds < 100 or seed < 0:
         raise ParameterError(f"worlds is at least 100 and seed at least 0; given were {worlds} and {seed}.")
     data = release.data

@@ -204,6 +204,7 @@ def population_uniqueness(
     >>> round(found.share * found.population_size, 1), round(found.stays, 2)
     (3.5, 0.44)
     """
+    release.require_people("Who is unique in the population is asked of people's rows")
     if fraction is not None and population is not None:
         raise ParameterError(
             "Give the sampling fraction or a table of the population, not both: the table says how large the "

@@ -97,6 +97,7 @@ def sensitive_posterior(release: Release, attribute: str) -> Floats:
     >>> attacks.sensitive_posterior(release, "disease")[0].round(3).tolist()
     [0.833, 0.167]
     """
+    release.require_people("What is believed of a person follows from the group that holds their row")
     beliefs = signature_posterior(release, attribute)
     return beliefs.probability[beliefs.signature]
 

@@ -136,6 +136,7 @@ def region_membership(release: Release) -> RegionMembership:
     >>> attacks.region_membership(release).belief.tolist()
     [0.5, 0.5, 0.5, 0.5]
     """
+    release.require_people("This attack looks for the group that may hold a person's row")
     if len(release.fragments) > 1:
         raise ReleaseError("Regions are those of one table, but this release has several fragments; use `membership`.")
     data, fragment = release.data, release.fragments[0]

@@ -275,6 +275,7 @@ def reidentification(release: Release, population: Microdata | None = None, thre
     >>> round(attacks.reidentification(release, population=town).journalist.largest, 3)
     0.167
     """
+    release.require_people("This attack finds people's rows")
     if not 0 <= threshold <= 1:
         raise ParameterError(f"The risk threshold is a probability from 0 to 1, not {threshold}.")
     known = release.data.quasi_identifiers

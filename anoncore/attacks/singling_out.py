@@ -260,7 +260,7 @@ def _by_rules(release: Release, names: tuple[str, ...], n_queries: int, rng: np.
         alone = first[count == 1]
         # In an order that the original rows have no part in.
         rank = np.empty(len(key), dtype=np.int64)
-        rank[release.data.canonical_order] = np.arange(len(key))
+        rank[release.records_order] = np.arange(len(key))
         alone = alone[np.argsort(rank[alone])]
         chosen = alone if len(alone) <= share else rng.choice(alone, share, replace=False)
         tried += round(len(key) * len(chosen) / len(alone)) if len(alone) else len(key)

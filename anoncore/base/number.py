@@ -10,10 +10,12 @@ from typing import Literal
 
 Family = Literal["protection", "adversary", "cost"]
 Form = Literal["share", "count", "number"]
-ReleaseForm = Literal["generalization", "bucketization", "slicing", "own partitions"]
+ReleaseForm = Literal["generalization", "bucketization", "slicing", "own partitions", "synthetic"]
 Bounds = tuple[float | None, float | None]
 
 EVERY_FORM: tuple[ReleaseForm, ...] = ("generalization", "bucketization", "slicing", "own partitions")
+"""The forms whose rows are those of people."""
+ALSO_SYNTHETIC: tuple[ReleaseForm, ...] = (*EVERY_FORM, "synthetic")
 ONE_PARTITION: tuple[ReleaseForm, ...] = ("generalization", "bucketization", "slicing")
 BUCKETS: tuple[ReleaseForm, ...] = ("bucketization", "slicing")
 USUAL_WORDS: Mapping[str, str] = MappingProxyType(

@@ -43,7 +43,10 @@ def summary(run: RecipeRun, publish_untagged: Sequence[str] = (), cache: Cache |
     """
     release, algorithm = run.release, run.release.algorithm
     title = algorithm.title if algorithm is not None else "Release"
-    for fragment in release.fragments[:1] if release.is_shared else release.fragments:
+    if release.is_synthetic:
+        yield f"{title}: {release.table_size}"
+    parts = release.fragments[:1] if release.is_shared else release.fragments
+    for fragment in () if release.is_synthetic else parts:
         sizes = release.people_per_group(fragment)
         yield (
             f"{title}: {release.table_size} in {len(sizes):,} groups ({release.group_word}) of {sizes.min():,} to "

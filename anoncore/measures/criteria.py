@@ -199,11 +199,13 @@ def _breached(_release: Release, attribute: str | None, cache: Cache) -> float:
 
 
 def _foreground(release: Release, attribute: str | None, cache: Cache) -> float:
+    release.require_people("Foreground knowledge is turned against the group that holds a person's row")
     _ = release.partition  # which fragments with partitions of their own have not, and say so
     return float(cache("attacks.foreground_knowledge", attacks.foreground_knowledge, attribute, BREACH_R).recall)
 
 
 def _membership(release: Release, _attribute: str | None, cache: Cache) -> float:
+    release.require_people("Fake tuples are combinations of values that nobody in a bucket has")
     if form_of(release) not in BUCKETS:
         raise ReleaseError("Fake tuples exist only where columns are permuted against each other inside a bucket.")
     return float(cache("attacks.membership", attacks.membership).belief)

@@ -187,7 +187,9 @@ def verdict(
     What nobody asked for fails badly where an adversary is nearly certain of somebody's sensitive value, where somebody
     is found with more than one chance in three, where a group is half of the way or more from the table, where what the
     release itself teaches gives away one of twenty people, and where an insensitive column undoes a tag. Each is left
-    out where a guess without the release gets as far, or where another level was asked for.
+    out where a guess without the release gets as far, or where another level was asked for. Of a synthetic table none
+    of this can be said: what is asked of groups fails, and what it gives away is left to the attacks with a control
+    part.
 
     Parameters
     ----------
@@ -237,6 +239,8 @@ def verdict(
     An adversary is at least 90% sure of 'disease' in 6 of 6 rows (100%)
     """
     measure = KeptResults(release) if cache is None else cache
+    if release.is_synthetic:
+        return _without_people(release, requirements, measure)
     asked = guarantees_of(requirements, measure)
     statements = [Promise(bool(one.holds), one.sentence, one.requirement.source) for one in asked]
     source = "" if release.algorithm is None else release.algorithm.source
@@ -253,6 +257,26 @@ def verdict(
     not_asked += [*_taught(foreground), *_untagged(left)]
     decided = [f"{leak.finding} Somebody decided to publish it all the same." for leak in leaks if leak not in left]
     return Verdict(tuple(statements), tuple(not_asked), tuple(decided))
+
+
+def _without_people(release: Release, requirements: Sequence[Requirement], measure: Cache) -> Verdict:
+    """The verdict where rows are nobody's: what was asked of groups of people cannot hold, as there is none.
+
+    What its method promises about people is no matter of groups. What the table gives away needs people who are not in
+    it, so nothing is found by itself.
+    """
+    source = "" if release.algorithm is None else release.algorithm.source
+    personal = measure("privacy.personal_guarantees", privacy.personal_guarantees)
+    statements = [Promise(bool(one.holds), one.sentence, source) for one in personal]
+    statements += [
+        Promise(
+            False,
+            f"{one.label()} cannot be judged: it asks for groups of people, and the rows of this table are nobody's.",
+            one.source,
+        )
+        for one in requirements
+    ]
+    return Verdict(tuple(statements), ())
 
 
 def guarantees_of(requirements: Sequence[Requirement], measure: Cache) -> tuple[privacy.Guarantee, ...]:

@@ -132,6 +132,7 @@ def check(release: Release, requirements: Sequence[Requirement]) -> tuple[Violat
 
 def published_levels(release: Release, fragment: Fragment, condition: Check) -> Floats:
     """Level of every group of a fragment by what is published of the sensitive attribute, float (n_groups,)."""
+    release.require_people("What is required is asked of groups of people who look alike")
     if condition.attribute is None:
         return condition.levels(fragment.partition)
     partition, codes = published_values(fragment, condition.attribute)

@@ -69,6 +69,7 @@ def emd(release: Release, attribute: str, ground: Ground = "ordered", fragment: 
     >>> privacy.emd(release, "disease", ground="equal").round(3).tolist()
     [0.333, 0.333]
     """
+    release.require_people("The distance is that of groups of people from the table")
     if ground not in GROUNDS:
         raise ParameterError(f"There is no ground distance {ground!r}; there is {', '.join(GROUNDS)}.")
     (check,) = TCloseness(t=1.0, ground=ground, attribute=attribute).checks(release.data)

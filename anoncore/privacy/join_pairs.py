@@ -70,6 +70,7 @@ def pair_levels(release: Release, first: int = 0, second: int = 1, published: bo
     array([[0., 4.],
            [4., 0.]])
     """
+    release.require_people("Joins find the rows of one person in several tables")
     setting = JoinSetting.of(release)
     sides = setting.classes(release, published)
     return _shown(setting, setting.rule.levels(sides[first], sides[second]))
@@ -135,6 +136,7 @@ def unsafe_pairs(
     0            0             0    1.0              0.0
     1            1             1    1.0              0.0
     """
+    release.require_people("Joins find the rows of one person in several tables")
     setting = JoinSetting.of(release)
     sides = setting.classes(release, published)
     first_classes, second_classes = sides[first], sides[second]
@@ -293,6 +295,7 @@ def worst_joins(release: Release, first: int = 0, second: int = 1, most: int = 4
     >>> worst.before.tolist(), worst.after.tolist()
     ([[1.0, 2.0], [2.0, 1.0]], [[0.0, 4.0], [4.0, 0.0]])
     """
+    release.require_people("Joins find the rows of one person in several tables")
     setting = JoinSetting.of(release)
     sides = setting.classes(release, False)
     first_classes, second_classes = sides[first], sides[second]

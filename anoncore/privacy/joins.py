@@ -242,6 +242,7 @@ def joins(
     >>> privacy.joins(release, k=4).holds, privacy.joins(release, k=5).holds
     (True, False)
     """
+    release.require_people("Joins find the rows of one person in several tables")
     setting = JoinSetting.of(release, k, l, delta)
     by_rows, by_values, countable = Joins(setting.rule), Joins(setting.value_rule), True
     summaries: list[JoinSummary] = []
@@ -342,6 +343,7 @@ def require_safe_joins(
         ...
     anoncore.base.errors.AnonymizationError: The fragments are not safe to join. ...
     """
+    release.require_people("Joins find the rows of one person in several tables")
     check = joins(release, k, l, delta)
     if not check.holds:
         raise AnonymizationError(f"The fragments are not safe to join. {check.sentences[0]}")

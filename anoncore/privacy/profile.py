@@ -303,6 +303,7 @@ def profile(release: Release, l: int = 2) -> Profile:
     0      0     3                  2.0                0.33
     1      1     3                  1.0                0.33
     """
+    release.require_people("k, l and t count people who look alike")
     fragments = release.fragments[:1] if release.is_shared else release.fragments
     profiles = tuple(_fragment_profile(release, fragment, l) for fragment in fragments)
     scores = [_smallest_group(release, profiles)]

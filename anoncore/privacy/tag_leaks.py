@@ -154,6 +154,7 @@ def tag_leaks(release: Release, k: int | None = None) -> tuple[TagLeak, ...]:
     >>> print(leak.advice)
     tag 'years' as a quasi-identifier, or leave it out of the release
     """
+    release.require_people("Whether a column undoes a tag is asked of people's rows")
     data = release.data
     free = tuple(name for name in data.insensitive if name in release.attributes)
     if not free:

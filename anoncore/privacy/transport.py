@@ -176,6 +176,7 @@ def transport(
     >>> round(plan.cost, 3)
     0.333
     """
+    release.require_people("The distance is that of groups of people from the table")
     if ground not in GROUNDS:
         raise ParameterError(f"There is no ground distance {ground!r}; there is {', '.join(GROUNDS)}.")
     data = release.data

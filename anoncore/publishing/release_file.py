@@ -72,6 +72,7 @@ def packed(release: Release) -> tuple[dict[str, Any], list[bytes]]:
     >>> [fragment["name"] for fragment in description["fragments"]], len(arrays)
     (['release'], 4)
     """
+    release.require_people("Only a release of the rows of a table is kept in this way")
     arrays: list[bytes] = []
     partitions: list[Partition] = []
 

@@ -49,6 +49,7 @@ def cell_changes(release: Release, attribute: str) -> npt.NDArray[np.uint8]:
 
     A cell of another fragment is still linked where all rows of its group have the same cell there.
     """
+    release.require_people("What became of a cell is asked of people's rows")
     fragment = publishing_fragment(release, attribute)
     recoding, codes = fragment.recodings[attribute], release.data.codes[attribute]
     low, high = recoding.bounds()

@@ -12,8 +12,10 @@ def form_of(release: Release) -> ReleaseForm:
 
     `generalization`: one table. `bucketization`: two tables with the same groups, one of which has sensitive attributes
     only. `slicing`: several tables with the same groups otherwise. `own partitions`: several tables with groups of
-    their own, or each with regions of its own.
+    their own, or each with regions of its own. `synthetic`: one table whose rows are nobody's.
     """
+    if release.is_synthetic:
+        return "synthetic"
     fragments = release.fragments
     if len(fragments) == 1:
         return "generalization"

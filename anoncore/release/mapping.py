@@ -35,8 +35,10 @@ class ValueMapping(Shown):
 def value_mapping(release: Release) -> ValueMapping:
     """How many rows of each original value are published as which cell, attribute by attribute in published order.
 
-    Attributes that are published as they are, and those that are left out, have no rows in it.
+    Attributes that are published as they are, and those that are left out, have no rows in it. Raises ReleaseError for
+    a synthetic table.
     """
+    release.require_people("A mapping says which cell was made of which")
     parts = [
         _part(release, fragment.name, name, recoding)
         for fragment in release.fragments

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.arguments import checked_methods
-from anoncore.base.errors import ReleaseError
+from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.model import Model
 from anoncore.base.showing import Lines, Shown, SizesDrawn, names_text
 from anoncore.base.texts import listing
@@ -33,6 +33,12 @@ from anoncore.table.microdata import Microdata, Role, content_order
 GROUP_COLUMN = "group"
 ONLY_TABLE = "release"
 """What the table of a release of one fragment is called."""
+Rows = Literal["people", "synthetic"]
+"""Whether published rows are those of people, or nobody's."""
+ASK_INSTEAD = (
+    "What it gives away is measured by attacks.inference, attacks.singling_out and attacks.linkability, with people "
+    "who are not in the original as control."
+)
 
 
 @checked_methods
@@ -163,6 +169,10 @@ class Release(SizesDrawn):
         none; otherwise all fragments share their groups.
     numbers : {"text", "bounds", "midpoints"}
         How ranges of numbers are published, see `tables`.
+    rows : {"people", "synthetic"}
+        Whether each published row was made of one person's, or rows are nobody's, as those of a synthetic table. Then
+        there is one fragment, whose partition and recodings are of its own rows, which may be more or fewer than those
+        of `data`; and the domains of `data` also hold the values that only the published table has.
 
     Examples
     --------
@@ -189,6 +199,7 @@ class Release(SizesDrawn):
     notes: tuple[str, ...] = ()
     suppressed_group: int | None = None
     numbers: Numbers = "text"
+    rows: Rows = "people"
 
     @classmethod
     def from_published(
@@ -202,6 +213,7 @@ class Release(SizesDrawn):
         hierarchies: Mapping[str, Hierarchy] | None = None,
         sensitive_values: Mapping[str, Collection[Any]] | None = None,
         missing: Literal["suppressed", "value"] | None = None,
+        rows: Rows = "people",
     ) -> Release:
         """Read published tables back, made by any tool, so that they are measured and attacked like any release.
 
@@ -216,6 +228,10 @@ class Release(SizesDrawn):
         Without the original, the tables are judged by what they show themselves: sizes of groups, k, l and t, unique
         rows, beliefs, risks of re-identification. Whatever compares with the original raises ReleaseError, and so does
         what asks which rows of several tables belong to one person.
+
+        Rows of a synthetic table are nobody's (`rows="synthetic"`). It may have more or fewer of them, and hold values
+        that the original lacks. It is compared with the original by shares, and attacked by those who
+        read it as records; whatever asks in which group a person is raises ReleaseError.
 
         Parameters
         ----------
@@ -232,7 +248,10 @@ class Release(SizesDrawn):
             What is known of the columns where the original is not given, as for `Microdata`.
         missing : {"suppressed", "value"}, optional
             What a missing cell of a quasi-identifier means. By default it was suppressed, unless as few are missing as
-            in the original.
+            in the original. In a synthetic table it is a value.
+        rows : {"people", "synthetic"}
+            Whether each row was made of one person's, or rows are nobody's: the table is synthetic, or so noisy that no
+            row can be called a person's. The latter needs the original.
 
         Returns
         -------
@@ -244,7 +263,8 @@ class Release(SizesDrawn):
         ------
         DataError
             For a cell that cannot be read, with column, row and cell; for columns that the original lacks, more rows
-            than it has, and tables whose groups do not match.
+            than it has, and tables whose groups do not match; for a synthetic table without its original, and for
+            several of them.
 
         Notes
         -----
@@ -284,13 +304,23 @@ class Release(SizesDrawn):
         )
         missing_is_value = None if missing is None else missing == "value"
         tags = tags_of(roles, kinds, orders, hierarchies, sensitive_values)
-        if original is None:
+        if rows == "synthetic":
+            from anoncore.release.reading.opening_synthetic import opened_synthetic
+
+            if original is None:
+                raise DataError(
+                    "The original is not given, and a synthetic table says nothing of people by itself: give the table "
+                    "that it is compared with as `original`."
+                )
+            check_tags(tags, original)
+            opened = opened_synthetic(frames, original, missing_is_value is not False)
+        elif original is None:
             opened = opened_alone(frames, tags, missing_is_value)
         else:
             check_tags(tags, original)
             opened = opened_with_original(frames, original, missing_is_value)
         fragments = tuple(Fragment(one.name, one.partition, one.recodings) for one in opened.tables)
-        return cls(opened.data, fragments, None, opened.notes, opened.suppressed_group)
+        return cls(opened.data, fragments, None, opened.notes, opened.suppressed_group, rows=rows)
 
     def _headline(self) -> str:
         method = "" if self.algorithm is None else f" by {self.algorithm.title}"
@@ -323,7 +353,8 @@ class Release(SizesDrawn):
 
     @property
     def partition(self) -> Partition:
-        """The shared partition. Raises ReleaseError if fragments have their own."""
+        """The shared partition. Raises ReleaseError if fragments have their own, and where rows are nobody's."""
+        self.require_people("Groups are made of people's rows")
         if not self.is_shared:
             raise ReleaseError(
                 "The fragments of this release have partitions of their own; ask a fragment for its own."
@@ -346,6 +377,40 @@ class Release(SizesDrawn):
         if not self.data.knows_rows:
             raise ReleaseError(f"{reason}, and this release was read from published tables alone. {ADVICE}")
 
+    def require_people(self, reason: str) -> None:
+        """Check that the rows are those of people, for measures that ask in which group a person is.
+
+        Parameters
+        ----------
+        reason : str
+            What people are needed for, as the first half of a sentence.
+
+        Raises
+        ------
+        ReleaseError
+            Where the rows are nobody's.
+        """
+        if self.is_synthetic:
+            raise ReleaseError(f"{reason}, and the rows of this table are nobody's: it is synthetic. {ASK_INSTEAD}")
+
+    @property
+    def is_synthetic(self) -> bool:
+        """Whether the rows are nobody's."""
+        return self.rows == "synthetic"
+
+    @property
+    def n_records(self) -> int:
+        """Number of rows of each published table: that of the original's, but where the rows are nobody's."""
+        return self.fragments[0].partition.n_rows
+
+    @cached_property
+    def records_order(self) -> Int64:
+        """The published rows in an order in which that of the original rows has no part, int64 (n_records,)."""
+        if not self.is_synthetic:
+            return self.data.canonical_order
+        columns = _content(self.fragments[0])
+        return content_order(columns, [int(column.max()) + 1 for column in columns])
+
     def require_linked(self, attributes: Collection[str]) -> None:
         """Check that it is known what every person shows of some attributes together.
 
@@ -367,7 +432,11 @@ class Release(SizesDrawn):
 
     @property
     def suppressed_rows(self) -> Bools:
-        """Whether each row is left out, so that its quasi-identifiers may have any value, bool (n_rows,)."""
+        """Whether each row is left out, so that its quasi-identifiers may have any value, bool (n_rows,).
+
+        Raises ReleaseError where rows are nobody's.
+        """
+        self.require_people("Rows are left out of a table of people")
         if self.suppressed_group is None:
             return np.zeros(self.data.n_rows, dtype=np.bool_)
         left_out: Bools = self.partition.group == self.suppressed_group
@@ -381,6 +450,8 @@ class Release(SizesDrawn):
     @property
     def table_size(self) -> str:
         """How large the table is, in words: its rows, and its people where these are fewer."""
+        if self.is_synthetic:
+            return f"{self.n_records:,} synthetic rows"
         rows = f"{self.data.n_rows:,} rows"
         return rows if self.data.people is None else f"{rows} ({self.data.n_people:,} people)"
 
@@ -396,7 +467,13 @@ class Release(SizesDrawn):
         -------
         ndarray of int64, shape (n_groups,)
             Different people; rows where every row is another person.
+
+        Raises
+        ------
+        ReleaseError
+            Where rows are nobody's.
         """
+        self.require_people("The size of a group counts the people in it")
         partition, people = fragment.partition, self.data.people
         if people is None:
             return partition.sizes
@@ -584,7 +661,9 @@ class Release(SizesDrawn):
             yield from self._columns(fragment, name, order).items()
 
     def _of_given_kind(self, columns: Iterable[tuple[str, Cells]], recodings: Mapping[str, Recoding]) -> Any:
-        kept = [name for name, recoding in recodings.items() if isinstance(recoding, Exact)]
+        # Values that only a synthetic table has may not fit the types of the original's columns.
+        are_own = () if self.is_synthetic else recodings.items()
+        kept = [name for name, recoding in are_own if isinstance(recoding, Exact)]
         return self.data.given.same_kind(columns, kept)
 
     def _group_column(self) -> str:
@@ -608,7 +687,7 @@ class Release(SizesDrawn):
 
         Returns
         -------
-        tuple of ndarray of int64, shape (n_rows,)
+        tuple of ndarray of int64, shape (n_records,)
             For each fragment, the row that goes with row i of the first fragment.
 
         Raises
@@ -616,7 +695,7 @@ class Release(SizesDrawn):
         ReleaseError
             Where fragments share neither groups nor values, or overlap in a ring.
         """
-        linked = {0: np.arange(self.data.n_rows)}
+        linked = {0: np.arange(self.n_records)}
         if self.is_shared:
             through = links([fragment.attributes for fragment in self.fragments])
         else:
@@ -664,7 +743,7 @@ class Release(SizesDrawn):
         Returns
         -------
         DataFrame, LazyFrame, Arrow table or DuckDB relation
-            A table of n_rows rows in random order, with every published attribute.
+            A table of n_records rows in random order, with every published attribute.
 
         Raises
         ------
@@ -673,7 +752,7 @@ class Release(SizesDrawn):
         """
         rng = rng if rng is not None else np.random.default_rng()
         links = self.linking(rng)
-        shuffled = rng.permutation(self.data.n_rows)
+        shuffled = rng.permutation(self.n_records)
         columns: dict[str, Cells] = {}
         recodings = {}
         for name in self.attributes:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.table.domain import Domain
 from anoncore.table.microdata import Microdata
 
 
@@ -30,4 +32,17 @@ def published_beside(data: Microdata, rows: npt.NDArray[np.int64]) -> Microdata:
     """
     view = rows_of(data, rows)
     view.whole = data if data.whole is None else data.whole
+    return view
+
+
+def with_domains(data: Microdata, domains: Mapping[str, Domain]) -> Microdata:
+    """The same table with larger domains of some attributes, which hold all its values; it is coded by them."""
+    view = copy(data)
+    for cached in ("canonical_order", "content_words"):
+        view.__dict__.pop(cached, None)
+    view.domain = {**data.domain, **domains}
+    view.codes = dict(data.codes)
+    for name, domain in domains.items():
+        recode = np.array([domain.code_of(value) for value in data.domain[name]], dtype=np.int32)
+        view.codes[name] = recode[data.codes[name]]
     return view

@@ -8,7 +8,7 @@ import pandas as pd
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError, ReleaseError
-from anoncore.base.number import Number
+from anoncore.base.number import ALSO_SYNTHETIC, Number
 from anoncore.base.score import Score
 from anoncore.base.shared_work import shared
 from anoncore.release.release import Release
@@ -29,6 +29,7 @@ ASSOCIATION_ERROR = Number(
     higher_is_better=False,
     bounds=(0.0, 1.0),
     baseline="0: the original table.",
+    release_forms=ALSO_SYNTHETIC,
     is_slow=True,
 )
 

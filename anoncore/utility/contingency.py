@@ -62,7 +62,8 @@ def released_counts(release: Release, cells: Cells) -> PairTable:
     """
     if not release.is_shared:
         return _linked_counts(release, cells)
-    table = _group_counts({name: release.recoding(name) for name in cells.of_code}, release.partition, cells)
+    partition = release.fragments[0].partition
+    table = _group_counts({name: release.recoding(name) for name in cells.of_code}, partition, cells)
     for fragment in release.fragments:
         _count_column_classes(table, fragment, cells)
         _count_exact_rows(table, fragment, cells)

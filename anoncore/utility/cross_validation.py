@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
 from os import cpu_count
 from weakref import WeakKeyDictionary
 
@@ -54,13 +55,18 @@ class _Run:
 
     @classmethod
     def of(
-        cls, method: Classifier, tables: Sequence[TrainingTable], data: Microdata, rows: Int64 | slice = EVERY_ROW
+        cls,
+        method: Classifier,
+        tables: Sequence[TrainingTable],
+        data: Microdata,
+        records: Int64 | slice = EVERY_ROW,
+        rows: Int64 | slice = EVERY_ROW,
     ) -> _Run:
-        """The learners of some of the rows."""
+        """The learners of some of the published rows, which predict some of the original rows."""
         return cls(
             tuple(
                 _Learner(method, taken, method.features(taken.cells), method.features(table.test_cells(data, rows)))
-                for table, taken in ((table, table.take(rows)) for table in tables)
+                for table, taken in ((table, table.take(records)) for table in tables)
             )
         )
 
@@ -108,6 +114,8 @@ def _baseline(data: Microdata, key: tuple[object, ...], folds: int) -> _Baseline
 class Trial:
     """One release, target, classifier and seed: the folds of the rows, and what is learned while one is held out.
 
+    Of a release whose rows are nobody's nothing is held out: its rows are learned once and predict all folds.
+
     The linkings of rows are drawn one after the other from the seed, so the first ones do not depend on how many are
     asked for.
     """
@@ -142,11 +150,17 @@ class Trial:
             held_out = self.fold == part
             predicted[run, held_out] = self._runs[run].predict(~held_out, held_out, self.seed)
 
+        def learn_all(run: int) -> None:
+            tested = np.isin(self.fold, [part for one, part in parts if one == run])
+            every = np.ones(self.release.n_records, dtype=np.bool_)
+            predicted[run, tested] = self._runs[run].predict(every, tested, self.seed)
+
         whole = list(original)
-        _do(
-            [partial(learn, *part) for part in parts] + [partial(self._learn_original, part) for part in whole],
-            progress,
-        )
+        if self.release.is_synthetic:
+            work = [partial(learn_all, run) for run in sorted({run for run, _ in parts})]
+        else:
+            work = [partial(learn, *part) for part in parts]
+        _do(work + [partial(self._learn_original, part) for part in whole], progress)
         tried = np.isin(self.fold, whole)
         return predicted, np.where(tried, self._baseline.predicted, np.int32(-1))
 
@@ -163,6 +177,7 @@ class Sample:
     """Stratified samples of a table's rows, to learn from one and predict another.
 
     The rows are cut into small pieces of equal class shares. A run holds one piece out and learns from the next four.
+    Of a release whose rows are nobody's, its own rows are cut into pieces from which is learned.
     """
 
     def __init__(self, release: Release, target: str, classifier: str, runs: int, n_rows: int, seed: int) -> None:
@@ -172,16 +187,18 @@ class Sample:
         self.runs = runs
         self.seed = seed
         self._rng = np.random.default_rng(seed)
-        n_pieces = max(release.data.n_rows * LEARNED_PIECES // n_rows, LEARNED_PIECES + 1)
-        self._order = np.argsort(_folds(release.data.codes[target], n_pieces, self._rng), kind="stable")
-        self._ends = np.linspace(0, release.data.n_rows, n_pieces + 1).astype(np.int64)
+        self._pieces = _pieces(release.data.codes[target], n_rows, self._rng)
+        self._records = self._pieces
+        if release.is_synthetic:
+            (table,) = released_tables(release, target, self._rng)
+            self._records = _pieces(table.labels, n_rows, self._rng)
 
     def predict(self, linkings: int, progress: Progress | None) -> tuple[list[Predicted], list[Predicted]]:
         """What the release and the original table predict in each run; linkings of rows take turns."""
         drawn = [released_tables(self.release, self.target, self._rng) for _ in range(min(linkings, self.runs))]
         whole = (original_table(self.release, self.target),)
-        asked = [(drawn[run % len(drawn)], run) for run in range(self.runs)]
-        asked += [(whole, run) for run in range(self.runs)]
+        asked = [(drawn[run % len(drawn)], self._records, run) for run in range(self.runs)]
+        asked += [(whole, self._pieces, run) for run in range(self.runs)]
         found: list[Predicted | None] = [None] * len(asked)
 
         def learn(place: int) -> None:
@@ -191,20 +208,28 @@ class Sample:
         told = [one for one in found if one is not None]
         return told[: self.runs], told[self.runs :]
 
-    def _learned(self, tables: Sequence[TrainingTable], run: int) -> Predicted:
-        """What is predicted of the held-out rows of a run."""
-        first, n_pieces = run * (LEARNED_PIECES + 1), len(self._ends) - 1
-        numbers = np.arange(first, first + LEARNED_PIECES + 1) % n_pieces
-        held_out, *learned = [self._order[self._ends[number] : self._ends[number + 1]] for number in numbers]
-        place = np.arange(len(held_out) + sum(len(rows) for rows in learned))
-        tested = place < len(held_out)
-        half = ~tested & (place < len(held_out) + sum(len(rows) for rows in learned[: LEARNED_PIECES // 2]))
-        learners = _Run.of(self.method, tables, self.release.data, np.concatenate([held_out, *learned]))
+    def _learned(self, tables: Sequence[TrainingTable], pieces: list[Int64], run: int) -> Predicted:
+        """What is predicted of the held-out rows of a run that learns from some of these pieces."""
+        first = run * (LEARNED_PIECES + 1)
+        held_out = self._pieces[first % len(self._pieces)]
+        learned = [pieces[number % len(pieces)] for number in range(first + 1, first + 1 + LEARNED_PIECES)]
+        records = np.concatenate(learned)
+        half = np.arange(len(records)) < sum(len(rows) for rows in learned[: LEARNED_PIECES // 2])
+        learners = _Run.of(self.method, tables, self.release.data, records, held_out)
+        every, tested = np.ones_like(half), np.ones(len(held_out), dtype=np.bool_)
         return (
             held_out,
-            learners.predict(~tested, tested, self.seed),
+            learners.predict(every, tested, self.seed),
             learners.predict(half, tested, self.seed),
         )
+
+
+def _pieces(codes: Codes, n_rows: int, rng: np.random.Generator) -> list[Int64]:
+    """The rows in pieces of equal class shares, of which `LEARNED_PIECES` have about `n_rows` rows."""
+    n_pieces = max(len(codes) * LEARNED_PIECES // n_rows, LEARNED_PIECES + 1)
+    order = np.argsort(_folds(codes, n_pieces, rng), kind="stable")
+    ends = np.linspace(0, len(codes), n_pieces + 1).astype(np.int64)
+    return [order[begin:end] for begin, end in pairwise(ends)]
 
 
 def _folds(codes: Codes, folds: int, rng: np.random.Generator) -> Int64:

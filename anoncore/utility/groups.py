@@ -135,6 +135,7 @@ def discernibility(release: Release) -> GroupScore:
     >>> float(utility.discernibility(release))
     18.0
     """
+    release.require_people("The size of a group counts the people in it")
     n = release.data.n_rows
     per_fragment = _per_fragment(release, lambda partition: float(np.square(partition.sizes).sum()))
     return GroupScore(
@@ -193,6 +194,7 @@ def average_group_size(release: Release, k: int | None = None) -> AverageGroupSi
     >>> float(size), size.normalised
     (3.0, 1.0)
     """
+    release.require_people("The size of a group counts the people in it")
     if k is not None and k < 1:
         raise ParameterError(f"k must be at least 1, not {k}.")
     k = k if k is not None else _promised_k(release)

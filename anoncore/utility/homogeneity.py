@@ -123,6 +123,7 @@ def conditional_entropy(release: Release, target: str) -> TargetScore:
     >>> round(score, 3), round(score.baseline, 3)
     (0.459, 0.918)
     """
+    release.require_people("How alike the values of a group are is asked of people")
     size = len(release.data.domain[target]) if target in release.data.domain else 1
     per_fragment = _per_fragment(release, target, lambda partition, codes: _entropy(partition, codes, size))
     whole = Partition(np.zeros(release.data.n_rows, dtype=np.int32))
@@ -189,6 +190,7 @@ def rmse(release: Release, target: str) -> TargetScore:
     >>> round(utility.rmse(release, "age"), 3)
     0.816
     """
+    release.require_people("How alike the values of a group are is asked of people")
     release.fragment_of(target)
     domain = release.data.domain[target]
     if domain.kind is not Kind.NUMERIC or not domain.values:

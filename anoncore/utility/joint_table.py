@@ -76,7 +76,7 @@ def _expected(reader: Reader, first: str, second: str, bins: tuple[Bins, Bins]) 
         return np.asarray(mine.T @ (theirs / partition.sizes[:, None]))
     cells, others, rows = pairs_of(one.of_row, other.of_row, one.n_regions, other.n_regions)
     linked = _sparse(rows, cells, others, (one.n_regions, other.n_regions))
-    return np.asarray(shares[0].T @ (linked @ shares[1]))
+    return np.asarray(reader.scale * (shares[0].T @ (linked @ shares[1])))
 
 
 def _indicator(bin_of: Bins) -> csr_array:

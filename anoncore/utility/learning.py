@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
-from anoncore.base.number import Number
+from anoncore.base.number import ALSO_SYNTHETIC, Number
 from anoncore.base.progress import Progress
 from anoncore.base.score import Score
 from anoncore.base.texts import listing
@@ -34,6 +34,7 @@ CLASSIFICATION = Number(
     higher_is_better=True,
     bounds=(0.0, 1.0),
     baseline="the accuracy of the same classifier trained on the original table.",
+    release_forms=ALSO_SYNTHETIC,
     is_slow=True,
 )
 
@@ -103,6 +104,10 @@ def classification(
     classifier each, which vote with their class probabilities. The original data and the majority class are judged on
     the same parts.
 
+    From a synthetic table the classifier learns all rows, because none of them belongs to a part that is held out, and
+    predicts every original row. A synthetic table that copies people is then tested on the people whom it copies, and
+    looks better than the original: whether it copies is asked by `attacks.singling_out` and `attacks.inference`.
+
     Parameters
     ----------
     release : Release
@@ -135,7 +140,8 @@ def classification(
     Notes
     -----
     Assumes: a reader trains on the release and predicts people who are not in it.
-    Cost: `folds` trainings on the release and on the original, `repeats` times where rows are linked at random.
+    Cost: `folds` trainings on the release and on the original, `repeats` times where rows are linked at random; one on
+      a synthetic table.
     Use: the release is meant for prediction.
     Avoid: the class has more than 100 values, or nobody will train on the release.
 

@@ -103,7 +103,7 @@ def classification_estimate(
     does not suffer from small training sets. A large table is sampled instead: three trainings learn from a sample of
     the rows, with equal class shares, and from half of it, and predict other rows. What more rows would add is
     extrapolated from what the second half added, and widens the interval. Which of both is done follows from the size
-    of the table alone; where all trainings are quick, all are made.
+    of the table alone; where all trainings are quick, all are made. A synthetic table is learned whole, once.
 
     The variance of a training is that of its held-out rows, times two because classifiers differ from fold to fold,
     corrected by how the three trainings differ.
@@ -170,12 +170,12 @@ def classification_estimate(
     check_trial(release, target, classifier, folds, repeats)
     width = sum(name != target for name in release.attributes)
     linkings = repeats if is_random(release, target) else 1
-    cells = release.data.n_rows * max(width, 1)
+    cells = max(release.data.n_rows, release.n_records) * max(width, 1)
     if cells > LARGEST_TRAINING[classifier]:
         n_rows = SAMPLED_TRAINING[classifier] // max(width, 1)
         return _from_sample(release, target, classifier, folds, linkings, n_rows, seed, progress)
     parts = list(product(range(linkings), range(folds)))
-    if len(parts) * cells > WORTH_WHILE * LARGEST_TRAINING[classifier]:
+    if not release.is_synthetic and len(parts) * cells > WORTH_WHILE * LARGEST_TRAINING[classifier]:
         parts = [(number % linkings, number) for number in range(min(TRAININGS, folds))]
     return _from_folds(Trial(release, target, classifier, folds, seed), parts, linkings * folds, progress)
 
@@ -223,7 +223,8 @@ def _from_sample(
     truth, domain = release.data.codes[target], release.data.domain[target]
     released, original = Sample(release, target, classifier, TRAININGS, n_rows, seed).predict(linkings, progress)
     doublings = max(float(np.log2(len(truth) * (1 - 1 / folds) / n_rows)), 0.0)
-    value, margin = _carried_on(truth, released, len(domain), doublings)
+    of_release = max(float(np.log2(release.n_records / n_rows)), 0.0) if release.is_synthetic else doublings
+    value, margin = _carried_on(truth, released, len(domain), of_release)
     return ClassificationEstimate(
         value=value,
         low=max(value - margin, 0.0),

@@ -105,6 +105,7 @@ def information_loss(release: Release) -> InformationLoss:
     >>> float(utility.information_loss(release))
     0.08
     """
+    release.require_people("What a cell loses is told by the row that it was made of")
     names = release.data.require_quasi_identifiers()
     release.require_original("What a cell loses depends on the values that the table has, and on its own value")
     cells: dict[str, list[float]] = {name: [] for name in names}

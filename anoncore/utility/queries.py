@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ReleaseError
-from anoncore.base.number import Number
+from anoncore.base.number import ALSO_SYNTHETIC, Number
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Floats
 from anoncore.release.release import Release
@@ -29,6 +29,7 @@ QUERY_ERROR = Number(
     higher_is_better=False,
     bounds=(0.0, None),
     baseline="0: counts from the original table.",
+    release_forms=ALSO_SYNTHETIC,
     is_slow=True,
     short="Mean error",
 )
@@ -44,6 +45,7 @@ MEDIAN_QUERY_ERROR = Number(
     higher_is_better=False,
     bounds=(0.0, None),
     baseline="0: counts from the original table.",
+    release_forms=ALSO_SYNTHETIC,
     is_slow=True,
     short="Median error",
 )
@@ -107,7 +109,7 @@ def query_error(
     `QueryWorkload` says how queries are drawn. A generalized cell counts every value of its region as equally likely.
     Rows of a group in different fragments are combined at random, among equal values of what these share. Fragments
     with partitions of their own are combined through an attribute that all of them publish, as independent given its
-    value, or as independent where there is none.
+    value, or as independent where there is none. Rows of a synthetic table count by their share.
 
     Parameters
     ----------
@@ -175,7 +177,9 @@ def query_error(
     with ThreadPoolExecutor(min(cpu_count() or 1, workload.n_blocks)) as pool:
         blocks = list(pool.map(answer, range(workload.n_blocks)))
     actual = np.concatenate([block[0] for block in blocks])
-    return _score(actual, np.concatenate([block[1] for block in blocks]), workload)
+    # Where rows are nobody's there may be more or fewer of them; they count by their share.
+    scale = release.data.n_rows / release.n_records
+    return _score(actual, scale * np.concatenate([block[1] for block in blocks]), workload)
 
 
 def _workload(

@@ -83,6 +83,11 @@ class Reader:
         self.data = release.data
         self.columns: dict[tuple[str, str], Column] = {}
 
+    @property
+    def scale(self) -> float:
+        """Rows of the original for each published one: other than 1 only where rows are nobody's."""
+        return self.data.n_rows / self.release.n_records
+
     def column(self, fragment: Fragment, name: str) -> Column:
         """How a fragment publishes an attribute, worked out once."""
         key = (fragment.name, name)
@@ -95,10 +100,13 @@ class Reader:
         return next((one for one in self.release.fragments if {first, second} <= set(one.recodings)), None)
 
     def expected(self, first: str, second: str, x: Codes, y: Codes) -> Floats:
-        """Expected rows at pairs of codes of two attributes, float (n_pairs,); the pairs are sorted by `x`."""
+        """Expected rows at pairs of codes of two attributes, float (n_pairs,); the pairs are sorted by `x`.
+
+        They are as many rows as the original has, also where more or fewer are published.
+        """
         together = self.together(first, second)
         if together is not None:
-            return self._of_rows(self.column(together, first), self.column(together, second), x, y)
+            return self.scale * self._of_rows(self.column(together, first), self.column(together, second), x, y)
         return self._across(first, second, x, y)
 
     def _of_rows(self, one: Column, other: Column, x: Codes, y: Codes) -> Floats:

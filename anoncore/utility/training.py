@@ -19,7 +19,9 @@ EVERY_ROW = slice(None)
 
 @dataclass(frozen=True, eq=False)
 class TrainingTable:
-    """Rows of published cells, in the order of the original rows, and the class of each, int32 (n_rows,)."""
+    """Rows of published cells and the class of each, int32 (n_records,); in the order of the original rows, but where
+    rows are nobody's.
+    """
 
     cells: dict[str, Bounds]
     labels: Codes

@@ -9,7 +9,7 @@ import pandas as pd
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
-from anoncore.base.number import Number
+from anoncore.base.number import ALSO_SYNTHETIC, Number
 from anoncore.base.score import Score
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment, Release
@@ -30,6 +30,7 @@ TWO_WAY_ERROR = Number(
     higher_is_better=False,
     bounds=(0.0, 1.0),
     baseline="0: the original table.",
+    release_forms=ALSO_SYNTHETIC,
 )
 
 
@@ -66,7 +67,8 @@ def two_way_error(release: Release) -> TwoWayError:
     are compared: the table's with those that a reader expects who takes all values of a region for equally likely, and
     all links between the rows of one group as well. The distance of a pair is the total variation distance, half the
     sum of the absolute differences: the share of rows that would have to move. The error is the mean over the pairs. It
-    is an exact expectation, not one random reconstruction, and it means the same for every form of release.
+    is an exact expectation, not one random reconstruction, and it means the same for every form of release. Of a
+    synthetic table shares of its own rows are taken.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import pkgutil
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from functools import cache
 from importlib import import_module
@@ -16,10 +16,10 @@ import pandas as pd
 import pytest
 
 import anoncore
-from anoncore import AnonymizationError, Microdata, Release, attacks
+from anoncore import AnonymizationError, Microdata, Release, ReleaseError, attacks
 from anoncore.algorithms import ALGORITHMS, Anatomy, Mondrian, RandomBuckets, VerticalFragmentation
 from anoncore.algorithms.vertical.changes import class_changes
-from anoncore.base.number import EVERY_FORM, Number
+from anoncore.base.number import ALSO_SYNTHETIC, Number
 from anoncore.base.score import Score
 from anoncore.measures.criteria import CRITERIA, evaluate, scores_in
 from anoncore.measures.evaluation import MEASURES, MEASURES_OF_SEVERAL, Measure
@@ -29,11 +29,12 @@ from anoncore.requirements import REQUIREMENTS, KAnonymity
 from anoncore.utility.loss import INFORMATION_LOSS
 
 WHERE = "anoncore/measures/registry.py (or in anoncore/measures/criteria.py, for one that any release is compared by)"
+REQUIRED = [{"name": "k-anonymity", "k": 2}]
 ARGUMENTS: dict[str, Any] = {
     "attribute": "illness",
     "group": 0,
     "k": 2,
-    "requirements": [{"name": "k-anonymity", "k": 2}],
+    "requirements": REQUIRED,
     "row": 0,
     "target": "pay",
 }
@@ -66,14 +67,18 @@ def releases() -> dict[str, Release]:
         "bucketization": Anatomy(l=2, seed=1).anonymize(data),
         "slicing": RandomBuckets(size=12, attribute_columns=columns, seed=1).anonymize(data),
         "own partitions": VerticalFragmentation(k=3, class_attribute="illness", seed=1).anonymize(data),
+        "synthetic": Release.from_published(
+            frame.assign(age=frame["age"].iloc[::-1].to_numpy()).head(90), original=data, rows="synthetic"
+        ),
     }
 
 
-def asked(name: str, release: Release) -> object:
+def asked(name: str, release: Release, extra: Mapping[str, Any] | None = None) -> object:
     """The result of a measure on a release, or the error that says why it has none."""
     parameters = list(inspect.signature(MEASURES[name]).parameters.values())[1:]
     needed = [one.name for one in parameters if one.default is one.empty]
     arguments = {name: ARGUMENTS[name] for name in needed if name in ARGUMENTS} | QUICK.get(name, {})
+    arguments |= extra or {}
     try:
         return Measure(name, arguments).evaluate(release)
     except AnonymizationError as error:
@@ -86,8 +91,9 @@ def told() -> dict[str, list[tuple[str, Score]]]:
     found: dict[str, list[tuple[str, Score]]] = {}
     for form, release in releases().items():
         found[form] = [(name, score) for name in MEASURES for score in scores_in(asked(name, release))]
-        together = attacks.composition([release, releases()["generalization"]], "illness")
-        found[form] += [("attacks.composition", score) for score in scores_in(together)]
+        if form != "synthetic":
+            together = attacks.composition([release, releases()["generalization"]], "illness")
+            found[form] += [("attacks.composition", score) for score in scores_in(together)]
         if form == "own partitions":
             name = "algorithms.vertical.changes.class_changes"
             found[form] += [(name, score) for score in scores_in(class_changes(release))]
@@ -117,10 +123,44 @@ def declared() -> Iterator[tuple[str, Number]]:
 
 
 def test_the_samples_have_every_form() -> None:
-    assert {form: form_of(release) for form, release in releases().items()} == {form: form for form in EVERY_FORM}
+    assert {form: form_of(release) for form, release in releases().items()} == {form: form for form in ALSO_SYNTHETIC}
 
 
-@pytest.mark.parametrize("form", EVERY_FORM)
+OF_RECORDS = {
+    "attacks.inference",
+    "attacks.linkability",
+    "attacks.singling_out",
+    "privacy.personal_guarantees",
+    "utility.association_error",
+    "utility.classification",
+    "utility.classification_estimate",
+    "utility.query_error",
+    "utility.two_way_error",
+}
+"""Measures that need no row to be a person's."""
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_measure_of_people_says_why_it_refuses_rows_that_are_nobodys(name: str) -> None:
+    extra = {"requirements": REQUIRED} if name == "privacy.guarantees" else {}
+    found = asked(name, releases()["synthetic"], extra)
+    if name in OF_RECORDS:
+        assert not isinstance(found, AnonymizationError), found
+    else:
+        assert isinstance(found, ReleaseError)
+        assert "and the rows of this table are nobody's: it is synthetic. What it gives away is measured by" in str(
+            found
+        )
+
+
+@pytest.mark.parametrize("name", MEASURES_OF_SEVERAL)
+def test_a_measure_of_several_releases_refuses_rows_that_are_nobodys(name: str) -> None:
+    both = [releases()["generalization"], releases()["synthetic"]]
+    with pytest.raises(ReleaseError, match="nobody's"):
+        MEASURES_OF_SEVERAL[name](both, "illness")
+
+
+@pytest.mark.parametrize("form", ALSO_SYNTHETIC)
 def test_every_score_of_every_function_is_registered_with_the_same_words(form: str) -> None:
     faults = [f"{name}: {text}" for name, score in told()[form] if (text := fault(score.entry))]
     assert not faults, "\n".join(faults)
@@ -160,7 +200,7 @@ def test_every_entry_is_told_by_its_function_for_each_form_that_it_names() -> No
         assert forms == stated, f"{number.name}: {sorted(forms)} have it, its entry says {sorted(stated)}."
 
 
-@pytest.mark.parametrize("form", EVERY_FORM)
+@pytest.mark.parametrize("form", ALSO_SYNTHETIC)
 def test_a_criterion_and_a_score_of_one_name_are_one_number(form: str) -> None:
     numbers = evaluate(releases()[form], attribute="illness")
     for name, score in told()[form]:
@@ -170,7 +210,7 @@ def test_a_criterion_and_a_score_of_one_name_are_one_number(form: str) -> None:
             assert value == pytest.approx(float(score)), f"{score.name} is {value} as a criterion, {score} as a score."
 
 
-@pytest.mark.parametrize("form", EVERY_FORM)
+@pytest.mark.parametrize("form", ALSO_SYNTHETIC)
 def test_a_score_lies_in_its_bounds_and_has_the_baseline_that_its_entry_tells(form: str) -> None:
     for name, score in told()[form]:
         value, what = float(score), f"{name}: {score.name} is {float(score)}"

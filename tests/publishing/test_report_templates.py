@@ -49,6 +49,7 @@ VALUES: dict[str, tuple[dict[str, Any], int]] = {
     "holds.html": ({"verdict": VERDICT}, 7),
     "meanings.html": ({"numbers": [NUMBER]}, 3),
     "method.html": ({"algorithm": NUMBER, "parameters": [(NASTY, NASTY)], "seed": NASTY, "notes": [NASTY]}, 8),
+    "no_people.html": ({"text": NASTY}, 1),
     "not_checked.html": ({"missing": [NASTY]}, 1),
     "page.html": (
         {

@@ -178,6 +178,7 @@ def foreground_knowledge(
     >>> found.breach_probability[2:4].round(3).tolist(), found.without_attack[2:4].tolist()
     ([1.0, 1.0], [0.5, 0.5])
     """
+    release.require_people("Foreground knowledge is turned against the group that holds a person's row")
     check_adversary(r, epsilon, sigma, max_size, unreliable, solver)
     minimum_rows = minimum_signature_rows(epsilon, sigma)
     begin = time.perf_counter()

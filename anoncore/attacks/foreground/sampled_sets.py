@@ -179,6 +179,7 @@ def foreground_knowledge_estimate(
     >>> found.low, found.value, found.high, found.is_exact
     (1.0, 1.0, 1.0, True)
     """
+    release.require_people("Foreground knowledge is turned against the group that holds a person's row")
     check_adversary(r, epsilon, sigma, max_size, unreliable, solver)
     names = tuple(name for name in release.data.require_quasi_identifiers() if name != attribute)
     target = Target.of(release, attribute, unreliable)

@@ -137,6 +137,7 @@ def certify(
     >>> certificate.requirements[0].label, certificate.tables[0].group_sizes
     ('k-anonymity (k = 3)', {'3': 2})
     """
+    release.require_people("A certificate states what holds of groups of people")
     require_clear_names(release)
     require_clear_values(release)
     frames = {name: as_pandas(table) for name, table in tables.items()} if tables else release.pandas_tables()

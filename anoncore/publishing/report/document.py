@@ -12,7 +12,7 @@ from anoncore.base.version import __version__
 from anoncore.measures.criteria import CRITERIA
 from anoncore.publishing.report.rendering import Section, rendered, section
 from anoncore.publishing.report.side_by_side import distributions, legend, meanings, numbers_side_by_side, promises
-from anoncore.publishing.report.single import Numbers, adversary, all_numbers, cost, holds, reached, summary
+from anoncore.publishing.report.single import Numbers, adversary, all_numbers, cost, holds, no_people, reached, summary
 from anoncore.publishing.report.subject import Subject
 from anoncore.publishing.report.treatments import method, published
 
@@ -93,11 +93,14 @@ def page_of(title: str, sections: Sequence[Section]) -> str:
 
 
 def _one(subject: Subject, numbers: Numbers, attribute: str | None, progress: Progress) -> tuple[str, list[Section]]:
+    if subject.release.is_synthetic:
+        protection = [no_people()]
+    else:
+        protection = [reached(subject, attribute), adversary(subject, attribute, progress)]
     sections = [
         summary(subject, numbers),
         holds(subject),
-        reached(subject, attribute),
-        adversary(subject, attribute, progress),
+        *protection,
         *_earlier(subject),
         cost(subject),
         published(subject),

@@ -51,8 +51,8 @@ def _made(subject: Subject) -> Made:
     fields = [] if algorithm is None else [name for name in type(algorithm).model_fields if name != "seed"]
     shown = [f"{name} = {parameter_text(getattr(algorithm, name))}" for name in fields]
     parts = release.fragments[:1] if release.is_shared else release.fragments
-    groups = ", ".join(f"{part.partition.n_groups:,}" for part in parts)
-    return Made(subject, f"{release.data.n_rows:,}", groups, "; ".join(shown))
+    groups = NOT_THERE if release.is_synthetic else ", ".join(f"{part.partition.n_groups:,}" for part in parts)
+    return Made(subject, f"{release.n_records:,}", groups, "; ".join(shown))
 
 
 def promises(subjects: Sequence[Subject]) -> Section:
@@ -169,7 +169,7 @@ def _curve(subjects: Sequence[Subject], values: Callable[[Subject], Floats], x: 
 
 
 def _losses(subjects: Sequence[Subject]) -> Iterator[Figure]:
-    known = [one for one in subjects if one.release.data.quasi_identifiers]
+    known = [one for one in subjects if one.release.data.quasi_identifiers and not one.release.is_synthetic]
     if not known:
         return
     losses = {id(one): one.measure("utility.information_loss", utility.information_loss) for one in known}
@@ -184,6 +184,7 @@ def _losses(subjects: Sequence[Subject]) -> Iterator[Figure]:
         )
         for one in subjects
     ]
-    alt = "; ".join(f"{one.name}: {np.nanmean(one.values):.1%} on average" for one in series)
+    drawn = [one for one in series if not np.isnan(one.values).all()]
+    alt = "; ".join(f"{one.name}: {np.nanmean(one.values):.1%} on average" for one in drawn)
     drawing = bars(names, series, lambda value: f"{value:.1%}", alt)
     yield Figure(drawing, "Share of its domain that a cell covers on average: 0% is exact, 100% says nothing.")

@@ -19,6 +19,14 @@ from anoncore.publishing.report.subject import Subject
 from anoncore.release.openness import QUESTION
 
 TILES = ("k", "largest-belief", "believed-above-half", "reidentified-mean", "information-loss", "query-error")
+SYNTHETIC_TILES = ("two-way-error", "query-error", "association-error")
+NOBODY = (
+    "No row of the table stands for a person, so nobody's row can be looked for, and no group hides anybody. Rows may "
+    "still be copies of people's, or tell of people what nobody could know otherwise. Singling out, linkability and "
+    "inference measure that, on people who are in the original and on people of a control part who are not; no "
+    "such part is at hand here."
+)
+"""What a report says of adversaries where rows are nobody's."""
 Numbers = dict[str, float | AnonymizationError]
 
 
@@ -32,8 +40,12 @@ class Beliefs:
 
 def summary(subject: Subject, numbers: Numbers) -> Section:
     """The numbers that matter most, each with what it says."""
-    tiles = [(CRITERIA[name], numbers[name]) for name in TILES if isinstance(numbers[name], float)]
     release = subject.release
+    shown = SYNTHETIC_TILES if release.is_synthetic else TILES
+    tiles = [(CRITERIA[name], numbers[name]) for name in shown if isinstance(numbers[name], float)]
+    if release.is_synthetic:
+        rows = f"{release.table_size}, beside an original of {release.data.n_rows:,} rows"
+        return section("In short", "summary.html", rows=rows, sizes="", tiles=tiles)
     sizes = "; ".join(
         f"{part.partition.n_groups:,} groups ({release.group_word}) of {people.min():,} to {people.max():,} "
         f"{release.counted_word}" + ("" if release.is_shared else f" in {part.name}")
@@ -138,6 +150,11 @@ def adversary(subject: Subject, attribute: str | None, progress: Progress = sile
     )
 
 
+def no_people() -> Section:
+    """What an adversary gets of a table whose rows are nobody's."""
+    return section("What an adversary gets", "no_people.html", text=NOBODY)
+
+
 def _beliefs(found: attacks.AttributeDisclosure, style: int) -> Beliefs:
     rows = [
         (one.title, f"{one:.1%}", f"{one.baseline:.1%}", one.meaning)
@@ -160,7 +177,7 @@ def cost(subject: Subject) -> Section:
     """What the release loses: per attribute, and for counting queries."""
     release = subject.release
     figures, no_queries = [], ""
-    if release.data.quasi_identifiers:
+    if release.data.quasi_identifiers and not release.is_synthetic:
         loss = subject.measure("utility.information_loss", utility.information_loss)
         names = list(loss.per_attribute)
         values = np.array([loss.per_attribute[name] for name in names])

@@ -48,6 +48,8 @@ def treatment(recoding: Recoding) -> str:
 
 def treatments(release: Release, name: str) -> str:
     """What a release does with an attribute, table by table where they differ."""
+    if release.is_synthetic:
+        return "published, but no cell is a person's"
     told = {part.name: treatment(part.recodings[name]) for part in release.fragments if name in part.recodings}
     if len(set(told.values())) == 1:
         return next(iter(told.values()))

@@ -66,7 +66,8 @@ def opened_with_original(
     notes = []
     key = _key(frames, original)
     for frame in frames:
-        _check_columns(frame, original)
+        check_columns(frame, original)
+        _check_rows(frame, original)
     tables, aligned = _best_reading(frames, original, key, missing_is_value)
     data, kept = original, np.arange(original.n_rows)
     if (aligned[0].line < 0).any():
@@ -86,7 +87,8 @@ def opened_with_original(
     )
 
 
-def _check_columns(frame: PublishedFrame, original: Microdata) -> None:
+def check_columns(frame: PublishedFrame, original: Microdata) -> None:
+    """Raise DataError for a column that the original lacks, and for a table without any attribute."""
     unknown = [name for name in frame.columns if name not in original.domain and name not in original.identifiers]
     if unknown:
         raise DataError(
@@ -95,10 +97,14 @@ def _check_columns(frame: PublishedFrame, original: Microdata) -> None:
         )
     if not any(name in original.domain for name in frame.columns):
         raise DataError(f"The table '{frame.name}' has no attribute of the original.")
+
+
+def _check_rows(frame: PublishedFrame, original: Microdata) -> None:
     if frame.n_rows > original.n_rows:
         raise DataError(
             f"The table '{frame.name}' has {frame.n_rows:,} rows, more than the {original.n_rows:,} of the original, "
-            "so it was not made of it; leave the original out to judge what the table shows by itself."
+            "so it was not made of it row by row; leave the original out to judge what the table shows by itself, or "
+            'say rows="synthetic" for a table whose rows are nobody\'s.'
         )
 
 
