@@ -14,7 +14,7 @@ from anoncore import DataError, Hierarchy
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.base.memory import resident_memory
 from anoncore.base.temporary import temporary_directory
-from anoncore.engines.large_run import check_output
+from anoncore.engines.large_run import RunSettings, check_output
 from anoncore.engines.table_sample import TableSample, sample_table
 from anoncore.recipes.engine_choice import run_on_disk
 from anoncore.recipes.recipe import Recipe
@@ -207,7 +207,7 @@ def start(large: Sampled, algorithm: Rothko, output: Path, workspace: Path | Non
                 made.look()
                 report(share, text)
 
-            return run_on_disk(made.recipe, output, workspace, heard, replace)
+            return run_on_disk(made.recipe, output, RunSettings(workspace, heard, replace))
 
         made.job = jobs.start(work, "all rows")
         here.jobs[_RUN] = made

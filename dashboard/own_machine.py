@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from anoncore import DataError
-from anoncore.sources.remote import is_address, shown_address
+from anoncore.sources.addresses import is_address, shown_address
 
 ADDRESSES = ("127.0.0.1", "localhost", "::1")
 

@@ -55,7 +55,7 @@ def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe, certificate
             f"--report takes its numbers from the certificate's scan of the parts, which --no-certificate leaves out; "
             f"leave one of them out. The engine is {chosen.engine}."
         )
-    folder = _folder(arguments)
+    folder = None if arguments.database is not None else _folder(arguments)
     used = on_disk(recipe)
     engine = "disk (DuckDB)" if chosen.engine == "disk" else "Spark"
     log().note(f"{chosen.reason} Engine: {engine}, algorithm: {used.title}.")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from anoncore.base.errors import ParameterError
 from anoncore.publishing.certification.certificate import new_key
+from anoncore.publishing.whole_files import replace_files
 
 
 def key_of(file: Path | None) -> tuple[str, str, dict[Path, bytes]]:
@@ -18,6 +21,22 @@ def key_of(file: Path | None) -> tuple[str, str, dict[Path, bytes]]:
         return read_key(file), told, {}
     key = new_key()
     return key, told, {file: f"{key}\n".encode("ascii")}
+
+
+@contextmanager
+def key_kept_first(kept: Mapping[Path, bytes]) -> Iterator[None]:
+    """Write a new key before what is certified with it, and take it away where that fails.
+
+    A certificate whose key was lost proves less, and a database cannot be asked to wait for a file.
+    """
+    if kept:
+        replace_files(kept, private=kept)
+    try:
+        yield
+    except BaseException:
+        for path in kept:
+            path.unlink(missing_ok=True)
+        raise
 
 
 def read_key(file: Path) -> str:

@@ -13,14 +13,16 @@ from anoncore.base.errors import ParameterError
 from anoncore.base.progress import part_of
 from anoncore.base.texts import listing
 from anoncore.cli.after import add_after_options, earlier_certificates, earlier_entries
+from anoncore.cli.destination import Database, add_output_options, settle_output
 from anoncore.cli.disk import add_engine_options, run_where_it_fits
-from anoncore.cli.key_files import key_of
+from anoncore.cli.key_files import key_kept_first, key_of
 from anoncore.cli.log import add_log_options, log
 from anoncore.cli.run_in_parts import MAPPING, REPORT
 from anoncore.cli.text import add_unit_option, summary, tell_reading
 from anoncore.cli.untagged import add_untagged_option, decided_columns
 from anoncore.measures.kept_results import KeptResults
 from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.databases.storing import store
 from anoncore.publishing.export import ENDINGS, FileFormat, write_tables
 from anoncore.publishing.publication import ARCHIVE, CERTIFICATE, release_file, release_files
 from anoncore.publishing.report import Subject, report
@@ -33,7 +35,7 @@ from anoncore.release.published_numbers import Numbers
 def add_options(run: argparse.ArgumentParser) -> None:
     """Give the parser of the command its options."""
     run.add_argument("recipe", type=Path, help="recipe file (TOML)")
-    run.add_argument("--output", type=Path, default=Path(), help="folder or file to write to (default: this folder)")
+    add_output_options(run)
     run.add_argument("--format", choices=list(ENDINGS), help="file format (default: by the file's ending, else csv)")
     run.add_argument("--force", action="store_true", help="replace files that are there")
     run.add_argument("--no-certificate", action="store_true", help="write the tables alone")
@@ -69,6 +71,7 @@ def _run(arguments: argparse.Namespace) -> None:
     recipe = Recipe.load(arguments.recipe).with_unit(arguments.unit)
     if arguments.numbers is not None:
         recipe = replace(recipe, numbers=arguments.numbers)
+    settle_output(arguments, recipe)
     with ExitStack() as kept_here:
         if recipe.source.is_elsewhere:
             with log().progress() as progress:
@@ -79,11 +82,13 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: list[Certificate]) -> None:
+    database: Database | None = arguments.database
     file_format = _format(arguments.output, arguments.format)
     target = _target(arguments.output, arguments.recipe.stem)
     certified = not arguments.no_certificate
-    wanted = {CERTIFICATE: certified, REPORT: arguments.report, MAPPING: arguments.mapping}
-    for ending in (ENDINGS[file_format], ARCHIVE, *(one for one, is_wanted in wanted.items() if is_wanted)):
+    wanted = {CERTIFICATE: certified and database is None, REPORT: arguments.report, MAPPING: arguments.mapping}
+    tables_of_it = (ENDINGS[file_format], ARCHIVE) if database is None else ()
+    for ending in (*tables_of_it, *(one for one, is_wanted in wanted.items() if is_wanted)):
         _check_free(target.with_name(target.name + ending), recipe, arguments.force)
     key, told, kept = key_of(arguments.key_file) if certified else ("", "", {})
     with log().progress() as progress:
@@ -94,7 +99,22 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
         earlier = earlier_entries(arguments, run.release, certificates)
         progress(0.7, "Writing the tables" + (" and their certificate" if certified else ""))
         tables = run.release.pandas_tables()
-        if certified:
+        files: dict[str, bytes] = {}
+        if database is not None:
+            with key_kept_first(kept):
+                store(
+                    run.release,
+                    database.address,
+                    database.name,
+                    key,
+                    arguments.force,
+                    tables=tables,
+                    after=earlier,
+                    publish_untagged=published,
+                    cache=results,
+                    progress=part_of(progress, 0.7, 1.0),
+                )
+        elif certified:
             files = release_files(
                 run.release,
                 target.name,
@@ -117,13 +137,17 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
     )
     private = _private_files(arguments, subject, target)
     # The tables come last: whatever stops the program in between, there are none without their certificate.
-    replace_files({**kept, **{path: one for path, (one, _) in private.items()}, **public}, private=kept)
+    together = {**kept, **{path: one for path, (one, _) in private.items()}, **public}
+    if together:
+        replace_files(together, private=kept)
     for line in summary(run, published, results):
         print(line)
     for entry in earlier:
         if entry.figures:
             print(f"Together with the earlier release of {entry.made[:10]}: {entry.figures}")
     sizes = ", ".join(f"{name}: {len(table):,} rows" for name, table in tables.items())
+    if database is not None:
+        print(f"Written: {database.shown} ({sizes}; {database.check})")
     for path in reversed(public):
         is_certificate = path.name.endswith(CERTIFICATE)
         print(f"Written: {path} ({f'check it with: anoncore verify {path}' if is_certificate else sizes})")

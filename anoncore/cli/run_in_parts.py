@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 from anoncore.base.errors import ParameterError
 from anoncore.base.faults import writing
 from anoncore.base.progress import Progress, part_of
-from anoncore.cli.key_files import key_of
+from anoncore.base.temporary import temporary_directory
+from anoncore.cli.destination import Database
+from anoncore.cli.key_files import key_kept_first, key_of
 from anoncore.cli.log import log
 from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.databases.storing import store_parts
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE, CertifiedParts, certify_parts
 from anoncore.publishing.whole_files import replace_files
 from anoncore.recipes.recipe import Recipe
@@ -26,11 +29,33 @@ MADE = 0.75
 
 
 def run_in_parts(
-    arguments: argparse.Namespace, recipe: Recipe, folder: Path, engine: str, certificates: Sequence[Certificate]
+    arguments: argparse.Namespace,
+    recipe: Recipe,
+    folder: Path | None,
+    engine: str,
+    certificates: Sequence[Certificate],
 ) -> None:
-    """Make the release of a recipe as a folder of parts, certify it, and tell what was made."""
+    """Make the release of a recipe as a folder of parts, certify it, and tell what was made.
+
+    Without a folder the parts are made in a temporary one, and go from there into the database that was asked for.
+    """
+    if folder is not None:
+        _run_to(folder, arguments, recipe, engine, certificates)
+        return
+    if arguments.workspace is not None:
+        with writing(arguments.workspace):
+            arguments.workspace.mkdir(parents=True, exist_ok=True)
+    with temporary_directory(arguments.workspace) as temporary:
+        _run_to(temporary / "release", arguments, recipe, engine, certificates)
+
+
+def _run_to(
+    folder: Path, arguments: argparse.Namespace, recipe: Recipe, engine: str, certificates: Sequence[Certificate]
+) -> None:
+    database: Database | None = arguments.database
     certified = not arguments.no_certificate
-    private = _private_paths(arguments, folder)
+    beside = folder if database is None else arguments.output / f"{arguments.recipe.stem}-release"
+    private = _private_paths(arguments, beside)
     key, told, kept = key_of(arguments.key_file) if certified else (None, "", {})
     found: list[CertifiedParts] = []
     about: dict[Path, str] = {}
@@ -38,29 +63,32 @@ def run_in_parts(
         finishing = part_of(report, MADE, 1.0)
 
         def finish(written: WrittenParts) -> None:
-            if certified:
+            if database is not None:
+                with key_kept_first(kept):
+                    found.append(_stored(database, written, recipe, certificates, arguments.force, finishing))
+            elif certified:
                 found.append(_certified(written, recipe, certificates, finishing))
-            if kept:
-                replace_files(kept, private=kept)
+                if kept:
+                    replace_files(kept, private=kept)
             for path, kind in private.items():
                 about[path] = _write_private(kind, path, written, found)
 
-        run = _run(engine)(
-            recipe,
-            folder,
-            arguments.workspace,
-            part_of(report, 0.0, MADE),
-            arguments.force,
-            key,
-            arguments.mapping,
-            finish,
+        # DuckDB is loaded only for this command.
+        from anoncore.engines.large_run import RunSettings
+
+        settings = RunSettings(
+            arguments.workspace, part_of(report, 0.0, MADE), arguments.force, key, arguments.mapping, finish
         )
+        run = _run(engine)(recipe, folder, settings)
         report(1.0, "Done")
     for line in _summary(run, found[0] if found else None):
         print(line)
-    parts = len(list(folder.glob("*.parquet")))
-    check = f"; check it with: anoncore verify {folder}" if certified else ""
-    print(f"Written: {folder} ({run.n_rows:,} rows in {parts:,} Parquet file{'s' if parts > 1 else ''}{check})")
+    if database is not None:
+        print(f"Written: {database.shown} ({database.name}: {run.n_rows:,} rows; {database.check})")
+    else:
+        parts = len(list(folder.glob("*.parquet")))
+        check = f"; check it with: anoncore verify {folder}" if certified else ""
+        print(f"Written: {folder} ({run.n_rows:,} rows in {parts:,} Parquet file{'s' if parts > 1 else ''}{check})")
     for path, told_of_it in about.items():
         print(f"Written: {path} ({told_of_it})")
     if certified:
@@ -78,10 +106,20 @@ def _certified(
     written: WrittenParts, recipe: Recipe, certificates: Sequence[Certificate], progress: Progress
 ) -> CertifiedParts:
     """Certify the parts, and put the certificate among them."""
+    found = _certified_folder(written.folder, written, recipe, certificates, progress)
+    with writing(written.folder):
+        (written.folder / CERTIFICATE_FILE).write_text(found.certificate.dumps(), encoding="utf-8")
+    return found
+
+
+def _certified_folder(
+    folder: Path, written: WrittenParts, recipe: Recipe, certificates: Sequence[Certificate], progress: Progress
+) -> CertifiedParts:
+    """Certify a folder with the rows of a release, as they were written or as a database gave them back."""
     from anoncore.recipes.engine_choice import tags_of
 
-    found = certify_parts(
-        written.folder,
+    return certify_parts(
+        folder,
         written.profile,
         tags_of(recipe).kinds,
         written.algorithm,
@@ -89,9 +127,28 @@ def _certified(
         certificates,
         progress,
     )
-    with writing(written.folder):
-        (written.folder / CERTIFICATE_FILE).write_text(found.certificate.dumps(), encoding="utf-8")
-    return found
+
+
+def _stored(
+    database: Database,
+    written: WrittenParts,
+    recipe: Recipe,
+    certificates: Sequence[Certificate],
+    force: bool,
+    progress: Progress,
+) -> CertifiedParts:
+    """Put the release and its certificate into the database, in one transaction."""
+    certifying = part_of(progress, 0.6, 0.9)
+    with temporary_directory(written.folder.parent) as workspace:
+        return store_parts(
+            written,
+            database.address,
+            database.name,
+            lambda folder: _certified_folder(folder, written, recipe, certificates, certifying),
+            force,
+            workspace,
+            part_of(progress, 0.0, 0.6),
+        )
 
 
 def _private_paths(arguments: argparse.Namespace, folder: Path) -> dict[Path, str]:

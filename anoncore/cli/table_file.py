@@ -10,8 +10,8 @@ import pandas as pd
 from anoncore.base.errors import ParameterError
 from anoncore.cli.log import log
 from anoncore.recipes.source import Source, load_source, sheet_note
+from anoncore.sources.addresses import is_address, shown_address
 from anoncore.sources.reader import read_table
-from anoncore.sources.remote import is_address, shown_address
 from anoncore.sources.table_files import DATABASES
 
 

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.progress import part_of
+from anoncore.cli.destination import path_or_address
 from anoncore.cli.key_files import read_key
 from anoncore.cli.log import add_log_options, log
 from anoncore.publishing.certification import Certificate, Verification, verify
+from anoncore.publishing.databases.stored_verification import stored_certificate, verify_stored
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 from anoncore.publishing.parts.part_files import PartFile
 from anoncore.publishing.parts.part_verification import verify_parts
@@ -25,14 +27,18 @@ def add_options(check: argparse.ArgumentParser) -> None:
         "wrongly."
     )
     check.add_argument(
-        "certificate", type=Path, help="certificate (JSON), or the folder of a large release, which has its own in it"
+        "certificate",
+        type=path_or_address,
+        help="certificate (JSON), or the folder of a large release or the address of a database (postgresql://), which "
+        "have it in them",
     )
     check.add_argument(
         "files",
-        type=Path,
+        type=path_or_address,
         nargs="*",
-        help="published files, or a folder of them (default: those it names, in its own folder)",
+        help="published files, or a folder of them, or the database (default: those it names, in its own folder)",
     )
+    check.add_argument("--table", metavar="NAME", help="name of the release in a database, or schema.name")
     check.add_argument(
         "--no-hashes", action="store_true", help="do not compare contents; only re-check what holds in the groups"
     )
@@ -46,10 +52,17 @@ def _verify(arguments: argparse.Namespace) -> int:
     if (arguments.recipe is None) != (arguments.key_file is None):
         raise ParameterError("The original table is compared with --recipe and --key-file together.")
     path = arguments.certificate
+    addresses = [one for one in (path, *arguments.files) if isinstance(one, str)]
+    if addresses:
+        return _told(_verified_database(arguments, addresses))
+    if arguments.table is not None:
+        raise ParameterError("--table names a release in a database; give the address of the database, too.")
     if path.is_dir():
         # A release in parts has its certificate among them.
         arguments.certificate = path / CERTIFICATE_FILE
     certificate = Certificate.load(arguments.certificate)
+    if certificate.stored is not None:
+        raise ParameterError("This is the certificate of tables in a database; name the database after it.")
     if certificate.parts is not None:
         return _told(_verified_parts(arguments, certificate))
     files = arguments.files or [arguments.certificate.parent / file.name for file in certificate.files]
@@ -83,6 +96,29 @@ def _verified_parts(arguments: argparse.Namespace, certificate: Certificate) -> 
     with log().progress() as report:
         return verify_parts(
             certificate, [PartFile(file.name, file) for file in files], not arguments.no_hashes, digest, report
+        )
+
+
+def _verified_database(arguments: argparse.Namespace, addresses: Sequence[str]) -> Verification:
+    """Check a release in a database by the certificate that stands beside it, or by one in a file."""
+    if len(addresses) > 1 or (arguments.files and isinstance(arguments.certificate, str)):
+        raise ParameterError("Name one database, alone or after the file of the certificate.")
+    if len(arguments.files) > 1:
+        raise ParameterError("A release is in a database or in files; name the database alone after the certificate.")
+    certificate = None if isinstance(arguments.certificate, str) else Certificate.load(arguments.certificate)
+    if certificate is None and arguments.table is None:
+        raise ParameterError("Name the release in the database with --table.")
+    certificate = stored_certificate(addresses[0], arguments.table) if certificate is None else certificate
+    data, key, digest = None, None, None
+    if arguments.recipe is not None:
+        recipe, key = Recipe.load(arguments.recipe), read_key(arguments.key_file)
+        if certificate.parts is None:
+            data = recipe.microdata()
+        else:
+            digest = _digest_of(recipe, key)
+    with log().progress() as report:
+        return verify_stored(
+            addresses[0], arguments.table, certificate, not arguments.no_hashes, data, key, digest, report
         )
 
 

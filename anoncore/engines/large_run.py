@@ -53,52 +53,66 @@ class LargeRun:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class RunSettings:
+    """What a run on disk or Spark takes besides table, tags, algorithm and output.
+
+    `workspace` is the folder for temporary files, `progress` hears of the run and may raise CancelledError to stop it.
+    With `replace` an earlier release gives way, and nothing else. With `key` the table is hashed on the way, with
+    `mapping` what became what is counted. `finish` gets the folder when all its files are written and before it
+    appears: what it writes there appears with it, and where it raises there is no release. At most `workers` parts are
+    in memory at a time, by default one for each processor.
+    """
+
+    workspace: Path | None = None
+    progress: Progress | None = None
+    replace: bool = False
+    key: str | None = None
+    mapping: bool = False
+    finish: Callable[[WrittenParts], None] | None = None
+    workers: int | None = None
+
+
+USUAL = RunSettings()
+"""A run that nothing is asked of."""
+
+
 def anonymize_table(
     open_table: Callable[[Path], LargeTable],
     tags: Tags,
     algorithm: Rothko,
     output: Path,
-    workspace: Path | None = None,
-    progress: Progress | None = None,
-    replace: bool = False,
-    workers: int | None = None,
-    key: str | None = None,
-    mapping: bool = False,
-    finish: Callable[[WrittenParts], None] | None = None,
+    settings: RunSettings = USUAL,
 ) -> LargeRun:
     """Make the release of a table that `open_table(workspace)` opens, as a folder of Parquet files at `output`.
 
     Rows of a file are in order of their class and then of what is published, so that the order of the table decides
-    nothing. The folder appears when it is complete. Temporary files (about twice the table in int32 codes) go to
-    `workspace`, by default beside the output. At most `workers` parts of `memory_rows` rows are in memory at a time.
+    nothing. The folder appears when it is complete. Temporary files (about twice the table in int32 codes) go to the
+    workspace of the settings, by default beside the output. A part has at most `memory_rows` rows.
 
-    With `key` the table is hashed on the way, with `mapping` what became what is counted. `finish` gets the folder when
-    all its files are written and before it appears: what it writes there appears with it, and where it raises there is
-    no release.
-
-    With `replace` an earlier release gives way, and nothing else. Raises DataError, InfeasibleError, and CancelledError
-    if `progress` raises it; then nothing is left behind.
+    Raises DataError, InfeasibleError, and CancelledError if the listener raises it; then nothing is left behind.
     """
     check_output(output)
-    parent = output.resolve().parent if workspace is None else workspace
+    parent = output.resolve().parent if settings.workspace is None else settings.workspace
     with (
-        folder_when_complete(output.resolve(), replace) as parts,
+        folder_when_complete(output.resolve(), settings.replace) as parts,
         writing(parent),
         temporary_folder(parent, f"{output.name}-work") as work,
     ):
-        if progress is not None:
-            progress(0.0, "Opening the table; text files and SQLite are converted first")
+        if settings.progress is not None:
+            settings.progress(0.0, "Opening the table; text files and SQLite are converted first")
         table = open_table(work)
         try:
-            pairs = pairs_folder(work) if mapping else None
-            run = _Run(table, tags, algorithm, work, parts, _Watch(progress, table.n_rows), key, pairs)
-            results = run.publish(workers or os.cpu_count() or 1)
+            pairs = pairs_folder(work) if settings.mapping else None
+            watch = _Watch(settings.progress, table.n_rows)
+            run = _Run(table, tags, algorithm, work, parts, watch, settings.key, pairs)
+            results = run.publish(settings.workers or os.cpu_count() or 1)
         finally:
             table.close()
         found = result(output, algorithm, run.setting, results)
         write_summary(parts, found)
-        if finish is not None:
-            finish(WrittenParts(parts, run.profile, algorithm, found, run.input_digest, pairs))
+        if settings.finish is not None:
+            settings.finish(WrittenParts(parts, run.profile, algorithm, found, run.input_digest, pairs))
     return found
 
 

@@ -7,7 +7,7 @@ import pickle
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,16 @@ from anoncore.base.texts import listing
 from anoncore.engines.column_coding import CodedColumn
 from anoncore.engines.file_rows import CODES
 from anoncore.engines.input_digest import InputDigest
-from anoncore.engines.large_run import LargeRun, WrittenParts, check_output, pairs_folder, result, write_summary
+from anoncore.engines.large_run import (
+    USUAL,
+    LargeRun,
+    RunSettings,
+    WrittenParts,
+    check_output,
+    pairs_folder,
+    result,
+    write_summary,
+)
 from anoncore.engines.output_folder import folder_when_complete
 from anoncore.engines.parts import PartTables
 from anoncore.engines.spark_rows import NUMBER, SparkRows, list_codes
@@ -104,31 +113,26 @@ def anonymize_on_spark(
     tags: Tags,
     algorithm: Rothko,
     output: Path,
-    workspace: Path | None = None,
-    progress: Progress | None = None,
-    replace: bool = False,
-    key: str | None = None,
-    mapping: bool = False,
-    finish: Callable[[WrittenParts], None] | None = None,
+    settings: RunSettings = USUAL,
 ) -> LargeRun:
     """Write the release of a Spark frame as a folder of Parquet files, as `anonymize_table` does of a table.
 
     Rows are numbered in the order in which Spark reads them, so that a sample depends on it and the seed alone.
-    `output` and `workspace` (default: a temporary folder, which serves Spark on one machine) are folders that all
-    workers reach. A class is finished by one task, so that it has to fit in a worker's memory. Raises DataError and
-    InfeasibleError as a run on one machine does.
+    `output` and the workspace of the settings (default: a temporary folder, which serves Spark on one machine) are
+    folders that all workers reach. A class is finished by one task, so that it has to fit in a worker's memory.
+    Raises DataError and InfeasibleError as a run on one machine does.
     """
     check_output(output)
-    report = progress if progress is not None else lambda share, text: None
+    report = settings.progress if settings.progress is not None else lambda share, text: None
     table = SparkTable(frame)
     profile, columns = profile_of(table, tags, algorithm, lambda text: report(0.05, text))
     algorithm.validate_data(profile)
     setting = Setting.of(algorithm, profile)
     with (
-        folder_when_complete(output.resolve(), replace) as parts_folder,
-        tempfile.TemporaryDirectory(dir=workspace) as folder,
+        folder_when_complete(output.resolve(), settings.replace) as parts_folder,
+        tempfile.TemporaryDirectory(dir=settings.workspace) as folder,
     ):
-        input_digest = "" if key is None else _input_digest(table, profile, key, report)
+        input_digest = "" if settings.key is None else _input_digest(table, profile, settings.key, report)
         report(0.2, "Coding the rows")
         coded = _coded(table, setting, columns)
         spooled = str(Path(folder) / "rows")
@@ -139,14 +143,14 @@ def anonymize_on_spark(
         report(0.6, f"Finishing {len(parts):,} parts")
         results = Path(folder) / "results"
         results.mkdir()
-        pairs = pairs_folder(Path(folder)) if mapping else None
+        pairs = pairs_folder(Path(folder)) if settings.mapping else None
         _publish(parts, algorithm, profile, table.labels, f"{folder}/published", results, pairs)
         _move(Path(folder) / "published", parts_folder)
         found = result(output, algorithm, setting, [pickle.loads(one.read_bytes()) for one in results.iterdir()])
         write_summary(parts_folder, found)
         report(1.0, "Done")
-        if finish is not None:
-            finish(WrittenParts(parts_folder, profile, algorithm, found, input_digest, pairs))
+        if settings.finish is not None:
+            settings.finish(WrittenParts(parts_folder, profile, algorithm, found, input_digest, pairs))
     return found
 
 

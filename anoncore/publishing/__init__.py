@@ -4,6 +4,8 @@ Reports are in `anoncore.publishing.report`, whose function has the name of the 
 """
 
 from anoncore.publishing.certification import Certificate, Finding, Verification, certify, input_hash, new_key, verify
+from anoncore.publishing.databases.stored_verification import verify_stored
+from anoncore.publishing.databases.storing import store
 from anoncore.publishing.export import FileFormat, safe_cells, write_tables
 from anoncore.publishing.parts.part_verification import verify_folder
 from anoncore.publishing.publication import publish, release_archive, release_files
@@ -22,8 +24,10 @@ __all__ = [
     "release_archive",
     "release_files",
     "safe_cells",
+    "store",
     "unpacked",
     "verify",
     "verify_folder",
+    "verify_stored",
     "write_tables",
 ]

@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -20,11 +20,10 @@ from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.algorithms.rothko.rothko_tree import RothkoTree, unsuited
 from anoncore.base.errors import DataError, RecipeError
 from anoncore.base.memory import CELL_BYTES, TEXT_FACTOR, free_memory
-from anoncore.base.progress import Progress
 from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing
 from anoncore.engines.input_digest import table_digest
-from anoncore.engines.large_run import LargeRun, WrittenParts, anonymize_table, check_output
+from anoncore.engines.large_run import USUAL, LargeRun, RunSettings, anonymize_table, check_output
 from anoncore.engines.spool import Tags
 from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.source import HierarchySpec, Source, table_value
@@ -96,16 +95,7 @@ def _beyond_the_reader(path: Path) -> bool:
     return unpacked > UNPACKED_LIMIT or metadata.num_rows * metadata.num_columns > LARGEST_CELLS
 
 
-def run_on_disk(
-    recipe: Recipe,
-    output: Path,
-    workspace: Path | None = None,
-    progress: Progress | None = None,
-    replace: bool = False,
-    key: str | None = None,
-    mapping: bool = False,
-    finish: Callable[[WrittenParts], None] | None = None,
-) -> LargeRun:
+def run_on_disk(recipe: Recipe, output: Path, settings: RunSettings = USUAL) -> LargeRun:
     """The release of a recipe's table, read piece by piece, as a folder of Parquet files; see `anonymize_table`.
 
     Mondrian with strict cuts runs as RothkoTree, which gives the same. Raises RecipeError for any other algorithm.
@@ -115,18 +105,7 @@ def run_on_disk(
         raise RecipeError("A built-in table is made in memory; the engine disk needs source.path.")
     check_output(output, path)
     reader = partial(_open, path, source)
-    return anonymize_table(
-        reader,
-        tags_of(recipe),
-        on_disk(recipe),
-        output,
-        workspace,
-        progress,
-        replace,
-        key=key,
-        mapping=mapping,
-        finish=finish,
-    )
+    return anonymize_table(reader, tags_of(recipe), on_disk(recipe), output, settings)
 
 
 def input_digest(recipe: Recipe, key: str, names: Sequence[str]) -> str:
@@ -147,16 +126,7 @@ def input_digest(recipe: Recipe, key: str, names: Sequence[str]) -> str:
         return table_digest(table, key, names)
 
 
-def run_on_spark(
-    recipe: Recipe,
-    output: Path,
-    workspace: Path | None = None,
-    progress: Progress | None = None,
-    replace: bool = False,
-    key: str | None = None,
-    mapping: bool = False,
-    finish: Callable[[WrittenParts], None] | None = None,
-) -> LargeRun:
+def run_on_spark(recipe: Recipe, output: Path, settings: RunSettings = USUAL) -> LargeRun:
     """Let Spark anonymize a recipe's Parquet or CSV files, in the session there is or on this machine; see
     `anonymize_on_spark`.
 
@@ -175,14 +145,13 @@ def run_on_spark(
     source = recipe.source
     try:
         session = SparkSession.builder.appName("anoncore").getOrCreate()
-        if workspace is not None:
-            workspace.mkdir(parents=True, exist_ok=True)
+        if settings.workspace is not None:
+            settings.workspace.mkdir(parents=True, exist_ok=True)
         check_output(output, path)
-        with tempfile.TemporaryDirectory(dir=workspace) as folder:
+        with tempfile.TemporaryDirectory(dir=settings.workspace) as folder:
             frame = open_on_spark(session, path, Path(folder), source.encoding, source.rules)
-            return anonymize_on_spark(
-                frame, tags_of(recipe), algorithm, output, Path(folder), progress, replace, key, mapping, finish
-            )
+            here = replace(settings, workspace=Path(folder))
+            return anonymize_on_spark(frame, tags_of(recipe), algorithm, output, here)
     except PySparkException as error:
         raise RecipeError(f"Spark could not finish: {str(error).splitlines()[0][:300]}") from None
 

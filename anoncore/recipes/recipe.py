@@ -24,6 +24,7 @@ from anoncore.base.typed_values import sorted_values, value_key
 from anoncore.measures.evaluation import Measure
 from anoncore.recipes.source import (
     HierarchySpec,
+    Output,
     Source,
     load_source,
     own_tags,
@@ -34,14 +35,14 @@ from anoncore.recipes.source import (
 )
 from anoncore.release.published_numbers import Numbers
 from anoncore.release.release import Release
-from anoncore.sources.remote import is_address, shown_address
+from anoncore.sources.addresses import is_address, kept_address, shown_address
 from anoncore.table.domain import Kind
 from anoncore.table.microdata import Microdata, Role
 
 TAGS = ("roles", "kinds", "orders", "hierarchies", "sensitive_values")
 FORMAT = 1
 """The format in which recipes are written; a recipe says in its first line which one it has."""
-KEYS = ("format", "source", *TAGS, "unit", "algorithm", "measures", "publish_untagged", "numbers")
+KEYS = ("format", "source", *TAGS, "unit", "algorithm", "measures", "publish_untagged", "numbers", "output")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +108,8 @@ class Recipe:
         Insensitive columns that are published as they are although they undo a tag (see `privacy.tag_leaks`).
     numbers : {"text", "bounds", "midpoints"}
         How ranges of numbers are published, see `Release.tables`. A recipe that does not say it publishes text.
+    output : Output, optional
+        Where `anoncore run` puts the release; also the plain values, such as `{"path": "release"}`.
     format : int or None
         The format in which the recipe was written; None where it did not say so. It is not compared.
     folder : Path or None
@@ -155,6 +158,7 @@ class Recipe:
     measures: tuple[Measure, ...] = ()
     publish_untagged: tuple[str, ...] = ()
     numbers: Numbers = "text"
+    output: Output | None = None
     format: int | None = field(default=FORMAT, compare=False)
     folder: Path | None = field(default=None, compare=False)
 
@@ -175,6 +179,7 @@ class Recipe:
             "measures": _measures(self.measures),
             "publish_untagged": _names("publish_untagged", self.publish_untagged),
             "numbers": _numbers(self.numbers),
+            "output": _output(self.output),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -357,7 +362,9 @@ class Recipe:
         if self.hierarchies:
             values["hierarchies"] = {name: written(spec) for name, spec in self.hierarchies.items()}
         if self.measures:
-            values["measures"] = [{"name": measure.name, **measure.arguments} for measure in self.measures]
+            values["measures"] = [{"name": one.name, **one.arguments, **_kept_tables(one)} for one in self.measures]
+        if self.output is not None:
+            values["output"] = written(self.output)
         if self.publish_untagged:
             values["publish_untagged"] = list(self.publish_untagged)
         return values
@@ -591,6 +598,7 @@ class Recipe:
         hierarchies = {name: spec.replace(path=moved(spec.path)) for name, spec in self.hierarchies.items()}
         values = {name: getattr(self, name) for name in KEYS if name != "format"}
         source = self.source.replace(path=moved(self.source.path))
+        output = None if self.output is None else self.output.replace(path=moved(self.output.path))
         measures = []
         for measure in self.measures:
             tables = {
@@ -598,7 +606,8 @@ class Recipe:
             }
             measures.append(Measure(measure.name, {**measure.arguments, **tables}))
         return Recipe(
-            **{**values, "source": source, "hierarchies": hierarchies, "measures": tuple(measures)}, folder=folder
+            **{**values, "source": source, "output": output, "hierarchies": hierarchies, "measures": tuple(measures)},
+            folder=folder,
         )
 
 
@@ -637,6 +646,13 @@ def _source(value: Any) -> Source:
         return value
     with _at("[source]"):
         return Source(**_table("source", value))
+
+
+def _output(value: Any) -> Output | None:
+    if value is None or isinstance(value, Output):
+        return value
+    with _at("[output]"):
+        return Output(**_table("output", value))
 
 
 def _algorithm(value: Any) -> Algorithm:
@@ -715,6 +731,12 @@ def _needs_order(data: Microdata, name: str) -> bool:
     usual = sorted_values(values) if hierarchy is None else hierarchy.order(values)
     is_ranked = hierarchy is None and data.domain[name].kind is Kind.ORDINAL
     return is_ranked or list(map(value_key, values)) != list(map(value_key, usual))
+
+
+def _kept_tables(measure: Measure) -> dict[str, Any]:
+    """The further tables of a measure whose addresses may not be written down as they are."""
+    places = {name: one for name, one in measure.tables.items() if is_address(str(one.get("path", "")))}
+    return {name: {**one, "path": kept_address(one["path"])} for name, one in places.items()}
 
 
 def without_seeds(values: Any) -> Any:

@@ -9,7 +9,7 @@ from anoncore.algorithms import ALGORITHMS
 from anoncore.base.model import Model
 from anoncore.measures.evaluation import MEASURES
 from anoncore.recipes.recipe import FORMAT
-from anoncore.recipes.source import HierarchySpec, Source
+from anoncore.recipes.source import HierarchySpec, Output, Source
 from anoncore.release.published_numbers import Numbers
 from anoncore.requirements import REQUIREMENTS
 from anoncore.table.domain import Kind
@@ -41,6 +41,7 @@ def recipe_schema() -> dict[str, Any]:
     """
     parts: dict[str, Any] = {
         "source": _fields(Source),
+        "output": _fields(Output),
         "hierarchy": _fields(HierarchySpec),
         "algorithm": _one_of(ALGORITHMS),
         "requirement": _one_of(REQUIREMENTS),
@@ -50,6 +51,7 @@ def recipe_schema() -> dict[str, Any]:
     properties = {
         "format": {"const": FORMAT, "description": "The format in which the recipe is written."},
         "source": _reference("source"),
+        "output": _reference("output"),
         "unit": {**text, "description": "The column that says whose row it is."},
         "roles": _by_column({"enum": [role.value for role in Role]}, "What each column tells about a person."),
         "kinds": _by_column({"enum": [kind.value for kind in Kind]}, "What kind of values each column has."),

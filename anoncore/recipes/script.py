@@ -16,6 +16,7 @@ from anoncore.measures.evaluation import Measure
 from anoncore.recipes.recipe import TAGS, Recipe
 from anoncore.recipes.source import HierarchySpec, Source, table_value
 from anoncore.requirements import REQUIREMENTS, Requirement
+from anoncore.sources.addresses import is_database, kept_address
 
 WIDTH = 100
 READING = ("sheet", "encoding", "missing", "decimal", "dates")
@@ -84,7 +85,8 @@ def script_parts(recipe: Recipe, with_seed: bool = False) -> ScriptParts:
     table = tuple(_table(recipe, imports))
     method = tuple(_algorithm(recipe, imports, with_seed))
     measures = tuple(_results(recipe, imports))
-    imports.need("anoncore.publishing", "publish")
+    is_stored = recipe.output is not None and is_database(recipe.output.path)
+    imports.need("anoncore.publishing", "store" if is_stored else "publish")
     imports.need("anoncore.publishing", "new_key")
     title = f"{recipe.algorithm.title}: makes the release again that a recipe describes."
     return ScriptParts(title, tuple(imports.lines()), table, method, measures, tuple(_publishing(recipe)))
@@ -257,7 +259,12 @@ def _argument(name: str, value: Any, imports: _Imports) -> Any:
 def _publishing(recipe: Recipe) -> Iterator[str]:
     yield "key = new_key()"
     decided = f", publish_untagged={list(recipe.publish_untagged)!r}" if recipe.publish_untagged else ""
-    yield f'publish(release, HERE, "release", key, "excel"{decided})'
+    output = recipe.output
+    if output is not None and is_database(output.path):
+        yield f"store(release, {kept_address(output.path)!r}, {output.table or 'release'!r}, key{decided})"
+    else:
+        folder = "HERE" if output is None else f"HERE / {output.path!r}"
+        yield f'publish(release, {folder}, "release", key, "excel"{decided})'
     yield 'print("Key of the certificate\'s input hash, to be kept and not published:", key)'
 
 

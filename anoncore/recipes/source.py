@@ -20,9 +20,10 @@ from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing, quoted
 from anoncore.base.toml import plain
 from anoncore.sources import read_table, table_sheets
+from anoncore.sources.addresses import is_address, is_database, kept_address, shown_address
 from anoncore.sources.inference import DecimalMark, TextRules
 from anoncore.sources.numerals import DateOrder
-from anoncore.sources.remote import fetched, is_address
+from anoncore.sources.remote import fetched
 from anoncore.sources.table_files import DATABASES, WORKBOOKS
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.hierarchy_defaults import (
@@ -104,6 +105,29 @@ class Source(Model):
             raise ValueError("sheet, encoding, missing, decimal and dates are for files, not for a built-in table.")
         if self.table is not None and self.path is None:
             raise ValueError("table is for a database file, not for a built-in table.")
+        return self
+
+
+class Output(Model):
+    """Where `anoncore run` puts a release: a folder or a file of this machine, or a database (`postgresql://`).
+
+    `table` is the name of the release in a database.
+    """
+
+    title: ClassVar[str] = "output"
+
+    path: Annotated[FilePath, Field(description="Folder or file, relative to the recipe, or address of a database.")]
+    table: Annotated[str | None, Field(min_length=1, description="Name of the release in a database.")] = None
+
+    @model_validator(mode="after")
+    def _known_place(self) -> Self:
+        if is_address(self.path) and not is_database(self.path):
+            raise ValueError(
+                f"releases are written to folders and files of this machine and to postgresql:// addresses, and "
+                f"'{shown_address(self.path)}' is another one."
+            )
+        if self.table is not None and not is_database(self.path):
+            raise ValueError("table is for a database, and path is none.")
         return self
 
 
@@ -309,10 +333,12 @@ class HierarchySpec(Model):
         return Hierarchy.by_quantile(numbers, self.quantiles or 1, self.fanout)
 
 
-def written(entry: Source | HierarchySpec) -> dict[str, Any]:
-    """The fields of a recipe's entry that were given, as plain values."""
+def written(entry: Source | Output | HierarchySpec) -> dict[str, Any]:
+    """The fields of a recipe's entry that were given, as plain values; addresses without what gives rights to them."""
     given: Mapping[str, Any] = entry.model_dump(exclude_defaults=True)
     values = {name: plain(value, name) for name, value in given.items()}
+    if isinstance(values.get("path"), str) and is_address(values["path"]):
+        values["path"] = kept_address(values["path"])
     if "width" in values or "quantiles" in values:
         # A recipe tells every value on which its release depends, also a default.
         values["fanout"] = entry.model_dump()["fanout"]

@@ -19,13 +19,14 @@ from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.memory import TEXT_FACTOR, free_memory, require_memory
 from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing, quoted
+from anoncore.sources.addresses import is_address
 from anoncore.sources.delimited import read_delimited
 from anoncore.sources.excel import read_excel, sheet_titles
 from anoncore.sources.inference import DecimalMark, TextRules
 from anoncore.sources.notes import Notes, shown
 from anoncore.sources.numerals import DATE_ORDERS, DateOrder
 from anoncore.sources.parquet import read_parquet
-from anoncore.sources.remote import fetched, is_address
+from anoncore.sources.remote import fetched
 
 Format = Literal["csv", "tsv", "parquet", "excel"]
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from anoncore.recipes.recipe import KEYS
-from anoncore.recipes.source import HierarchySpec, Source
+from anoncore.recipes.source import HierarchySpec, Output, Source
 from tests.docs.pages import PAGES
 
 PAGE = (PAGES / "how-to" / "recipes.md").read_text(encoding="utf-8")
@@ -28,6 +28,7 @@ def test_every_key_has_a_section_with_an_example(key):
     ("anchor", "field"),
     [
         *(("source", field) for field in Source.model_fields),
+        *(("output", field) for field in Output.model_fields),
         *(("hierarchies", field) for field in HierarchySpec.model_fields),
     ],
 )

@@ -17,7 +17,7 @@ import pytest
 
 from anoncore import CancelledError, DataError, Hierarchy, InfeasibleError, Microdata
 from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
-from anoncore.engines.large_run import anonymize_table
+from anoncore.engines.large_run import RunSettings, anonymize_table
 from anoncore.engines.spool import Tags
 from anoncore.requirements import DistinctDiversity, KAnonymity, TCloseness
 from anoncore.sources.large_table import LargeTable
@@ -164,7 +164,7 @@ def test_progress_counts_rows_and_never_goes_back(source, tmp_path):
         Tags(roles=ROLES),
         RothkoTree((KAnonymity(k=5),), memory_rows=100),
         tmp_path / "out",
-        progress=lambda share, text: reports.append((share, text)),
+        RunSettings(progress=lambda share, text: reports.append((share, text))),
     )
     assert [share for share, _ in reports] == sorted(share for share, _ in reports)
     assert reports[0][1].startswith("Opening the table")
@@ -185,7 +185,7 @@ def test_a_run_that_is_stopped_leaves_nothing(source, tmp_path):
             Tags(roles=ROLES),
             RothkoTree((KAnonymity(k=5),), memory_rows=30),
             folder / "out",
-            progress=stop,
+            RunSettings(progress=stop),
         )
     assert list(folder.iterdir()) == []
 
@@ -193,12 +193,16 @@ def test_a_run_that_is_stopped_leaves_nothing(source, tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="only POSIX systems have these permissions")
 def test_rows_on_their_way_are_nobody_elses(source, tmp_path):
     modes: set[int] = set()
+
+    def look(share: float, text: str) -> None:
+        modes.update(path.stat().st_mode & 0o777 for path in tmp_path.glob(".out*.part"))
+
     anonymize_table(
         lambda workspace: LargeTable(source, workspace),
         Tags(roles=ROLES),
         RothkoTree((KAnonymity(k=5),), memory_rows=100),
         tmp_path / "out",
-        progress=lambda share, text: modes.update(path.stat().st_mode & 0o777 for path in tmp_path.glob(".out*.part")),
+        RunSettings(progress=look),
     )
     assert modes == {0o700}
     assert (tmp_path / "out").stat().st_mode & 0o500 == 0o500
@@ -214,7 +218,7 @@ def test_what_is_there_is_replaced_only_on_demand(source, tmp_path):
         Tags(roles=ROLES),
         algorithm.replace(requirements=(KAnonymity(k=400),)),
         tmp_path / "out",
-        replace=True,
+        RunSettings(replace=True),
     )
     assert json.loads((tmp_path / "out" / "_release.json").read_text())["groups"] == 1
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
@@ -230,7 +234,7 @@ def test_only_a_release_is_replaced(source, tmp_path):
                 Tags(roles=ROLES),
                 RothkoTree((KAnonymity(k=5),)),
                 tmp_path / "diary",
-                replace=replace,
+                RunSettings(replace=replace),
             )
     assert (tmp_path / "diary" / "today.txt").read_text() == "rain"
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from anoncore.algorithms import RothkoTree
 from anoncore.base.errors import DataError
 from anoncore.engines.large_run import anonymize_table
+from anoncore.engines.large_run import RunSettings
 from anoncore.engines.spool import Tags
 from anoncore.requirements import KAnonymity
 from anoncore.sources.large_table import LargeTable
@@ -33,7 +34,7 @@ def run(source, output):
         Tags(roles=ROLES),
         RothkoTree((KAnonymity(k=5),), memory_rows=300, frontier_memory=0.5),
         output,
-        replace=True,
+        RunSettings(replace=True),
     )
 
 def run_and_kill(source, folder, times):

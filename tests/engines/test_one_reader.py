@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from anoncore import DataError, Microdata
 from anoncore.algorithms import RothkoTree
-from anoncore.engines.large_run import anonymize_table
+from anoncore.engines.large_run import RunSettings, anonymize_table
 from anoncore.engines.spool import CountableTable, Tags, profile_of
 from anoncore.requirements import KAnonymity
 from anoncore.sources import delimited, read_table, text_spool
@@ -353,7 +353,7 @@ def test_a_text_file_is_on_spark_what_it_is_in_memory_and_on_disk(session: Any, 
     roles = {**dict.fromkeys(attributes, "insensitive"), **dict.fromkeys(attributes[:3], "quasi-identifier")}
     release = expected(MODEL.anonymize(Microdata(read_table(path).frame, roles)))
     anonymize_table(lambda workspace: LargeTable(path, workspace), Tags(roles=roles), MODEL, tmp_path / "disk")
-    anonymize_on_spark(frame, Tags(roles=roles), MODEL, tmp_path / "spark", tmp_path)
+    anonymize_on_spark(frame, Tags(roles=roles), MODEL, tmp_path / "spark", RunSettings(tmp_path))
     assert published(tmp_path / "disk") == release
     assert published(tmp_path / "spark") == release
 

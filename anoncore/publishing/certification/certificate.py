@@ -26,6 +26,7 @@ from anoncore.publishing.certification.entries import (
     Method,
     Part,
     Personal,
+    Stored,
     Table,
     Unit,
     UntaggedColumn,
@@ -90,6 +91,8 @@ class Certificate(Entry):
     parts : list of Part or None
         The parts of a release that was made piece by piece: files with some of the rows each; None where every table is
         whole. The hashes of such a release are made of those of its parts.
+    stored : list of Stored or None
+        The published tables as a database holds them; None for a release in files.
 
     Examples
     --------
@@ -135,6 +138,7 @@ class Certificate(Entry):
     not_asked: list[str] | None = None
     numbers: Literal["bounds", "midpoints"] | None = None
     parts: list[Part] | None = None
+    stored: list[Stored] | None = None
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
@@ -150,8 +154,11 @@ class Certificate(Entry):
             named |= {*columns}
             if set(table.column_sha256) != {*columns} or (self.linked_by or columns[0]) not in table.columns:
                 raise ValueError(f"the columns of table '{table.name}' do not fit")
-        if self.parts is not None and {one.file for one in self.parts} - {one.name for one in self.files}:
+        held = {one.name for one in self.files} | {one.name for one in self.stored or ()}
+        if self.parts is not None and {one.file for one in self.parts} - held:
             raise ValueError("a part is in none of the files")
+        if self.stored is not None and [one.table for one in self.stored] != [one.name for one in self.tables]:
+            raise ValueError("the tables of the database are not those of the release")
         if self.joins is not None and any(self.joins.common not in table.columns for table in self.tables):
             raise ValueError(f"a table lacks '{self.joins.common}'")
         if not named <= known:

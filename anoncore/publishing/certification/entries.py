@@ -167,6 +167,20 @@ class Part(Entry):
     column_sha256: dict[str, str]
 
 
+class Stored(Entry):
+    """A published table as a database holds it: its name there, and digests of its rows sorted by all columns.
+
+    A database keeps no order of rows, so that none is certified. `types` are those of the columns.
+    """
+
+    table: str
+    name: str
+    rows: int = Field(ge=1)
+    types: dict[str, str]
+    sha256: str
+    column_sha256: dict[str, str]
+
+
 class File(Entry):
     """A written file, which lies beside its certificate."""
 

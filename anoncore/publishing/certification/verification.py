@@ -98,26 +98,61 @@ def verify(
     >>> verify(certificate, {"people.csv": files["people.csv"].replace(b"flu", b"gout")}).holds
     False
     """
+    if certificate.stored is not None:
+        raise DataError("This certificate is that of a release in a database: check it with verify_stored.")
     if certificate.parts is not None:
         raise DataError("This certificate is that of a release in parts: check it with verify_folder.")
     tell = progress if progress is not None else silent
     tell(0.0, "Reading the tables")
     shown, findings = _shown(certificate, files)
     if shown:
-        published = PublishedRelease(
-            tuple(one.table for one in shown), by_name(certificate.attributes), certificate.linked_by
-        )
-        if hashes:
-            tell(0.4, "Comparing the contents with those certified")
-            findings += _contents(certificate, shown, files)
-            findings += _groups(certificate, published)
-        tell(0.7, "Checking again what holds")
-        findings += _statements(certificate, published)
-        findings += _names(certificate, shown)
-        findings += untagged_findings(certificate.untagged or (), published)
-    findings += _input(certificate, data, key)
+        findings += _shown_findings(certificate, shown, files if hashes else None, tell)
+    findings.append(input_finding(certificate, data, key))
     tell(1.0, "Done")
     return Verification(tuple(findings))
+
+
+def table_findings(
+    certificate: Certificate, tables: Sequence[PublishedTable], hashes: bool = True, progress: Progress = silent
+) -> list[Finding]:
+    """What the certified tables, in their order, show of a certificate, wherever they were read from."""
+    shown = [
+        _Shown(entry, replace(table, name=entry.name), None)
+        for entry, table in zip(certificate.tables, tables, strict=True)
+    ]
+    return list(_shown_findings(certificate, shown, {} if hashes else None, progress))
+
+
+def _shown_findings(
+    certificate: Certificate, shown: Sequence[_Shown], files: Mapping[str, bytes] | None, tell: Progress
+) -> Iterator[Finding]:
+    """What tables show; their contents are compared with those of `files` unless there are none to compare with."""
+    published = PublishedRelease(
+        tuple(one.table for one in shown), by_name(certificate.attributes), certificate.linked_by
+    )
+    if files is not None:
+        tell(0.4, "Comparing the contents with those certified")
+        yield from _contents(certificate, shown, files)
+        yield from _groups(certificate, published)
+    tell(0.7, "Checking again what holds")
+    yield from _statements(certificate, published)
+    yield from _names(certificate, shown)
+    yield from untagged_findings(certificate.untagged or (), published)
+
+
+def input_finding(certificate: Certificate, data: Microdata | None, key: str | None) -> Finding:
+    """Whether the original table and the key of its hash are those of the certificate."""
+    if data is None or key is None:
+        return Finding(
+            "input", "not checked", "The original table is not checked: that takes the table and the key of its hash."
+        )
+    same = input_hash(data, key) == certificate.input.hmac_sha256
+    sentence = (
+        "The release was made of this table."
+        if same
+        else "This table and key are not those of the certificate: a value, a row, a column or the key differs."
+    )
+    return Finding("input", "holds" if same else "fails", sentence)
 
 
 def content_findings(certificate: Certificate, files: Mapping[str, bytes]) -> list[Finding]:
@@ -401,18 +436,3 @@ def statement_finding(
             sentence = f"{recheck.sentence} The certificate says {certified:.6g}."
             return Finding(check, "fails", sentence)
     return Finding(check, "holds" if recheck.holds else "fails", recheck.sentence)
-
-
-def _input(certificate: Certificate, data: Microdata | None, key: str | None) -> Iterator[Finding]:
-    if data is None or key is None:
-        yield Finding(
-            "input", "not checked", "The original table is not checked: that takes the table and the key of its hash."
-        )
-        return
-    same = input_hash(data, key) == certificate.input.hmac_sha256
-    sentence = (
-        "The release was made of this table."
-        if same
-        else "This table and key are not those of the certificate: a value, a row, a column or the key differs."
-    )
-    yield Finding("input", "holds" if same else "fails", sentence)

@@ -128,11 +128,11 @@ def verify_parts(
         one.outcome == "fails" and one.check.startswith(("missing", "added", "columns")) for one in findings
     )
     if complete and parts:
-        findings += _shown(certificate, parts, hashes, part_of(tell, HASHED if hashes else 0.0, 0.95))
+        findings += shown_findings(certificate, parts, hashes, part_of(tell, HASHED if hashes else 0.0, 0.95))
     elif not findings:
         findings.append(Finding("missing parts", "fails", "There is no part of the release in these files."))
     tell(0.95, "Comparing the original table")
-    findings += _input(certificate, input_digest)
+    findings.append(input_finding(certificate, input_digest))
     tell(1.0, "Done")
     return Verification(tuple(findings))
 
@@ -228,7 +228,7 @@ def _number_of_parts(certificate: Certificate, parts: Given) -> Iterator[Finding
         yield Finding("rows of the parts", "fails", sentence)
 
 
-def _shown(certificate: Certificate, parts: Given, hashes: bool, tell: Progress) -> Iterator[Finding]:
+def shown_findings(certificate: Certificate, parts: Given, hashes: bool, tell: Progress) -> Iterator[Finding]:
     """What the groups of the parts show of the statements."""
     questions: dict[int, Question] = {}
     faults: dict[int, Recheck] = {}
@@ -278,12 +278,12 @@ def _groups(certificate: Certificate, scan: Scan) -> Finding:
     return Finding("groups", "holds" if same else "fails", sentence)
 
 
-def _input(certificate: Certificate, input_digest: Callable[[Sequence[str]], str] | None) -> Iterator[Finding]:
+def input_finding(certificate: Certificate, input_digest: Callable[[Sequence[str]], str] | None) -> Finding:
+    """Whether the original table, by its digest, is that of the certificate."""
     if input_digest is None:
-        yield Finding(
+        return Finding(
             "input", "not checked", "The original table is not checked: that takes the table and the key of its hash."
         )
-        return
     names = [one.name for one in certificate.attributes if one.form is not None]
     same = input_digest(names) == certificate.input.hmac_sha256
     sentence = (
@@ -291,4 +291,4 @@ def _input(certificate: Certificate, input_digest: Callable[[Sequence[str]], str
         if same
         else "This table and key are not those of the certificate: a value, a row, a column or the key differs."
     )
-    yield Finding("input", "holds" if same else "fails", sentence)
+    return Finding("input", "holds" if same else "fails", sentence)

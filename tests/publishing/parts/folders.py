@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from anoncore.algorithms.rothko.rothko import Rothko
-from anoncore.engines.large_run import LargeRun, WrittenParts, anonymize_table
+from anoncore.engines.large_run import LargeRun, RunSettings, WrittenParts, anonymize_table
 from anoncore.engines.spool import Tags
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.finding import Verification
@@ -31,9 +31,8 @@ def certified_run(
         (written.folder / CERTIFICATE_FILE).write_text(certified.certificate.dumps(), encoding="utf-8")
         found.append((certified, written))
 
-    run = anonymize_table(
-        lambda workspace: LargeTable(source, workspace), all_tags, algorithm, output, key=KEY, finish=finish
-    )
+    settings = RunSettings(key=KEY, finish=finish)
+    run = anonymize_table(lambda workspace: LargeTable(source, workspace), all_tags, algorithm, output, settings)
     return run, *found[0]
 
 

@@ -1,0 +1,87 @@
+"""Where `anoncore run` puts a release: its options, the recipe's own wish, and what does not go together."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from anoncore.base.errors import ParameterError
+from anoncore.publishing.databases.storing import places_of, stored_name
+from anoncore.publishing.parts.part_scan import TABLE
+from anoncore.recipes.recipe import Recipe
+from anoncore.sources.addresses import is_address, is_database, shown_address
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database that gets the release, and the name of the release there."""
+
+    address: str
+    name: str
+
+    @property
+    def shown(self) -> str:
+        """The address as it may be told."""
+        return shown_address(self.address)
+
+    @property
+    def check(self) -> str:
+        """How the release is checked, as a sentence for those who made it."""
+        return f"check it with: anoncore verify {self.shown} --table {self.name}"
+
+
+def path_or_address(text: str) -> Path | str:
+    """What was written on the command line: a path, or an address as it is."""
+    return text if is_address(text) else Path(text)
+
+
+def add_output_options(run: argparse.ArgumentParser) -> None:
+    """Give the command the options that say where the release goes."""
+    run.add_argument(
+        "--output",
+        type=path_or_address,
+        help="folder or file to write to, or a database such as postgresql://ann@host/clinic (default: as the recipe "
+        "says, else this folder). Give passwords as PGPASSWORD or in ~/.pgpass",
+    )
+    run.add_argument(
+        "--output-table",
+        metavar="NAME",
+        help="name of the release in a database, schema.name for another schema than the user's own (default: as the "
+        "recipe says, else made of its name)",
+    )
+
+
+def settle_output(arguments: argparse.Namespace, recipe: Recipe) -> None:
+    """Put the path of the release into `arguments.output`, and the database, if there is one, into `.database`.
+
+    Raises ParameterError for what does not go together.
+    """
+    wanted, table = arguments.output, arguments.output_table
+    if wanted is None and recipe.output is not None:
+        table = table or recipe.output.table
+        wanted = path_or_address(recipe.output.path)
+        wanted = wanted if isinstance(wanted, str) else (recipe.folder or Path()) / wanted
+    arguments.database = None
+    if not isinstance(wanted, str):
+        if table is not None:
+            raise ParameterError("--output-table names a release in a database; give its address as --output.")
+        arguments.output = Path() if wanted is None else wanted
+        return
+    if not is_database(wanted):
+        raise ParameterError(
+            f"'{shown_address(wanted)}': releases are written to folders and files of this machine and to "
+            "postgresql:// addresses."
+        )
+    if arguments.format is not None:
+        raise ParameterError("--format is for files; a database holds tables, so leave it out.")
+    if arguments.no_certificate:
+        raise ParameterError("--no-certificate is for files; in a database a release always has its certificate.")
+    arguments.database = Database(wanted, table or f"{stored_name(arguments.recipe.stem)}_release")
+    places_of(arguments.database.name, [TABLE])
+    own = recipe.source
+    is_same = own.path is not None and shown_address(own.path) == arguments.database.shown
+    if is_same and own.table is not None and arguments.database.name in (own.table, f"public.{own.table}"):
+        raise ParameterError(f"'{own.table}' is the table of the recipe itself; choose another --output-table.")
+    # The report and the mapping, which stay with those who made the release, lie where the command is run.
+    arguments.output = Path()

@@ -1,0 +1,183 @@
+"""Certificates of releases in a database, re-checked from the tables that it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from anoncore.base.arguments import checked
+from anoncore.base.errors import DataError
+from anoncore.base.progress import Progress, part_of, silent
+from anoncore.base.temporary import temporary_directory
+from anoncore.base.texts import listing
+from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.entries import Stored
+from anoncore.publishing.certification.finding import Finding, Verification
+from anoncore.publishing.certification.verification import input_finding, table_findings
+from anoncore.publishing.databases.held_tables import HeldTable
+from anoncore.publishing.databases.storing import CERTIFICATE_SUFFIX, fetch_held, read_certificate
+from anoncore.publishing.parts.part_files import PartFile
+from anoncore.publishing.parts.part_verification import input_finding as parts_input_finding
+from anoncore.publishing.parts.part_verification import shown_findings
+from anoncore.sources.addresses import is_database, shown_address
+from anoncore.sources.postgresql import connected
+from anoncore.table.microdata import Microdata
+
+
+@checked
+def verify_stored(
+    address: str,
+    name: str | None = None,
+    certificate: Certificate | None = None,
+    hashes: bool = True,
+    data: Microdata | None = None,
+    key: str | None = None,
+    input_digest: Callable[[Sequence[str]], str] | None = None,
+    progress: Progress | None = None,
+) -> Verification:
+    """Re-check the certificate of a release in a database from the tables that the database holds.
+
+    All tables are read in one state of the database. Groups and what they reach are worked out anew, and the rows have
+    to be those that were certified, in whatever order.
+
+    Parameters
+    ----------
+    address : str
+        The database, such as `postgresql://ann@db.example/clinic`.
+    name : str, optional
+        The name under which the release was stored, `schema.name` for another schema than the user's own; by default
+        that of the certificate.
+    certificate : Certificate, optional
+        What the tables should be and show; by default the certificate that stands beside them.
+    hashes : bool
+        Whether the contents must also be those that were certified.
+    data : Microdata, optional
+        The original table of a release that was made in memory.
+    key : str, optional
+        The key with which the original table was hashed.
+    input_digest : callable, optional
+        For a release that was made piece by piece: gives the keyed hash of some columns of the original table.
+    progress : callable, optional
+        Called with the share done and a text; it may raise CancelledError to stop.
+
+    Returns
+    -------
+    Verification
+        Every check and how it came out.
+
+    Raises
+    ------
+    DataError
+        Where the database cannot be read, and for a certificate of files.
+
+    Examples
+    --------
+    >>> from anoncore.publishing import verify_stored
+    >>> verify_stored("postgresql://ann@db.example/clinic", "people").holds  # doctest: +SKIP
+    True
+    """
+    tell = progress if progress is not None else silent
+    told = shown_address(address)
+    if not is_database(address):
+        raise DataError(f"'{told}' is no database; releases are stored at postgresql:// addresses.")
+    with temporary_directory() as workspace:
+        with connected(address) as connection, connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            schema, base = _place(cursor, name)
+            found = certificate if certificate is not None else _certificate(cursor, told, schema, base)
+            if found.stored is None:
+                raise DataError("This is the certificate of files, not of tables in a database.")
+            tell(0.1, "Reading the tables")
+            held = _held(cursor, told, schema, found, workspace)
+        findings = list(_differences(found, held, hashes, workspace))
+        if all(one is not None for one in held) and not any(one.check.startswith("columns") for one in findings):
+            findings += _shown(found, [one for one in held if one is not None], hashes, part_of(tell, 0.4, 0.95))
+    tell(0.95, "Comparing the original table")
+    findings.append(
+        input_finding(found, data, key) if found.parts is None else parts_input_finding(found, input_digest)
+    )
+    tell(1.0, "Done")
+    return Verification(tuple(findings))
+
+
+def stored_certificate(address: str, name: str) -> Certificate:
+    """The certificate that stands beside a release in a database. Raises DataError where there is none."""
+    with connected(address) as connection, connection.cursor() as cursor:
+        return _certificate(cursor, shown_address(address), *_place(cursor, name))
+
+
+def _place(cursor: Any, name: str | None) -> tuple[str, str]:
+    schema, dot, base = (name or "").rpartition(".")
+    if dot:
+        return schema, base
+    cursor.execute("SELECT coalesce(current_schema(), 'public')")
+    return str(cursor.fetchall()[0][0]), base
+
+
+def _certificate(cursor: Any, told: str, schema: str, base: str) -> Certificate:
+    found = read_certificate(cursor, schema, f"{base}{CERTIFICATE_SUFFIX}") if base else None
+    if found is None:
+        raise DataError(
+            f"'{told}' has no certificate of a release in a table '{base}{CERTIFICATE_SUFFIX}'; name the release "
+            "(--table), or name the file of its certificate."
+        )
+    return found
+
+
+def _held(cursor: Any, told: str, schema: str, certificate: Certificate, workspace: Path) -> list[HeldTable | None]:
+    """The certified tables as the database has them, None for one that is missing."""
+    cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = $1", (schema,))
+    there = {str(row[0]) for row in cursor.fetchall()}
+    return [
+        fetch_held(cursor, told, (schema, one.name), workspace) if one.name in there else None
+        for one in certificate.stored or ()
+    ]
+
+
+def _differences(
+    certificate: Certificate, held: Sequence[HeldTable | None], hashes: bool, workspace: Path
+) -> Iterator[Finding]:
+    """Whether every table has the columns, and where `hashes` are compared the rows, that were certified."""
+    for entry, stored, table in zip(certificate.tables, certificate.stored or (), held, strict=True):
+        if table is None:
+            sentence = f"The table '{stored.name}' with {stored.rows:,} rows is missing, or may not be read."
+            yield Finding(f"missing table '{stored.name}'", "fails", sentence)
+        elif table.columns != entry.columns:
+            sentence = (
+                f"'{stored.name}' has the columns {listing(table.columns, 30)}, but {listing(entry.columns, 30)} were "
+                "certified."
+            )
+            yield Finding(f"columns of '{stored.name}'", "fails", sentence)
+        elif table.n_rows == 0:
+            yield Finding(f"columns of '{stored.name}'", "fails", f"'{stored.name}' has no rows any more.")
+        elif hashes:
+            yield _content(stored, table.entry(stored.table, workspace))
+
+
+def _content(certified: Stored, found: Stored) -> Finding:
+    check, name = f"content of '{certified.name}'", certified.name
+    if found.rows != certified.rows:
+        return Finding(check, "fails", f"'{name}' has {found.rows:,} rows, but {certified.rows:,} were certified.")
+    other = [one for one, kind in certified.types.items() if found.types.get(one) != kind]
+    if other:
+        return Finding(check, "fails", f"'{name}' is not as certified: the types of {listing(other)} were changed.")
+    if found.sha256 == certified.sha256:
+        return Finding(check, "holds", f"'{name}' has the {certified.rows:,} rows that were certified, value by value.")
+    # Rows are sorted from the first column on, so that one changed cell may put all the others elsewhere.
+    changed = [one for one, digest in certified.column_sha256.items() if found.column_sha256.get(one) != digest]
+    return Finding(
+        check,
+        "fails",
+        f"'{name}' is not as certified: values were changed, or stand in other rows; what differs is seen in "
+        f"{listing(changed)}.",
+    )
+
+
+def _shown(certificate: Certificate, held: Sequence[HeldTable], hashes: bool, tell: Progress) -> list[Finding]:
+    """What the groups of the tables show of the statements."""
+    if certificate.parts is not None:
+        parts = [PartFile(one.name, one.file) for one in held]
+        return list(shown_findings(certificate, parts, hashes, tell))
+    tables = [one.published(entry.name) for one, entry in zip(held, certificate.tables, strict=True)]
+    return table_findings(certificate, tables, hashes, tell)

@@ -1,0 +1,385 @@
+"""Writing a release into a database: all of its tables and their certificate in one transaction, or nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from anoncore.base.arguments import checked
+from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.progress import Progress, part_of, silent
+from anoncore.base.temporary import temporary_directory
+from anoncore.base.texts import listing
+from anoncore.measures.kept_results import Cache
+from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certifying import UNSIGNED, certify
+from anoncore.publishing.certification.earlier import Earlier
+from anoncore.publishing.certification.entries import Part
+from anoncore.publishing.certification.verification import table_findings
+from anoncore.publishing.databases.held_tables import HeldTable
+from anoncore.publishing.databases.table_types import LONGEST_NAME, held_batches, held_schema
+from anoncore.publishing.export import check_table, member_names, parquet_array
+from anoncore.publishing.parts.part_certificate import CertifiedParts
+from anoncore.publishing.parts.part_digests import joined_digest
+from anoncore.publishing.parts.part_scan import TABLE
+from anoncore.release.release import Release
+from anoncore.requirements import Requirement
+from anoncore.sources.addresses import is_database, shown_address
+from anoncore.sources.postgresql import connected, identifier, write_parquet
+from anoncore.table.given_table import as_pandas
+
+if TYPE_CHECKING:
+    from anoncore.engines.large_run import WrittenParts
+
+CERTIFICATE_SUFFIX = "_certificate"
+BATCH_ROWS = 131_072
+UNORDERED = "A database keeps no order of rows: the one in which it gives them is not certified."
+
+
+@checked
+def store(
+    release: Release,
+    address: str,
+    name: str,
+    key: str,
+    replace: bool = False,
+    requirements: Sequence[Requirement] = (),
+    tables: Mapping[str, Any] | None = None,
+    after: Sequence[Certificate | Earlier] = (),
+    publish_untagged: Sequence[str] = (),
+    cache: Cache | None = None,
+    progress: Progress | None = None,
+) -> Certificate:
+    """Write a release and its certificate into a database, in one transaction: all of it, or nothing.
+
+    A single table gets the name `name`, several ones `name_table` each; the certificate is the only cell of the table
+    `name_certificate`. What the database holds is read back before anything is committed, and the certificate has its
+    digests. Where the connection is lost on the way, the database undoes what was written.
+
+    Parameters
+    ----------
+    release : Release
+        The release.
+    address : str
+        The database, such as `postgresql://ann@db.example/clinic`. A password is better given as `PGPASSWORD` or in
+        `~/.pgpass`; messages never show it.
+    name : str
+        The name of the table, or how the names of several begin; `schema.name` for another schema than the user's own.
+    key : str
+        For the hash of the original table, such as `new_key` gives one; it is not written.
+    replace : bool
+        Whether an earlier release of this name gives way. Other tables never do.
+    requirements : sequence of Requirement
+        Further conditions that the release has to keep.
+    tables : mapping of str to DataFrame, LazyFrame, Arrow table or DuckDB relation, optional
+        The published tables, where `Release.tables` was called already.
+    after : sequence of Certificate or Earlier
+        Certificates of earlier releases of the same people or some of them, which the new one names.
+    publish_untagged : sequence of str
+        Insensitive columns that are published as they are although they undo a tag, see `certify`.
+    cache : callable, optional
+        What keeps results of the release, see `certify`.
+    progress : callable, optional
+        Called with the share done and a text; it may raise CancelledError to stop.
+
+    Returns
+    -------
+    Certificate
+        The certificate that stands in the database.
+
+    Raises
+    ------
+    ReleaseError
+        Where something that was promised or asked for does not hold.
+    ParameterError
+        Where `publish_untagged` names what is no insensitive column, and for a name that is none of a table.
+    DataError
+        For tables that the database cannot hold, for names that are taken, and where the database cannot be reached or
+        is lost on the way; then nothing of the release is there.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.publishing import new_key, store, verify_stored
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    >>> certificate = store(release, "postgresql://ann@db.example/clinic", "people", new_key())  # doctest: +SKIP
+    >>> verify_stored("postgresql://ann@db.example/clinic", "people").holds  # doctest: +SKIP
+    True
+    """
+    tell = progress if progress is not None else silent
+    given = {table: as_pandas(one) for table, one in tables.items()} if tables else release.pandas_tables()
+    frames = {}
+    for table, frame in given.items():
+        check_table(table, frame)
+        columns = [parquet_array(frame.iloc[:, place], table) for place in range(frame.shape[1])]
+        frames[table] = pa.table(columns, names=[str(one) for one in frame.columns])
+    certificate = certify(release, key, None, requirements, given, after, publish_untagged, cache)
+    with temporary_directory() as workspace, storing(address, name, list(frames), replace) as stored:
+        for number, (table, frame) in enumerate(frames.items()):
+            stored.write(table, [frame], part_of(tell, 0.7 * number / len(frames), 0.7 * (number + 1) / len(frames)))
+        tell(0.7, "Reading back what the database holds")
+        held = {table: stored.held(table, workspace) for table in frames}
+        complete = Certificate.model_validate(
+            certificate.model_copy(
+                update={
+                    "stored": [one.entry(table, workspace) for table, one in held.items()],
+                    "not_checked": _not_checked(certificate),
+                }
+            ).model_dump()
+        )
+        shown = [one.published(table) for table, one in held.items()]
+        wrong = next((one for one in table_findings(complete, shown) if one.outcome == "fails"), None)
+        if wrong is not None:
+            raise DataError(f"The database does not hold what was written, and nothing was kept: {wrong.sentence}")
+        stored.commit(complete)
+    tell(1.0, "Done")
+    return complete
+
+
+def store_parts(
+    written: WrittenParts,
+    address: str,
+    name: str,
+    certify_held: Callable[[Path], CertifiedParts],
+    replace: bool,
+    workspace: Path,
+    progress: Progress,
+) -> CertifiedParts:
+    """Write the parts of a large release into a database as one table, in one transaction, as `store` does.
+
+    `certify_held` certifies a folder with what the database holds.
+    """
+    files = sorted(written.folder.glob("*.parquet"))
+    with storing(address, name, [TABLE], replace) as stored:
+        stored.write(TABLE, _read(files), part_of(progress, 0.0, 0.5), written.run.n_rows)
+        progress(0.5, "Reading back what the database holds")
+        held = stored.held(TABLE, workspace)
+        if held.n_rows != written.run.n_rows:
+            raise DataError(
+                f"The database holds {held.n_rows:,} of the {written.run.n_rows:,} rows that were written, and nothing "
+                "was kept."
+            )
+        found = certify_held(held.file.parent)
+        entry = held.entry(TABLE, workspace)
+        part = Part(file=entry.name, rows=entry.rows, sha256=entry.sha256, column_sha256=entry.column_sha256)
+        content = joined_digest([part.sha256])
+        (table,) = found.certificate.tables
+        columns = {one: joined_digest([digest]) for one, digest in part.column_sha256.items()}
+        complete = Certificate.model_validate(
+            found.certificate.model_copy(
+                update={
+                    "stored": [entry],
+                    "parts": [part],
+                    "files": [],
+                    "sha256": content,
+                    "tables": [table.model_copy(update={"sha256": content, "column_sha256": columns})],
+                    "not_checked": _not_checked(found.certificate),
+                }
+            ).model_dump()
+        )
+        stored.commit(complete)
+    return CertifiedParts(complete, found.scan, found.failing)
+
+
+def _read(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+    for path in files:
+        with pq.ParquetFile(path) as file:
+            yield from file.iter_batches(BATCH_ROWS)
+
+
+def _not_checked(certificate: Certificate) -> list[str]:
+    return [*(one for one in certificate.not_checked if one != UNSIGNED), UNORDERED, UNSIGNED]
+
+
+def stored_name(text: str) -> str:
+    """A text such as the name of a recipe as the name of a table: letters, digits and underscores."""
+    return re.sub(r"\W+", "_", text).strip("_")[: LONGEST_NAME - 20] or "table"
+
+
+def places_of(name: str, tables: Sequence[str]) -> tuple[str | None, dict[str, str], str]:
+    """The schema (None: the user's own), the name of each table, and that of the certificate's table.
+
+    Raises ParameterError for names that PostgreSQL would cut off.
+    """
+    schema, dot, base = name.rpartition(".")
+    own = [base] if len(tables) == 1 else [f"{base}_{member}" for member in member_names(tables)]
+    names = dict(zip(tables, own, strict=True))
+    certificate = f"{base}{CERTIFICATE_SUFFIX}"
+    long = [one for one in (*names.values(), certificate, schema) if len(one.encode()) > LONGEST_NAME]
+    if long or not base:
+        raise ParameterError(
+            f"'{name}' is no name for tables of a database: {listing([*names.values(), certificate])} need at most "
+            f"{LONGEST_NAME} bytes each, and at least one letter."
+        )
+    return schema if dot else None, names, certificate
+
+
+@contextmanager
+def storing(address: str, name: str, tables: Sequence[str], replace: bool) -> Iterator[Storing]:
+    """A transaction for a release of such tables, whose names are free; what is not committed is undone."""
+    if not is_database(address):
+        raise DataError(f"'{shown_address(address)}' is no database; tables are written to postgresql:// addresses.")
+    schema, names, certificate = places_of(name, tables)
+    with connected(address) as connection, connection.cursor() as cursor:
+        found = Storing(address, connection, cursor, schema or _own_schema(cursor), names, certificate)
+        found.make_room(replace)
+        yield found
+
+
+def _own_schema(cursor: Any) -> str:
+    cursor.execute("SELECT coalesce(current_schema(), 'public')")
+    return str(cursor.fetchall()[0][0])
+
+
+@dataclass(frozen=True, eq=False)
+class Storing:
+    """A release on its way into a database, in a transaction that is open."""
+
+    address: str
+    connection: Any
+    cursor: Any
+    schema: str
+    names: Mapping[str, str]
+    certificate: str
+
+    @property
+    def told(self) -> str:
+        """The database as it may be told."""
+        return shown_address(self.address)
+
+    def make_room(self, replace: bool) -> None:
+        """Require that the names are free, or with `replace` drop the earlier release that has them."""
+        self.cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = $1", (self.schema,))
+        there = {str(row[0]) for row in self.cursor.fetchall()}
+        wanted = [*self.names.values(), self.certificate]
+        taken = [one for one in wanted if one in there]
+        if not taken:
+            return
+        if not replace:
+            raise DataError(
+                f"'{self.told}' has {listing(taken)} already; choose another name (--output-table), or add --force to "
+                "replace a release."
+            )
+        earlier = self._earlier() if self.certificate in there else []
+        others = [one for one in taken if one not in (*earlier, self.certificate)]
+        if not earlier or others:
+            raise DataError(
+                f"{listing(others or taken)} in '{self.told}' is no release and is not replaced; choose another name "
+                "(--output-table)."
+            )
+        for one in (*(name for name in earlier if name in there), self.certificate):
+            self.cursor.execute(f"DROP TABLE {self._place(one)}")
+
+    def _earlier(self) -> list[str]:
+        """The tables of the release whose certificate stands there; none where it is no certificate."""
+        certificate = read_certificate(self.cursor, self.schema, self.certificate)
+        return [] if certificate is None else [one.name for one in certificate.stored or ()]
+
+    def _place(self, name: str) -> str:
+        return f"{identifier(self.schema)}.{identifier(name)}"
+
+    def write(
+        self, table: str, batches: Iterable[pa.RecordBatch | pa.Table], tell: Progress = silent, total: int = 0
+    ) -> None:
+        """Write one table batch by batch. Raises DataError for what the database cannot hold."""
+        name, failures = self.names[table], []
+        every = iter(batches)
+        first = next(every)
+        schema = held_schema(first.schema)
+
+        def counted() -> Iterator[pa.RecordBatch]:
+            done = 0
+            try:
+                for whole in held_batches(_chain(first, every), schema):
+                    for begin in range(0, whole.num_rows, BATCH_ROWS):
+                        batch = whole.slice(begin, BATCH_ROWS)
+                        done += batch.num_rows
+                        tell(min(done / (total or first.num_rows or 1), 1.0), f"{done:,} rows written to '{name}'")
+                        yield batch
+            except BaseException as error:
+                failures.append(error)  # the library would say only that there was one
+                raise
+
+        reader = pa.RecordBatchReader.from_batches(schema, counted())
+        try:
+            self.cursor.adbc_ingest(name, reader, mode="create", db_schema_name=self.schema)
+        except Exception:
+            if failures:
+                raise failures[0] from None
+            raise
+
+    def held(self, table: str, workspace: Path) -> HeldTable:
+        """What the database holds of a table, read back in the same transaction."""
+        return fetch_held(self.cursor, self.told, (self.schema, self.names[table]), workspace)
+
+    def commit(self, certificate: Certificate) -> None:
+        """Write the certificate, and keep everything. Raises DataError where that is not sure."""
+        place = self._place(self.certificate)
+        self.cursor.execute(f"CREATE TABLE {place} (certificate text NOT NULL)")
+        self.cursor.execute(f"INSERT INTO {place} VALUES ($1)", (certificate.dumps(),))
+        try:
+            self.connection.commit()
+        except Exception:
+            # The answer was lost, not necessarily the release.
+            if not self._is_kept(certificate):
+                raise
+
+    def _is_kept(self, certificate: Certificate) -> bool:
+        """Whether the release is there although the answer to the commit was lost.
+
+        Raises DataError where the database cannot be asked.
+        """
+        try:
+            with connected(self.address) as connection, connection.cursor() as cursor:
+                return read_certificate(cursor, self.schema, self.certificate) == certificate
+        except DataError:
+            raise DataError(
+                f"The connection to '{self.told}' was lost while everything was written and about to be kept, and it "
+                "does not answer. Either the whole release is there or nothing of it; see which by anoncore verify."
+            ) from None
+
+
+def _chain(first: pa.RecordBatch | pa.Table, others: Iterable[Any]) -> Iterator[Any]:
+    yield first
+    yield from others
+
+
+def fetch_held(cursor: Any, told: str, place: tuple[str, str], workspace: Path) -> HeldTable:
+    """Bring a table of a database to a folder of its own."""
+    number = len(list(workspace.iterdir()))
+    folder = workspace / f"held-{number}"
+    folder.mkdir()
+    file = folder / "part-00000.parquet"
+    write_parquet(cursor, told, place, file)
+    return HeldTable(place[1], file)
+
+
+def read_certificate(cursor: Any, schema: str, table: str) -> Certificate | None:
+    """The certificate in a table of a database; None where it holds none."""
+    cursor.execute(
+        "SELECT count(*) FROM information_schema.columns WHERE table_schema = $1 AND table_name = $2 AND column_name = "
+        "'certificate' AND data_type = 'text'",
+        (schema, table),
+    )
+    if not cursor.fetchall()[0][0]:
+        return None
+    cursor.execute(f"SELECT certificate FROM {identifier(schema)}.{identifier(table)} LIMIT 2")
+    cells = cursor.fetchall()
+    if len(cells) != 1:
+        return None
+    try:
+        return Certificate.loads(cells[0][0])
+    except DataError:
+        return None

@@ -1,0 +1,52 @@
+"""Addresses of things that lie elsewhere, such as s3://bucket/people.parquet, and what may be told of them."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from anoncore.base.errors import DataError
+
+ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")
+"""How an address begins; a single letter before the colon is a drive."""
+DATABASES = ("postgresql", "postgres")
+"""How addresses of databases begin."""
+SECRET = re.compile(r"(?i)pass|secret|token|sign?ature|^sig$|credential|access|account_?key|api_?key|^x-(amz|goog)-")
+"""Parameters of an address that give rights to whoever has it."""
+
+
+def is_address(path: str) -> bool:
+    """Whether a path is the address of something that lies elsewhere, such as `s3://bucket/people.parquet`."""
+    return ADDRESS.match(path) is not None
+
+
+def is_database(path: str) -> bool:
+    """Whether a path is the address of a database on a server."""
+    return path.partition("://")[0].lower() in DATABASES and is_address(path)
+
+
+def shown_address(address: str) -> str:
+    """The address as it may be told: without a user, a password, or parameters such as a signature."""
+    parts = urlsplit(address)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}{parts.path}"
+
+
+def kept_address(address: str) -> str:
+    """The address as it may be written down: without its password, and without parameters that give rights."""
+    parts = urlsplit(address)
+    user, at, host = parts.netloc.rpartition("@")
+    query = parse_qsl(parts.query, keep_blank_values=True)
+    kept = [(name, value) for name, value in query if not SECRET.search(name)]
+    netloc = f"{user.partition(':')[0]}{at}{host}"
+    if netloc == parts.netloc and len(kept) == len(query):
+        return address
+    return urlunsplit((parts.scheme, netloc, parts.path, urlencode(kept), ""))
+
+
+def package_missing(address: str, package: str, extra: str) -> DataError:
+    """The error for an address whose package is not installed."""
+    scheme = address.partition("://")[0]
+    return DataError(
+        f"Tables at {scheme}:// need the package {package}; install it with: pip install 'anoncore[{extra}]'."
+    )
