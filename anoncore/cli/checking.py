@@ -130,6 +130,8 @@ class Verdict:
 def _check(arguments: argparse.Namespace) -> int:
     try:
         return _judge(arguments)
+    except BrokenPipeError:
+        raise
     except (AnonymizationError, OSError) as error:
         # 1 says that a requirement fails, and nothing else.
         raise ParameterError(str(error)) from error

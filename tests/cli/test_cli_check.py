@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sqlite3
+import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -184,3 +188,28 @@ def test_on_adult(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert found["k"] == sizes.min() == 1
     assert found["unique-rows"] == (sizes == 1).sum()
     assert answer["requirements"][0]["failing_rows"] == (sizes == 1).sum()
+
+
+def test_a_reader_who_has_seen_enough_is_no_error(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+        def fileno(self) -> int:
+            return spare
+
+    with (people.parent / "spare").open("wb") as file:
+        spare = file.fileno()
+        monkeypatch.setattr(sys, "stdout", Gone())
+        assert main(["check", str(people), "--known", "age,zip"]) == 0
+
+
+def test_a_table_of_a_database_file_is_named_on_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "p.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("create table one (a); insert into one values (1); create table two (a);")
+    assert main(["check", str(path), "--known", "a"]) == 2
+    assert "--name" in capsys.readouterr().err
+    assert main(["check", str(path), "--name", "one", "--known", "a"]) == 0
