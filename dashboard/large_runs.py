@@ -7,49 +7,44 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from anoncore import DataError, Hierarchy
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.base.memory import resident_memory
+from anoncore.base.progress import Progress, part_of
 from anoncore.base.temporary import temporary_directory
-from anoncore.engines.large_run import RunSettings, check_output
+from anoncore.engines.large_run import LargeRun, RunSettings, WrittenParts, check_output
 from anoncore.engines.table_sample import TableSample, sample_table
+from anoncore.publishing import new_key
+from anoncore.publishing.parts.part_publication import MAPPING, certified_parts, private_path, write_private
+from anoncore.publishing.whole_files import replace_files
 from anoncore.recipes.engine_choice import run_on_disk
 from anoncore.recipes.recipe import Recipe
-from anoncore.recipes.source import HierarchySpec, Source
-from anoncore.sources.large_table import LargeTable, database_tables
-from anoncore.sources.table_files import table_files
+from anoncore.recipes.source import HierarchySpec
+from anoncore.sources.large_table import LargeTable
 from anoncore.table.microdata import Role
 from dashboard import compute, jobs, state
 from dashboard.full_hierarchies import full_spec
 from dashboard.own_machine import whole_path
+from dashboard.table_place import TablePlace
 from dashboard.workspace import hierarchy_digest
 
 SAMPLE_ROWS, MOST_SAMPLED = 50_000, 1_000_000
 PATIENCE = 0.8
 _SAMPLING, _SAMPLED, _RUN = "large-sampling", "large-sampled", "large-run"
-
-
-@dataclass(frozen=True)
-class LargeSource:
-    """A table on this machine; `table` names one of a database."""
-
-    path: Path
-    table: str | None = None
-
-    @property
-    def stem(self) -> str:
-        """A name for files about it."""
-        return self.table or self.path.name.split(".")[0] or "table"
+KEY = "-key-not-for-publication.txt"
+MADE = 0.75
+"""Share of a run that is over when the parts are written and not yet certified, as a rule of thumb."""
 
 
 @dataclass(frozen=True)
 class Sampled:
     """A large table of which the table with id `table_id` is a sample."""
 
-    source: LargeSource
+    source: TablePlace
     n_rows: int
     n_sampled: int
     table_id: str
@@ -60,16 +55,21 @@ class Sampling:
     """A sample that is being drawn."""
 
     job: jobs.Job
-    source: LargeSource
+    source: TablePlace
 
 
 @dataclass(eq=False)
 class FullRun:
-    """A run over all rows: on its way, or ended. `peak` is the most memory that the program was seen to take, bytes."""
+    """A run over all rows: on its way, or ended. `private` are the endings of the files that it writes beside it.
+
+    `peak` is the most memory that the program was seen to take, in bytes.
+    """
 
     recipe: Recipe
     output: Path
     n_rows: int
+    name: str
+    private: tuple[str, ...] = ()
     job: jobs.Job = field(default_factory=jobs.Job)
     peak: int = 0
     begun: float = field(default_factory=time.monotonic)
@@ -81,25 +81,15 @@ class FullRun:
         return now
 
 
-def known_tables(path: Path) -> tuple[str, ...]:
-    """The tables of a database, none for other tables. Raises DataError for what is no table that can be read."""
-    if not path.exists():
-        raise DataError(f"There is no file and no folder '{path}' on this machine.")
-    found = database_tables(path)
-    if not found:
-        table_files(path)
-    return found
-
-
-def draw_sample(source: LargeSource, size: int) -> Sampling:
+def draw_sample(source: TablePlace, size: int) -> Sampling:
     """Begin to draw a sample in the background, and wait a moment for it; the same choice gives the same sample."""
 
     def work(report: jobs.Report) -> TableSample:
         report(0.0, "Opening the table; text files and SQLite are converted first, which takes a while")
-        with temporary_directory() as folder:
-            table = LargeTable(source.path, folder, source.table)
+        with source.source.brought_here(progress=part_of(report, 0.0, 0.5)) as here, temporary_directory() as folder:
+            table = LargeTable(Path(str(here.path)), folder, here.table)
             try:
-                return sample_table(table, size, seed=0, progress=report)
+                return sample_table(table, size, seed=0, progress=part_of(report, 0.5, 1.0))
             finally:
                 table.close()
 
@@ -132,9 +122,7 @@ def take_sample() -> bool:
         if sample is None:
             return False
         drawn = f"{len(sample.frame):,} of {sample.n_rows:,} rows, drawn at random with equal chances."
-        loaded = state.load_frame(
-            sample.frame, f"sample of {found.source.path.name}", sample.digest, (drawn, *sample.notes)
-        )
+        loaded = state.load_frame(sample.frame, f"sample of {found.source.name}", sample.digest, (drawn, *sample.notes))
         here.jobs[_SAMPLED] = Sampled(found.source, sample.n_rows, len(sample.frame), loaded.id)
         return True
 
@@ -151,7 +139,7 @@ def recipe_of(large: Sampled, algorithm: Rothko) -> Recipe:
     tags = state.tags()
     protected = {name: list(values) for name, values in tags.sensitive_values.items()}
     return Recipe(
-        Source(path=str(large.source.path), table=large.source.table),
+        large.source.source,
         algorithm,
         roles=tags.roles,
         kinds={name: str(kind) for name, kind in tags.kinds.items()},
@@ -187,32 +175,64 @@ def checked_output(text: str, large: Sampled) -> Path:
     output = whole_path(text)
     if not output.parent.is_dir():
         raise DataError(f"There is no folder '{output.parent}'; make it first, or choose another one.")
-    check_output(output, large.source.path)
+    check_output(output, large.source.place if isinstance(large.source.place, Path) else None)
     if not os.access(output.parent, os.W_OK):
         raise DataError(f"The program may not write to '{output.parent}'; choose another folder.")
     return output
 
 
-def start(large: Sampled, algorithm: Rothko, output: Path, workspace: Path | None, replace: bool) -> FullRun:
-    """Begin a run over all rows in the background; only one at a time."""
+def private_files(output: Path, endings: Sequence[str]) -> list[Path]:
+    """The files that a run writes beside its release, for those who made it."""
+    return [private_path(output, ending) for ending in (KEY, *endings)]
+
+
+def start(
+    large: Sampled,
+    algorithm: Rothko,
+    output: Path,
+    workspace: Path | None,
+    replace: bool,
+    private: Sequence[str] = (),
+) -> FullRun:
+    """Begin a run over all rows in the background; only one at a time.
+
+    The release gets its certificate, and `private` are the endings of what is written beside it (REPORT, MAPPING).
+    """
     here = state.workspace()
     with here.lock:
         found: FullRun | None = here.jobs.get(_RUN)
         if found is not None and found.job.running:
             return found
-        made = FullRun(recipe_of(large, algorithm), output, large.n_rows)
+        made = FullRun(recipe_of(large, algorithm), output, large.n_rows, large.source.name, tuple(private))
 
         def work(report: jobs.Report) -> object:
             def heard(share: float, text: str) -> None:
                 made.look()
                 report(share, text)
 
-            return run_on_disk(made.recipe, output, RunSettings(workspace, heard, replace))
+            with made.recipe.brought_here(workspace, part_of(heard, 0.0, 0.2)) as recipe:
+                share = 0.2 if made.recipe.source.is_elsewhere else 0.0
+                return _certified_run(made, recipe, workspace, replace, part_of(heard, share, 1.0))
 
         made.job = jobs.start(work, "all rows")
         here.jobs[_RUN] = made
     made.job.wait(PATIENCE)
     return made
+
+
+def _certified_run(made: FullRun, recipe: Recipe, workspace: Path | None, replace: bool, report: Progress) -> LargeRun:
+    """The run with all that `anoncore run` writes: certificate, key, and what stays with those who made the release."""
+    key = new_key()
+
+    def finish(written: WrittenParts) -> None:
+        found = certified_parts(written, recipe, (), part_of(report, MADE, 1.0))
+        kept = private_path(made.output, KEY)
+        replace_files({kept: f"{key}\n".encode("ascii")}, private=[kept])
+        for ending in made.private:
+            write_private(ending, private_path(made.output, ending), written, found)
+
+    settings = RunSettings(workspace, part_of(report, 0.0, MADE), replace, key, MAPPING in made.private, finish)
+    return run_on_disk(recipe, made.output, settings)
 
 
 def full_run() -> FullRun | None:

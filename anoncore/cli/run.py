@@ -17,13 +17,13 @@ from anoncore.cli.destination import Database, add_output_options, settle_output
 from anoncore.cli.disk import add_engine_options, run_where_it_fits
 from anoncore.cli.key_files import key_kept_first, key_of
 from anoncore.cli.log import add_log_options, log
-from anoncore.cli.run_in_parts import MAPPING, REPORT
 from anoncore.cli.text import add_unit_option, summary, tell_reading
 from anoncore.cli.untagged import add_untagged_option, decided_columns
 from anoncore.measures.kept_results import KeptResults
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.databases.storing import store
 from anoncore.publishing.export import ENDINGS, FileFormat, write_tables
+from anoncore.publishing.parts.part_publication import MAPPING, REPORT
 from anoncore.publishing.publication import ARCHIVE, CERTIFICATE, release_file, release_files
 from anoncore.publishing.report import Subject, report
 from anoncore.publishing.whole_files import replace_files

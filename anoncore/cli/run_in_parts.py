@@ -16,14 +16,21 @@ from anoncore.cli.key_files import key_kept_first, key_of
 from anoncore.cli.log import log
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.databases.storing import store_parts
-from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE, CertifiedParts, certify_parts
+from anoncore.publishing.parts.part_certificate import CertifiedParts
+from anoncore.publishing.parts.part_publication import (
+    MAPPING,
+    REPORT,
+    certified_folder,
+    certified_parts,
+    private_path,
+    write_private,
+)
 from anoncore.publishing.whole_files import replace_files
 from anoncore.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
     from anoncore.engines.large_run import LargeRun, WrittenParts
 
-REPORT, MAPPING = "-report.html", "-mapping-not-for-publication.csv"
 MADE = 0.75
 """Share of a run that is over when the parts are written and not yet certified, as a rule of thumb."""
 
@@ -67,11 +74,11 @@ def _run_to(
                 with key_kept_first(kept):
                     found.append(_stored(database, written, recipe, certificates, arguments.force, finishing))
             elif certified:
-                found.append(_certified(written, recipe, certificates, finishing))
+                found.append(certified_parts(written, recipe, certificates, finishing))
                 if kept:
                     replace_files(kept, private=kept)
             for path, kind in private.items():
-                about[path] = _write_private(kind, path, written, found)
+                about[path] = write_private(kind, path, written, found[0] if found else None)
 
         # DuckDB is loaded only for this command.
         from anoncore.engines.large_run import RunSettings
@@ -102,33 +109,6 @@ def _run(engine: str) -> Callable[..., LargeRun]:
     return run_on_disk if engine == "disk" else run_on_spark
 
 
-def _certified(
-    written: WrittenParts, recipe: Recipe, certificates: Sequence[Certificate], progress: Progress
-) -> CertifiedParts:
-    """Certify the parts, and put the certificate among them."""
-    found = _certified_folder(written.folder, written, recipe, certificates, progress)
-    with writing(written.folder):
-        (written.folder / CERTIFICATE_FILE).write_text(found.certificate.dumps(), encoding="utf-8")
-    return found
-
-
-def _certified_folder(
-    folder: Path, written: WrittenParts, recipe: Recipe, certificates: Sequence[Certificate], progress: Progress
-) -> CertifiedParts:
-    """Certify a folder with the rows of a release, as they were written or as a database gave them back."""
-    from anoncore.recipes.engine_choice import tags_of
-
-    return certify_parts(
-        folder,
-        written.profile,
-        tags_of(recipe).kinds,
-        written.algorithm,
-        written.input_digest,
-        certificates,
-        progress,
-    )
-
-
 def _stored(
     database: Database,
     written: WrittenParts,
@@ -144,7 +124,7 @@ def _stored(
             written,
             database.address,
             database.name,
-            lambda folder: _certified_folder(folder, written, recipe, certificates, certifying),
+            lambda folder: certified_folder(folder, written, recipe, certificates, certifying),
             force,
             workspace,
             part_of(progress, 0.0, 0.6),
@@ -154,24 +134,11 @@ def _stored(
 def _private_paths(arguments: argparse.Namespace, folder: Path) -> dict[Path, str]:
     """Where the report and the mapping go, and which of them it is. Raises ParameterError for what is there."""
     wanted = {REPORT: arguments.report, MAPPING: arguments.mapping}
-    paths = {folder.with_name(f"{folder.stem}{ending}"): ending for ending, asked in wanted.items() if asked}
+    paths = {private_path(folder, ending): ending for ending, asked in wanted.items() if asked}
     for path in paths:
         if path.exists() and not arguments.force:
             raise ParameterError(f"'{path}' exists; choose another --output, or add --force to replace it.")
     return paths
-
-
-def _write_private(kind: str, path: Path, written: WrittenParts, found: Sequence[CertifiedParts]) -> str:
-    """Write the report or the mapping, for those who made the release; says what is to be known of it."""
-    if kind == MAPPING:
-        from anoncore.publishing.parts.part_mapping import write_mapping
-
-        return write_mapping(written, path)
-    from anoncore.publishing.parts.part_report import parts_report
-
-    text = parts_report(found[0], written.run, written.folder, path.name.removesuffix(REPORT))
-    replace_files({path: text.encode()})
-    return "not for publication"
 
 
 def _summary(run: LargeRun, found: CertifiedParts | None) -> Iterator[str]:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,12 +14,15 @@ import streamlit as st
 
 from anoncore import AnonymizationError, datasets
 from anoncore.base.texts import share_text
+from anoncore.recipes.source import load_source
 from anoncore.sources import read_table, table_sheets
+from anoncore.sources.table_files import DATABASES
 from anoncore.table.summary import ColumnSummary, summarize
 from dashboard import compute, own_machine, routes, state
 from dashboard.charts import tables as charts
 from dashboard.markdown import escaped
 from dashboard.state import LoadedTable
+from dashboard.table_place import TablePlace, known_tables
 from dashboard.views import session
 
 MOST_BYTES = 200 << 20
@@ -27,6 +31,7 @@ MOST_GENERATED = 1_000_000
 MOST_SHEETS_IN_SIGHT = 8
 _logger = logging.getLogger(__name__)
 _CHOICE, _ROWS, _UPLOAD = "builtin-table", "generated-rows", "upload"
+_PLACE, _PLACE_TABLE = "place", "place-table"
 
 
 def render() -> None:
@@ -109,9 +114,54 @@ def _upload() -> None:
     )
     if file is None:
         if own_machine.is_served_alone():
+            _at_an_address()
             routes.link("large", "Take a sample of a larger table on this machine", "For tables beyond 200 MB.")
+        else:
+            st.caption(own_machine.NOT_ALONE)
         return
     take_upload(file, f"sheet-{turn}", "upload_turn", turn + 1)
+
+
+def _at_an_address() -> None:
+    """A table that lies elsewhere, or on this machine, by its name."""
+    with st.expander("A table by its path or address"):
+        text = st.text_input(
+            "Path or address",
+            key=_PLACE,
+            persist_state="session",
+            placeholder="postgresql://ann@db.example/clinic",
+            help="A path of this machine, or s3://, gs://, abfs://, https:// or postgresql://. It is read with the "
+            "rights of the program. Leave passwords out: the program takes them from its environment.",
+        )
+        source = None
+        if text.strip():
+            try:
+                place = own_machine.whole_place(text)
+                tables = known_tables(place) if isinstance(place, str) else ()
+            except AnonymizationError as error:
+                st.error(escaped(str(error)))
+            else:
+                chosen = st.selectbox("Table of the database", tables, key=_PLACE_TABLE) if tables else None
+                source = TablePlace(place, chosen)
+        if st.button("Load it", key="load-place", disabled=source is None):
+            state.set_session("asked_place", source)
+    asked = state.session("asked_place")
+    if asked is not None:
+        with st.spinner(f"Fetching {escaped(asked.name)} …"):
+            attempt(lambda: load_place(asked), "asked_place", None)
+
+
+def load_place(asked: TablePlace) -> None:
+    """Read a table by its path or address, and make it the table. Raises DataError and keeps the previous one."""
+    with asked.source.brought_here() as here:
+        path = Path(str(here.path))
+        if path.is_dir() or path.suffix.lower() in DATABASES:
+            frame = load_source(here, Path())
+            digest = sha256(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()).hexdigest()
+            state.load_frame(frame, asked.name, digest, ())
+            return
+        source = read_table(path, max_bytes=MOST_BYTES)
+        state.load_frame(source.frame, asked.name, source.digest, source.notes)
 
 
 def take_upload(file: Any, key: str, request: str, answered: object) -> None:

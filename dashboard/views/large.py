@@ -13,24 +13,27 @@ from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.base.texts import listing
 from anoncore.engines.large_run import space_needed
+from anoncore.publishing.parts.part_publication import MAPPING, REPORT
 from dashboard import forms, large_runs, own_machine, routes, state
-from dashboard.large_runs import LargeSource, Sampled
+from dashboard.large_runs import Sampled
 from dashboard.markdown import escaped
+from dashboard.table_place import TablePlace, known_tables
 from dashboard.views import large_progress, parts
 from dashboard.views.parts import Tile
 
 METHODS = (RothkoSampling.name, RothkoTree.name)
 _PATH, _TABLE, _SIZE = "large-path", "large-table", "large-size"
 _OUTPUT, _TEMPORARY, _REPLACE = "large-output", "large-temporary", "large-replace"
+_REPORT, _MAPPING = "large-report", "large-mapping"
 
 
 def render() -> None:
     """Draw the page."""
     if not own_machine.is_served_alone():
         st.info(
-            "This page reads and writes files of the machine on which the program runs, so it is there only when the "
-            "program serves that machine alone. On that machine, a recipe runs over a whole table with the command "
-            "anoncore run."
+            "This page reads and writes files of the machine on which the program runs, and reads addresses with its "
+            "rights, so it is there only when the program serves that machine alone. On that machine, a recipe runs "
+            "over a whole table with the command anoncore run."
         )
         return
     if large_runs.take_sample():
@@ -55,15 +58,16 @@ def render() -> None:
 
 def _choose() -> None:
     """Where the table is, how many rows to take, and the sample on its way."""
-    st.subheader("A table on this machine")
+    st.subheader("A table on this machine, or at an address")
     wide, narrow = st.columns([3, 1], vertical_alignment="bottom")
     text = wide.text_input(
-        "Path",
+        "Path or address",
         key=_PATH,
         persist_state="session",
         placeholder="/data/people.parquet",
-        help="A Parquet or CSV file, a folder of such files, or a DuckDB or SQLite database. It is read where it "
-        "lies; nothing is uploaded.",
+        help="A Parquet or CSV file, a folder of such files, or a DuckDB or SQLite database, which is read where it "
+        "lies; or an address, s3://, gs://, abfs://, https:// or postgresql://, from which the table is fetched for a "
+        "while, with the rights of the program. Leave passwords out: the program takes them from its environment.",
     )
     size = narrow.number_input(
         "Rows in the sample",
@@ -87,24 +91,24 @@ def _choose() -> None:
         disabled=source is None,
         help="Read the table once and make the sample your table. Earlier runs stay.",
     ):
-        large_runs.draw_sample(source or LargeSource(Path()), int(size))
+        large_runs.draw_sample(source or TablePlace(Path()), int(size))
         st.rerun()
     if found is not None and found.job.status == "failed":
         st.error(escaped(found.job.error))
 
 
-def _source(text: str) -> LargeSource | None:
+def _source(text: str) -> TablePlace | None:
     """The table that is named, or the sentence that says why there is none."""
     try:
-        path = own_machine.whole_path(text)
-        tables = large_runs.known_tables(path)
+        path = own_machine.whole_place(text)
+        tables = known_tables(path)
     except (AnonymizationError, OSError) as error:
         reason = str(error) if isinstance(error, AnonymizationError) else f"'{text}' cannot be read: {error.strerror}."
         st.error(escaped(reason))
         return None
     if not tables:
-        return LargeSource(path)
-    return LargeSource(path, parts.choice("Table of the database", tables, _TABLE, "The database has several tables."))
+        return TablePlace(path)
+    return TablePlace(path, parts.choice("Table of the database", tables, _TABLE, "The database has several tables."))
 
 
 @st.fragment(run_every=large_progress.POLL, key="large-drawing")
@@ -131,7 +135,7 @@ def _facts(large: Sampled) -> None:
         ]
     )
     st.markdown(
-        f"The sample of **{escaped(large.source.path.name)}** is your table: tag its attributes and try methods on it. "
+        f"The sample of **{escaped(large.source.name)}** is your table: tag its attributes and try methods on it. "
         "The run below takes these tags to all rows."
     )
     tagged = any(role == "quasi-identifier" for role in state.tags().roles.values())
@@ -202,7 +206,7 @@ def _take(kind: type[Rothko], algorithm: Mondrian, prefix: str) -> None:
 
 def _target(large: Sampled, data: Microdata, algorithm: Rothko | None, problem: str) -> None:
     """Where the release goes, the recipe, and the button that starts the run."""
-    first = large.source.path.with_name(f"{large.source.stem}-release")
+    first = large.source.folder / f"{large.source.stem}-release"
     if state.widget_value(_OUTPUT) is None or state.session("large-output-of") != large.table_id:
         state.set_widget_values({_OUTPUT: str(first)})
         state.set_session("large-output-of", large.table_id)
@@ -233,6 +237,11 @@ def _target(large: Sampled, data: Microdata, algorithm: Rothko | None, problem: 
     replace = there and st.toggle(
         "Replace the release that is there", key=_REPLACE, help="It goes when the new one is complete, and not before."
     )
+    private = _private()
+    if output is not None and not replace:
+        left = [path for path in large_runs.private_files(output, private) if path.exists()]
+        if left:
+            problem = problem or f"'{left[0]}' is there already; remove it, or choose another folder for the release."
     if problem:
         st.warning(escaped(problem))
     start, take = st.columns(2)
@@ -245,11 +254,29 @@ def _target(large: Sampled, data: Microdata, algorithm: Rothko | None, problem: 
         help="Make the release of all rows in the background; you can go on working on other pages.",
     )
     if pressed and output is not None and algorithm is not None:
-        large_runs.start(large, algorithm, output, workspace, replace)
+        large_runs.start(large, algorithm, output, workspace, replace, private)
         st.rerun()
     large_progress.on_the_way()
     if algorithm is not None:
         _recipe(large, algorithm, take)
+
+
+def _private() -> list[str]:
+    """The endings of what is written beside the release, for those who make it."""
+    with st.container(horizontal=True):
+        report = st.toggle(
+            "Report",
+            key=_REPORT,
+            help="A page (HTML) beside the folder, with numbers of all rows; not for publication.",
+        )
+        mapping = st.toggle(
+            "Mapping", key=_MAPPING, help="What became what (CSV), beside the folder; it would undo the release."
+        )
+    st.caption(
+        "The folder gets its certificate. The key of the certificate's hash of your table is written beside it: keep "
+        "it, and don't publish it."
+    )
+    return [*([REPORT] if report else []), *([MAPPING] if mapping else [])]
 
 
 def _temporary(text: str) -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import streamlit as st
 
-from anoncore.base.texts import share_text
+from anoncore.base.texts import listing, share_text
 from anoncore.engines.large_run import SUMMARY, LargeRun
+from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 from anoncore.utility.loss import INFORMATION_LOSS
 from dashboard import large_runs
 from dashboard.large_runs import FullRun
@@ -60,7 +62,7 @@ def result() -> None:
         return
     found: LargeRun = run.job.value
     st.subheader("The release of all rows")
-    name, classes = Path(str(run.recipe.source.path)).name, parts.counted(found.n_groups, "equivalence class")
+    name, classes = run.name, parts.counted(found.n_groups, "equivalence class")
     st.success(escaped(f"Released: {found.n_rows:,} rows of {name} in {classes}."))
     first = [
         Tile("Smallest class", parts.counted(found.smallest, "row"), "The class that hides its people least."),
@@ -89,8 +91,12 @@ def result() -> None:
     st.code(str(run.output), language=None)
     st.caption(
         f"{size(held)} of Parquet; the file {escaped(SUMMARY)} beside the parts says how they were made and what was "
-        "measured."
+        f"measured, and {escaped(CERTIFICATE_FILE)} what holds."
     )
+    st.code(f"anoncore verify {shlex.quote(str(run.output))}", language="bash")
+    beside = [path for path in large_runs.private_files(run.output, run.private) if path.exists()]
+    if beside:
+        st.caption("Beside the folder, for you and not for publication: " + escaped(listing([p.name for p in beside])))
     for note in found.notes:
         st.caption(escaped(note))
     st.dataframe(first_rows(written[0]), hide_index=True, key="large-preview", alt="First rows of the release")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sqlite3
 import threading
@@ -108,14 +109,14 @@ def test_a_run_is_watched_cancelled_and_started_again(
     tagged(visitor, source)
     go, original = threading.Event(), large_runs.run_on_disk
 
-    def slow(recipe: Any, output: Path, workspace: Any, progress: Any, replace: bool) -> Any:
+    def slow(recipe: Any, output: Path, settings: Any) -> Any:
         def heard(share: float, text: str) -> None:
-            progress(share, text)
+            settings.progress(share, text)
             if "published" in text:
                 go.wait(WAIT)
-                progress(share, text)
+                settings.progress(share, text)
 
-        return original(recipe, output, workspace, heard, replace)
+        return original(recipe, output, dataclasses.replace(settings, progress=heard))
 
     monkeypatch.setattr(large_runs, "run_on_disk", slow)
     visitor.press("Start")
