@@ -10,8 +10,10 @@ import pandas as pd
 
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.texts import listing, value_text
+from anoncore.cli.log import log
 from anoncore.cli.table_file import add_table_options, read_named
 from anoncore.publishing.whole_files import replace_file
+from anoncore.recipes.arx_project import ENDING, read_arx_project
 from anoncore.recipes.proposal import hierarchy_line, hierarchy_of_form, propose, recipe_forms
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.hierarchy_files import hierarchy_text, read_hierarchy
@@ -25,6 +27,10 @@ SHOWN_VALUES, SHOWN_LEVELS = 8, 6
 def add_init_options(command: argparse.ArgumentParser) -> None:
     """Give the parser of the command `init` its options."""
     add_table_options(command)
+    command.epilog = (
+        "A project of ARX (.deid) as table: its settings become the recipe, and its table, its hierarchies and what it "
+        "published are written beside it."
+    )
     command.add_argument(
         "--output", type=Path, help="recipe to write (default: the table's name with .toml, beside it)"
     )
@@ -48,6 +54,9 @@ def add_hierarchy_options(command: argparse.ArgumentParser) -> None:
 def _init(arguments: argparse.Namespace) -> None:
     output = arguments.output or arguments.table.with_suffix(".toml")
     _check_free(output, arguments.force)
+    if arguments.table.suffix.lower() == ENDING:
+        _init_from_arx(arguments.table, output, arguments.force)
+        return
     source, frame = read_named(arguments)
     proposal = propose(source.replace(path=_path_from(output.parent, arguments.table)), frame)
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -58,6 +67,23 @@ def _init(arguments: argparse.Namespace) -> None:
     if "quasi-identifier" not in roles.values():
         print("No column looks like one that others may know of a person: tag at least one before you run the recipe.")
     print(f"Written: {output} (read every line of it, then: anoncore run {output})")
+
+
+def _init_from_arx(table: Path, output: Path, force: bool) -> None:
+    """Write the recipe of a project of ARX, and beside it the files that it names."""
+    project = read_arx_project(table, f"{output.stem}-arx")
+    for name in project.files:
+        _check_free(output.parent / name, force)
+    for name, content in project.files.items():
+        file = output.parent / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(file, content)
+    replace_file(output, project.recipe.dumps().encode())
+    for note in project.notes:
+        log().note(note)
+    if project.published is not None:
+        print(f"What ARX published: {output.parent / project.published}")
+    print(f"Written: {output} and {len(project.files)} files in {output.parent / f'{output.stem}-arx'}")
 
 
 def _path_from(folder: Path, table: Path) -> str:
