@@ -13,6 +13,7 @@ if str(HERE.parent) not in sys.path:
 import streamlit as st  # noqa: E402
 
 from dashboard import ending, quiet_log, retention, routes, runner, sidebar, state, warmup  # noqa: E402
+from dashboard.serving import access  # noqa: E402
 
 
 def main() -> None:
@@ -21,6 +22,10 @@ def main() -> None:
     retention.start()
     ending.start()
     warmup.start()
+    if not access.admit():
+        st.navigation(routes.pages(), position="hidden")
+        st.set_page_config(page_title="anoncore", page_icon=str(HERE / "icon.svg"))
+        return
     state.follow_address()
     runner.take_finished()
     chosen = st.navigation(routes.pages(), position="top")
@@ -38,11 +43,14 @@ def main() -> None:
     if route.section in routes.WITH_RELEASE:
         with st.sidebar:
             sidebar.render(route.name)
+            access.render()
     if state.take_lost():
         st.warning(
             "The workspace in this address is gone, because the program was restarted or other work took its place. "
             "A new one was started with the first built-in table."
         )
+    if state.take_foreign():
+        st.error("The workspace in this address belongs to somebody else, so it is not shown. This one is yours.")
     routes.tabs(route.name)
     if route.name != "board":
         state.leave_board()

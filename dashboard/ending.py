@@ -62,6 +62,10 @@ def clear_up(grace_seconds: float = GRACE_SECONDS) -> None:
     try:
         warmup.stop()
         jobs.cancel_all(grace_seconds)
+        # Before the first visitor there is nothing to keep, and importing it would take long.
+        state = sys.modules.get("dashboard.state")
+        if state is not None:
+            state.keep_all()
         temporary.remove_all()
         with compiled_code.nothing_half_written():
             pass

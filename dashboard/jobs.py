@@ -19,6 +19,7 @@ from anoncore import AnonymizationError, CancelledError
 from dashboard import warmup
 from dashboard.job_queue import JobQueue, Ticket
 from dashboard.quiet_log import failure_text
+from dashboard.serving import metrics, quotas
 
 Status = Literal["running", "done", "failed", "cancelled"]
 Report = Callable[[float, str], None]
@@ -26,7 +27,6 @@ Report = Callable[[float, str], None]
 MAX_WORKERS = 2
 """Jobs that compute at a time in the whole process; others wait for their turn."""
 MAX_WAITING = 64
-MAX_WAITING_OF_ONE = 16
 SLICE_SECONDS = 2.0
 """What a job that can pause computes before it lets waiting ones go first."""
 NICENESS = 10
@@ -130,6 +130,7 @@ class Job:
         with self._lock:
             if self.status == "running":
                 self.status, self.error = status, error
+                metrics.count("jobs", status)
             if self.status == "cancelled":
                 self.value = None
         self._ended.set()
@@ -149,6 +150,14 @@ def cancel_all(seconds: float) -> bool:
         if thread.ident is not None:
             thread.join(max(end - time.monotonic(), 0.0))
     return not any(thread.is_alive() for thread in left.values())
+
+
+def load() -> tuple[int, int]:
+    """How many jobs run, and how many wait for their turn."""
+    with _running_lock:
+        n_jobs = len(_running)
+    waiting = _queue.waiting() + _urgent.waiting()
+    return max(n_jobs - waiting, 0), waiting
 
 
 def sentence_of(error: Exception) -> str:
@@ -172,8 +181,12 @@ def start(
     """
     job = Job(title)
     job.queue = _urgent if urgent else _queue
-    if job.queue.waiting() >= MAX_WAITING or job.queue.waiting(owner) >= MAX_WAITING_OF_ONE:
-        job.status, job.error = "failed", "Too much is being computed at the moment; try again in a minute."
+    refusal = quotas.job_refusal(job.queue.waiting(owner))
+    if not refusal and job.queue.waiting() >= MAX_WAITING:
+        refusal = "Too much is being computed at the moment; try again in a minute."
+    if refusal:
+        job.status, job.error = "failed", refusal
+        metrics.count("refused", "job")
         return job
     job.can_pause = can_pause
     niceness = URGENT_NICENESS if urgent else NICENESS

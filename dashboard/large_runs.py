@@ -29,6 +29,7 @@ from anoncore.table.microdata import Role
 from dashboard import compute, jobs, state
 from dashboard.full_hierarchies import full_spec
 from dashboard.own_machine import whole_path
+from dashboard.serving import audit
 from dashboard.table_place import TablePlace
 from dashboard.workspace import hierarchy_digest
 
@@ -98,7 +99,7 @@ def draw_sample(source: TablePlace, size: int) -> Sampling:
         earlier: Sampling | None = here.jobs.get(_SAMPLING)
         if earlier is not None:
             earlier.job.cancel()
-        found = Sampling(jobs.start(work, "sample"), source)
+        found = Sampling(jobs.start(work, "sample", here.id), source)
         here.jobs[_SAMPLING] = found
     found.job.wait(PATIENCE)
     return found
@@ -203,6 +204,7 @@ def start(
         found: FullRun | None = here.jobs.get(_RUN)
         if found is not None and found.job.running:
             return found
+        audit.record("ran on all rows", here.who, method=audit.settings_of(algorithm), rows=large.n_rows)
         made = FullRun(recipe_of(large, algorithm), output, large.n_rows, large.source.name, tuple(private))
 
         def work(report: jobs.Report) -> object:
@@ -214,7 +216,7 @@ def start(
                 share = 0.2 if made.recipe.source.is_elsewhere else 0.0
                 return _certified_run(made, recipe, workspace, replace, part_of(heard, share, 1.0))
 
-        made.job = jobs.start(work, "all rows")
+        made.job = jobs.start(work, "all rows", here.id)
         here.jobs[_RUN] = made
     made.job.wait(PATIENCE)
     return made

@@ -7,11 +7,14 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 APP = HERE / "app.py"
+GUARDED_APP = HERE / "guarded_app.py"
+"""The same pages behind a gate that looks at uploads before they are taken in."""
 SWITCH_SECONDS = 0.0005
 """How long a thread of Python may go on while others wait.
 
@@ -27,8 +30,7 @@ def _get_ready() -> None:
     # Until then every import would make the server answer later.
     while not runtime.exists():
         time.sleep(0.02)
-    if str(HERE.parent) not in sys.path:
-        sys.path.insert(0, str(HERE.parent))
+    _find_packages()
     try:
         from dashboard import warmup
 
@@ -41,7 +43,35 @@ def _get_ready() -> None:
         logging.getLogger(__name__).debug("Getting ready failed", exc_info=True)
 
 
-def launch(argv: Sequence[str] = ()) -> int:
+def _find_packages() -> None:
+    """Let Python find the packages that lie beside this folder."""
+    if str(HERE.parent) not in sys.path:
+        sys.path.insert(0, str(HERE.parent))
+
+
+def serve(config: str | None, given: Mapping[str, Any], is_headless: bool = False, only_check: bool = False) -> int:
+    """Serve the dashboard by settings: those of the file `config`, overridden by variables, overridden by `given`.
+
+    Returns the exit code. `only_check` prints the settings, without secrets, and serves nothing. Raises ParameterError
+    for settings that cannot be meant so.
+    """
+    _find_packages()
+    from dashboard.serving import settings
+
+    found = settings.read(None if config is None else Path(config), given=given)
+    if only_check:
+        print(settings.shown(found), end="")
+        return 0
+    settings.use(found)
+    from dashboard.serving import metrics, quotas
+
+    quotas.start()
+    metrics.start()
+    options = [*settings.options_of(found), *(["--server.headless", "true"] if is_headless else [])]
+    return launch(options, GUARDED_APP if found.is_guarded else APP)
+
+
+def launch(argv: Sequence[str] = (), app: Path = APP) -> int:
     """Serve the dashboard until it is stopped; returns the exit code.
 
     `argv` are further options of `streamlit run`, such as `--server.port 8600` or `--server.headless true`; they count
@@ -55,7 +85,7 @@ def launch(argv: Sequence[str] = ()) -> int:
         os.chdir(HERE.parent)
     threading.Thread(target=_get_ready, name="launch", daemon=True).start()
     try:
-        cli.main(["run", str(APP), *argv], prog_name="anoncore dashboard", standalone_mode=False)
+        cli.main(["run", str(app), *argv], prog_name="anoncore dashboard", standalone_mode=False)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 1
     return 0

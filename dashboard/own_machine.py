@@ -7,14 +7,32 @@ from pathlib import Path
 import streamlit as st
 
 from anoncore import DataError
+from anoncore.base.texts import listing
 from anoncore.sources.addresses import is_address, is_database, kept_address, shown_address
+from dashboard.serving import access, settings
 
 ADDRESSES = ("127.0.0.1", "localhost", "::1")
+FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip")
+"""What a web server in front says of the visitor for whom it asks."""
 
 
 def is_served_alone() -> bool:
-    """Whether the server answers its own machine alone."""
-    return st.get_option("server.address") in ADDRESSES
+    """Whether the server answers its own machine alone: nobody else directly, and nobody by a web server in front."""
+    found = settings.current()
+    if found.has_sign_in or found.hosts or found.server.base_path:
+        return False
+    if st.get_option("server.address") not in ADDRESSES:
+        return False
+    if any(host not in ADDRESSES for host in st.get_option("server.allowedHosts") or ()):
+        return False
+    return not any(name in st.context.headers for name in FORWARDED)
+
+
+def may_use_paths() -> bool:
+    """Whether this visitor may name paths of the machine on which the program runs."""
+    if settings.current().has_sign_in:
+        return access.may("paths")
+    return is_served_alone()
 
 
 NOT_ALONE = (
@@ -29,7 +47,8 @@ def whole_place(text: str) -> Path | str:
     Raises DataError where the page may read neither, for a password, and for a path that does not start at the top.
     """
     written = text.strip().strip("\"'")
-    if not is_served_alone():
+    # Whoever may name paths of a server for others may name those in certain folders, and no address lies in them.
+    if not may_use_paths() or (is_address(written) and not is_served_alone()):
         raise DataError(NOT_ALONE)
     if not is_address(written):
         return whole_path(written)
@@ -42,7 +61,11 @@ def whole_place(text: str) -> Path | str:
 
 
 def whole_path(text: str) -> Path:
-    """The path that a visitor wrote. Raises DataError for one that does not start at the top, and for an address."""
+    """The path that a visitor wrote.
+
+    Raises DataError for one that does not start at the top, for an address, and for one outside the folders that may be
+    used here.
+    """
     written = text.strip().strip("\"'")
     if is_address(written):
         raise DataError(f"'{shown_address(written)}' is an address; name a folder of this machine here.")
@@ -52,4 +75,18 @@ def whole_path(text: str) -> Path:
         path = Path(written)
     if not written or "\0" in written or not path.is_absolute():
         raise DataError("Write the whole path, such as /home/me/people.parquet.")
+    if settings.current().has_sign_in:
+        access.require("paths")
+        return _inside(path)
     return path
+
+
+def _inside(path: Path) -> Path:
+    """The path with all links followed, where that lies in one of the folders that may be used."""
+    folders = [Path(folder).resolve() for folder in settings.current().rights.folders]
+    whole = path.resolve()
+    if any(whole == folder or folder in whole.parents for folder in folders):
+        return whole
+    raise DataError(
+        f"'{path}' lies outside the folders that may be used here: {listing([str(one) for one in folders])}."
+    )

@@ -14,10 +14,10 @@ from contextlib import suppress
 from streamlit import runtime
 
 from dashboard import garbage, state
+from dashboard.serving import settings
 
-KEEP_MINUTES = 30.0
 VARIABLE = "ANONCORE_KEEP_MINUTES"
-"""Environment variable with another number of minutes."""
+"""Environment variable with another number of minutes than the settings say."""
 EVERY_SECONDS = 15.0
 
 _logger = logging.getLogger(__name__)
@@ -28,13 +28,26 @@ def start() -> None:
     """Watch from now on; only the first call in a process that serves pages does anything."""
     if runtime.exists() and _started.acquire(blocking=False):
         threading.Thread(target=_watch, name="retention", daemon=True).start()
+        if settings.current().workspaces.folder:
+            threading.Thread(target=_keep, name="keeping", daemon=True).start()
 
 
 def keep_seconds() -> float:
     """How long a workspace outlives its last visitor."""
+    minutes = settings.current().workspaces.keep_minutes
     with suppress(ValueError):
-        return max(float(os.environ.get(VARIABLE, KEEP_MINUTES)) * 60, 0.0)
-    return KEEP_MINUTES * 60
+        return max(float(os.environ.get(VARIABLE, minutes)) * 60, 0.0)
+    return minutes * 60
+
+
+def _keep() -> None:
+    """Write changed workspaces every few seconds."""
+    while runtime.exists():
+        time.sleep(settings.current().workspaces.save_seconds)
+        try:
+            state.keep_all()
+        except Exception:
+            _logger.exception("Workspaces could not be kept")
 
 
 def _watch() -> None:
@@ -43,5 +56,9 @@ def _watch() -> None:
         try:
             if state.let_go(runtime.get_instance().is_active_session, keep_seconds()):
                 garbage.give_back()
+            if settings.current().workspaces.folder:
+                from dashboard.serving import keeping
+
+                keeping.sweep(max(keep_seconds(), 2 * EVERY_SECONDS))
         except Exception:
             _logger.exception("Workspaces could not be looked through")

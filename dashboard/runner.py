@@ -13,6 +13,7 @@ from anoncore.base.compile_time import recorded
 from anoncore.warmup.tasks import judge
 from dashboard import compute, jobs, state, warmup
 from dashboard.markdown import escaped
+from dashboard.serving import audit
 from dashboard.state import LoadedTable, Tags
 
 """What a newcomer starts with: it takes any requirement, suits most tables, and is fast."""
@@ -39,6 +40,7 @@ def start(algorithm: Algorithm, data: Microdata) -> RunJob:
     with here.lock:
         found = here.jobs.get(_JOB)
         if found is None:
+            audit.record("ran", here.who, method=audit.settings_of(algorithm), **audit.of_table(here.table))
             job = jobs.start(
                 lambda report: _made(algorithm, data, report), algorithm.title, here.id, can_pause=True, urgent=True
             )

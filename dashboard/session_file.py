@@ -41,7 +41,7 @@ BuiltIn = Callable[[str, int | None], LoadedTable]
 @dataclass(frozen=True, eq=False)
 class Saved:
     """What a session file holds: the table and tags it was saved with, its runs, which of them was shown, and what was
-    asked of the board, where it was looked at.
+    asked of the board, where it was looked at. `tables` are those of the file, in its order.
     """
 
     table: LoadedTable | None
@@ -49,12 +49,20 @@ class Saved:
     runs: tuple[Run, ...]
     current: int | None
     wishes: Wishes | None = None
+    tables: tuple[LoadedTable, ...] = ()
 
 
 def save(here: Workspace, wishes: Wishes | None = None) -> bytes:
     """The workspace as a file, with what is asked of the board. Raises DataError for a table that would not come back
     exactly.
     """
+    content, tables = parts(here, wishes)
+    own = {number: table_content(table) for number, table in enumerate(tables) if table.builtin is None}
+    return joined(content, own, zipfile.ZIP_DEFLATED)
+
+
+def parts(here: Workspace, wishes: Wishes | None = None) -> tuple[bytes, tuple[LoadedTable, ...]]:
+    """The file of a workspace without the content of its tables, and the tables in the order in which it names them."""
     with here.lock:
         runs, table, tags, current = here.runs, here.table, here.tags, here.current
     tables: dict[str, LoadedTable] = {one.id: one for one in [*(run.table for run in runs), table] if one is not None}
@@ -64,7 +72,7 @@ def save(here: Workspace, wishes: Wishes | None = None) -> bytes:
         manifest: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
-            "tables": [_write_table(file, number, one) for number, one in enumerate(tables.values())],
+            "tables": [_about_table(one) for one in tables.values()],
             "runs": [
                 _write_run(file, number, run, place[run.table.id])
                 for number, run in enumerate(runs)
@@ -76,16 +84,28 @@ def save(here: Workspace, wishes: Wishes | None = None) -> bytes:
         }
         file.writestr("tags.toml", _recipe(Mondrian(), tags))
         file.writestr(MANIFEST, json.dumps(manifest))
-    return content.getvalue()
+    return content.getvalue(), tuple(tables.values())
 
 
-def read(content: bytes, built_in: BuiltIn, coded: Coded) -> Saved:
+def joined(content: bytes, tables: Mapping[int, bytes], packing: int = zipfile.ZIP_STORED) -> bytes:
+    """The file of a workspace from what `parts` made and the contents of its tables, by their numbers."""
+    whole = io.BytesIO(content)
+    with zipfile.ZipFile(whole, "a", packing, compresslevel=3) as file:
+        for number, table in tables.items():
+            file.writestr(f"tables/{number}.parquet", table)
+    return whole.getvalue()
+
+
+def read(content: bytes, built_in: BuiltIn, coded: Coded, is_trusted: bool = False) -> Saved:
     """The session in a file; `built_in` loads a built-in table, `coded` codes a table by its tags.
+
+    `is_trusted`: this program wrote the file and nobody can have changed it, so that what it says of the content of its
+    tables is believed.
 
     Raises DataError, with a sentence for the page, for a file that is no session, is damaged, or is too large.
     """
     with opened_session(content, MOST_BYTES, MOST_UNPACKED) as (file, manifest):
-        return _read(file, manifest, built_in, coded)
+        return _read(file, manifest, built_in, coded, is_trusted)
 
 
 def restore(here: Workspace, saved: Saved) -> None:
@@ -104,13 +124,18 @@ def restore(here: Workspace, saved: Saved) -> None:
             here.current = kept[saved.current].id
 
 
-def _write_table(file: zipfile.ZipFile, number: int, table: LoadedTable) -> dict[str, Any]:
+def _about_table(table: LoadedTable) -> dict[str, Any]:
     about: dict[str, Any] = {"name": table.name, "digest": table.digest, "notes": list(table.notes)}
     if table.sheet is not None:
         about["sheet"] = table.sheet
     if table.builtin is not None:
         generated = datasets.table(table.builtin).generated
         return {**about, "builtin": table.builtin, "rows": len(table.frame) if generated else None}
+    return about
+
+
+def table_content(table: LoadedTable) -> bytes:
+    """A table as a Parquet file. Raises DataError for one that would not come back exactly."""
     content = io.BytesIO()
     try:
         table.frame.to_parquet(content, index=False)
@@ -119,8 +144,7 @@ def _write_table(file: zipfile.ZipFile, number: int, table: LoadedTable) -> dict
         same = False
     if not same:
         raise DataError(f"The table '{table.name}' cannot be saved so that it comes back exactly.")
-    file.writestr(f"tables/{number}.parquet", content.getvalue())
-    return about
+    return content.getvalue()
 
 
 def _write_run(file: zipfile.ZipFile, number: int, run: Run, table: int) -> dict[str, Any]:
@@ -156,8 +180,10 @@ def _recipe(algorithm: Algorithm, tags: Tags) -> str:
     return recipe.dumps(with_seed=True)
 
 
-def _read(file: zipfile.ZipFile, manifest: Mapping[str, Any], built_in: BuiltIn, coded: Coded) -> Saved:
-    tables = [_read_table(file, number, about, built_in) for number, about in enumerate(manifest["tables"])]
+def _read(
+    file: zipfile.ZipFile, manifest: Mapping[str, Any], built_in: BuiltIn, coded: Coded, is_trusted: bool
+) -> Saved:
+    tables = [_read_table(file, number, about, built_in, is_trusted) for number, about in enumerate(manifest["tables"])]
     runs = tuple(
         _read_run(file, number, about, tables, coded) for number, about in enumerate(manifest["runs"][:MAX_RUNS])
     )
@@ -166,7 +192,7 @@ def _read(file: zipfile.ZipFile, manifest: Mapping[str, Any], built_in: BuiltIn,
     current = None if manifest["current"] is None else _place(manifest["current"])
     asked = manifest.get("board")
     wishes = None if asked is None or table is None else from_plain(asked, [run.id for run in runs])
-    return Saved(table, tags, _on_board(runs, wishes), current, wishes)
+    return Saved(table, tags, _on_board(runs, wishes), current, wishes, tuple(tables))
 
 
 def _on_board(runs: tuple[Run, ...], wishes: Wishes | None) -> tuple[Run, ...]:
@@ -175,17 +201,21 @@ def _on_board(runs: tuple[Run, ...], wishes: Wishes | None) -> tuple[Run, ...]:
     return tuple(replace(run, of_board=True) if run.column in columns else replace(run, column="") for run in runs)
 
 
-def _read_table(file: zipfile.ZipFile, number: int, about: Mapping[str, Any], built_in: BuiltIn) -> LoadedTable:
+def _read_table(
+    file: zipfile.ZipFile, number: int, about: Mapping[str, Any], built_in: BuiltIn, is_trusted: bool
+) -> LoadedTable:
     if about.get("builtin") is not None:
         rows = about["rows"]
         require_few_rows(None if rows is None else _place(rows))
         return built_in(str(about["builtin"]), rows)
     source = read_table(file.read(f"tables/{number}.parquet"), "table.parquet", max_bytes=MOST_BYTES)
     notes = tuple(str(note) for note in about["notes"])
-    # The digest is taken anew: two files that claim one digest for two tables would mix up what is computed for them.
+    # Of a visitor's file the digest is taken anew: two files that claim one digest for two tables would mix up what is
+    # computed for them.
+    digest = str(about["digest"]) if is_trusted else source.digest
     sheet = str(about["sheet"]) if "sheet" in about else None
     name, plain = str(about["name"]), untagged(source.frame)
-    return LoadedTable(secrets.token_hex(8), name, source.frame, source.digest, notes, None, plain, sheet)
+    return LoadedTable(secrets.token_hex(8), name, source.frame, digest, notes, None, plain, sheet)
 
 
 def _read_run(

@@ -7,12 +7,15 @@ reloading the page finds the workspace again; it is a random token, and another 
 from __future__ import annotations
 
 import secrets
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
 import streamlit as st
+from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from anoncore import AnonymizationError, Hierarchy, Microdata, datasets
@@ -22,6 +25,7 @@ from anoncore.search.keeping import asked as requirements_of
 from dashboard import compute
 from dashboard.board.bench import Bench
 from dashboard.board.wishes import History, Wishes, first_wishes
+from dashboard.serving import access, audit, quotas, settings
 from dashboard.workspace import LoadedTable, MicrodataStore, Run, Tags, Workspace, Workspaces, untagged
 
 __all__ = ["LoadedTable", "Run", "Tags", "Workspace"]
@@ -31,7 +35,7 @@ URL_PARAMETER = "workspace"
 STEP_PARAMETER = "step"
 MOST_BUILTIN = 6
 _ID = "_workspace"
-_LOST = "_workspace_lost"
+_LOST, _FOREIGN = "_workspace_lost", "_workspace_foreign"
 _HISTORY, _LIVE, _BENCH = "board", "board_live", "board"
 
 
@@ -50,21 +54,27 @@ class Step:
         return hash(self.table)
 
 
-_workspaces = Workspaces()
+_workspaces = Workspaces(settings.current().quotas.workspaces)
+_restoring = threading.Lock()
 _microdata = MicrodataStore()
 _builtin: dict[str, LoadedTable] = {}
 
 
 def workspace() -> Workspace:
-    """This session's workspace: by the session's id, else by the address, else a new one with the first table."""
+    """This session's workspace: by the session's id, else by the address, else a new one with the first table.
+
+    Where visitors sign in, each person has one workspace, and nobody gets that of another, by whichever address.
+    """
+    person = access.person()
+    if person is None:
+        raise AnonymizationError("Your sign-in has ended; load the page again and sign in.")
     found = _workspaces.get(st.session_state.get(_ID))
     asked = st.query_params.get(URL_PARAMETER)
-    if found is None:
-        found = _workspaces.get(asked)
+    if found is None or found.owner != person.id:
+        found = _asked_for(asked, person) or _own(person)
         if found is None:
-            found = _workspaces.new()
-            st.session_state[_LOST] = asked is not None
-            load_builtin(FIRST_TABLE, into=found)
+            found = _new(person)
+            st.session_state[_LOST] = asked is not None and not st.session_state.get(_FOREIGN)
         st.session_state[_ID] = found.id
     if asked != found.id:
         _put_address(found)
@@ -72,6 +82,91 @@ def workspace() -> Workspace:
     if context is not None:
         found.sessions.add(context.session_id)
     return found
+
+
+def _asked_for(asked: str | None, person: access.Person) -> Workspace | None:
+    """The workspace in the address, where it is there and this person's."""
+    found = _workspaces.get(asked) or (_restored(asked) if asked else None)
+    if found is None or found.owner == person.id:
+        return found
+    st.session_state[_FOREIGN] = True
+    audit.record("refused", person.name, right="workspace")
+    return None
+
+
+def _own(person: access.Person) -> Workspace | None:
+    """The workspace of a person who has signed in."""
+    if not person.id:
+        return None
+    found = _workspaces.of(person.id)
+    if found is None and settings.current().workspaces.folder:
+        from dashboard.serving import keeping
+
+        kept = keeping.id_of(person.id)
+        found = _restored(kept) if kept is not None else None
+    return found if found is not None and found.owner == person.id else None
+
+
+def _new(person: access.Person) -> Workspace:
+    _save_first_to_go()
+    found = _workspaces.new(person.id, person.name)
+    load_builtin(FIRST_TABLE, into=found)
+    return found
+
+
+def _restored(id: str) -> Workspace | None:
+    """A workspace that was kept in a folder, as it was."""
+    if not settings.current().workspaces.folder:
+        return None
+    from dashboard import session_file
+    from dashboard.serving import keeping
+
+    with _restoring:
+        found = _workspaces.get(id)
+        if found is not None:
+            return found
+        with quotas.loading(make_room):
+            kept = keeping.load(id, builtin_table, _microdata.get)
+        if kept is None:
+            return None
+        _save_first_to_go()
+        found = Workspace(kept.id, kept.owner, kept.person)
+        session_file.restore(found, kept.saved)
+        _take_wishes(found, kept.saved.wishes)
+        keeping.note_written(found, wishes_of(found))
+        return _workspaces.add(found)
+
+
+def keep_all() -> None:
+    """Write what has changed in any workspace, where a folder for them is set."""
+    if settings.current().workspaces.folder:
+        from dashboard.serving import keeping
+
+        for one in _workspaces.all():
+            keeping.save(one, wishes_of(one))
+
+
+def _save_first_to_go() -> None:
+    """Write the workspace that makes room for another one, so that whoever comes back to it finds it."""
+    goes = _workspaces.first_to_go()
+    if goes is not None and settings.current().workspaces.folder:
+        from dashboard.serving import keeping
+
+        keeping.save(goes, wishes_of(goes))
+
+
+def make_room() -> None:
+    """Let go of workspaces that nobody looks at, where little memory is left."""
+    if runtime.exists():
+        keep_all()
+        let_go(runtime.get_instance().is_active_session, 0.0, is_final=False)
+
+
+def figures(is_there: Callable[[str], bool]) -> tuple[int, int, int]:
+    """How many browser sessions are connected, how many workspaces there are, and the bytes that these take."""
+    kept = _workspaces.all()
+    sessions = {session for one in kept for session in list(one.sessions) if is_there(session)}
+    return len(sessions), len(kept), sum(one.n_bytes for one in kept)
 
 
 def _put_address(here: Workspace) -> None:
@@ -115,11 +210,22 @@ def follow_address() -> None:
     _put_address(here)
 
 
-def let_go(is_there: Callable[[str], bool], keep_seconds: float) -> int:
-    """Forget the workspaces that nobody has looked at for so long, with all that was computed; returns how many."""
+def let_go(is_there: Callable[[str], bool], keep_seconds: float, is_final: bool = True) -> int:
+    """Forget the workspaces that nobody has looked at for so long, with all that was computed; returns how many.
+
+    Unless that is final, those that are kept in a folder can still be had from there.
+    """
     left = _workspaces.take_left(is_there, keep_seconds)
+    is_kept = bool(settings.current().workspaces.folder)
+    if is_kept:
+        from dashboard.serving import keeping
+
+        for one in _workspaces.all():
+            keeping.touch(one)
     for one in left:
         one.close()
+        if is_kept and is_final:
+            keeping.remove(one)
         for run in one.runs:
             compute.forget(run)
     if left:
@@ -137,6 +243,11 @@ def let_go(is_there: Callable[[str], bool], keep_seconds: float) -> int:
 def take_lost() -> bool:
     """Whether the address named a workspace that is gone; true once."""
     return bool(st.session_state.pop(_LOST, False))
+
+
+def take_foreign() -> bool:
+    """Whether the address named the workspace of somebody else; true once."""
+    return bool(st.session_state.pop(_FOREIGN, False))
 
 
 def workspace_id() -> str:
@@ -341,13 +452,18 @@ def open_session(content: bytes) -> int:
     """Put a saved session into this workspace; returns how many runs came. Raises DataError and changes nothing."""
     from dashboard import session_file
 
+    access.require("upload")
     here = workspace()
-    saved = session_file.read(content, builtin_table, _microdata.get)
+    with quotas.loading(make_room):
+        saved = session_file.read(content, builtin_table, _microdata.get)
+    for table in saved.tables:
+        quotas.require_rows(len(table.frame), "A table of the session")
+    audit.record(
+        "opened a session", here.who, tables=[audit.of_table(table) for table in saved.tables], runs=len(saved.runs)
+    )
     before = here.runs
     session_file.restore(here, saved)
-    if saved.wishes is not None:
-        _begin_history(here, saved.wishes)
-        here.forms[_LIVE] = any(run.of_board for run in here.runs)
+    _take_wishes(here, saved.wishes)
     kept = {run.id for run in here.runs}
     for gone in before:
         if gone.id not in kept:
@@ -356,12 +472,24 @@ def open_session(content: bytes) -> int:
     return len(saved.runs)
 
 
+def _take_wishes(here: Workspace, wishes: Wishes | None) -> None:
+    """Ask the board for what was asked in a saved session."""
+    if wishes is not None:
+        _begin_history(here, wishes)
+        here.forms[_LIVE] = any(run.of_board for run in here.runs)
+
+
 def read_session(content: bytes) -> tuple[Run, ...]:
     """The runs of a saved session, which stay outside this workspace. Raises DataError for a file that is none."""
     # What is published with is not needed by the first page, and takes half a second to import.
     from dashboard import session_file
 
-    return session_file.read(content, builtin_table, _microdata.get).runs
+    access.require("upload")
+    with quotas.loading(make_room):
+        saved = session_file.read(content, builtin_table, _microdata.get)
+    for table in saved.tables:
+        quotas.require_rows(len(table.frame), "A table of the session")
+    return saved.runs
 
 
 def load_builtin(name: str, n_rows: int | None = None, into: Workspace | None = None) -> LoadedTable:
@@ -369,8 +497,13 @@ def load_builtin(name: str, n_rows: int | None = None, into: Workspace | None = 
 
     Raises DataError where it cannot be had, such as a download without a network.
     """
-    loaded = builtin_table(name, n_rows)
-    (into or workspace()).load(loaded, loaded.suggested)
+    if n_rows is not None:
+        quotas.require_rows(n_rows, "The table that you ask for")
+    with quotas.loading(make_room) if into is None else nullcontext():
+        loaded = builtin_table(name, n_rows)
+    here = into or workspace()
+    audit.record("loaded", here.who, **audit.of_table(loaded))
+    here.load(loaded, loaded.suggested)
     _workspaces.trim()
     return loaded
 
@@ -409,8 +542,11 @@ def builtin_hierarchies(name: str) -> dict[str, Hierarchy]:
 
 def load_frame(frame: Any, name: str, digest: str, notes: tuple[str, ...]) -> LoadedTable:
     """Load a visitor's own table, with guessed kinds and no role tagged."""
+    quotas.require_rows(len(frame), f"'{name}'")
     loaded = LoadedTable(secrets.token_hex(8), name, frame, digest, notes, None, untagged(frame))
-    workspace().load(loaded, loaded.suggested)
+    here = workspace()
+    audit.record("loaded", here.who, **audit.of_table(loaded))
+    here.load(loaded, loaded.suggested)
     _workspaces.trim()
     return loaded
 

@@ -13,6 +13,7 @@ from anoncore.search.found import Search, Target
 from anoncore.search.sweeping import Point, Stop, sweep
 from anoncore.search.targets import search
 from dashboard import jobs, state
+from dashboard.serving import audit
 
 PATIENCE = 0.4
 
@@ -135,6 +136,9 @@ def start(
         earlier.cancel()
     here = state.workspace()
     asked = (attribute, digests(), here.id, tuple(targets), spare, left_out)
+    methods = sorted({algorithm.name for algorithm in algorithms})
+    facts = {} if here.table is None else audit.of_table(here.table)
+    audit.record("searched", here.who, methods=methods, candidates=len(algorithms), **facts)
     trial = Trial(data, tuple(algorithms), tuple(criteria), *asked)
     here.jobs[name] = trial
     trial.go_on()

@@ -128,10 +128,14 @@ class Run:
 
 
 class Workspace:
-    """A visitor's table, tags, runs, form values and notices yet to be shown. Any thread may call its methods."""
+    """A visitor's table, tags, runs, form values and notices yet to be shown. Any thread may call its methods.
 
-    def __init__(self, id: str) -> None:
-        self.id = id
+    `owner` is the id of the person who has signed in and to whom alone it belongs, and `person` what they are called;
+    both are empty where nobody signs in.
+    """
+
+    def __init__(self, id: str, owner: str = "", person: str = "") -> None:
+        self.id, self.owner, self.person = id, owner, person
         self.lock = threading.RLock()
         self.table: LoadedTable | None = None
         self.tags = Tags()
@@ -145,6 +149,11 @@ class Workspace:
         self._made = 0
         self._reserved = FIRST_COLORS
         self._awaited: _Awaited | None = None
+
+    @property
+    def who(self) -> str:
+        """Who works here, for records: the person, or a name of the workspace that does not lead to it."""
+        return self.person or f"workspace {sha256(self.id.encode()).hexdigest()[:12]}"
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -383,11 +392,21 @@ class Workspaces:
                 self._items.move_to_end(found.id)
             return found
 
-    def new(self) -> Workspace:
-        """A new workspace under an id that cannot be guessed."""
+    def of(self, owner: str) -> Workspace | None:
+        """The workspace of a person who has signed in."""
         with self._lock:
-            made = Workspace(secrets.token_urlsafe(18))
+            found = next((one for one in self._items.values() if one.owner == owner), None)
+        return self.get(found.id) if found is not None else None
+
+    def new(self, owner: str = "", person: str = "") -> Workspace:
+        """A new workspace under an id that cannot be guessed."""
+        return self.add(Workspace(secrets.token_urlsafe(18), owner, person))
+
+    def add(self, made: Workspace) -> Workspace:
+        """Take a workspace in."""
+        with self._lock:
             self._items[made.id] = made
+            self._items.move_to_end(made.id)
             self._trim()
             return made
 
@@ -395,6 +414,12 @@ class Workspaces:
         """Let go of workspaces beyond the limits; call it when a table was loaded."""
         with self._lock:
             self._trim()
+
+    def first_to_go(self) -> Workspace | None:
+        """The workspace that goes next, where there are too many or too large ones or as many as there may be."""
+        with self._lock:
+            is_full = len(self._items) >= self.most or self._n_bytes() > self.most_bytes
+            return next(iter(self._items.values())) if is_full and len(self._items) > 1 else None
 
     def take_left(self, is_there: Callable[[str], bool], keep_seconds: float) -> list[Workspace]:
         """Remove and return the workspaces that no session has looked at for so long and where nothing is computed.
@@ -418,10 +443,11 @@ class Workspaces:
             return tuple(self._items.values())
 
     def _trim(self) -> None:
-        while len(self._items) > 1 and (
-            len(self._items) > self.most or sum(item.n_bytes for item in self._items.values()) > self.most_bytes
-        ):
+        while len(self._items) > 1 and (len(self._items) > self.most or self._n_bytes() > self.most_bytes):
             self._items.popitem(last=False)
+
+    def _n_bytes(self) -> int:
+        return sum(item.n_bytes for item in self._items.values())
 
 
 class MicrodataStore:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from anoncore.base.errors import DataError
@@ -31,7 +34,32 @@ def _size(n_bytes: float) -> str:
 
 def free_memory() -> int:
     """Bytes of memory that can be had without swapping: on this machine, in this container, by this process."""
-    return min(_free_on_machine(), _free_in_container(), _free_in_process())
+    return min(_free_on_machine(), _free_in_container(), _free_in_process(), _free_below_limit())
+
+
+_limit = 0
+_kept = threading.local()
+
+
+def limit_process(n_bytes: int) -> None:
+    """Let `free_memory` count only what is left of so many bytes for this process; 0 lifts the limit."""
+    global _limit
+    _limit = n_bytes
+
+
+@contextmanager
+def kept_free(n_bytes: int) -> Iterator[None]:
+    """Inside this block, count so many bytes less as free for this thread."""
+    _kept.n_bytes = n_bytes
+    try:
+        yield
+    finally:
+        _kept.n_bytes = 0
+
+
+def _free_below_limit() -> int:
+    taken = resident_memory() if _limit else None
+    return sys.maxsize if taken is None else max(_limit - taken - getattr(_kept, "n_bytes", 0), 0)
 
 
 def _free_in_container() -> int:

@@ -17,6 +17,14 @@ FOLDERS = (PACKAGE / "_page" / "dashboard", PACKAGE.parent / "dashboard")
 
 def add_options(page: argparse.ArgumentParser) -> None:
     """Give the parser of the command its options."""
+    page.add_argument(
+        "--config", metavar="FILE", help="TOML file of settings, for a server that is run for others (anoncore.toml)"
+    )
+    page.add_argument(
+        "--check-config",
+        action="store_true",
+        help="check the settings of --config and of the environment, print them without secrets, and serve nothing",
+    )
     page.add_argument("--port", type=_port, help="port to listen on (default: 8501, or the next free one)")
     page.add_argument("--address", help="address to listen on (default: 127.0.0.1, this machine alone)")
     page.add_argument(
@@ -41,19 +49,22 @@ def _serve(arguments: argparse.Namespace) -> int:
         raise AnonymizationError(
             "The dashboard needs Streamlit and Plotly; install them with: pip install 'anoncore[dashboard]'."
         )
-    options = []
+    given: dict[str, object] = {}
     if arguments.port is not None:
-        options += ["--server.port", str(arguments.port)]
-    hosts = list(arguments.allow_host)
+        given["server.port"] = arguments.port
     if arguments.address is not None:
-        options += ["--server.address", arguments.address]
-        hosts.append(arguments.address)
-    if hosts:
-        for host in dict.fromkeys([*hosts, "127.0.0.1", "localhost"]):
-            options += ["--server.allowedHosts", host]
-    if arguments.no_browser:
-        options += ["--server.headless", "true"]
-    return int(runpy.run_path(str(page_folder() / "launch.py"))["launch"](options))
+        given["server.address"] = arguments.address
+    if arguments.allow_host:
+        given["server.allowed_hosts"] = tuple(arguments.allow_host)
+    serve = runpy.run_path(str(page_folder() / "launch.py"))["serve"]
+    return int(
+        serve(
+            arguments.config,
+            given,
+            is_headless=arguments.no_browser or bool(arguments.config),
+            only_check=arguments.check_config,
+        )
+    )
 
 
 def page_folder() -> Path:

@@ -23,6 +23,7 @@ from anoncore.search.keeping import possible_instead
 from dashboard import compute, jobs, warmup
 from dashboard.board import facts
 from dashboard.board.facts import Facts, Mark, Measure
+from dashboard.serving import audit
 from dashboard.workspace import LoadedTable, Run, Tags, Workspace, run_title
 
 MOST_ATTEMPTS = 40
@@ -287,6 +288,7 @@ class Bench:
         with sharing(self._work):
             instead = possible_instead(attempt.algorithm, attempt.data)
             used = attempt.algorithm if instead is None else instead
+            audit.record("ran", self.here.who, method=audit.settings_of(used), **audit.of_table(attempt.table))
             begin = perf_counter()
             with recorded() as compiling:
                 release = used.anonymize(attempt.data, report)

@@ -20,6 +20,7 @@ from dashboard import compute, state
 from dashboard.charts.tables import hierarchy_levels
 from dashboard.editors import hierarchy as editor
 from dashboard.markdown import escaped
+from dashboard.serving import uploads
 from dashboard.state import LoadedTable
 from dashboard.views import attribute_changes, ready_made_hierarchies
 from dashboard.views.ready_made_hierarchies import FORM_OF, TITLES
@@ -239,7 +240,7 @@ def _choose_source(widget: str, table: LoadedTable, name: str, data: Microdata, 
 
 def _file(key: str, table: LoadedTable, name: str) -> None:
     turn = state.session("hierarchy_turn", 0)
-    file = st.file_uploader(
+    file = uploads.field(
         "CSV without header: a value, then its ever coarser groups, per line",
         key=f"hierarchy-file-{turn}-{key}",
         max_upload_size=20,

@@ -9,6 +9,7 @@ import streamlit as st
 from anoncore import AnonymizationError, Microdata, datasets
 from dashboard import routes, state
 from dashboard.markdown import escaped
+from dashboard.serving import uploads
 from dashboard.views import attributes, data
 
 MOST_NAMED = 3
@@ -83,7 +84,7 @@ def _choose() -> None:
         with st.spinner(f"Loading {tables[wanted].title} …"):
             data.attempt(lambda: state.load_builtin(wanted), "board_wants", None)
     turn = state.session("board_upload_turn", 0)
-    file = st.file_uploader(
+    file = uploads.field(
         "Your own table: CSV, TSV, Parquet or Excel",
         key=f"board-upload-{turn}",
         help="One row per person, column names first. The file stays on this machine.",

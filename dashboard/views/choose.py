@@ -17,6 +17,7 @@ from dashboard import about, forms, jobs, reference, routes, state
 from dashboard.charts.choosing import losses_over_k
 from dashboard.fields import field_forms
 from dashboard.markdown import escaped
+from dashboard.serving import audit
 from dashboard.views import parts
 from dashboard.views.parts import Tile
 
@@ -158,6 +159,8 @@ def _start(algorithm: Algorithm, data: Microdata, ks: list[int], ground: str) ->
         return choose_k(data, ks=ks, algorithm=algorithm, ground=chosen, progress=report)  # type: ignore[arg-type]
 
     table = state.table()
+    if table is not None:
+        audit.record("searched", here.who, method=audit.settings_of(algorithm), **audit.of_table(table))
     with here.lock:
         job = jobs.start(work, "Choosing k", here.id, can_pause=True)
         here.jobs[_JOB] = Search(job, algorithm, _digests(), table.name if table is not None else "")

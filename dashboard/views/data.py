@@ -21,11 +21,11 @@ from anoncore.table.summary import ColumnSummary, summarize
 from dashboard import compute, own_machine, routes, state
 from dashboard.charts import tables as charts
 from dashboard.markdown import escaped
+from dashboard.serving import access, quotas, settings, uploads
 from dashboard.state import LoadedTable
 from dashboard.table_place import TablePlace, known_tables
 from dashboard.views import session
 
-MOST_BYTES = 200 << 20
 PREVIEW_ROWS = 1_000
 MOST_GENERATED = 1_000_000
 MOST_SHEETS_IN_SIGHT = 8
@@ -107,15 +107,19 @@ def _ask_builtin() -> None:
 
 def _upload() -> None:
     turn = state.session("upload_turn", 0)
-    file = st.file_uploader(
+    file = uploads.field(
         "Your own table: CSV, TSV, Parquet or Excel",
         key=f"{_UPLOAD}-{turn}",
         help="One row per person, column names first. The file stays on this machine.",
     )
     if file is None:
-        if own_machine.is_served_alone():
+        if own_machine.may_use_paths():
             _at_an_address()
-            routes.link("large", "Take a sample of a larger table on this machine", "For tables beyond 200 MB.")
+            routes.link(
+                "large",
+                "Take a sample of a larger table on this machine",
+                f"For tables beyond {uploads.most_bytes() >> 20:,} MB.",
+            )
         else:
             st.caption(own_machine.NOT_ALONE)
         return
@@ -153,14 +157,16 @@ def _at_an_address() -> None:
 
 def load_place(asked: TablePlace) -> None:
     """Read a table by its path or address, and make it the table. Raises DataError and keeps the previous one."""
-    with asked.source.brought_here() as here:
+    if settings.current().has_sign_in:
+        access.require("paths")
+    with quotas.loading(state.make_room), asked.source.brought_here() as here:
         path = Path(str(here.path))
         if path.is_dir() or path.suffix.lower() in DATABASES:
             frame = load_source(here, Path())
             digest = sha256(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()).hexdigest()
             state.load_frame(frame, asked.name, digest, ())
             return
-        source = read_table(path, max_bytes=MOST_BYTES)
+        source = read_table(path, max_bytes=uploads.most_bytes())
         state.load_frame(source.frame, asked.name, source.digest, source.notes)
 
 
@@ -181,7 +187,7 @@ def _sheets(content: bytes, name: str, file_id: str) -> tuple[str, ...]:
     held = state.session("upload_sheets")
     if held is None or held[0] != file_id:
         try:
-            held = (file_id, table_sheets(content, name, max_bytes=MOST_BYTES))
+            held = (file_id, table_sheets(content, name, max_bytes=uploads.most_bytes()))
         except (AnonymizationError, MemoryError):
             held = (file_id, ())
         state.set_session("upload_sheets", held)
@@ -200,7 +206,9 @@ def load_upload(content: bytes, name: str, sheet: str | None = None) -> None:
 
     Raises DataError and keeps the previous table if that fails.
     """
-    source = read_table(content, name, sheet=sheet, max_bytes=MOST_BYTES)
+    access.require("upload")
+    with quotas.loading(state.make_room):
+        source = read_table(content, name, sheet=sheet, max_bytes=uploads.most_bytes())
     if sheet is None:
         state.load_frame(source.frame, source.name, source.digest, source.notes)
         return

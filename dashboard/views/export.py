@@ -14,7 +14,8 @@ from anoncore.publishing.export import EXCEL_ROWS, FileFormat
 from anoncore.publishing.publication import release_archive
 from anoncore.publishing.report.treatments import treatments
 from anoncore.release.published_numbers import Numbers, ranges_of
-from dashboard import compute
+from dashboard import compute, state
+from dashboard.serving import audit
 from dashboard.state import Run
 from dashboard.views import parts, takeaway, untagged, verdicts
 
@@ -68,7 +69,9 @@ def downloads(run: Run) -> None:
         too_long = format == "excel" and run.data.n_rows >= EXCEL_ROWS
         column.download_button(
             f"{title} (zip of {len(run.release.fragments)} tables)" if zipped else title,
-            data=_archive(run, format),
+            data=audit.taken_away(
+                state.workspace().who, f"release {format}", _archive(run, format), **audit.of_run(run)
+            ),
             file_name=f"{takeaway.file_stem(run)}.zip",
             mime="application/zip",
             key=f"export-{format}",

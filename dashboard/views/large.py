@@ -17,6 +17,7 @@ from anoncore.publishing.parts.part_publication import MAPPING, REPORT
 from dashboard import forms, large_runs, own_machine, routes, state
 from dashboard.large_runs import Sampled
 from dashboard.markdown import escaped
+from dashboard.serving import access
 from dashboard.table_place import TablePlace, known_tables
 from dashboard.views import large_progress, parts
 from dashboard.views.parts import Tile
@@ -29,7 +30,11 @@ _REPORT, _MAPPING = "large-report", "large-mapping"
 
 def render() -> None:
     """Draw the page."""
-    if not own_machine.is_served_alone():
+    if not own_machine.may_use_paths():
+        refusal = access.refusal("paths")
+        if refusal:
+            st.error(escaped(refusal))
+            return
         st.info(
             "This page reads and writes files of the machine on which the program runs, and reads addresses with its "
             "rights, so it is there only when the program serves that machine alone. On that machine, a recipe runs "

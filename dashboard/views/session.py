@@ -9,6 +9,7 @@ import streamlit as st
 from anoncore import AnonymizationError
 from dashboard import state
 from dashboard.markdown import escaped
+from dashboard.serving import audit, uploads
 from dashboard.state import Workspace
 
 FILE_NAME = "session.anoncore"
@@ -28,7 +29,7 @@ def render() -> None:
         with left:
             st.download_button(
                 "Save this session",
-                data=lambda: _content(here),
+                data=audit.taken_away(here.who, "session", lambda: _content(here)),
                 file_name=FILE_NAME,
                 mime="application/octet-stream",
                 key="save-session",
@@ -38,7 +39,7 @@ def render() -> None:
             )
             st.caption("The file holds the original table and the seeds of the runs. Keep it as safe as the table.")
         with right:
-            file = st.file_uploader(
+            file = uploads.field(
                 "Open a saved session",
                 type=["anoncore"],
                 key=f"session-upload-{state.session(_TURN, 0)}",

@@ -22,6 +22,7 @@ from anoncore.recipes.script import python_script
 from anoncore.recipes.source import Source
 from anoncore.release.mapping import value_mapping
 from dashboard import compute, state
+from dashboard.serving import audit
 from dashboard.state import Run
 from dashboard.views import parts, untagged
 
@@ -68,7 +69,7 @@ def render(run: Run) -> None:
 def _button(place: Any, run: Run, paper: Paper) -> None:
     place.download_button(
         paper.title,
-        data=paper.make,
+        data=audit.taken_away(state.workspace().who, paper.key, paper.make, **audit.of_run(run)),
         file_name=f"{file_stem(run)}{paper.ending}",
         mime=paper.mime,
         key=f"export-{paper.key}",

@@ -207,31 +207,37 @@ def test_lists_show_types_ranges_and_defaults(capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("arguments", "options"),
+    ("arguments", "given", "headless"),
     [
-        ([], []),
-        (["--port", "8600", "--no-browser"], ["--server.port", "8600", "--server.headless", "true"]),
+        ([], {}, False),
+        (["--port", "8600", "--no-browser"], {"server.port": 8600}, True),
         (
             ["--address", "10.0.0.5", "--allow-host", "lab.example"],
-            ["--server.address", "10.0.0.5"] + [part for host in HOSTS for part in ("--server.allowedHosts", host)],
+            {"server.address": "10.0.0.5", "server.allowed_hosts": ("lab.example",)},
+            False,
         ),
+        (["--config", "office.toml"], {}, True),
     ],
 )
 def test_dashboard_is_started_with_the_options_asked_for(
-    arguments: list[str], options: list[str], monkeypatch: pytest.MonkeyPatch
+    arguments: list[str], given: dict[str, object], headless: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given: list[list[str]] = []
+    asked: list[object] = []
     started: list[Path] = []
+
+    def serve(config: str | None, given: dict[str, object], is_headless: bool, only_check: bool) -> int:
+        asked.extend([config, given, is_headless, only_check])
+        return 7
 
     def run_path(path: str) -> dict[str, object]:
         started.append(Path(path))
-        return {"launch": lambda argv: given.append(argv) or 7}
+        return {"serve": serve}
 
     monkeypatch.setattr("anoncore.cli.page.runpy.run_path", run_path)
     assert main(["dashboard", *arguments]) == 7
-    assert given == [options]
+    assert asked == ["office.toml" if "--config" in arguments else None, given, headless, False]
     assert [(path.parent.name, path.name) for path in started] == [("dashboard", "launch.py")]
-    assert "def launch(" in started[0].read_text("utf-8")
+    assert "def serve(" in started[0].read_text("utf-8")
 
 
 @pytest.mark.parametrize("absent", ["streamlit", "plotly"])

@@ -25,6 +25,7 @@ from anoncore.publishing.export import safe_cells, write_tables
 from anoncore.sources import excel, parquet, read_table
 from anoncore.sources.reader import TableSource
 from anoncore.table.hierarchy_files import read_hierarchy
+from dashboard.serving import uploads
 from dashboard.views import data as data_page
 from tests.contracts.source import ROOT
 
@@ -87,9 +88,9 @@ class TestWhatIsTakenIn:
         monkeypatch.setattr(data_page, "read_table", lambda *_, **options: asked.append(options) or _stop())
         with pytest.raises(DataError, match="stop"):
             data_page.load_upload(b"a\n1\n", "a.csv")
-        assert [one["max_bytes"] for one in asked] == [data_page.MOST_BYTES]
+        assert [one["max_bytes"] for one in asked] == [uploads.most_bytes()]
         config = (ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8")
-        assert f"maxUploadSize = {data_page.MOST_BYTES // MB}\n" in config
+        assert f"maxUploadSize = {uploads.most_bytes() // MB}\n" in config
 
     def test_an_open_file_is_read_to_the_limit_only(self):
         class Endless(io.RawIOBase):

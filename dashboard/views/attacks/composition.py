@@ -14,6 +14,7 @@ from anoncore.publishing.certification.laid_beside import promised_l
 from dashboard import compute, state
 from dashboard.charts.composition import values_left
 from dashboard.palette import RunStyle, run_style
+from dashboard.serving import uploads
 from dashboard.state import Run
 from dashboard.views import parts
 from dashboard.views.parts import Tile
@@ -85,7 +86,7 @@ def _other(run: Run) -> Run | None:
     saved: tuple[Run, ...] = state.session(SAVED, ())
     others = [one for one in (*state.runs(), *saved) if one.id != run.id]
     with st.expander("Take a release of a saved session", expanded=not others):
-        file = st.file_uploader(
+        file = uploads.field(
             "Saved session with the other release",
             type=["anoncore"],
             key="composition-upload",

@@ -1,0 +1,174 @@
+"""Workspaces in a folder: they come back as they were, tell nothing without the key, and go when nobody comes."""
+
+from __future__ import annotations
+
+import base64
+import os
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from anoncore import DataError
+from anoncore.algorithms import Anatomy, Mondrian
+from anoncore.publishing.release_file import packed
+from dashboard import state
+from dashboard.serving import keeping, settings
+from dashboard.serving.settings import Kept, Settings
+from dashboard.serving.vault import Vault
+from dashboard.workspace import LoadedTable, Tags, Workspace, untagged
+
+pytest.importorskip("cryptography", reason="cryptography is not installed; the extra 'serve' brings it")
+SECRET = "Ottilie Geheimrat"
+KEY = bytes(range(32))
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    kept = Kept(folder=str(tmp_path), key=base64.b64encode(KEY).decode())
+    monkeypatch.setattr(settings, "_used", Settings(workspaces=kept))
+    monkeypatch.setattr(keeping, "_written", {})
+    return tmp_path
+
+
+def worked(owner: str = "") -> Workspace:
+    """A workspace with a table, two runs of it, and a renamed and pinned one."""
+    frame = pd.DataFrame({"name": [SECRET] * 40, "age": range(40), "illness": ["x", "y"] * 20})
+    here = Workspace("id-of-the-workspace", owner, "ann@office.example" if owner else "")
+    table = LoadedTable("t1", "akte.csv", frame, "d" * 64, ("a note",), None, untagged(frame))
+    tags = Tags({"name": "identifier", "age": "quasi-identifier", "illness": "sensitive"}, dict(table.suggested.kinds))
+    here.load(table, tags)
+    data = state.coded(table, tags)
+    for algorithm in (Mondrian(), Anatomy(l=2)):
+        here.add_run(algorithm, algorithm.anonymize(data), 0.1, tags, table)
+    here.change_run(here.runs[0].id, label="mine", pinned=True)
+    return here
+
+
+def test_a_workspace_comes_back_as_it_was(folder: Path) -> None:
+    here = worked("person")
+    keeping.save(here, None)
+    assert here.notices == []
+    kept = keeping.load(here.id, state.builtin_table, state.coded)
+    assert kept is not None
+    assert (kept.id, kept.owner, kept.person) == (here.id, "person", "ann@office.example")
+    assert keeping.id_of("person") == here.id
+    assert keeping.id_of("somebody else") is None
+    saved = kept.saved
+    assert saved.table is not None
+    assert here.table is not None
+    pd.testing.assert_frame_equal(saved.table.frame, here.table.frame)
+    assert (saved.table.name, saved.table.digest, saved.tags.digest) == ("akte.csv", "d" * 64, here.tags.digest)
+    assert [(run.label, run.pinned, run.algorithm) for run in saved.runs] == [
+        (run.label, run.pinned, run.algorithm) for run in here.runs
+    ]
+    for back, run in zip(saved.runs, here.runs, strict=True):
+        # The whole release, but for the numbers of groups, which are drawn anew for every file.
+        assert packed(back.release) == packed(run.release)
+    assert keeping.load("another-id", state.builtin_table, state.coded) is None
+
+
+def test_nothing_can_be_read_and_nobody_else_can_look(folder: Path) -> None:
+    here = worked("person")
+    keeping.save(here, None)
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert len(files) == 3, "the table, the rest, and whose it is"
+    for path in files:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+        content = path.read_bytes()
+        for hidden in (b"Geheim", b"akte", b"age", b"PAR1", b"PK\x03\x04", here.id.encode(), b"person"):
+            assert hidden not in content
+            assert hidden.decode() not in str(path.relative_to(folder))
+
+
+@pytest.mark.parametrize("change", ["one bit", "cut", "exchanged", "empty", "table gone"])
+def test_what_was_changed_is_not_opened(folder: Path, change: str) -> None:
+    here = worked()
+    keeping.save(here, None)
+    group = next(path for path in folder.iterdir() if path.is_dir())
+    session, table = group / "session", next(path for path in group.iterdir() if path.name != "session")
+    content = session.read_bytes()
+    if change == "one bit":
+        session.write_bytes(content[:-20] + bytes([content[-20] ^ 1]) + content[-19:])
+    elif change == "cut":
+        session.write_bytes(content[:-1])
+    elif change == "exchanged":
+        session.write_bytes(table.read_bytes())
+    elif change == "empty":
+        session.write_bytes(b"")
+    else:
+        table.unlink()
+    assert keeping.load(here.id, state.builtin_table, state.coded) is None
+
+
+def test_another_key_opens_nothing(folder: Path) -> None:
+    vault = Vault(folder, KEY)
+    vault.write("a", "b", b"content")
+    assert vault.read("a", "b") == b"content"
+    assert vault.read("a", "c") is None
+    (folder / "c").mkdir()
+    (folder / "c" / "b").write_bytes((folder / "a" / "b").read_bytes())
+    for other, group in ((Vault(folder, bytes(32)), "a"), (vault, "c")):
+        with pytest.raises(DataError, match="changed, or written with another key"):
+            other.read(group, "b")
+    assert Vault(folder, bytes(32)).name_of("x") != vault.name_of("x")
+
+
+def test_a_table_is_written_once_and_the_rest_when_it_has_changed(folder: Path) -> None:
+    here = worked()
+    keeping.save(here, None)
+    group = next(path for path in folder.iterdir() if path.is_dir())
+    before = {path.name: (path.stat().st_ino, path.read_bytes()) for path in group.iterdir()}
+    keeping.save(here, None)
+    assert before == {path.name: (path.stat().st_ino, path.read_bytes()) for path in group.iterdir()}
+    here.change_run(here.runs[1].id, label="other")
+    keeping.save(here, None)
+    after = {path.name: path.stat().st_ino for path in group.iterdir()}
+    assert {name for name, inode in after.items() if inode != before[name][0]} == {"session"}
+    frame = pd.DataFrame({"age": range(9)})
+    here.load(LoadedTable("t2", "new.csv", frame, "e" * 64, (), None, untagged(frame)), untagged(frame))
+    for run in here.runs:
+        here.remove_run(run.id)
+    keeping.save(here, None)
+    assert len(list(group.iterdir())) == 2, "the table that nothing uses any more is gone"
+
+
+def test_a_table_that_would_not_come_back_is_told_of_once(folder: Path) -> None:
+    here = worked()
+    frame = pd.DataFrame({"mixed": [1, "a", 2.5]}, dtype=object)
+    here.load(LoadedTable("t3", "odd.csv", frame, "f" * 64, (), None, untagged(frame)), untagged(frame))
+    keeping.save(here, None)
+    keeping.save(here, None)
+    assert len(here.notices) == 1
+    assert "will not outlive a restart of the server. The table 'odd.csv' cannot be saved" in here.notices[0]
+
+
+def test_what_nobody_works_with_goes_also_when_the_server_was_away(folder: Path) -> None:
+    here = worked("person")
+    keeping.save(here, None)
+    keeping.sweep(60)
+    assert keeping.load(here.id, state.builtin_table, state.coded) is not None
+    old = time.time() - 120
+    for path in folder.rglob("*"):
+        if path.is_file():
+            os.utime(path, (old, old))
+    keeping.touch(here)
+    keeping.sweep(60)
+    assert keeping.load(here.id, state.builtin_table, state.coded) is not None
+    for path in folder.rglob("*"):
+        if path.is_file():
+            os.utime(path, (old, old))
+    keeping.sweep(60)
+    assert [path for path in folder.rglob("*") if path.is_file()] == []
+
+
+def test_what_is_let_go_of_is_removed(folder: Path) -> None:
+    here = worked()
+    keeping.save(here, None)
+    keeping.remove(here)
+    assert list(folder.iterdir()) == []
