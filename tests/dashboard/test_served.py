@@ -116,7 +116,7 @@ def test_paths_are_those_of_the_named_folders_for_whom_the_right_names(
     folder = office[2]
     visitor = enter("ann")
     visitor.go("Large table")
-    field = visitor.page.get_by_role("textbox", name="Path", exact=True)
+    field = visitor.page.get_by_role("textbox", name="Path or address", exact=True)
     (folder / "tables" / "link.csv").symlink_to(folder / "outside.csv")
     for path in (folder / "outside.csv", folder / "tables" / ".." / "outside.csv", folder / "tables" / "link.csv"):
         with visitor.run():
