@@ -59,30 +59,31 @@ class RowsWriter:
         """The rows written."""
         self._stream.close()
         self._file.close()
-        return FileRows(self.path, self._schema, self._sizes)
+        return FileRows([self.path], self._schema, self._sizes)
 
 
 class FileRows:
-    """Coded rows in a file."""
+    """Coded rows in one file, or in several after each other."""
 
     most_leaves = 256
     """Files written at a time."""
 
-    def __init__(self, path: Path, schema: pa.Schema, sizes: list[int]) -> None:
-        self.path, self.schema, self._sizes = path, schema, sizes
+    def __init__(self, paths: Sequence[Path], schema: pa.Schema, sizes: Sequence[int]) -> None:
+        self.paths, self.schema, self._sizes = tuple(paths), schema, tuple(sizes)
         self.n_rows = sum(sizes)
         self.check: Check = no_check
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows, in order."""
-        with (
-            pa.OSFile(str(self.path), "rb") as file,
-            pa.ipc.open_stream(file) as stream,
-            closing(read_ahead(iter(stream))) as batches,
-        ):
-            for batch in batches:
-                self.check()
-                yield batch
+        for path in self.paths:
+            with (
+                pa.OSFile(str(path), "rb") as file,
+                pa.ipc.open_stream(file) as stream,
+                closing(read_ahead(iter(stream))) as batches,
+            ):
+                for batch in batches:
+                    self.check()
+                    yield batch
 
     def scan(self, accumulator: Accumulator) -> None:
         """Add every row once."""
@@ -112,20 +113,32 @@ class FileRows:
         fields = pa.schema(list(self.schema)[1:])
         return rows, pa.Table.from_batches([one for one in carried if one is not None], fields)
 
-    def divide(self, tree: PartitionTree) -> Iterator[tuple[int, FileRows]]:
+    def divide(self, tree: PartitionTree, accumulator: Accumulator | None = None) -> Iterator[tuple[int, FileRows]]:
         """Each leaf that has rows with its rows, from left to right; this file is removed."""
-        with writing(self.path.parent):
+        with writing(self.paths[0].parent):
             division = _Division(self, tree)
             with closing(in_threads(division.sorted, self.batches())) as batches:
                 for moved, starts in batches:
+                    if accumulator is not None:
+                        accumulator.add(batch_codes(moved))
                     division.add(moved, starts)
             found = division.close()
         self.drop()
         yield from found
 
+    def joined(self, others: Sequence[FileRows]) -> FileRows:
+        """The files of all of them, one after the other."""
+        parts = (self, *others)
+        found = FileRows(
+            [path for one in parts for path in one.paths], self.schema, [n for one in parts for n in one._sizes]
+        )
+        found.check = self.check
+        return found
+
     def drop(self) -> None:
-        """Remove the file."""
-        self.path.unlink(missing_ok=True)
+        """Remove the files."""
+        for path in self.paths:
+            path.unlink(missing_ok=True)
 
 
 class _Division:
@@ -164,7 +177,7 @@ class _Division:
     def _writer(self, place: int) -> RowsWriter:
         writer = self._writers[place]
         if writer is None:
-            path = self._source.path
+            path = self._source.paths[0]
             writer = RowsWriter(path.with_name(f"{path.stem}-{place}.arrow"), self._source.schema)
             self._writers[place] = writer
         return writer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +40,7 @@ class SparkRows:
 
     def __init__(self, frame: DataFrame, n_rows: int, folder: str) -> None:
         self.frame, self.n_rows, self._folder = frame, n_rows, folder
+        self._parts: tuple[DataFrame, ...] = (frame,)
         self.check: Check = no_check
 
     def scan(self, accumulator: Accumulator) -> None:
@@ -60,8 +61,7 @@ class SparkRows:
 
     def sample(self, n: int, generator: np.random.Generator) -> Int32:
         """A simple random sample of n rows by their numbers, (n, width + 1)."""
-        numbers = np.sort(self._numbers())
-        wanted = numbers[sampled_places(n, self.n_rows, generator)]
+        wanted = self._numbers()[sampled_places(n, self.n_rows, generator)]
 
         def pick(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:
@@ -70,17 +70,25 @@ class SparkRows:
 
         columns = self.frame.select(f"`{CODES}`", f"`{NUMBER}`")
         picked = columns.mapInArrow(pick, columns.schema).toArrow()
-        picked = picked.take(pa.array(np.argsort(picked.column(1).to_numpy())))
+        place_of = np.argsort(np.argsort(wanted))
+        picked = picked.take(pa.array(np.argsort(picked.column(1).to_numpy())[place_of]))
         codes = list_codes(picked.column(0).combine_chunks())
         return np.concatenate([codes, np.zeros((len(codes), 1), dtype=np.int32)], axis=1)
 
     def _numbers(self) -> npt.NDArray[np.int64]:
-        return np.asarray(self.frame.select(f"`{NUMBER}`").toArrow().column(0).to_numpy())
+        """The numbers of all rows in the order in which the embedded engine has them: part by part."""
+        columns = [part.select(f"`{NUMBER}`").toArrow().column(0).to_numpy() for part in self._parts]
+        return np.concatenate([np.sort(one) for one in columns])
 
-    def divide(self, tree: PartitionTree) -> Iterator[tuple[int, SparkRows]]:
-        """Each leaf that has rows with its rows, from left to right."""
+    def divide(self, tree: PartitionTree, accumulator: Accumulator | None = None) -> Iterator[tuple[int, SparkRows]]:
+        """Each leaf that has rows with its rows, from left to right.
+
+        What is counted takes a scan of its own: a job of Spark that writes rows has no second result.
+        """
         from pyspark.sql import types
 
+        if accumulator is not None:
+            self.scan(accumulator)
         arrays, leaves = tree.arrays(), list(tree.leaves())
         slot = np.full(len(tree), -1, dtype=np.int32)
         slot[leaves] = np.arange(len(leaves))
@@ -100,6 +108,18 @@ class SparkRows:
             if place in sizes:
                 part = divided.filter(divided[SLOT] == place).drop(SLOT)
                 yield leaf, SparkRows(part, sizes[place], f"{folder}-{place}")
+
+    def joined(self, others: Sequence[SparkRows]) -> SparkRows:
+        """The rows of all of them."""
+        if not others:
+            return self
+        frame = self.frame
+        for one in others:
+            frame = frame.unionAll(one.frame)
+        found = SparkRows(frame, self.n_rows + sum(one.n_rows for one in others), self._folder)
+        found._parts = tuple(part for one in (self, *others) for part in one._parts)
+        found.check = self.check
+        return found
 
     def drop(self) -> None:
         """Nothing to free: the run removes the folder."""

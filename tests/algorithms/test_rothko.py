@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from unittest.mock import patch
 
@@ -16,8 +17,10 @@ from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.algorithms.rothko.rows import MemoryRows
-from anoncore.algorithms.rothko.setting import Setting
+from anoncore.algorithms.rothko.sampling_growth import Sampling, counted, divided, grown, prune
+from anoncore.algorithms.rothko.setting import Setting, Statistics
 from anoncore.datasets.rothko_synthetic import load_rothko
+from anoncore.engines.file_rows import RowsWriter, rows_batch, rows_schema
 from anoncore.requirements import EntropyDiversity, KAnonymity, Requirement, TCloseness, VarianceDiversity
 from tests.papers.rothko_runs import coded
 
@@ -217,6 +220,55 @@ def test_wrong_cuts_are_undone_and_counted(numbers):
     assert release.partition.sizes.min() >= 20
     careful = algorithm.replace(seed=0, alpha=1e-6).anonymize(numbers)
     assert "; 0 nodes" in careful.notes[-1]
+
+
+@pytest.mark.parametrize("growth", ["memory", "confident"])
+def test_the_sampling_reads_the_table_three_times(numbers, growth):
+    """For the sample, to divide it while it is counted, and each part to finish it; it writes it once."""
+    model = RothkoSampling((KAnonymity(k=20),), memory_rows=1_500, growth=growth, seed=3)
+    setting = Setting.of(model, numbers)
+    parts = list(model.parts(setting, coded(numbers, setting)))
+    assert len(parts) > 3
+    assert not any(part.is_class for part in parts)
+    read = setting.counters.rows_read + sum(part.rows.n_rows for part in parts)
+    assert (read, setting.counters.rows_written) == (3 * 6_000, 6_000)
+
+
+@pytest.mark.parametrize("seed", [1, 3, 4, 5])  # of the first six those whose samples err
+@pytest.mark.parametrize("kind", ["memory", "file"])
+def test_parts_below_a_wrong_cut_are_put_together_again(numbers, seed, kind, tmp_path):
+    """They are those of counting all rows first, pruning, and dividing by what is left of the tree."""
+    # Medians of 60 rows are far from those of 6,000, so that sides which seem to have 500 rows often have fewer.
+    model = RothkoSampling((KAnonymity(k=500),), memory_rows=60)
+    setting = Setting.of(model, numbers)
+    rows = coded(numbers, setting)
+    sampling = Sampling(60, 1.0, until_memory=False, by_tree=True, generator=np.random.default_rng(seed))
+    tree = grown(setting, sampling, rows, setting.region)
+    grown_leaves = list(tree.leaves())
+    statistics = Statistics(setting, tree, grown_leaves)
+    rows.scan(statistics)
+    expected_tree = copy.deepcopy(tree)
+    prune(setting, expected_tree, counted(statistics, expected_tree))
+    whole = rows.rows
+    # The number of a row in its table is what is carried along here.
+    expected = {leaf: sorted(part.rows[:, -1].tolist()) for leaf, part in MemoryRows(whole).divide(expected_tree)}
+    if kind == "file":
+        schema = rows_schema(whole.shape[1], [])
+        writer = RowsWriter(tmp_path / "rows.arrow", schema)
+        for begin in range(0, len(whole), 1_000):
+            writer.write(rows_batch(whole[begin : begin + 1_000], [], schema))
+        rows = writer.close()
+    found = divided(setting, rows, tree)
+    assert len(found) < len(grown_leaves)
+    numbers_of = {
+        leaf: sorted((part.rows[:, -1] if kind == "memory" else part.load()[0][:, -2]).tolist()) for leaf, part in found
+    }
+    assert numbers_of == expected
+    assert all(part.n_rows == len(expected[leaf]) for leaf, part in found)
+    if kind == "file":
+        for _, part in found:
+            part.drop()
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_without_a_confident_cut_the_tree_takes_over():

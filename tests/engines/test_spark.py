@@ -60,6 +60,18 @@ def test_the_sampling_gives_the_embedded_engines_release(session, source, tmp_pa
     assert counters.counters.repartitions == embedded.counters.repartitions == 1
 
 
+def test_parts_that_are_put_together_again_are_sampled_as_on_disk(session, source, tmp_path):
+    """Without care cuts turn out wrong, and what is left is larger than memory, so that it is sampled once more."""
+    model = RothkoSampling(
+        (KAnonymity(k=70),), memory_rows=100, sample_rows=40, seed=4, alpha=0.5, split="loss", growth="confident"
+    )
+    spark = anonymize_on_spark(session.read.parquet(str(source)), Tags(roles=ROLES), model, tmp_path / "spark")
+    embedded = run(source, model, tmp_path / "embedded")
+    assert published(tmp_path / "spark") == published(tmp_path / "embedded")
+    assert spark.counters.prunes == embedded.counters.prunes > 0
+    assert spark.counters.repartitions > 1
+
+
 def test_a_recipe_runs_on_spark_as_on_disk(session, source, tmp_path, capsys):
     roles = "\n".join(f'{name} = "{role}"' for name, role in ROLES.items())
     requirements = '{name = "k-anonymity", k = 5}, {name = "t-closeness", t = 0.6}'

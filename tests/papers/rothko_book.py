@@ -8,16 +8,10 @@ from pathlib import Path
 import pandas as pd
 
 from dashboard.reproduction import Curve, Plot
-from tests.papers import rothko
+from tests.papers import rothko, thrashing, thrashing_statements
 from tests.papers.findings import Findings, curves, labels_of
 from tests.papers.rothko_quality import classification_and_regression, pruning
 from tests.papers.rothko_runs import Report
-
-NOT_FORCED = (
-    "not tried; the memory that it would take was measured instead",
-    "a machine would have to be driven into swapping, which tells of the machine more than of the algorithm",
-    "`figures-8-9`: peak memory",
-)
 
 
 def reproduce(quick: bool, folder: Path, tables: int = 10) -> Findings:
@@ -28,6 +22,7 @@ def reproduce(quick: bool, folder: Path, tables: int = 10) -> Findings:
     rows, quality_rows, tables = (100_000, 10_000, 1) if quick else (2_000_000, 100_000, tables)
     with found.study("8, 9", f"{memory[0]:,} to {memory[-1]:,} rows (paper: up to 10 million), k = 1,000", "0"):
         rothko.need(report, memory)
+        thrashing_statements.judge(report)
     held, k = rothko.scaled(rows)
     sizes = f"{rows:,} rows (paper: 50,000,000), {held:,} in memory, k = {k}"
     with found.study("10-12", sizes, "0"):
@@ -49,11 +44,18 @@ def judged(statements: pd.DataFrame, folder: Path, found: Findings) -> None:
     for one in statements.itertuples(index=False):
         found.said.add(one.figure, one.statement, one.holds, one.found, one.cause, one.tried, timed=one.timed)
     tables = {path.stem: pd.read_csv(path) for path in folder.glob("figure*.csv")}
-    found.said.add("8, 9", "Once the table does not fit in memory, the system thrashes", False, *NOT_FORCED)
-    needed = tables["figures-8-9"]
-    for figure, measure, title in (("figure 8", "peak GB", "Peak memory"), ("figure 9", "cpu s", "Processor seconds")):
-        lines = needed.pivot_table(index="rows", columns="algorithm", values=measure)
-        found.plots.append(Plot(figure, f"{title} over the rows", "rows", measure, curves(lines)))
+    needed = tables["figures-8-9"].pivot_table(index="rows", columns="algorithm", values="peak GB")
+    found.plots.append(Plot("figure 8", "Peak memory over the rows", "rows", "peak GB", curves(needed)))
+    limited = tables["figures-8-9-limited"]
+    where = f"{thrashing.last()['limit MB']} MB of memory"
+    for figure, measure, memory, title in (
+        ("figure 8", "tables swapped", thrashing.SWAPS, f"Tables swapped in {where}"),
+        ("figure 9", "seconds", thrashing.SWAPS, f"Seconds in {where}"),
+        ("figure 9", "seconds", thrashing.SLOW, f"Seconds in {where}, 54 MB/s"),
+    ):
+        part = limited[limited["memory"] == memory]
+        lines = part.pivot_table(index="rows", columns="algorithm", values=measure)
+        found.plots.append(Plot(figure, title, "rows", measure, curves(lines)))
     for number, over in (("10", "F_CACHE"), ("11", "sample")):
         lines = tables[f"figure-{number}"].set_index(over)
         name = "RothkoTree" if number == "10" else "RothkoSampling"

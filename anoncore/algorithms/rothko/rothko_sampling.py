@@ -22,11 +22,11 @@ class RothkoSampling(Rothko):
     """Mondrian (strict) for tables larger than memory, with the first cuts chosen on a sample.
 
     While a part of the table is larger than memory, it is cut where every side passes a hypothesis test for every
-    requirement on the sample; the sides share the level `alpha`. Then one pass counts all rows in every node, and cuts
-    that turn out wrong are undone. A second pass divides the rows, and each part goes on alone. So the requirements
-    hold exactly, and parts that fit in memory are finished exactly. A part without a confident cut is handed to
-    RothkoTree. Where that does not apply, it stays one class, and the notes of the release say so. All splits and
-    requirements of Mondrian may be used.
+    requirement on the sample; the sides share the level `alpha`. Then one pass divides the rows and counts those of
+    every node, and cuts that turn out wrong are undone: their parts are put together again. Each part goes on alone.
+    So the requirements hold exactly, and parts that fit in memory are finished exactly. A part without a confident cut
+    is handed to RothkoTree. Where that does not apply, it stays one class, and the notes of the release say so. All
+    splits and requirements of Mondrian may be used.
 
     Notes
     -----

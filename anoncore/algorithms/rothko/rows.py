@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -47,10 +47,13 @@ class Rows(Protocol):
     def sample(self, n: int, generator: np.random.Generator) -> Int32:
         """A simple random sample of n rows without replacement, (n, width) with one free column at the end."""
 
-    def divide(self, tree: PartitionTree) -> Iterator[tuple[int, Rows]]:
+    def divide(self, tree: PartitionTree, accumulator: Accumulator | None = None) -> Iterator[tuple[int, Rows]]:
         """Each leaf that has rows, with these rows, from left to right. Afterwards the rows cannot be read here any
-        more.
+        more. The accumulator has counted every row once when the first leaf is given.
         """
+
+    def joined(self, others: Sequence[Any]) -> Rows:
+        """These rows and then those of others of the same division; none of them can be read on its own any more."""
 
     def drop(self) -> None:
         """Free what holds these rows."""
@@ -87,8 +90,10 @@ class MemoryRows:
         """A simple random sample of n rows."""
         return self.rows[sampled_places(n, self.n_rows, generator)]
 
-    def divide(self, tree: PartitionTree) -> Iterator[tuple[int, MemoryRows]]:
+    def divide(self, tree: PartitionTree, accumulator: Accumulator | None = None) -> Iterator[tuple[int, MemoryRows]]:
         """Each leaf that has rows with its rows."""
+        if accumulator is not None:
+            self.scan(accumulator)
         leaves = list(tree.leaves())
         slot = np.full(len(tree), -1, dtype=np.int32)
         slot[leaves] = np.arange(len(leaves))
@@ -96,6 +101,10 @@ class MemoryRows:
         for number, leaf in enumerate(leaves):
             if starts[number] < starts[number + 1]:
                 yield leaf, MemoryRows(self.rows[order[starts[number] : starts[number + 1]]])
+
+    def joined(self, others: Sequence[MemoryRows]) -> MemoryRows:
+        """These rows and then the others."""
+        return MemoryRows(np.concatenate([self.rows, *(one.rows for one in others)])) if others else self
 
     def drop(self) -> None:
         """Nothing to free."""

@@ -1,9 +1,10 @@
-"""RothkoSampling: growing the partition tree on a sample, one pass that counts, pruning, and one that divides."""
+"""RothkoSampling: growing the partition tree on a sample, one pass that divides and counts, and pruning."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -40,18 +41,18 @@ class Sampling:
 def sampling_parts(setting: Setting, sampling: Sampling, rows: Rows, region: Int32) -> Iterator[Part]:
     """The parts of a table that fit in memory or are final, from left to right.
 
-    Where no split is confident, or all splits turn out wrong, the rows go to RothkoTree if it can take them
-    (`by_tree`). Otherwise they are one class, which may be larger than necessary. Source: Rothko (TR 1590), sections 3
-    and 3.2.
+    Rows are counted while they are divided, and parts below a node that turns out wrong are put together again. Where
+    no split is confident, or all splits turn out wrong, the rows go to RothkoTree if it can take them (`by_tree`).
+    Otherwise they are one class, which may be larger than necessary. Source: Rothko (TR 1590), sections 3 and 3.2.
     """
     counters = setting.counters
     if rows.n_rows <= setting.model.memory_rows:
         yield Part(rows, region, is_class=False)
         return
     tree = grown(setting, sampling, rows, region)
-    if len(tree) > 1:
-        prune(setting, tree, counted(setting, rows, tree))
+    parts = divided(setting, rows, tree) if len(tree) > 1 else [(0, rows)]
     if not tree.children[0]:
+        ((_, rows),) = parts
         if sampling.by_tree:
             counters.handed_to_tree += 1
             yield from tree_parts(setting, rows, region)
@@ -59,8 +60,27 @@ def sampling_parts(setting: Setting, sampling: Sampling, rows: Rows, region: Int
             counters.minimal = False
             yield Part(rows, region, is_class=True)
         return
-    for leaf, part in setting.divide(rows, tree):
+    for leaf, part in parts:
         yield from sampling_parts(setting, sampling, part, tree.region[leaf])
+
+
+def divided(setting: Setting, rows: Rows, tree: PartitionTree) -> list[tuple[int, Rows]]:
+    """The rows of each leaf that is left of the tree once all rows are counted, from left to right."""
+    statistics = Statistics(setting, tree, list(tree.leaves()))
+    parts = list(setting.divide(rows, tree, statistics))
+    prune(setting, tree, counted(statistics, tree))
+    left = set(tree.leaves())
+
+    def leaf_above(node: int) -> int:
+        while node not in left:
+            node = tree.parent[node]
+        return node
+
+    found = []
+    for leaf, together in groupby(parts, lambda part: leaf_above(part[0])):
+        first, *others = (part for _, part in together)
+        found.append((leaf, first.joined(others)))
+    return found
 
 
 def grown(setting: Setting, sampling: Sampling, rows: Rows, region: Int32) -> PartitionTree:
@@ -89,10 +109,8 @@ def _most_sides(setting: Setting) -> int:
     return nodes
 
 
-def counted(setting: Setting, rows: Rows, tree: PartitionTree) -> dict[int, Node]:
-    """Size and counts of every node that has rows, in one scan of the rows."""
-    statistics = Statistics(setting, tree, list(tree.leaves()))
-    setting.scan(rows, statistics)
+def counted(statistics: Statistics, tree: PartitionTree) -> dict[int, Node]:
+    """Size and counts of every node that has rows, from what was counted of the leaves."""
     nodes = statistics.nodes()
     # Children have larger numbers than their parents, so that from the last node on theirs are counted already.
     for node in range(len(tree) - 1, -1, -1):

@@ -86,12 +86,14 @@ class Setting:
         self.counters.scans += 1
         self.counters.rows_read += rows.n_rows
 
-    def divide(self, rows: Rows, tree: PartitionTree) -> Iterator[tuple[int, Rows]]:
-        """One division of rows among the leaves, counted."""
+    def divide(
+        self, rows: Rows, tree: PartitionTree, accumulator: Accumulator | None = None
+    ) -> Iterator[tuple[int, Rows]]:
+        """One division of rows among the leaves, counted; the accumulator counts the rows on their way."""
         self.counters.repartitions += 1
         self.counters.rows_read += rows.n_rows
         self.counters.rows_written += rows.n_rows
-        return rows.divide(tree)
+        return rows.divide(tree, accumulator)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from anoncore.algorithms.rothko.hypothesis_tests import rows_needed
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rows import MemoryRows
 from anoncore.algorithms.rothko.sampling_growth import Sampling, counted, grown, prune
-from anoncore.algorithms.rothko.setting import Node, Setting
+from anoncore.algorithms.rothko.setting import Node, Setting, Statistics
 from anoncore.requirements import KAnonymity
 from anoncore.utility import information_loss
 from dashboard.charts.lessons import boxes_in_plane, share_bars
@@ -69,7 +69,9 @@ def growth(sample: int, alpha: float = 0.05, seed: int = 0, pruned: bool = False
     rows = MemoryRows(np.stack([*(data.codes[name][order] for name in PLANE), order.astype(np.int32)], axis=1))
     chosen = Sampling(sample, alpha, False, True, np.random.default_rng(seed))
     tree = grown(setting, chosen, rows, setting.region)
-    nodes = counted(setting, rows, tree)
+    statistics = Statistics(setting, tree, list(tree.leaves()))
+    setting.scan(rows, statistics)
+    nodes = counted(statistics, tree)
     if pruned:
         prune(setting, tree, nodes)
     return Growth(rows.sample(sample, np.random.default_rng(seed)), tree, nodes, setting.counters.prunes)
