@@ -39,6 +39,7 @@ from anoncore.algorithms import (
 from anoncore.algorithms.base import Algorithm, generalized_release
 from anoncore.algorithms.closeness import sensitive_fragmentation
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.rothko.setting import Setting
 from anoncore.algorithms.slicing.columns import sliced_release
 from anoncore.algorithms.vertical import enforcement, strategies
 from anoncore.attacks.foreground import attack as foreground_attack
@@ -46,7 +47,7 @@ from anoncore.attacks.foreground import mining
 from anoncore.privacy.selectivity import Selectivity
 from anoncore.requirements import KAnonymity
 from dashboard.reproduction import REPRODUCED, Mutant, Result
-from tests.papers import rothko_quality, t_closeness, theorems, worked, worked_closeness
+from tests.papers import rothko, rothko_quality, t_closeness, theorems, worked, worked_closeness
 from tests.papers.findings import Findings, Statements
 from tests.papers.rothko_runs import Report
 
@@ -147,6 +148,14 @@ def _over_k() -> Statements:
         report = t_closeness.Report(Path(folder), found)
         t_closeness.over_k(report, {"Heart, two attributes": t_closeness.heart()})
     return found.said
+
+
+def _needed(report: Report) -> None:
+    rothko.need(report, (1_000_000, 2_000_000))
+
+
+def _read(report: Report) -> None:
+    rothko.read_by_sampling(report, 250_000)
 
 
 def _sampled(report: Report) -> None:
@@ -273,6 +282,29 @@ def untested() -> Iterator[None]:
 
 
 @contextmanager
+def swapped_methods() -> Iterator[None]:
+    """What is run on disk is run in memory, and the other way round."""
+    others = {"mondrian": "rothko-sampling", "rothko-sampling": "mondrian"}
+    run = rothko.needed
+    with patch.object(rothko, "needed", lambda task, rows: run(others[task], rows)):
+        yield
+
+
+@contextmanager
+def counted_apart() -> Iterator[None]:
+    """Rows are counted in a scan of their own before they are divided."""
+    divide = Setting.divide
+
+    def apart(self: Setting, rows: Any, tree: Any, accumulator: Any = None) -> Any:
+        if accumulator is not None:
+            self.scan(rows, accumulator)
+        return divide(self, rows, tree)
+
+    with patch.object(Setting, "divide", apart):
+        yield
+
+
+@contextmanager
 def single_columns() -> Iterator[None]:
     """Every attribute is a column of its own, whatever columns are asked for."""
     made = theorems.sliced
@@ -380,6 +412,7 @@ ROTHKO = examples(worked.rothko)
 VERTICAL = examples(worked.vertical)
 OVER_K = _over_k
 QUALITY, PRUNING = _in_folder(_quality), _in_folder(_sampled)
+NEEDED, READ = _in_folder(_needed), _in_folder(_read)
 ENFORCED, JOINED = examples(theorems.enforced), examples(theorems.joined)
 PROVEN = {name: examples(judge) for name, judge in theorems.THEOREMS.items()}
 NEVER, RANDOM = "never splits", "rows are dealt at random"
@@ -416,6 +449,8 @@ MUTANTS = (
     Broken("rothko", NEVER, ("figure 2",), ROTHKO, grouped_by(Mondrian, never_splits)),
     Broken("rothko", RANDOM, ("figure 2",), ROTHKO, grouped_by(Mondrian, at_random)),
     Broken("rothko", "salaries are 0", ("figure 7",), ROTHKO, no_salaries),
+    Broken("rothko", "two methods are swapped", ("figure 8",), NEEDED, swapped_methods),
+    Broken("rothko", "rows are counted in a scan of their own", ("figure 11",), READ, counted_apart),
     Broken("rothko", "k is ignored", tuple(f"figure {n}" for n in range(23, 28)), QUALITY, one_k),
     Broken("rothko", "without the tests", ("figure 28",), PRUNING, untested),
     Broken(

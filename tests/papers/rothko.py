@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 import plotly.express as px
 
+from anoncore import Microdata
 from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
 from anoncore.datasets.rothko_synthetic import ATTRIBUTES, load_rothko
 from anoncore.requirements import KAnonymity
@@ -31,6 +32,7 @@ from tests.papers.rothko_runs import Report, sampling_run, synthetic, tree_run
 
 PAPER_ROWS, PAPER_MEMORY, PAPER_K = 50_000_000, 2_000_000, 1000
 CACHES = (1, 2, 4, 8, 16, 32)
+IO_COLUMNS = ("read", "read (model)", "written", "written (model)")
 
 
 def frontier(data, groups: int, classes: int = 1) -> float:  # type: ignore[no-untyped-def]
@@ -48,9 +50,7 @@ def need(report: Report, sizes: tuple[int, ...]) -> None:
     lines = []
     for task in ("mondrian", "rothko-sampling"):
         for rows in sizes:
-            command = [sys.executable, "-m", "tests.papers.rothko", "--child", task, str(rows)]
-            answer = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
-            lines.append({"algorithm": task, "rows": rows, **json.loads(answer)})
+            lines.append({"algorithm": task, "rows": rows, **needed(task, rows)})
     found = pd.DataFrame(lines)
     report.save("figures-8-9", found, px.line(found, x="rows", y="peak GB", color="algorithm", markers=True))
     peaks = found.pivot_table(index="rows", columns="algorithm", values="peak GB")
@@ -62,6 +62,13 @@ def need(report: Report, sizes: tuple[int, ...]) -> None:
         slope > 4 * max(flat, 0.0),
         f"{slope:.2f} GB per million rows in memory, {flat:.2f} GB on disk with 125,000 rows in memory",
     )
+
+
+def needed(task: str, rows: int) -> dict[str, float]:
+    """What one run takes in a process of its own."""
+    command = [sys.executable, "-m", "tests.papers.rothko", "--child", task, str(rows)]
+    found: dict[str, float] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout)
+    return found
 
 
 def need_child(task: str, rows: int) -> None:
@@ -95,8 +102,7 @@ def input_output(report: Report, rows: int) -> None:
         found = tree_run(data, model)
         expected = tree_io(1.0, rows, memory, cache)
         lines.append((cache, found.read, expected.reads, found.written, expected.writes, found.counters.scans))
-    columns = ["F_CACHE", "read", "read (model)", "written", "written (model)"]
-    tree = pd.DataFrame(lines, columns=[*columns, "scans"])
+    tree = pd.DataFrame(lines, columns=["F_CACHE", *IO_COLUMNS, "scans"])
     report.save("figure-10", tree, px.line(tree.melt("F_CACHE"), x="F_CACHE", y="value", color="variable"))
     for what in ("read", "written"):
         tables = tree[what].tolist()
@@ -118,7 +124,8 @@ def input_output(report: Report, rows: int) -> None:
         f"{', '.join(f'{one:.0f}' for one in tree['read (model)'])}",
         f"the model halves the rows at each of {height} levels; medians of values that many rows share do not, so that "
         f"{levels} levels are scanned until every part fits in memory, though only some rows are left in the last one",
-        "`figure-10`, the last line: one scan for each level",
+        f"`figure-10-distinct`, three attributes of which no two rows share a value: {distinct_values(report, rows)} "
+        "tables read",
     )
     report.state(
         "10",
@@ -126,13 +133,20 @@ def input_output(report: Report, rows: int) -> None:
         bool((tree["written"] <= tree["written (model)"] + 1e-9).all()),
         f"at most {(tree['written'] - tree['written (model)']).max():+.2f} tables off",
     )
+    read_by_sampling(report, rows)
+    scale_up(report, rows)
+
+
+def read_by_sampling(report: Report, rows: int) -> None:
+    """Figure 11: tables read and written by RothkoSampling, over the size of the sample."""
+    data, (memory, k) = synthetic(rows), scaled(rows)
     lines = []
     for share in (16, 8, 4, 2, 1):
         model = RothkoSampling((KAnonymity(k=k),), memory_rows=memory // share, seed=0, growth="confident")
         found = sampling_run(data, model)
         expected = sampling_io(1.0, rows, memory // share, k)
         lines.append((memory // share, found.read, expected.reads, found.written, expected.writes))
-    sample = pd.DataFrame(lines, columns=["sample", *columns[1:]])
+    sample = pd.DataFrame(lines, columns=["sample", *IO_COLUMNS])
     report.save("figure-11", sample, px.line(sample.melt("sample"), x="sample", y="value", color="variable"))
     small = (
         "samples of a few hundred rows leave parts larger than memory or no confident cut, so that rows are divided or "
@@ -147,7 +161,23 @@ def input_output(report: Report, rows: int) -> None:
             small,
             "`figure-11`: only the smallest samples are read and written more often",
         )
-    scale_up(report, rows)
+
+
+def distinct_values(report: Report, rows: int) -> str:
+    """Figure 10 where medians halve the rows: the tables read by cache, in words."""
+    rng = np.random.default_rng(0)
+    names = ("salary", "hvalue", "loan")
+    frame = pd.DataFrame({name: rng.permutation(rows) for name in names})
+    data, (memory, k) = Microdata(frame, dict.fromkeys(names, "quasi-identifier")), scaled(rows)
+    lines = []
+    for cache in CACHES:
+        found = tree_run(
+            data, RothkoTree((KAnonymity(k=k),), memory_rows=memory, frontier_memory=frontier(data, cache))
+        )
+        lines.append((cache, found.read, tree_io(1.0, rows, memory, cache).reads))
+    read = pd.DataFrame(lines, columns=["F_CACHE", "read", "read (model)"])
+    report.save("figure-10-distinct", read)
+    return ", ".join(f"{one:.1f}" for one in read["read"])
 
 
 def scale_up(report: Report, rows: int) -> None:
