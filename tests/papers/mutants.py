@@ -151,7 +151,7 @@ def _over_k() -> Statements:
 
 
 def _needed(report: Report) -> None:
-    rothko.need(report, (1_000_000, 2_000_000))
+    rothko.need(report, (2_000_000, 4_000_000))
 
 
 def _read(report: Report) -> None:

@@ -15,15 +15,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import plotly.express as px
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from anoncore import Microdata
 from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
-from anoncore.datasets.rothko_synthetic import ATTRIBUTES, load_rothko
+from anoncore.datasets.rothko_synthetic import ATTRIBUTES, chunks
 from anoncore.requirements import KAnonymity
 from tests.papers.findings import listed
 from tests.papers.rothko_io import sampling_io, tree_height, tree_io
@@ -31,6 +34,8 @@ from tests.papers.rothko_quality import classification_and_regression, pruning
 from tests.papers.rothko_runs import Report, sampling_run, synthetic, tree_run
 
 PAPER_ROWS, PAPER_MEMORY, PAPER_K = 50_000_000, 2_000_000, 1000
+PIECE = 100_000
+"""Rows of the table that are made at a time."""
 CACHES = (1, 2, 4, 8, 16, 32)
 IO_COLUMNS = ("read", "read (model)", "written", "written (model)")
 
@@ -71,6 +76,15 @@ def needed(task: str, rows: int) -> dict[str, float]:
     return found
 
 
+def write(rows: int, file: Path) -> None:
+    """The table in a file, made piece by piece so that it never is in memory as a whole."""
+    pieces = (pa.Table.from_pandas(frame, preserve_index=False) for frame in chunks(rows, PIECE))
+    first = next(pieces)
+    with pq.ParquetWriter(file, first.schema) as writer:
+        for piece in chain([first], pieces):
+            writer.write_table(piece)
+
+
 def need_child(task: str, rows: int) -> None:
     """One run in this process; prints its peak memory and time."""
     from anoncore.engines.large_run import anonymize_table
@@ -83,7 +97,7 @@ def need_child(task: str, rows: int) -> None:
     else:
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder) / "table.parquet"
-            load_rothko(rows, targets=()).to_parquet(source, index=False)
+            write(rows, source)
             model = RothkoSampling((KAnonymity(k=1000),), memory_rows=125_000, seed=0)
             roles = dict.fromkeys(ATTRIBUTES, "quasi-identifier")
             anonymize_table(lambda work: LargeTable(source, work), Tags(roles), model, Path(folder) / "out")

@@ -59,8 +59,8 @@ def judge(report: Report) -> None:
             times[IN_MEMORY][~fits] >= MUCH,
             "; ".join(f"{name} {listed(times[name], 1)} times as long" for name in TASKS)
             + f" for {_counts(times.index)} rows; {where}",
-            "this disk is many times as fast as the paper's, and cuts from the root down read the rows in order; with a "
-            "disk of 54 MB/s it takes the longer the more of the table does not fit",
+            "this disk is many times as fast as the paper's, and cuts from the root down read the rows in order; with "
+            "a disk of 54 MB/s it takes the longer the more of the table does not fit",
             f"`{COMMAND}`, memory: {SLOW}, beside {SWAPS}",
             timed=True,
         )
