@@ -155,7 +155,7 @@ def _needed(report: Report) -> None:
 
 
 def _read(report: Report) -> None:
-    rothko.read_by_sampling(report, 250_000)
+    rothko.read_by_sampling(report, 100_000, (4, 2, 1))
 
 
 def _sampled(report: Report) -> None:

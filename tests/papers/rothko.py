@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -151,11 +152,11 @@ def input_output(report: Report, rows: int) -> None:
     scale_up(report, rows)
 
 
-def read_by_sampling(report: Report, rows: int) -> None:
-    """Figure 11: tables read and written by RothkoSampling, over the size of the sample."""
+def read_by_sampling(report: Report, rows: int, parts: Sequence[int] = (16, 8, 4, 2, 1)) -> None:
+    """Figure 11: tables read and written by RothkoSampling, over the size of the sample, such parts of the memory."""
     data, (memory, k) = synthetic(rows), scaled(rows)
     lines = []
-    for share in (16, 8, 4, 2, 1):
+    for share in parts:
         model = RothkoSampling((KAnonymity(k=k),), memory_rows=memory // share, seed=0, growth="confident")
         found = sampling_run(data, model)
         expected = sampling_io(1.0, rows, memory // share, k)

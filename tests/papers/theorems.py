@@ -205,12 +205,22 @@ def _efficient(said: Statements, label: str, text: str, model: Algorithm, most: 
     seconds = []
     model.anonymize(people(np.random.default_rng(0), 500))
     for n in (25_000, 100_000):
-        data = people(np.random.default_rng(0), n)
+        seconds.append(_seconds(model, n))
+    detail = f"{seconds[0]:.2f} s for 25,000 rows, {seconds[1]:.2f} s for 100,000"
+    cause = "so little is to be done that other programs of the machine decide the seconds"
+    again = f"the same once more: {_seconds(model, 25_000):.2f} and {_seconds(model, 100_000):.2f} s"
+    said.add(label, text, seconds[1] < most * seconds[0], detail, cause, again, timed=True)
+
+
+def _seconds(model: Algorithm, n: int) -> float:
+    """Processor seconds on so many rows: the least of three, as other programs can only add to them."""
+    data = people(np.random.default_rng(0), n)
+    found = []
+    for _ in range(3):
         begun = time.process_time()
         model.anonymize(data)
-        seconds.append(time.process_time() - begun)
-    detail = f"{seconds[0]:.2f} s for 25,000 rows, {seconds[1]:.2f} s for 100,000"
-    said.add(label, text, seconds[1] < most * seconds[0], detail, timed=True)
+        found.append(time.process_time() - begun)
+    return min(found)
 
 
 def _members(said: Statements) -> None:
@@ -340,21 +350,22 @@ def partitions(rows: list[int], k: int) -> Iterator[list[list[int]]]:
 def _closest(said: Statements) -> None:
     """Whether a partition into as many classes is closer: all of them tried."""
     rng = np.random.default_rng(6)
-    best = []
+    best, by_value = [], []
     for _ in range(30):
         values = rng.choice([0, 10, 20, 30], 8, p=rng.dirichlet(np.full(4, 1.0)))
         if len(np.unique(values)) < 2:
             continue
         frame = pd.DataFrame({"age": np.arange(8), "s0": values})
         data = Microdata(frame, {"age": "quasi-identifier", "s0": "sensitive"}, kinds={"s0": "numeric"})
-        release = StackAndDeal(k=2, seed=0).anonymize(data)
-        ours = float(privacy.emd(release, "s0", ground="ordered").max())
+        release, ordered = (StackAndDeal(k=2, stack=one, seed=0).anonymize(data) for one in ("frequency", "value"))
+        ours, theirs = (float(privacy.emd(one, "s0", ground="ordered").max()) for one in (release, ordered))
         others = [
             float(privacy.emd(generalized(data, _numbers(one, 8)), "s0", ground="ordered").max())
             for one in partitions(list(range(8)), 2)
             if len(one) == release.partition.n_groups
         ]
         best.append(ours <= min(others) + NEAR)
+        by_value.append(theirs <= min(others) + NEAR)
     said.add(
         "chapter 7",
         "classes are t-close for even the smallest t for which such classes exist",
@@ -362,7 +373,8 @@ def _closest(said: Statements) -> None:
         f"{sum(best)} of {len(best)} tables of 8 rows in 4 classes",
         "the stack is in the order of frequency and not of the values, so that a class may get near values of which "
         "another gets the far ones; the ordered distance tells them apart",
-        "all partitions of 8 random rows into classes of at least 2",
+        f"all partitions of 8 random rows into classes of at least 2; with the values stacked in their order "
+        f"{sum(by_value)} of {len(by_value)}",
     )
 
 
