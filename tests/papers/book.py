@@ -5,27 +5,15 @@ from __future__ import annotations
 import datetime
 import importlib
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from dashboard.reproduction import Entry, Result, Study
-from tests.papers import worked
 from tests.papers.contents import Paper
-from tests.papers.findings import Findings, Statements, labels_of
-from tests.papers.mutants import tried
+from tests.papers.findings import Findings, labels_of
+from tests.papers.mutants import EXAMPLES, PROVEN, tried, unbroken
 from tests.papers.stated import STATED
-from tests.papers.theorems import THEOREMS
 from tests.papers.wishes import wished
-from tests.papers.worked_closeness import closeness
-
-EXAMPLES: dict[str, Callable[[Statements], None]] = {
-    "slicing": worked.slicing,
-    "foreground-knowledge": worked.foreground,
-    "t-closeness": closeness,
-    "rothko": worked.rothko,
-    "vertical-fragmentation": worked.vertical,
-}
 
 
 def reproduce(paper: Paper, quick: bool, folder: Path) -> Result:
@@ -40,13 +28,12 @@ def reproduce(paper: Paper, quick: bool, folder: Path) -> Result:
 
 def examples(paper: Paper, found: Findings) -> None:
     """Add what the library makes of the paper's worked examples, and of its theorems on small random tables."""
-    for judge, sizes, seed in (
+    for part, sizes, seed in (
         (EXAMPLES[paper.name], "the paper's example, or all of the public table", "0 where drawn"),
-        (THEOREMS[paper.name], "small random tables", "fixed, one for each statement"),
+        (PROVEN[paper.name], "small random tables", "fixed, one for each statement"),
     ):
-        said = Statements()
         begun = time.perf_counter()
-        judge(said)
+        said = unbroken(part)
         labels = tuple(dict.fromkeys(label for figure, _ in said.lines for label in labels_of(figure)))
         found.studies.append(Study(labels, sizes, seed, round(time.perf_counter() - begun, 2)))
         found.said.extend(said)

@@ -159,11 +159,11 @@ def _read(report: Report) -> None:
 
 
 def _sampled(report: Report) -> None:
-    rothko_quality.pruning(report, 10_000)
+    rothko_quality.pruning(report, rothko_quality.QUICK_ROWS)
 
 
 def _quality(report: Report) -> None:
-    rothko_quality.classification_and_regression(report, 10_000, 1)
+    rothko_quality.classification_and_regression(report, rothko_quality.QUICK_ROWS, 1)
 
 
 @contextmanager
@@ -413,6 +413,14 @@ VERTICAL = examples(worked.vertical)
 OVER_K = _over_k
 QUALITY, PRUNING = _in_folder(_quality), _in_folder(_sampled)
 NEEDED, READ = _in_folder(_needed), _in_folder(_read)
+EXAMPLES = {
+    "slicing": SLICED,
+    "foreground-knowledge": FOREGROUND,
+    "t-closeness": CLOSENESS,
+    "rothko": ROTHKO,
+    "vertical-fragmentation": VERTICAL,
+}
+"""The worked examples of each paper; `PROVEN`: what its text claims."""
 ENFORCED, JOINED = examples(theorems.enforced), examples(theorems.joined)
 PROVEN = {name: examples(judge) for name, judge in theorems.THEOREMS.items()}
 NEVER, RANDOM = "never splits", "rows are dealt at random"

@@ -10,7 +10,7 @@ import pandas as pd
 from dashboard.reproduction import Curve, Plot
 from tests.papers import rothko, thrashing, thrashing_statements
 from tests.papers.findings import Findings, curves, labels_of
-from tests.papers.rothko_quality import classification_and_regression, pruning
+from tests.papers.rothko_quality import QUICK_ROWS, classification_and_regression, pruning
 from tests.papers.rothko_runs import Report
 
 
@@ -19,7 +19,7 @@ def reproduce(quick: bool, folder: Path, tables: int = 10) -> Findings:
     found = Findings()
     report = Report(folder)
     memory = (250_000, 500_000, 1_000_000) if quick else (1_000_000, 2_000_000, 4_000_000, 8_000_000)
-    rows, quality_rows, tables = (100_000, 10_000, 1) if quick else (2_000_000, 100_000, tables)
+    rows, quality_rows, tables = (100_000, QUICK_ROWS, 1) if quick else (2_000_000, 100_000, tables)
     with found.study("8, 9", f"{memory[0]:,} to {memory[-1]:,} rows (paper: up to 10 million), k = 1,000", "0"):
         rothko.need(report, memory)
         thrashing_statements.judge(report)

@@ -13,6 +13,8 @@ from anoncore.requirements import KAnonymity, RecursiveDiversity, Requirement, V
 from anoncore.utility import conditional_entropy, rmse
 from tests.papers.rothko_runs import Report, sampling_run, synthetic
 
+QUICK_ROWS = 10_000
+"""On reduced sizes, and for broken methods."""
 KS = (10, 50, 250, 1000)
 MUCH_SMALLER = 2.0
 """A spread that is much smaller is at most one such part of the other (the paper gives no figure)."""

@@ -21,6 +21,8 @@ from dashboard.reproduction import (
 )
 from tests.papers.book import reproduce
 from tests.papers.contents import PAPERS
+from tests.papers.mutants import EXAMPLES, MUTANTS, PROVEN, unbroken
+from tests.papers.thrashing import ENOUGH, NO_SWAP, SLOW, SWAPS, TASKS, last
 from tests.shared_data import require
 
 NEEDED = {
@@ -93,6 +95,30 @@ def test_worked_examples_come_out_as_in_the_results_that_ship(paper, book: Book)
     assert examples
     for label in examples:
         assert verdict(book(paper.name), label) == verdict(shipped, label), label
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_whatever_is_reproduced_on_reduced_sizes_is_so_no_more_for_a_mutant(paper, book: Book):
+    """Mutants are run, in `test_mutants`, on the very statements by which the quick book says so."""
+    result = book(paper.name)
+    own = {EXAMPLES[paper.name], PROVEN[paper.name]}
+    reproduced = [entry for entry in result.entries if entry.verdict == REPRODUCED]
+    assert reproduced
+    for entry in reproduced:
+        parts = {one.part for one in MUTANTS if one.paper == paper.name and entry.label in one.labels}
+        assert parts, f"{paper.name}, {entry.label} has no mutant"
+        judged = {(one.text, one.reading, one.cases) for one in entry.statements}
+        for part in parts & own:
+            assert {(one.text, one.reading, one.cases) for one in unbroken(part).of(entry.label)} <= judged
+
+
+def test_the_book_says_how_thrashing_was_measured(book: Book):
+    (begins,) = stated(book("rothko"), "figure 8", "the in-memory algorithm thrashes")
+    measured = last()
+    assert measured["date"] in begins.found
+    assert {(one["algorithm"], one["memory"]) for one in measured["runs"]} == {
+        (task, memory) for task in TASKS for memory in (ENOUGH, NO_SWAP, SWAPS, SLOW)
+    }
 
 
 def _sizes(result: Result, label: str) -> str:
@@ -175,7 +201,7 @@ def test_sampling_reads_less_than_the_tree_and_larger_samples_are_better(book: B
     (once,) = stated(result, "figure 11", "written once")
     assert once.share >= 0.8
     (thrice,) = stated(result, "figure 11", "read three times")
-    assert thrice.held == 0
+    assert thrice.share >= 0.6
     assert holds(result, "figure 28", "less pruning")
     assert holds(result, "figure 28", "decrease with the sample size")
     (more,) = stated(result, "figure 12", "reads and writes substantially more")
