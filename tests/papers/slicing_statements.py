@@ -41,8 +41,8 @@ NOT_WORSE = (
     "more than by what tells of the occupation"
 )
 FALLS_MORE = (
-    "at l = 2 by the definition buckets of slicing are small and tell nearly what the original data do, so that it has "
-    "the most to lose by l = 3"
+    "slicing begins nearer to the original data, so that it has more to lose; at l = 2 by the definition its buckets "
+    "are smallest"
 )
 TRIVIAL = "OCC-15 holds education-num, which tells education: there every method but generalization is nearly perfect"
 ALIKE = (
