@@ -213,7 +213,7 @@ def test_sampling_reads_less_than_the_tree_and_larger_samples_are_better(book: B
 def test_what_compares_seconds_is_never_said_to_be_reproduced(book: Book):
     result = book("rothko")
     timed = [entry for entry in result.entries if any(one.timed for one in entry.statements)]
-    assert [entry.label for entry in timed] == [f"figure {number}" for number in range(13, 22)]
+    assert [entry.label for entry in timed] == [f"figure {number}" for number in (9, *range(13, 22))]
     for entry in timed:
         assert (entry.verdict == TIMED) == all(one.share == 1 for one in entry.statements), entry.label
         assert entry.verdict != REPRODUCED
