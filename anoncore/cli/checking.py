@@ -7,12 +7,14 @@ import csv
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from anoncore import attacks, privacy
+from anoncore import attacks, privacy, utility
+from anoncore.attacks.control_figures import Figures
 from anoncore.base.errors import AnonymizationError, ParameterError
 from anoncore.base.score import Score
 from anoncore.base.showing import clean, printable
@@ -34,6 +36,7 @@ from anoncore.requirements import (
     TCloseness,
 )
 from anoncore.requirements.t_closeness import Ground
+from anoncore.sources.reader import read_table
 from anoncore.table.microdata import Microdata, Role
 
 FORMS: dict[str, Callable[[Any], Requirement]] = {
@@ -94,6 +97,18 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="also run the attack by foreground knowledge, in which a belief above 1/R is a breach; it may "
         "take seconds",
     )
+    command.add_argument(
+        "--synthetic-of",
+        type=Path,
+        metavar="ORIGINAL",
+        help="the table is synthetic, made of this one: costs and, with --control, what it gives away",
+    )
+    command.add_argument(
+        "--control",
+        type=Path,
+        metavar="TABLE",
+        help="people who are not in the original of a synthetic table, to attack it with",
+    )
     command.add_argument("--json", action="store_true", help="print one JSON object")
     add_log_options(command)
     command.set_defaults(command=_check)
@@ -138,13 +153,19 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _judge(arguments: argparse.Namespace) -> int:
+    if arguments.control is not None and arguments.synthetic_of is None:
+        raise ParameterError("--control attacks a synthetic table; name what it was made of with --synthetic-of.")
     asked = [_asked(text) for text in arguments.require]
     with log().progress() as report:
         report(0.0, "Reading the table")
-        data = _tagged(arguments, read_named(arguments)[1])
+        frame = read_named(arguments)[1]
+        release = _synthetic(arguments, frame) if arguments.synthetic_of else unchanged(_tagged(arguments, frame))
+        data = release.data
         report(0.3, "Judging the table")
-        release = unchanged(data)
-        numbers = list(_numbers(release, arguments.foreground))
+        if release.is_synthetic:
+            numbers = list(_numbers_without_people(release, _control(arguments, data)))
+        else:
+            numbers = list(_numbers(release, arguments.foreground))
         verdicts = [
             one
             for name, value in asked
@@ -152,7 +173,7 @@ def _judge(arguments: argparse.Namespace) -> int:
             for one in _verdicts(release, requirement)
         ]
         report(1.0, "Done")
-    if data.unit_note:
+    if data.unit_note and not release.is_synthetic:
         log().note(data.unit_note)
     if arguments.json:
         print(json.dumps(_json(arguments, release, numbers, verdicts), indent=2, allow_nan=False))
@@ -160,6 +181,48 @@ def _judge(arguments: argparse.Namespace) -> int:
         for line in _lines(arguments, release, numbers, verdicts):
             print(line)
     return 0 if all(one.holds for one in verdicts) else 1
+
+
+def _synthetic(arguments: argparse.Namespace, frame: Any) -> Release:
+    """A synthetic table beside its original. Raises ParameterError for options that ask for groups of people."""
+    for option, given in (("--require", arguments.require), ("--foreground", arguments.foreground)):
+        if given:
+            raise ParameterError(
+                f"{option} asks for groups of people, and the rows of a synthetic table are nobody's; leave it out, "
+                "and give --control."
+            )
+    data = _tagged(arguments, read_table(arguments.synthetic_of).frame)
+    return Release.from_published(frame, original=data, rows="synthetic")
+
+
+def _control(arguments: argparse.Namespace, data: Microdata) -> Microdata | None:
+    """The people who are not in the original; None where none are given."""
+    return None if arguments.control is None else data.with_same_tags(read_table(arguments.control).frame)
+
+
+def _numbers_without_people(release: Release, control: Microdata | None) -> Iterator[Number]:
+    """What a synthetic table costs and, beside people who are not in its original, what it gives away."""
+    error = utility.query_error(release) if release.data.sensitive else None
+    for score in (utility.two_way_error(release), utility.association_error(release)):
+        yield _number(score)
+    if error is not None:
+        yield from (_number(score) for score in (error, error.median))
+    if control is None:
+        return
+    yield from _attacked(attacks.singling_out(release, control=control), None)
+    yield from _attacked(attacks.linkability(release, control=control), None)
+    for name in release.data.sensitive:
+        yield from _attacked(attacks.inference(release, name, control=control), name)
+
+
+def _attacked(found: Figures, attribute: str | None) -> Iterator[Number]:
+    """The success on both sides and the difference, with its interval."""
+    low, high = found.difference_interval
+    for score in (found.members, found.control):
+        yield _of(attribute, _number(score))
+    difference = _number(found.difference)
+    interval = f" 95% interval {low:+.1%} to {high:+.1%}, by the adversary '{found.adversary}'."
+    yield _of(attribute, replace(difference, sentence=f"{difference.sentence}{interval}"))
 
 
 def _asked(text: str) -> tuple[str, int | float]:
@@ -261,7 +324,7 @@ def _numbers(release: Release, r: float | None) -> Iterator[Number]:
             yield from (_of(name, _number(score)) for score in (attack.recall, attack.flagged))
 
 
-def _of(attribute: str, number: Number) -> Number:
+def _of(attribute: str | None, number: Number) -> Number:
     return Number(number.name, number.title, attribute, number.value, number.text, number.baseline, number.sentence)
 
 
@@ -304,7 +367,14 @@ def _lines(
     arguments: argparse.Namespace, release: Release, numbers: Sequence[Number], verdicts: Sequence[Verdict]
 ) -> Iterator[str]:
     data = release.data
-    yield f"{clean(str(arguments.table))}: {release.table_size}, judged as they are"
+    how = "judged as they are"
+    if release.is_synthetic:
+        how = f"compared with the {data.n_rows:,} rows of {clean(str(arguments.synthetic_of))}"
+    yield f"{clean(str(arguments.table))}: {release.table_size}, {how}"
+    if release.is_synthetic and arguments.control is None:
+        yield "  What it gives away needs people who are not in the original: give a table of some with --control."
+    if release.is_synthetic:
+        yield from (f"  {printable(note)}" for note in release.notes)
     for title, names in (
         ("Known to others", data.quasi_identifiers),
         ("Nobody must learn", data.sensitive),
@@ -333,9 +403,9 @@ def _json(
     data = release.data
     return {
         "table": str(arguments.table),
-        "rows": data.n_rows,
-        "people": data.n_people,
-        "groups": release.partition.n_groups,
+        "rows": release.n_records,
+        "people": None if release.is_synthetic else data.n_people,
+        "groups": None if release.is_synthetic else release.partition.n_groups,
         "known": list(data.quasi_identifiers),
         "secret": list(data.sensitive),
         "identifiers": list(data.identifiers),

@@ -213,3 +213,55 @@ def test_a_table_of_a_database_file_is_named_on_the_command_line(
     assert main(["check", str(path), "--known", "a"]) == 2
     assert "--name" in capsys.readouterr().err
     assert main(["check", str(path), "--name", "one", "--known", "a"]) == 0
+
+
+def test_a_synthetic_table_is_compared_with_its_original_and_attacked_beside_people_who_are_not_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    parts = [
+        pd.DataFrame(
+            {
+                "age": rng.integers(20, 60, 200),
+                "wage": rng.integers(0, 90_000, 200),
+                "disease": rng.choice(["flu", "gout", "cold"], 200),
+            }
+        )
+        for _ in range(2)
+    ]
+    parts[0].to_csv("people.csv", index=False)
+    parts[1].to_csv("others.csv", index=False)
+    parts[0].sample(frac=1, random_state=1).to_csv("copy.csv", index=False)
+    asked = ["check", "copy.csv", "--known", "age,wage", "--secret", "disease", "--synthetic-of", "people.csv"]
+    assert main(asked) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("copy.csv: 200 synthetic rows, compared with the 200 rows of people.csv\n")
+    assert "give a table of some with --control" in said
+    assert "Two-way error: 0.0%" in said
+    assert "Singling out" not in said
+    assert main([*asked, "--control", "others.csv", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    numbers = {one["name"]: one["value"] for one in found["numbers"]}
+    assert (found["rows"], found["people"], found["groups"]) == (200, None, None)
+    assert numbers["two-way-error"] == numbers["association-error"] == numbers["query-error"] == 0.0
+    assert numbers["inference-members"] == 1.0
+    assert numbers["inference-difference"] > 0.4
+    assert numbers["singling-out-difference"] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (["--synthetic-of", "table.csv", "--require", "k=2"], "--require asks for groups of people"),
+        (["--synthetic-of", "table.csv", "--foreground", "2"], "--foreground asks for groups of people"),
+        (["--control", "table.csv"], "name what it was made of with --synthetic-of"),
+    ],
+)
+def test_what_makes_no_sense_for_a_synthetic_table_is_said(
+    more: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"age": [1, 2, 2]}).to_csv("table.csv", index=False)
+    assert main(["check", "table.csv", "--known", "age", *more]) == 2
+    assert sentence in capsys.readouterr().err
