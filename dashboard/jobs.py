@@ -18,6 +18,7 @@ from typing import Any, Literal
 from anoncore import AnonymizationError, CancelledError
 from dashboard import warmup
 from dashboard.job_queue import JobQueue, Ticket
+from dashboard.markdown import reason
 from dashboard.quiet_log import failure_text
 from dashboard.serving import metrics, quotas
 
@@ -163,7 +164,7 @@ def load() -> tuple[int, int]:
 def sentence_of(error: Exception) -> str:
     """What went wrong in the background, as a sentence for people; a fault of the program goes into the log as well."""
     if isinstance(error, AnonymizationError):
-        return str(error)
+        return reason(error)
     if isinstance(error, MemoryError):
         return "There is not enough memory for this; use fewer rows or fewer attributes."
     _logger.error("A background job failed: %s", failure_text(error))

@@ -12,7 +12,7 @@ import streamlit as st
 
 from anoncore import AnonymizationError
 from dashboard import state, waiting
-from dashboard.markdown import escaped
+from dashboard.markdown import escaped, reason
 
 _logger = logging.getLogger(__name__)
 
@@ -138,7 +138,7 @@ def _renderer(name: str) -> Callable[[], None]:
             with waiting.page_ends_early():
                 view.render()
         except AnonymizationError as error:
-            st.error(escaped(str(error)))
+            st.error(escaped(reason(error)))
             if name != "data":
                 link("attributes", "Change how attributes are read")
 

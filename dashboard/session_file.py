@@ -10,27 +10,34 @@ import io
 import json
 import secrets
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
+
+import pandas as pd
 
 from anoncore import AnonymizationError, DataError, Microdata, Recipe, datasets
 from anoncore.algorithms import Algorithm, Mondrian
 from anoncore.publishing.release_file import packed, unpacked
 from anoncore.publishing.saved_releases import (
+    ALONE,
     FORMAT,
     MANIFEST,
     MOST_BYTES,
     MOST_UNPACKED,
     VERSION,
     opened_session,
+    published_table,
     require_few_rows,
     saved_recipe,
+    saved_tables,
 )
 from anoncore.recipes.source import HierarchySpec, Source, table_value
 from anoncore.sources import read_table
+from dashboard.board.opened import LONGEST_TITLE, Opened, Rows, opened_alone
 from dashboard.board.wishes import Wishes, from_plain, to_plain
 from dashboard.workspace import MAX_RUNS, LoadedTable, Run, Tags, Workspace, untagged
 
@@ -64,7 +71,13 @@ def save(here: Workspace, wishes: Wishes | None = None) -> bytes:
 def parts(here: Workspace, wishes: Wishes | None = None) -> tuple[bytes, tuple[LoadedTable, ...]]:
     """The file of a workspace without the content of its tables, and the tables in the order in which it names them."""
     with here.lock:
-        runs, table, tags, current = here.runs, here.table, here.tags, here.current
+        # Nobody's rows are no codes of the table's; a column of the board makes them anew, and tables that were opened
+        # are read again.
+        runs = tuple(run for run in here.runs if run.opened is not None or not run.release.is_synthetic)
+        table, tags, current = here.table, here.tags, here.current
+    columns = () if wishes is None else wishes.columns
+    shown = [*(one.opened for one in columns), *(one.opened for one in runs)]
+    opened = tuple(dict.fromkeys(one for one in shown if one is not None))
     tables: dict[str, LoadedTable] = {one.id: one for one in [*(run.table for run in runs), table] if one is not None}
     place = {id: number for number, id in enumerate(tables)}
     content = io.BytesIO()
@@ -73,14 +86,15 @@ def parts(here: Workspace, wishes: Wishes | None = None) -> tuple[bytes, tuple[L
             "format": FORMAT,
             "version": VERSION,
             "tables": [_about_table(one) for one in tables.values()],
+            "opened": [_write_opened(file, number, one, tuple(tables.values())) for number, one in enumerate(opened)],
             "runs": [
-                _write_run(file, number, run, place[run.table.id])
+                _write_run(file, number, run, place[run.table.id], opened)
                 for number, run in enumerate(runs)
                 if run.table is not None
             ],
             "current": next((number for number, run in enumerate(runs) if run.id == current), None),
             "table": None if table is None else place[table.id],
-            "board": None if wishes is None else to_plain(wishes, [run.id for run in runs]),
+            "board": None if wishes is None else to_plain(wishes, [run.id for run in runs], opened),
         }
         file.writestr("tags.toml", _recipe(Mondrian(), tags))
         file.writestr(MANIFEST, json.dumps(manifest))
@@ -136,23 +150,46 @@ def _about_table(table: LoadedTable) -> dict[str, Any]:
 
 def table_content(table: LoadedTable) -> bytes:
     """A table as a Parquet file. Raises DataError for one that would not come back exactly."""
+    return _frame_content(table.frame, table.name)
+
+
+def _frame_content(frame: pd.DataFrame, name: str) -> bytes:
+    """A table as a Parquet file. Raises DataError where it would not come back exactly."""
     content = io.BytesIO()
     try:
-        table.frame.to_parquet(content, index=False)
-        same = read_table(content.getvalue(), "table.parquet").frame.equals(table.frame.reset_index(drop=True))
+        frame.to_parquet(content, index=False)
+        same = read_table(content.getvalue(), "table.parquet").frame.equals(frame.reset_index(drop=True))
     except (AnonymizationError, ValueError, TypeError):
         same = False
     if not same:
-        raise DataError(f"The table '{table.name}' cannot be saved so that it comes back exactly.")
+        raise DataError(f"The table '{name}' cannot be saved so that it comes back exactly.")
     return content.getvalue()
 
 
-def _write_run(file: zipfile.ZipFile, number: int, run: Run, table: int) -> dict[str, Any]:
-    description, arrays = packed(run.release)
-    file.writestr(f"runs/{number}.toml", _recipe(run.algorithm, run.tags))
+def _write_opened(file: zipfile.ZipFile, number: int, opened: Opened, tables: Sequence[LoadedTable]) -> dict[str, Any]:
+    """The tables of a release that was made elsewhere; one that is judged by itself is among the session's `tables`."""
+    if opened.rows == ALONE:
+        return {"rows": ALONE, "table": [opened_alone(one) for one in tables].index(opened)}
+    frames = opened.frames
+    for place, (name, frame) in enumerate(frames.items()):
+        file.writestr(published_table(number, place), _frame_content(frame, name))
+    return {
+        "title": opened.title,
+        "rows": opened.rows,
+        "files": list(opened.files),
+        "tables": list(frames),
+        "notes": list(opened.notes),
+    }
+
+
+def _write_run(file: zipfile.ZipFile, number: int, run: Run, table: int, opened: Sequence[Opened]) -> dict[str, Any]:
+    """A run with its release; what was made elsewhere is read again from its tables instead."""
+    description, arrays = ({}, []) if run.opened is not None else packed(run.release)
+    file.writestr(f"runs/{number}.toml", _recipe(run.algorithm or Mondrian(), run.tags))
     for place, array in enumerate(arrays):
         file.writestr(f"runs/{number}/{place}", array)
     return {
+        "opened": None if run.opened is None else opened.index(run.opened),
         "label": run.label,
         "table": table,
         "seconds": run.seconds,
@@ -184,14 +221,16 @@ def _read(
     file: zipfile.ZipFile, manifest: Mapping[str, Any], built_in: BuiltIn, coded: Coded, is_trusted: bool
 ) -> Saved:
     tables = [_read_table(file, number, about, built_in, is_trusted) for number, about in enumerate(manifest["tables"])]
+    opened = [_read_opened(file, number, about, tables) for number, about in enumerate(manifest.get("opened", ()))]
     runs = tuple(
-        _read_run(file, number, about, tables, coded) for number, about in enumerate(manifest["runs"][:MAX_RUNS])
+        _read_run(file, number, about, tables, opened, coded)
+        for number, about in enumerate(manifest["runs"][:MAX_RUNS])
     )
     table = None if manifest["table"] is None else tables[_place(manifest["table"])]
     tags = Tags() if table is None else _tags(saved_recipe(file, "tags.toml"), table)
     current = None if manifest["current"] is None else _place(manifest["current"])
     asked = manifest.get("board")
-    wishes = None if asked is None or table is None else from_plain(asked, [run.id for run in runs])
+    wishes = None if asked is None or table is None else from_plain(asked, [run.id for run in runs], opened)
     return Saved(table, tags, _on_board(runs, wishes), current, wishes, tuple(tables))
 
 
@@ -218,21 +257,43 @@ def _read_table(
     return LoadedTable(secrets.token_hex(8), name, source.frame, digest, notes, None, plain, sheet)
 
 
+def _read_opened(file: zipfile.ZipFile, number: int, about: Mapping[str, Any], tables: Sequence[LoadedTable]) -> Opened:
+    """The tables of a release that was made elsewhere. Raises ValueError for what `_write_opened` never writes."""
+    if about["rows"] == ALONE:
+        return opened_alone(tables[_place(about["table"])])
+    if about["rows"] not in get_args(Rows):
+        raise ValueError
+    frames = saved_tables(file, number, about)
+    digest = sha256(b"".join(file.read(published_table(number, place)) for place in range(len(frames)))).hexdigest()
+    files, notes = (tuple(str(one) for one in about[part]) for part in ("files", "notes"))
+    return Opened(str(about["title"])[:LONGEST_TITLE], digest, about["rows"], files, frames, notes)
+
+
 def _read_run(
-    file: zipfile.ZipFile, number: int, about: Mapping[str, Any], tables: list[LoadedTable], coded: Coded
+    file: zipfile.ZipFile,
+    number: int,
+    about: Mapping[str, Any],
+    tables: list[LoadedTable],
+    opened: Sequence[Opened],
+    coded: Coded,
 ) -> Run:
     table = tables[_place(about["table"])]
     recipe = saved_recipe(file, f"runs/{number}.toml")
     tags = _tags(recipe, table)
     data = coded(table, tags)
-    arrays = [file.read(f"runs/{number}/{place}") for place in range(_place(about["arrays"]))]
-    release = unpacked(about["release"], arrays, data, recipe.algorithm)
+    published = None if about.get("opened") is None else opened[_place(about["opened"])]
+    if published is not None:
+        release = published.read(data, tags)
+    else:
+        arrays = [file.read(f"runs/{number}/{place}") for place in range(_place(about["arrays"]))]
+        release = unpacked(about["release"], arrays, data, recipe.algorithm)
     created = datetime.fromisoformat(about["created"])
     return Run(
         id=secrets.token_hex(8),
         label=str(about["label"])[:200],
-        algorithm=recipe.algorithm,
-        data=data,
+        algorithm=recipe.algorithm if published is None else None,
+        opened=published,
+        data=release.data,
         release=release,
         seconds=float(about["seconds"]),
         compile_seconds=float(about.get("compile_seconds", 0.0)),

@@ -24,6 +24,7 @@ from anoncore.requirements import Requirement
 from anoncore.search.keeping import asked as requirements_of
 from dashboard import compute
 from dashboard.board.bench import Bench
+from dashboard.board.opened import Opened
 from dashboard.board.wishes import History, Wishes, first_wishes
 from dashboard.serving import access, audit, quotas, settings
 from dashboard.workspace import LoadedTable, MicrodataStore, Run, Tags, Workspace, Workspaces, untagged
@@ -285,11 +286,17 @@ def wishes(data: Microdata) -> Wishes:
     return current_wishes()
 
 
+def begin_board(opened: Opened) -> None:
+    """Begin the board of the loaded table with a release that was made elsewhere as its only column."""
+    _begin_history(workspace(), first_wishes(microdata(), opened))
+    set_live()
+
+
 def board_colors() -> dict[str, int]:
     """The indices of the colours that methods have on the board, by their names: those of their first columns."""
     found = wishes_of(workspace())
     columns = () if found is None else found.columns
-    return {column.method: column.color for column in reversed(columns)}
+    return {column.method: column.color for column in reversed(columns) if column.opened is None}
 
 
 def _begin_history(here: Workspace, wishes: Wishes) -> None:

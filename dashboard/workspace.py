@@ -20,6 +20,7 @@ import pandas as pd
 from anoncore import AnonymizationError, Hierarchy, Microdata, Release, Role
 from anoncore.algorithms import Algorithm, Suppression
 from anoncore.table.microdata import guess_kind
+from dashboard.board.opened import Opened
 from dashboard.board.wishes import FIRST_METHODS
 
 MAX_WORKSPACES = 24
@@ -101,7 +102,7 @@ class LoadedTable:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One release and what it was made of and with.
+    """One release and what it was made of and with: an algorithm, or published tables that were `opened`.
 
     `seconds` is what the algorithm took, without `compile_seconds`, for which it waited for compiled code. `owner` is
     the id of the workspace. New runs never push out a `pinned` one.
@@ -111,7 +112,7 @@ class Run:
 
     id: str
     label: str
-    algorithm: Algorithm
+    algorithm: Algorithm | None
     data: Microdata
     release: Release
     seconds: float
@@ -125,6 +126,19 @@ class Run:
     column: str = ""
     of_board: bool = False
     compile_seconds: float = 0.0
+    opened: Opened | None = None
+
+    @property
+    def title(self) -> str:
+        """The name of the method, or what a release that was made elsewhere was called when it was opened."""
+        if self.algorithm is not None:
+            return self.algorithm.title
+        return self.label if self.opened is None else self.opened.title
+
+    @property
+    def promises(self) -> tuple[Any, ...]:
+        """The requirements that the method promises; none where the release was made elsewhere."""
+        return () if self.algorithm is None else self.algorithm.promises(self.data)
 
 
 class Workspace:
@@ -164,7 +178,9 @@ class Workspace:
     def n_bytes(self) -> int:
         """About the memory that the table and the coded tables of the runs take."""
         codes = {id(run.data): 4 * run.data.n_rows * len(run.data.codes) for run in self._runs}
-        return (self.table.n_bytes if self.table is not None else 0) + sum(codes.values())
+        opened = {run.opened: run.opened.n_bytes for run in self._runs if run.opened is not None}
+        table = self.table.n_bytes if self.table is not None else 0
+        return table + sum(codes.values()) + sum(opened.values())
 
     @property
     def is_busy(self) -> bool:

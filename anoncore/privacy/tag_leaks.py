@@ -134,7 +134,8 @@ def tag_leaks(release: Release, k: int | None = None) -> tuple[TagLeak, ...]:
     Assumes: an adversary knows every quasi-identifier and whatever follows from it.
     Cost: O(n) per pair of a free and a tagged column and n rows, and O(n) per set of columns that is tried.
     Use: before a release is published, to see whether a column that nobody tagged undoes a tag.
-    Avoid: no column is insensitive; then there is nothing to find.
+    Avoid: no column is insensitive; then there is nothing to find. Nor is there in a release that was read without its
+      original, whose rows say what one column tells of another.
 
     References
     ----------
@@ -157,7 +158,8 @@ def tag_leaks(release: Release, k: int | None = None) -> tuple[TagLeak, ...]:
     release.require_people("Whether a column undoes a tag is asked of people's rows")
     data = release.data
     free = tuple(name for name in data.insensitive if name in release.attributes)
-    if not free:
+    # What one column tells of another is read from original rows, which published tables alone do not show.
+    if not free or not data.knows_rows:
         return ()
     wanted = k if k is not None else _promised_k(release)
     relations = [one for one in _relations(data, free) if _undoes(release, one, free)]

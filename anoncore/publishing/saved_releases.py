@@ -31,6 +31,9 @@ MOST_BYTES = 200 << 20
 MOST_UNPACKED = 2 << 30
 MOST_ROWS = 1_000_000
 MANIFEST = "session.json"
+OF_PEOPLE, ALONE = "people", "alone"
+"""What a session says of published tables: their rows are those of the table's people, or their original is not known.
+"""
 DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -89,8 +92,24 @@ def require_few_rows(rows: int | None) -> None:
         raise DataError(f"The session file asks for a made-up table of more than {MOST_ROWS:,} rows.")
 
 
+def saved_tables(file: zipfile.ZipFile, number: int, about: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """The published tables of a release that was made elsewhere, by name, as a session holds them."""
+    return {
+        str(name): read_table(file.read(published_table(number, place)), "table.parquet", max_bytes=MOST_BYTES).frame
+        for place, name in enumerate(about["tables"])
+    }
+
+
+def published_table(number: int, place: int) -> str:
+    """The member of a session that holds one table of a release that was made elsewhere."""
+    return f"opened/{number}/{place}.parquet"
+
+
 def saved_releases(path: Path) -> list[Release]:
     """The releases of the session in a file, in the order of its runs.
+
+    Those that were made elsewhere are read again from their tables. One whose original is not known, or whose rows are
+    nobody's, is left out: it does not tell which of its rows is whose, so no other release can be laid beside it.
 
     Raises DataError for a file that cannot be read, is no session, is damaged, or is too large.
     """
@@ -107,6 +126,12 @@ def saved_releases(path: Path) -> list[Release]:
             if place not in frames:
                 frames[place] = _frame(file, place, manifest["tables"][place])
             recipe = saved_recipe(file, f"runs/{number}.toml")
+            if run.get("opened") is not None:
+                about = manifest["opened"][run["opened"]]
+                if about["rows"] == OF_PEOPLE:
+                    tables = saved_tables(file, run["opened"], about)
+                    releases.append(Release.from_published(tables, original=recipe.tagged(frames[place])))
+                continue
             arrays = [file.read(f"runs/{number}/{one}") for one in range(run["arrays"])]
             releases.append(unpacked(run["release"], arrays, recipe.tagged(frames[place]), recipe.algorithm))
     return releases

@@ -23,6 +23,7 @@ from anoncore.search.keeping import possible_instead
 from dashboard import compute, jobs, warmup
 from dashboard.board import facts
 from dashboard.board.facts import Facts, Mark, Measure
+from dashboard.board.opened import Opened
 from dashboard.serving import audit
 from dashboard.workspace import LoadedTable, Run, Tags, Workspace, run_title
 
@@ -51,15 +52,17 @@ class Slow:
 class Attempt:
     """One algorithm on one table: its release, once it is there, and what is known of it.
 
-    `algorithm` is what was wished for; the run's own one may differ in parameters that belong to the method alone.
+    `algorithm` is what was wished for; the run's own one may differ in parameters that belong to the method alone. It
+    is None where published tables were `opened`, which are read against the table instead.
     """
 
     column: str
     color: int
-    algorithm: Algorithm
+    algorithm: Algorithm | None
     data: Microdata
     table: LoadedTable
     tags: Tags
+    opened: Opened | None = None
     run: Run | None = None
     problem: str = ""
     quick: dict[str | None, Facts] = field(default_factory=dict)
@@ -144,7 +147,7 @@ class Bench:
 
     def wish(
         self,
-        wanted: Mapping[str, Algorithm | Run],
+        wanted: Mapping[str, Algorithm | Run | Opened],
         colors: Mapping[str, int],
         data: Microdata,
         table: LoadedTable,
@@ -156,18 +159,18 @@ class Bench:
         """Make these releases, judge them by what is asked of all, and measure them, and nothing else; the attempts by
         the ids of their columns.
 
-        A run that is wished for is only measured. Work for anything that is no longer wished for is cancelled.
+        A run that is wished for is only measured, and published tables that were opened are read and measured. Work for
+        anything that is no longer wished for is cancelled.
         """
         with self._lock:
             found: dict[str, Attempt] = {}
             for column, one in wanted.items():
-                algorithm = one.algorithm if isinstance(one, Run) else one
-                what = f"run {one.id}" if isinstance(one, Run) else f"{algorithm.name} {algorithm.to_dict()!r}"
-                key = f"{column} {table.digest} {tags.digest} {what}"
+                key = f"{column} {table.digest} {tags.digest} {_key(one)}"
                 attempt = self._attempts.get(key)
                 if attempt is None:
-                    attempt = Attempt(column, colors[column], algorithm, data, table, tags)
-                    attempt.run = replace(one, column=column) if isinstance(one, Run) else self._opened(attempt)
+                    algorithm, opened = (None, one) if isinstance(one, Opened) else (_algorithm(one), None)
+                    attempt = Attempt(column, colors[column], algorithm, data, table, tags, opened)
+                    attempt.run = replace(one, column=column) if isinstance(one, Run) else self._restored(attempt)
                     self._attempts[key] = attempt
                 attempt.wear(colors[column])
                 self._attempts.move_to_end(key)
@@ -191,14 +194,18 @@ class Bench:
             self._trim()
             return found
 
-    def _opened(self, attempt: Attempt) -> Run | None:
+    def _restored(self, attempt: Attempt) -> Run | None:
         """The release of a column as a saved session brought it, where it is what would be made now."""
         for run in self.here.runs:
             if (run.of_board, run.column) != (True, attempt.column) or run.table is None:
                 continue
             if (run.table.digest, run.tags.digest) != (attempt.table.digest, attempt.tags.digest):
                 continue
-            if run.algorithm in (attempt.algorithm, possible_instead(attempt.algorithm, attempt.data)):
+            if attempt.algorithm is None:
+                is_same = run.opened is not None and run.opened == attempt.opened
+            else:
+                is_same = run.algorithm in (attempt.algorithm, possible_instead(attempt.algorithm, attempt.data))
+            if is_same:
                 return replace(run, color_index=attempt.color)
         return None
 
@@ -228,7 +235,7 @@ class Bench:
             if attempt.job is None:
                 attempt.job = jobs.start(
                     lambda report: self._make(attempt, secret, asked, report),
-                    attempt.algorithm.title,
+                    "Reading" if attempt.algorithm is None else attempt.algorithm.title,
                     self.here.id,
                     urgent=True,
                 )
@@ -284,17 +291,24 @@ class Bench:
         return any(not one.problem and not self._is_judged(one) for one in self._wanted.values())
 
     def _run(self, attempt: Attempt, report: jobs.Report) -> Run:
-        """Make the release, with other parameters of the method itself where only these keep the promise."""
+        """Make the release, with other parameters of the method itself where only these keep the promise; one that was
+        made elsewhere is read.
+        """
         with sharing(self._work):
-            instead = possible_instead(attempt.algorithm, attempt.data)
-            used = attempt.algorithm if instead is None else instead
-            audit.record("ran", self.here.who, method=audit.settings_of(used), **audit.of_table(attempt.table))
+            used = attempt.algorithm
+            if used is not None:
+                used = possible_instead(used, attempt.data) or used
+                audit.record("ran", self.here.who, method=audit.settings_of(used), **audit.of_table(attempt.table))
             begin = perf_counter()
             with recorded() as compiling:
-                release = used.anonymize(attempt.data, report)
+                if used is not None:
+                    release, label = used.anonymize(attempt.data, report), run_title(used)
+                else:
+                    assert attempt.opened is not None, "what has no algorithm was opened"
+                    release, label = attempt.opened.read(attempt.data, attempt.tags), attempt.opened.title
         return Run(
             id=secrets.token_hex(8),
-            label=run_title(used),
+            label=label,
             algorithm=used,
             data=release.data,
             release=release,
@@ -308,6 +322,7 @@ class Bench:
             column=attempt.column,
             of_board=True,
             compile_seconds=compiling.seconds,
+            opened=attempt.opened,
         )
 
     def _measure(self, attempt: Attempt) -> None:
@@ -392,6 +407,17 @@ class Bench:
             gone.cancel()
             if gone.run is not None and gone.run.id not in {run.id for run in self.here.runs}:
                 compute.forget(gone.run)
+
+
+def _key(one: Algorithm | Run | Opened) -> str:
+    """What tells a wish apart from others of the same column."""
+    if isinstance(one, Opened):
+        return f"opened {one.rows} {one.digest} {one.title}"
+    return f"run {one.id}" if isinstance(one, Run) else f"{one.name} {one.to_dict()!r}"
+
+
+def _algorithm(one: Algorithm | Run) -> Algorithm | None:
+    return one.algorithm if isinstance(one, Run) else one
 
 
 def _is_busy(attempt: Attempt, measures: tuple[Measure, ...]) -> bool:

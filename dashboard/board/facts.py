@@ -24,10 +24,12 @@ from anoncore.requirements import (
 )
 from anoncore.search.keeping import is_promised
 from dashboard import compute
+from dashboard.markdown import reason
 from dashboard.workspace import Run
 
 BUCKET = "bucket"
 """What the groups of bucketization and slicing are called, which publish known values beside a group's secrets."""
+NOBODYS = "The rows of this table are nobody's, so nobody hides among others in it."
 CURVE_POINTS = 41
 SIZE_EDGES = (1, 2, 3, 5, 10, 20, 50, *(digit * 10**power for power in range(2, 9) for digit in (1, 2, 5)))
 """Sizes at which a bin of the histogram of group sizes begins; the last one is open."""
@@ -42,7 +44,8 @@ class Mark:
     """How one requirement that everybody is asked for fares in one release.
 
     `state`: "kept" (promised by the method and seen to hold), "met" (it holds, but the method does not promise it),
-    "missed" or "unknown". `reached` is the level of the worst group and `asked` the level that was asked for, as texts.
+    "measured" (it holds, and the release was made elsewhere, so nothing is known to promise it), "missed" or "unknown".
+    `reached` is the level of the worst group and `asked` the level that was asked for, as texts.
     `of_people`: it is about what is believed of each person, whose groups by themselves do not tell it.
     """
 
@@ -69,7 +72,7 @@ def _judged(run: Run, wanted: Requirement) -> tuple[privacy.Guarantee, ...]:
 
     What the method promises is judged once for all pages, everything else once by itself.
     """
-    if wanted in run.algorithm.promises(run.data):
+    if wanted in run.promises:
         found = compute.cached("privacy.guarantees", run, privacy.guarantees)
     else:
         found = compute.cached("board.judged", run, lambda release, one: judged(release, [one]), wanted)
@@ -84,16 +87,17 @@ def _mark(run: Run, wanted: Requirement) -> Mark:
     try:
         found = _judged(run, wanted)
     except AnonymizationError as error:
-        return Mark(symbol, "unknown", "", str(error), _level(wanted.threshold))
+        return Mark(symbol, "unknown", "", reason(error), _level(wanted.threshold))
     if not found:
         return Mark(symbol, "unknown", "", "This release has no group to judge it on.", _level(wanted.threshold))
     worst = next((one for one in found if not one.holds), found[0])
-    promised = is_promised(wanted, run.algorithm.promises(run.data), run.data)
+    promised = is_promised(wanted, run.promises, run.data)
     personal = None if promised else _personal(run, wanted)
     if personal is not None:
         return personal
-    state = "missed" if not worst.holds else "kept" if promised else "met"
-    said = worst.sentence if promised else f"{run.algorithm.title} does not promise this. {worst.sentence}"
+    is_read = run.algorithm is None
+    state = "missed" if not worst.holds else "kept" if promised else "measured" if is_read else "met"
+    said = worst.sentence if promised or is_read else f"{run.title} does not promise this. {worst.sentence}"
     return Mark(symbol, state, _level(worst.reached), said, _level(wanted.threshold))
 
 
@@ -102,18 +106,26 @@ def _found_by_known_values(run: Run, wanted: Requirement) -> Mark | None:
 
     Then people are found by it however large their buckets are, so the size of a bucket is not the k that was asked.
     """
-    if not isinstance(wanted, KAnonymity) or run.release.group_word != BUCKET:
+    if not isinstance(wanted, KAnonymity) or not _has_buckets(run):
         return None
     found = compute.cached("attacks.reidentification", run, attacks.reidentification)
     reached = round(1 / float(found.prosecutor.largest))
     if reaches(reached, wanted.threshold):
         return None
     sentence = (
-        f"{run.algorithm.title} publishes what others know of people as it is: at worst {reached:,} row"
+        f"{run.title} publishes what others know of people as it is: at worst {reached:,} row"
         f"{'' if reached == 1 else 's'} can be a person's, and k-anonymity asks for {wanted.k:,}. The buckets hide "
         "whose secret it is, not whose row."
     )
     return Mark(symbol_of(wanted), "missed", _level(reached), sentence, _level(wanted.threshold))
+
+
+def _has_buckets(run: Run) -> bool:
+    """Whether the groups of a release hide whose secret it is, and not whose row. Of a release that was made elsewhere
+    its tables tell: groups that join several of them may be such buckets.
+    """
+    is_joined = run.algorithm is None and run.release.is_shared and len(run.release.fragments) > 1
+    return is_joined or run.release.group_word == BUCKET
 
 
 def unpromised(run: Run, asked: Sequence[Requirement]) -> tuple[Requirement, ...]:
@@ -124,7 +136,7 @@ def unpromised(run: Run, asked: Sequence[Requirement]) -> tuple[Requirement, ...
     return tuple(
         one
         for one in asked
-        if _mark(run, one).state in ("missed", "met")
+        if _mark(run, one).state in ("missed", "met", "measured")
         and _personal(run, one) is None
         and not (_found_by_known_values(run, one) and all(group.holds for group in _judged(run, one)))
     )
@@ -160,19 +172,22 @@ def _level(value: float) -> str:
 
 
 def quick(run: Run, secret: str | None) -> Facts:
-    """Everything on the board that takes a fraction of a second: sizes, distances, cost and beliefs."""
+    """Everything on the board that takes a fraction of a second: sizes, distances, cost and beliefs; of synthetic rows
+    why nobody hides among them.
+    """
     release = run.release
+    others = {"distance": _distance(run, secret), "lost": _lost(run), "belief": _belief(run, secret)}
+    if release.is_synthetic:
+        return {"hides": {"why": NOBODYS}, **others}
     sizes = np.min([part.partition.sizes[part.partition.group] for part in release.fragments], axis=0)
     n_groups = max(part.partition.n_groups for part in release.fragments)
     return {
         "groups": int(n_groups),
-        "word": release.group_word,
+        "word": BUCKET if _has_buckets(run) else release.group_word,
         "smallest": int(sizes.min()),
         "median": int(np.median(sizes)),
         "sizes": histogram(sizes),
-        "distance": _distance(run, secret),
-        "lost": _lost(run),
-        "belief": _belief(run, secret),
+        **others,
     }
 
 
@@ -195,7 +210,7 @@ def _distance(run: Run, secret: str | None) -> Facts:
         found = compute.cached("privacy.emd", run, distances, secret, ground)
         partition = run.release.fragment_of(secret).partition
     except AnonymizationError as error:
-        return {"why": str(error)}
+        return {"why": reason(error)}
     of_people = np.sort(found[partition.group])
     at = np.linspace(0, len(of_people) - 1, CURVE_POINTS).round().astype(int)
     return {
@@ -208,7 +223,7 @@ def _distance(run: Run, secret: str | None) -> Facts:
 
 def _ground(run: Run, secret: str) -> str:
     """The ground distance that fits the attribute, or that t-closeness was asked for with."""
-    asked = [one.ground for one in run.algorithm.promises(run.data) if isinstance(one, TCloseness)]
+    asked = [one.ground for one in run.promises if isinstance(one, TCloseness)]
     return asked[0] if asked else usual_distance(run.release, secret)
 
 
@@ -216,7 +231,7 @@ def _lost(run: Run) -> Facts:
     try:
         found = compute.cached("utility.two_way_error", run, utility.two_way_error)
     except AnonymizationError as error:
-        return {"why": str(error)}
+        return {"why": reason(error)}
     names = list(found.pairs.columns)
     means = found.pairs.to_numpy().sum(axis=1) / max(len(names) - 1, 1)
     return {"value": float(found), "names": names, "means": [round(float(mean), 5) for mean in means]}
@@ -228,7 +243,7 @@ def _belief(run: Run, secret: str | None) -> Facts:
     try:
         found = compute.cached("attacks.attribute_disclosure", run, attacks.attribute_disclosure, secret)
     except AnonymizationError as error:
-        return {"why": str(error)}
+        return {"why": reason(error)}
     return {
         "largest": float(found.largest),
         "truth": float(found.truth),

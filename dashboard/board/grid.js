@@ -117,7 +117,7 @@ function scale(cell, column, axis) {
 }
 
 const PICTURES = { sizes, curve, bars, scale };
-const SIGNS = { kept: "✓", met: "(✓)", missed: "✗", unknown: "?" };
+const SIGNS = { kept: "✓", met: "(✓)", measured: "✓", missed: "✗", unknown: "?" };
 
 function promise(cell) {
   const list = element("ul", { class: "marks" });
@@ -159,7 +159,7 @@ function headOf(column, send) {
       symbol(column),
       element("button", {
         class: "method", type: "button", "data-key": key("edit"), text: `${column.title} ▾`,
-        title: "Change the method or its own parameters", "aria-label": `${column.title}: change the method or its own parameters`,
+        title: `${column.edit[0].toUpperCase()}${column.edit.slice(1)}`, "aria-label": `${column.title}: ${column.edit}`,
         onclick: () => send({ type: "edit", column: column.id }),
       }),
       element("button", {

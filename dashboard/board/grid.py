@@ -47,6 +47,11 @@ OPENS = {
     "lost": "Opens the page Utility.",
     "predictable": "Opens the page Utility.",
 }
+NO_GROUPS = "It is asked of groups of people, and the rows of this table are nobody's."
+HOLDING = ("kept", "met", "measured")
+"""States of marks that hold."""
+CHANGE = "change the method or its own parameters"
+EXPLAIN = "see how this release was read"
 Cell = dict[str, Any]
 
 
@@ -55,7 +60,8 @@ class Shown:
     """Everything that the board knows of one column.
 
     `marks` are those of the promises, `quick` the facts that are there at once, `slow` what takes longer, by the name
-    of its row. `status` is "ready", "pending" or "failed"; `problem` says why.
+    of its row. `status` is "ready", "pending" or "failed"; `problem` says why. `is_opened`: it was made
+    elsewhere and only read.
     """
 
     id: str
@@ -67,6 +73,7 @@ class Shown:
     marks: tuple[Mark, ...] = ()
     quick: Facts | None = None
     slow: Mapping[str, SlowFacts] | None = None
+    is_opened: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,7 +140,7 @@ def model(columns: Sequence[Shown], asked: Asked, can_add: bool) -> Cell:
 
 def cheapest(columns: Sequence[Shown]) -> str | None:
     """The column that loses least of those that keep all that is asked, where there are two to choose from."""
-    keeping = [one for one in columns if one.marks and all(mark.state in ("kept", "met") for mark in one.marks)]
+    keeping = [one for one in columns if one.marks and all(mark.state in HOLDING for mark in one.marks)]
     priced = [(one.quick["lost"]["value"], one.id) for one in keeping if one.quick and "value" in one.quick["lost"]]
     return min(priced)[1] if priced else None
 
@@ -150,6 +157,7 @@ def _head(column: Shown, best: str | None) -> Cell:
         "own": column.own,
         "badge": badge,
         "tone": tone,
+        "edit": EXPLAIN if column.is_opened else CHANGE,
     }
 
 
@@ -158,7 +166,7 @@ def _badge(column: Shown, best: str | None) -> tuple[str, str]:
     if column.status == "failed":
         return "No release", "bad"
     if column.status == "pending":
-        return "Being made …", "plain"
+        return "Being read …" if column.is_opened else "Being made …", "plain"
     missed = [mark.symbol for mark in column.marks if mark.state == "missed"]
     unknown = [mark.symbol for mark in column.marks if mark.state == "unknown"]
     if missed:
@@ -167,8 +175,12 @@ def _badge(column: Shown, best: str | None) -> tuple[str, str]:
         return f"{_and(unknown).capitalize()} cannot be told", "plain"
     if not column.marks:
         return "Nothing was asked", "plain"
-    unpromised = any(mark.state == "met" for mark in column.marks)
-    words = "All holds, not all promised" if unpromised else "Keeps all that is asked"
+    if column.is_opened:
+        words = "All that is asked holds"
+    elif any(mark.state == "met" for mark in column.marks):
+        words = "All holds, not all promised"
+    else:
+        words = "Keeps all that is asked"
     return f"{words}; loses least of those that do" if column.id == best else words, "good"
 
 
@@ -241,7 +253,7 @@ def _predictions(column: Shown) -> list[float]:
 
 
 def _size_axis(known: Sequence[Facts], asked: Asked) -> Cell:
-    filled = [place for one in known for place, share in enumerate(one["sizes"]) if share > 0]
+    filled = [place for one in known for place, share in enumerate(one.get("sizes", ())) if share > 0]
     first, last = min(filled, default=0), max(filled, default=0)
     k = asked.levels.get("k")
     line = None
@@ -272,9 +284,10 @@ def _cell(name: str, column: Shown, asked: Asked) -> Cell:
     if column.status == "failed":
         return {"state": "failed", "why": column.problem if name == "promise" else ""}
     if column.status == "pending" or column.quick is None:
-        return {"state": "pending", "why": "being made …" if name == "promise" else " "}
+        waiting = "being read …" if column.is_opened else "being made …"
+        return {"state": "pending", "why": waiting if name == "promise" else " "}
     if name == "promise":
-        return _promise_cell(column)
+        return _promise_cell(column, "hides" in column.quick)
     if name == "hides":
         return _sizes_cell(column.quick)
     if name == "distance":
@@ -285,12 +298,13 @@ def _cell(name: str, column: Shown, asked: Asked) -> Cell:
     return _given_cell(slow, asked) if name == "given" else _predicted_cell(slow)
 
 
-def _promise_cell(column: Shown) -> Cell:
+def _promise_cell(column: Shown, is_nobodys: bool) -> Cell:
     told = [
         {"symbol": mark.symbol, "state": mark.state, "words": _words(mark), "sentence": mark.sentence}
         for mark in column.marks
     ]
-    return {"state": "exact", "promises": told, "text": "" if told else "nothing asked"}
+    cell = {"state": "exact", "promises": told, "text": "" if told else "nothing asked"}
+    return {**cell, "sub": NO_GROUPS} if is_nobodys and told else cell
 
 
 def _words(mark: Mark) -> str:
@@ -299,11 +313,18 @@ def _words(mark: Mark) -> str:
         return "cannot be told"
     if not mark.reached:
         return f"is not reached by any number, you ask for {mark.asked}"
-    ending = {"kept": "promised", "met": "holds here, not promised", "missed": f"you ask for {mark.asked}"}[mark.state]
+    ending = {
+        "kept": "promised",
+        "met": "holds here, not promised",
+        "measured": "holds, as measured",
+        "missed": f"you ask for {mark.asked}",
+    }[mark.state]
     return f"is {mark.reached}{' for each person' if mark.of_people else ''}, {ending}"
 
 
 def _sizes_cell(quick: Facts) -> Cell:
+    if "hides" in quick:
+        return {"state": "failed", "why": quick["hides"]["why"]}
     word = quick["word"]
     words = {"equivalence class": "classes"}.get(word, word + ("es" if word.endswith("s") else "s"))
     # A bucket hides which of its secrets is a person's, and not which row.

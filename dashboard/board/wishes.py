@@ -13,6 +13,7 @@ from typing import Any
 from anoncore import Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.requirements import REQUIREMENTS, Requirement
+from dashboard.board.opened import Opened
 from dashboard.palette import STYLES
 
 MOST_COLUMNS = len(STYLES)
@@ -35,8 +36,9 @@ COLUMN_ID = re.compile(r"c\d{1,4}", re.ASCII)
 class Column:
     """One release on the board: a method and the parameters that belong to it alone.
 
-    `color` is the index of its colour, the same on every page. `run` is the id of a run that was made elsewhere, with
-    promises of its own, and that the column shows as it is; empty where the board makes the release.
+    `color` is the index of its colour, the same on every page. `run` is the id of a run that was made on another page,
+    with promises of its own, and that the column shows as it is; empty where the board makes the release. `opened` are
+    published tables of a release that was made by somebody else, and then `method` is empty.
     """
 
     id: str
@@ -44,17 +46,21 @@ class Column:
     color: int
     fields: Mapping[str, Any] = field(default_factory=dict)
     run: str = ""
+    opened: Opened | None = None
 
     @property
     def title(self) -> str:
-        """The name of the method."""
-        return ALGORITHMS[self.method].title
+        """The name of the method, or what published tables were called when they were opened."""
+        return ALGORITHMS[self.method].title if self.opened is None else self.opened.title
 
     def own(self, adapted: Algorithm | None = None) -> str:
         """In a few words, what differs from the usual in the parameters of the method itself, else what it does.
 
-        `adapted` is what ran instead, where only other parameters could keep what is asked.
+        `adapted` is what ran instead, where only other parameters could keep what is asked. Of a release that was made
+        elsewhere it says where it comes from.
         """
+        if self.opened is not None:
+            return self.opened.told
         kind = ALGORITHMS[self.method]
         fields = dict(self.fields)
         if adapted is not None:
@@ -107,6 +113,7 @@ class Wishes:
         run: str = "",
         color: int | None = None,
         held: Collection[int] = (),
+        opened: Opened | None = None,
     ) -> Wishes:
         """The wishes with one more column, in `color` where no other column looks like that, else in the first colour
         that is free and that no run has (`held`), else in the first one that is free.
@@ -117,7 +124,7 @@ class Wishes:
         if color is None or color % MOST_COLUMNS in taken:
             color = [*apart, *free][0]
         used = [int(column.id[1:]) for column in self.columns]
-        column = Column(f"c{max(used, default=0) + 1}", method, color % MOST_COLUMNS, dict(fields or {}), run)
+        column = Column(f"c{max(used, default=0) + 1}", method, color % MOST_COLUMNS, dict(fields or {}), run, opened)
         return replace(self, columns=(*self.columns, column))
 
     def with_fields(self, column_id: str, method: str, fields: Mapping[str, Any]) -> Wishes:
@@ -125,7 +132,9 @@ class Wishes:
         return replace(
             self,
             columns=tuple(
-                replace(column, method=method, fields=dict(fields), run="") if column.id == column_id else column
+                replace(column, method=method, fields=dict(fields), run="", opened=None)
+                if column.id == column_id
+                else column
                 for column in self.columns
             ),
         )
@@ -158,21 +167,26 @@ def most_frequent(data: Microdata) -> tuple[str, float]:
     return max(((name, float(counts.max() / counts.sum())) for name, counts in shares.items()), key=lambda one: one[1])
 
 
-def first_wishes(data: Microdata) -> Wishes:
-    """What the board starts with: promises that most tables can keep, and methods that differ in kind."""
+def first_wishes(data: Microdata, opened: Opened | None = None) -> Wishes:
+    """What the board starts with: promises that most tables can keep, and methods that differ in kind; where a release
+    is opened at once, this one instead of them.
+    """
     found = Wishes().with_level("k", FIRST_K)
     methods: tuple[str, ...] = METHODS_WITHOUT_SECRET
     if data.sensitive:
         l = next((level for level in (FIRST_L, LEAST_L) if level <= 1 / most_frequent(data)[1]), None)
         found = found.with_level("l", l).with_level("t", FIRST_T)
         methods = METHODS_WITHOUT_L if l is None else FIRST_METHODS
+    if opened is not None:
+        return found.with_column("", opened=opened)
     for method in methods:
         found = found.with_column(method)
     return found
 
 
-def to_plain(wishes: Wishes, runs: Sequence[str]) -> dict[str, Any]:
-    """The wishes as plain values for a file; a column that shows a run names its place among these ids of runs.
+def to_plain(wishes: Wishes, runs: Sequence[str], opened: Sequence[Opened] = ()) -> dict[str, Any]:
+    """The wishes as plain values for a file; a column that shows a run names its place among these ids of runs, and one
+    of published tables their place among those that were `opened`.
 
     Columns whose run is not among them are left out.
     """
@@ -181,7 +195,9 @@ def to_plain(wishes: Wishes, runs: Sequence[str]) -> dict[str, Any]:
         "more": [one.to_dict() for one in wishes.more],
         "left_out": wishes.left_out,
         "columns": [
-            {
+            {"id": one.id, "color": one.color, "opened": opened.index(one.opened)}
+            if one.opened is not None
+            else {
                 "id": one.id,
                 "color": one.color,
                 "method": ALGORITHMS[one.method](**one.fields).to_dict(),
@@ -197,14 +213,14 @@ def to_plain(wishes: Wishes, runs: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def from_plain(values: Mapping[str, Any], runs: Sequence[str]) -> Wishes:
+def from_plain(values: Mapping[str, Any], runs: Sequence[str], opened: Sequence[Opened] = ()) -> Wishes:
     """The wishes that `to_plain` wrote. Raises ValueError, TypeError or KeyError for values that it never writes, and
     ParameterError for parameters that a method does not have.
     """
     found = Wishes(
         more=tuple(REQUIREMENTS.build(one) for one in values["more"]),
         left_out=_share(values["left_out"]),
-        columns=tuple(_column(one, runs) for one in values["columns"]),
+        columns=tuple(_column(one, runs, opened) for one in values["columns"]),
         r=_whole(values["r"], 2, MOST_R),
         secret=None if values["secret"] is None else str(values["secret"]),
         target=None if values["target"] is None else str(values["target"]),
@@ -219,13 +235,21 @@ def from_plain(values: Mapping[str, Any], runs: Sequence[str]) -> Wishes:
     return found
 
 
-def _column(values: Mapping[str, Any], runs: Sequence[str]) -> Column:
+def _column(values: Mapping[str, Any], runs: Sequence[str], opened: Sequence[Opened]) -> Column:
+    if values.get("opened") is not None:
+        tables = opened[_whole(values["opened"], 0, len(opened) - 1)]
+        return Column(_column_id(values), "", _whole(values["color"], 0, MOST_COLUMNS), opened=tables)
     algorithm = ALGORITHMS.build(values["method"])
     fields = {name: getattr(algorithm, name) for name in values["method"] if name != "name"}
-    if not COLUMN_ID.fullmatch(values["id"]):
-        raise ValueError
     run = "" if values["run"] is None else runs[_whole(values["run"], 0, len(runs) - 1)]
-    return Column(values["id"], algorithm.name, _whole(values["color"], 0, MOST_COLUMNS), fields, run)
+    return Column(_column_id(values), algorithm.name, _whole(values["color"], 0, MOST_COLUMNS), fields, run)
+
+
+def _column_id(values: Mapping[str, Any]) -> str:
+    found = values["id"]
+    if not COLUMN_ID.fullmatch(found):
+        raise ValueError
+    return str(found)
 
 
 def _share(value: Any) -> float:

@@ -70,8 +70,14 @@ def taken_away(who: str, what: str, make: Callable[[], str | bytes], **facts: An
 
 
 def of_run(run: Any) -> Mapping[str, Any]:
-    """What is recorded of a release: the method's settings, and the digest of the table that it was made from."""
-    facts = {"method": settings_of(run.algorithm)}
+    """What is recorded of a release: the method's settings or the digest of the files that were opened, and the digest
+    of the table.
+    """
+    facts: dict[str, Any] = {}
+    if run.algorithm is not None:
+        facts["method"] = settings_of(run.algorithm)
+    if run.opened is not None:
+        facts["opened"] = run.opened.digest
     return {**facts, "table": run.table.digest} if run.table is not None else facts
 
 

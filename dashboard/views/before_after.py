@@ -45,9 +45,13 @@ MEANINGS = {
 
 def render() -> None:
     """Draw the page."""
-    run = parts.shown_run()
-    if run is not None:
+    run = parts.shown_run("What became of rows and cells is asked of people's rows")
+    if run is None:
+        return
+    if run.data.knows_rows:
         draw(run)
+    else:
+        st.info("The original of this release is not here, so there is nothing to set it beside.")
 
 
 def draw(run: Run) -> None:
@@ -73,6 +77,7 @@ def changes_of(release: Release) -> Changes:
 
 
 @st.fragment
+@parts.says_why
 def _rows(run: Run) -> None:
     """Input rows beside output rows, a sample of them at a time."""
     changes = _changes(run)
@@ -195,6 +200,7 @@ def _tinted(table: pd.DataFrame, changes: Changes, rows: Int64) -> Any:
     return table.style.apply(lambda _: tints, axis=None)
 
 
+@parts.says_why
 def _cells(run: Run) -> None:
     """What became of the cells of every attribute, as shares of all rows."""
     st.subheader("What became of the cells")
@@ -216,6 +222,7 @@ def _cells(run: Run) -> None:
 
 
 @st.fragment
+@parts.says_why
 def _one_attribute(run: Run) -> None:
     """The values of an attribute before and after."""
     st.subheader("One attribute")
@@ -223,6 +230,7 @@ def _one_attribute(run: Run) -> None:
 
 
 @st.fragment
+@parts.says_why
 def _two_attributes(run: Run) -> None:
     """The table of two attributes before, after, and what changed."""
     names = list(run.release.attributes)

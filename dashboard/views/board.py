@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -17,6 +18,7 @@ from dashboard import state, warmup
 from dashboard.board import facts, grid, shipped, unreleased
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.grid import Asked, Shown, SlowFacts
+from dashboard.board.opened import Opened
 from dashboard.board.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
 from dashboard.markdown import escaped
 from dashboard.state import Run
@@ -152,9 +154,12 @@ def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None
     ready = shipped.columns(table, tags, wishes) if not state.is_live() else None
     if ready is not None:
         return list(ready), None
-    wanted: dict[str, Algorithm | Run] = {}
+    wanted: dict[str, Algorithm | Run | Opened] = {}
     problems: dict[str, str] = {}
     for column in wishes.columns:
+        if column.opened is not None:
+            wanted[column.id] = column.opened
+            continue
         if column.run:
             run = next((run for run in state.runs() if run.id == column.run), None)
             if run is not None and state.is_of_table(run):
@@ -190,19 +195,22 @@ def _shown(
     """One column as far as it is known."""
     if attempt is not None:
         problem = attempt.problem
+    known = Shown(
+        column.id, column.title, column.color, _own(column, attempt), "pending", is_opened=bool(column.opened)
+    )
     if attempt is None or problem:
-        return Shown(column.id, column.title, column.color, _own(column, attempt), "failed", problem)
+        return replace(known, status="failed", problem=problem)
     secret, target = wishes.secret_of(data), wishes.target_of(data)
     quick, marks = attempt.quick.get(secret), attempt.marks.get(kept)
     if attempt.run is None or quick is None or marks is None:
-        return Shown(column.id, column.title, column.color, _own(column, attempt), "pending")
+        return known
     slow = {
         str(key[0]): SlowFacts(attempt.slow[key].estimate, attempt.slow[key].exact, attempt.slow[key].problem)
         for key, _, _ in facts.measures(secret, wishes.r, target)
         if key in attempt.slow
     }
-    own = _own(column, attempt) + left_out.told(attempt.run.release)
-    return Shown(column.id, column.title, column.color, own, "ready", "", marks, quick, slow)
+    own = known.own + left_out.told(attempt.run.release)
+    return replace(known, own=own, status="ready", marks=marks, quick=quick, slow=slow)
 
 
 def _own(column: Column, attempt: Attempt | None) -> str:
@@ -212,6 +220,8 @@ def _own(column: Column, attempt: Attempt | None) -> str:
     if column.run:
         label = next((run.label for run in state.runs() if run.id == column.run), attempt.run.label)
         return f"{MADE_BEFORE}: {label}"
+    if column.opened is not None:
+        return " ".join((f"{column.own()}.", *attempt.run.release.notes))
     return column.own(attempt.run.algorithm if attempt.is_adapted else None)
 
 

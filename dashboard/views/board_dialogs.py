@@ -17,10 +17,14 @@ from dashboard.board.wishes import Column, Wishes
 from dashboard.markdown import escaped
 from dashboard.method_guide import BEGIN, FAMILIES, RECOMMENDED, by_family
 from dashboard.state import Run
-from dashboard.views import untagged, verdicts
+from dashboard.views import board_opened, untagged, verdicts
 from dashboard.workspace import run_names
 
-A_METHOD, A_RUN = "A method", "A run that was made before"
+A_METHOD, A_RUN, A_FILE = "A method", "A run that was made before", "A release made elsewhere"
+OPENED = (
+    "It was made elsewhere and is not made anew here. What can be taken away are its tables as they were read, written "
+    "as this program writes them with rows sorted by content, with their certificate, and a report on them."
+)
 LEFT_OUT_STEPS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Percentages of the people that may be left out, to choose from."""
 _DIALOG = "board_dialog"
@@ -41,6 +45,8 @@ def render(data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
         column = wishes.column(str(asked[1]))
         if column is None:
             _close()
+        elif column.opened is not None:
+            _opened(column, bench)
         else:
             _method(data, wishes, column)
 
@@ -64,11 +70,21 @@ def _open(column_id: str, page: str, wishes: Wishes, bench: Bench | None) -> Non
 
 @st.dialog("Add a release", width="large", on_dismiss=_close)
 def _add(data: Microdata, wishes: Wishes) -> None:
-    """Choose a method by what it does, or a run that was made before."""
+    """Choose a method by what it does, a run that was made before, or files of a release that was made elsewhere."""
     shown = {column.run for column in wishes.columns}
-    before = [run for run in state.runs() if not run.of_board and run.id not in shown and state.is_of_table(run)]
-    if before and _wants_run():
+    before = [
+        run
+        for run in state.runs()
+        if not run.of_board and run.opened is None and run.id not in shown and state.is_of_table(run)
+    ]
+    what = _what_to_add([A_METHOD, *([A_RUN] if before else []), A_FILE])
+    if what == A_RUN:
         _add_run(before)
+        return
+    if what == A_FILE:
+        if board_opened.add():
+            _close()
+            st.rerun()
         return
     kind = _choose_method("board-add", _first_unused(wishes))
     values: dict[str, Any] = state.forms().setdefault(f"board-new-{kind.name}", {})
@@ -82,11 +98,11 @@ def _add(data: Microdata, wishes: Wishes) -> None:
         st.rerun()
 
 
-def _wants_run() -> bool:
+def _what_to_add(choices: list[str]) -> str:
     key = "board-add-what"
-    if state.widget_value(key) not in (A_METHOD, A_RUN):
-        state.set_widget_values({key: A_METHOD})
-    return st.segmented_control("What to add", [A_METHOD, A_RUN], key=key, required=True) == A_RUN
+    if state.widget_value(key) not in choices:
+        state.set_widget_values({key: choices[0]})
+    return str(st.segmented_control("What to add", choices, key=key, required=True))
 
 
 def _add_run(before: list[Run]) -> None:
@@ -97,12 +113,13 @@ def _add_run(before: list[Run]) -> None:
         state.set_widget_values({key: before[-1].id})
     chosen = st.radio("Run", list(by_id), key=key, format_func=lambda one: names[one])
     run = by_id[chosen]
-    promised = "; ".join(one.label() for one in run.algorithm.promises(run.data)) or "nothing"
+    promised = "; ".join(one.label() for one in run.promises) or "nothing"
     st.caption(
         f"It stays as it is and keeps its own promises ({escaped(promised)}). The board still says how it fares with "
         "what everyone is asked for."
     )
     if st.button("Add to the board", type="primary", key="board-add-it"):
+        assert run.algorithm is not None, "a release that was opened is not among these runs"
         state.wish(state.current_wishes().with_column(run.algorithm.name, run=run.id, color=run.color_index))
         state.set_live()
         _close()
@@ -113,6 +130,15 @@ def _first_unused(wishes: Wishes) -> str:
     """The first recommended method that has no column yet."""
     used = {column.method for column in wishes.columns}
     return next((name for name in RECOMMENDED if name not in used), RECOMMENDED[0])
+
+
+@st.dialog("A release made elsewhere", width="large", on_dismiss=_close)
+def _opened(column: Column, bench: Bench | None) -> None:
+    """How the release of a column was read."""
+    held = () if bench is None else reversed(bench.attempts)
+    board_opened.explain(
+        column, next((one for one in held if (one.column, one.opened) == (column.id, column.opened)), None)
+    )
 
 
 @st.dialog("Method of this column", width="large", on_dismiss=_close)
@@ -216,6 +242,8 @@ def _publish(wishes: Wishes, bench: Bench | None) -> None:
     chosen = st.radio("Release", list(by_id), key=key, format_func=lambda one: names[one], horizontal=True)
     run: Run = by_id[chosen]
     st.caption(_published(run))
+    if run.opened is not None:
+        st.caption(OPENED)
     verdicts.render(run)
     export.seed_warning(run)
     untagged.decide(run)

@@ -138,5 +138,7 @@ def _point(quick: facts.Facts | None, secret: str | None) -> tuple[float, float]
     """
     if quick is None or "value" not in quick["lost"]:
         return None
-    risk = 1 / max(int(quick["smallest"]), 1) if secret is None else quick["belief"].get("truth")
+    # Synthetic rows hide nobody among others, and nobody is believed to have one of them.
+    least = quick.get("smallest")
+    risk = (None if least is None else 1 / max(int(least), 1)) if secret is None else quick["belief"].get("truth")
     return None if risk is None else (quick["lost"]["value"], float(risk))

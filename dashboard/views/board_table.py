@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
 
 from anoncore import AnonymizationError, Microdata, datasets
 from dashboard import routes, state
+from dashboard.board.opened import opened_alone
 from dashboard.markdown import escaped
 from dashboard.serving import uploads
+from dashboard.state import LoadedTable
 from dashboard.views import attributes, data
 
 MOST_NAMED = 3
@@ -136,14 +139,24 @@ def ask_for_tags(error: AnonymizationError) -> None:
     twice = sorted({name for name in names if sum(name in held for held in chosen.values()) > 1})
     if twice:
         st.warning(f"{escaped(', '.join(twice))} is in two lists; leave each column in one.")
-    st.button(
-        "Compare four methods",
-        type="primary",
-        key="board-tag",
-        disabled=bool(twice) or not chosen["quasi-identifier"],
-        on_click=_tag,
-        args=(chosen,),
-    )
+    is_open = bool(twice) or not chosen["quasi-identifier"]
+    with st.container(horizontal=True):
+        st.button(
+            "Compare four methods",
+            type="primary",
+            key="board-tag",
+            disabled=is_open,
+            on_click=_tag,
+            args=(chosen,),
+        )
+        st.button(
+            "It is a release already: judge it",
+            key="board-judge",
+            disabled=is_open,
+            on_click=_judge,
+            args=(chosen, table),
+            help="For a table that somebody published, whose original is not here: what it shows by itself.",
+        )
     st.caption(
         "Every other column is published as it is. Kinds, orders and hierarchies can be set on the page Attributes."
     )
@@ -155,3 +168,11 @@ def _tag(chosen: dict[str, list[str]]) -> None:
         for name in names:
             tags = tags.changed("roles", name, role)
     state.set_tags(tags)
+
+
+def _judge(chosen: dict[str, list[str]], table: LoadedTable) -> None:
+    """Tag the table, and begin the board with the table itself as the only release."""
+    _tag(chosen)
+    # Tags that do not fit the table are told on the board.
+    with suppress(AnonymizationError):
+        state.begin_board(opened_alone(table))

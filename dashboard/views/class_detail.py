@@ -21,6 +21,7 @@ from dashboard.views.bucket_rows import MOST_ROWS, by_content, cells, original_r
 PUBLISHED, ORIGINAL = "published", "original"
 
 
+@parts.says_why
 def sensitive_chart(run: Run, fragment: Fragment, group: int, attribute: str) -> None:
     """Shares of a sensitive attribute in the group beside those in the table."""
     word = run.release.group_word
@@ -50,6 +51,7 @@ def group_shares(release: Release, fragment: Fragment, group: int, attribute: st
     return Shares.of(inside, table, list(domain.texts))
 
 
+@parts.says_why
 def place_chart(run: Run, fragment: Fragment, group: int) -> None:
     """Where the group lies in the plane of two quasi-identifiers of the reader's choice."""
     names = [name for name in run.data.quasi_identifiers if name in fragment.recodings]
@@ -131,6 +133,7 @@ def _nearest(
     return near[:, 0], near[:, 1], near[:, 2], near[:, 3]
 
 
+@parts.says_why
 def rows_tables(run: Run, fragment: Fragment, group: int) -> None:
     """The group's rows: originals beside what is published, or the fragments that the release cuts them into."""
     release, word = run.release, run.release.group_word

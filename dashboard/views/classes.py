@@ -36,12 +36,13 @@ class Lens:
 
 def render() -> None:
     """Draw the page."""
-    run = parts.shown_run()
+    run = parts.shown_run("Classes are made of people's rows")
     if run is not None:
         _browse(run)
 
 
 @st.fragment
+@parts.says_why
 def _browse(run: Run) -> None:
     fragment = parts.fragment_choice(run.release, "class-fragment")
     profile = parts.profile(run)

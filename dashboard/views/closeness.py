@@ -44,7 +44,7 @@ class Lens:
 
 def render() -> None:
     """Draw the page."""
-    run = parts.shown_run()
+    run = parts.shown_run("The distance is that of groups of people from the table")
     if run is None:
         return
     profile = parts.profile(run)
@@ -100,6 +100,7 @@ def _reached(
 
 
 @st.fragment
+@parts.says_why
 def _browse(run: Run, profile: Profile, grounds: dict[str, list[str]]) -> None:
     with st.container(horizontal=True):
         lens = _lens(run, profile, grounds)

@@ -68,7 +68,8 @@ def _choose(runs: list[Run]) -> tuple[list[Run], Run]:
         )
     shown = [by_id[one] for one in chosen]
     is_one_table = len({(run.table_name, run.tags.digest) for run in shown}) == 1
-    options = [*([ORIGINAL] if is_one_table else []), *(run.id for run in shown)] or [ORIGINAL]
+    is_known = all(run.data.knows_rows for run in shown)
+    options = [*([ORIGINAL] if is_one_table and is_known else []), *(run.id for run in shown)] or [ORIGINAL]
     held_baseline = state.widget_value("compare-baseline", kept["baseline"])
     state.set_widget_values({"compare-baseline": held_baseline if held_baseline in options else options[0]})
     with right:
@@ -81,7 +82,7 @@ def _choose(runs: list[Run]) -> tuple[list[Run], Run]:
         )
     kept |= {"runs": chosen, "baseline": baseline, "columns": {run.id: run.column for run in shown}}
     if baseline == ORIGINAL:
-        return shown, original.of(shown[0] if shown else runs[0])
+        return shown, original.of(next((run for run in shown if run.opened is None), shown[0] if shown else runs[0]))
     return shown, by_id[baseline]
 
 

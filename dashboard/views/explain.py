@@ -30,7 +30,7 @@ _FORM = "what-if"
 
 def render() -> None:
     """Draw the page."""
-    run = parts.shown_run()
+    run = parts.shown_run("Which groups bind is asked of groups of people")
     if run is None:
         return
     fragment = parts.fragment_choice(run.release, "explain-fragment")
@@ -42,8 +42,8 @@ def _why(run: Run, fragment: Fragment) -> None:
     """Why the groups are as coarse as they are."""
     word, words = run.release.group_word, parts.plural(run.release.group_word)
     st.subheader("Why not finer?")
-    if not run.algorithm.promises(run.data):
-        st.info(f"{run.algorithm.title} promises nothing about groups, so no requirement keeps a {word} whole.")
+    if not run.promises:
+        st.info(f"{parts.escaped(run.title)} promises nothing about groups, so no requirement keeps a {word} whole.")
         return
     found = compute.cached("explain", run, _explained, fragment.name)
     bound = [int(one.forbids.sum()) for one in found.bindings]

@@ -48,7 +48,8 @@ def render() -> None:
 
 
 def seed_warning(run: Run) -> None:
-    seed = next((one for one in run.algorithm.seeds if one is not None), None)
+    seeds = () if run.algorithm is None else run.algorithm.seeds
+    seed = next((one for one in seeds if one is not None), None)
     if seed is None:
         return
     st.warning(

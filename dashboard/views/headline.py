@@ -33,6 +33,8 @@ class Headline:
 def headline(run: Run) -> Headline:
     """The numbers of a run, computed once."""
     release = run.release
+    if release.is_synthetic:
+        return Headline(0, release.group_word, None, None, None, None)
     profile = compute.cached("privacy.profile", run, privacy.profile)
     levels: dict[str, Score] = {}
     for score in profile.scores:
@@ -93,6 +95,8 @@ def _score(place: object, label: str, score: Score | None, form: str) -> None:
 
 
 def _in_words(found: Headline, run: Run) -> str:
+    if run.release.is_synthetic:
+        return f"Its rows are nobody's, so it has no groups of people. Table: {escaped(run.table_name)}."
     size = run.data.n_rows / found.groups
     plural = "es" if found.word.endswith("s") else "s"
     parts = [f"{found.groups:,} {found.word}{plural if found.groups != 1 else ''} of {size:,.1f} rows on average."]

@@ -55,6 +55,8 @@ class Difference:
 
 def differences_of(release: Release) -> tuple[Difference, ...]:
     """How each published attribute differs, the largest difference first; nothing where no row is left out."""
+    if release.is_synthetic:
+        return ()
     data, left_out = release.data, release.suppressed_rows
     if not left_out.any():
         return ()
@@ -67,7 +69,7 @@ def differences_of(release: Release) -> tuple[Difference, ...]:
 
 def told(release: Release) -> str:
     """How many rows are left out, as an addition to what a column of the board says of its method."""
-    n_rows = int(release.suppressed_rows.sum())
+    n_rows = 0 if release.is_synthetic else int(release.suppressed_rows.sum())
     if n_rows:
         return f", {n_rows:,} rows left out ({share_text(n_rows / release.data.n_rows)})"
     return ", nobody left out" if isinstance(release.algorithm, Suppression) else ""

@@ -32,29 +32,40 @@ def render() -> None:
     run = parts.shown_run()
     if run is None:
         return
+    if run.algorithm is None:
+        _read(run)
+        return
     panel = PANELS.get(run.algorithm.name)
     if panel is not None:
         importlib.import_module(f"dashboard.views.methods.{panel}").render(run)
-    _description(run, alone=panel is None)
+    _description(run, run.algorithm, alone=panel is None)
 
 
-def _description(run: Run, alone: bool) -> None:
+def _read(run: Run) -> None:
+    """What is known of a release that was made elsewhere: how it was read."""
+    source = "" if run.opened is None else f" It is {parts.escaped(run.opened.told)}."
+    st.info(f"Which method made this release is not known.{source}")
+    notes = run.release.notes or ("Every row was found, without a doubt.",)
+    st.markdown("\n".join(["**How it was read**", "", *(f"- {parts.escaped(note)}" for note in notes)]))
+
+
+def _description(run: Run, algorithm: Algorithm, alone: bool) -> None:
     """What the method does, with its source, and the parameters of this run."""
-    kind = type(run.algorithm)
+    kind = type(algorithm)
     with st.expander(f"{kind.title} in words", expanded=alone):
         entry = reference.entries()[reference.key_of(kind)]
         st.markdown(entry.definition)
         st.markdown(f"**{QUESTION}** {entry.minimality}")
         about.button(entry.key, "When to use it, and its source")
-        st.markdown("\n".join(["**This run**", "", *_parameters(run)]))
+        st.markdown("\n".join(["**This run**", "", *_parameters(algorithm)]))
 
 
-def _parameters(run: Run) -> list[str]:
+def _parameters(algorithm: Algorithm) -> list[str]:
     lines = []
-    for name, info in type(run.algorithm).model_fields.items():
+    for name, info in type(algorithm).model_fields.items():
         if name == "seed":
             continue
-        value = getattr(run.algorithm, name)
+        value = getattr(algorithm, name)
         shown = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
         shown = run_title(value) if isinstance(value, Algorithm) else shown
         title = info.title or name.replace("_", " ")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from functools import wraps
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -14,7 +15,7 @@ from anoncore import AnonymizationError, Fragment, Microdata, Release, privacy
 from anoncore.privacy import Profile
 from anoncore.requirements import RecursiveDiversity, TCloseness
 from dashboard import compute, routes, state
-from dashboard.markdown import escaped
+from dashboard.markdown import escaped, reason
 from dashboard.palette import COLOR_NAMES, SHAPES, RunStyle, run_style
 from dashboard.state import Run
 
@@ -44,6 +45,7 @@ TOLD_SECONDS = 0.1
 """Compiling that takes less is not told."""
 CHART_CONFIG = {"displayModeBar": False, "doubleClick": False}
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 def tagged_table(needed: Callable[[Microdata], object] | None = None) -> Microdata | None:
@@ -65,8 +67,12 @@ def tagged_table(needed: Callable[[Microdata], object] | None = None) -> Microda
     return data
 
 
-def shown_run() -> Run | None:
-    """Say which run the page is about; without any, say what to do and return None."""
+def shown_run(reason_for_people: str = "") -> Run | None:
+    """Say which run the page is about; without any, say what to do and return None.
+
+    `reason_for_people`: what rows of people are needed for, as the first half of a sentence, on a page that is about
+    groups of people. A synthetic release has none, so such a page says why and returns None.
+    """
     run = state.current_run()
     if run is None:
         st.info(
@@ -79,17 +85,39 @@ def shown_run() -> Run | None:
             routes.link("anonymize", "Go to Anonymize")
         return None
     release = run.release
+    if release.is_synthetic and reason_for_people:
+        _shown(run, "")
+        st.info(escaped(_no_people(release, reason_for_people)))
+        with st.container(horizontal=True):
+            routes.link("utility", "See what it is good for")
+            routes.link("attack", "Ask what it gives away")
+        return None
     groups = " and ".join(
         f"{fragment.partition.n_groups:,} {plural(release.group_word, fragment.partition.n_groups)}"
         for fragment in (release.fragments[:1] if release.is_shared else release.fragments)
     )
+    _shown(run, "" if release.is_synthetic else f" in {groups}")
+    return run
+
+
+def _shown(run: Run, groups: str) -> None:
+    """The line above a page: the run's colour, its name, how large it is, and how long it took."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         st.image(swatch(run_style(run.color_index)), width=18, alt=COLOR_NAMES[run_style(run.color_index).color])
+        made = "made" if run.opened is None else "made elsewhere and read"
         st.markdown(
-            f"**{escaped(run.label)}**: {release.table_size} of {escaped(run.table_name)} in {groups}, "
-            f"made in {made_in(run)}"
+            f"**{escaped(run.label)}**: {run.release.table_size} of {escaped(run.table_name)}{groups}, "
+            f"{made} in {made_in(run)}"
         )
-    return run
+
+
+def _no_people(release: Release, why: str) -> str:
+    """Why a page has nothing to show of a synthetic release."""
+    try:
+        release.require_people(why)
+    except AnonymizationError as error:
+        return reason(error)
+    return ""
 
 
 def made_in(run: Run) -> str:
@@ -210,13 +238,13 @@ def fragment_choice(release: Release, key: str) -> Fragment:
 
 def profile(run: Run) -> Profile:
     """The levels of all groups; recursive diversity with the l that was asked for, else 2."""
-    asked = [one.l for one in run.algorithm.promises(run.data) if isinstance(one, RecursiveDiversity)]
+    asked = [one.l for one in run.promises if isinstance(one, RecursiveDiversity)]
     return compute.cached("privacy.profile", run, privacy.profile, *([max(asked)] if asked else []))
 
 
 def usual_ground(run: Run, attribute: str, grounds: Sequence[str]) -> str:
     """The ground distance that t-closeness was asked for with, else the first that fits the attribute."""
-    asked = run.algorithm.promises(run.data)
+    asked = run.promises
     wanted = [one.ground for one in asked if isinstance(one, TCloseness) and one.attribute in (None, attribute)]
     return next((ground for ground in wanted if ground in grounds), grounds[0])
 
@@ -226,8 +254,21 @@ def attempt(name: str, run: Run, function: Callable[..., T], *arguments: Hashabl
     try:
         return compute.cached(name, run, function, *arguments)
     except AnonymizationError as error:
-        st.info(escaped(str(error)))
+        st.info(escaped(reason(error)))
         return None
+
+
+def says_why(draw: Callable[P, None]) -> Callable[P, None]:
+    """A part of a page that says on its place why a release has nothing to draw there, and leaves the others be."""
+
+    @wraps(draw)
+    def drawn(*given: P.args, **named: P.kwargs) -> None:
+        try:
+            draw(*given, **named)
+        except AnonymizationError as error:
+            st.info(escaped(reason(error)))
+
+    return drawn
 
 
 def later(what: str, name: str, run: Run, function: Callable[..., Any], *arguments: Hashable) -> Any:

@@ -52,7 +52,7 @@ GROUND_NAMES = {
 
 def render() -> None:
     """Draw the page."""
-    run = parts.shown_run()
+    run = parts.shown_run("k, l and t count people who look alike")
     if run is None:
         return
     asked = compute.cached("privacy.guarantees", run, privacy.guarantees)
@@ -174,6 +174,7 @@ def _measured_by(guarantee: Guarantee) -> str:
 
 
 @st.fragment
+@parts.says_why
 def _distances(run: Run, attribute: str, grounds: list[str]) -> None:
     """Groups ranked by their distance from the table."""
     words = parts.plural(run.release.group_word)
@@ -201,7 +202,7 @@ def _distances(run: Run, attribute: str, grounds: list[str]) -> None:
 def _asked_t(run: Run, attribute: str, ground: str) -> float | None:
     asked = [
         one.t
-        for one in run.algorithm.promises(run.data)
+        for one in run.promises
         if isinstance(one, TCloseness) and one.ground == ground and one.attribute in (None, attribute)
     ]
     return min(asked, default=None)
@@ -243,9 +244,13 @@ def _reidentification(run: Run) -> None:
     """How likely people are found by their quasi-identifiers, against the table as it was."""
     about.heading("Finding people", "attack:reidentification")
     risk = parts.attempt("attacks.reidentification", run, attacks.reidentification)
-    before = parts.attempt("attacks.reidentification.original", run, original_risk)
-    if risk is None or before is None:
+    if risk is None:
         return
+    if not run.data.knows_rows:
+        st.markdown(_risk_text(run, risk))
+        st.caption("How many would be found in the original is not known, as it is not here.")
+        return
+    before = compute.cached("attacks.reidentification.original", run, original_risk)
     rows = [(_figures(risk)[place], _figures(before)[place]) for place in range(3)]
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
     with left:

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from anoncore import AnonymizationError, Release, datasets, privacy
+from anoncore import AnonymizationError, Release, ReleaseError, datasets, privacy
 from anoncore.base.texts import listing
 from anoncore.publishing.certification import certify
 from anoncore.publishing.certification.certificate import new_key
@@ -28,6 +28,8 @@ from dashboard.views import parts, untagged
 
 RECIPE_MEASURES = ("privacy.profile", "utility.information_loss")
 MOST_COMPARED = 6
+NO_ORIGINAL = "It sets the release against its original, which is not here."
+NO_MAPPING = "No cell was made of a person's, so there is nothing to map."
 NUMBERS_KEY = "export-numbers"
 """Where the page keeps how ranges of numbers are published."""
 
@@ -82,7 +84,8 @@ def _button(place: Any, run: Run, paper: Paper) -> None:
 
 def file_stem(run: Run) -> str:
     """A file name without its ending from the table's and the method's names."""
-    words = f"{run.table_name.rsplit('.', 1)[0]} {run.algorithm.name}".lower()
+    method = run.title if run.algorithm is None else run.algorithm.name
+    words = f"{run.table_name.rsplit('.', 1)[0]} {method}".lower()
     return re.sub(r"[^\w]+", "-", words).strip("-")
 
 
@@ -102,6 +105,8 @@ def chosen_release(run: Run) -> Release:
 
 def uncertified(run: Run) -> str:
     """Why there is no certificate, and so no release to take away; empty where there is one."""
+    if run.release.is_synthetic:
+        return "A certificate states what holds of groups of people, and the rows of this table are nobody's."
     found = compute.cached("privacy.guarantees", run, privacy.guarantees)
     broken = next((one.sentence for one in found if not one.holds), "")
     if broken:
@@ -153,13 +158,14 @@ def _report(run: Run) -> Paper:
         "For you: what holds, what an adversary gets, what it costs, with plots, definitions and sources, on one page "
         "that needs no network. Takes some seconds.",
         lambda: report([subject(run)]),
+        "" if run.data.knows_rows else NO_ORIGINAL,
     )
 
 
 def _comparison(run: Run) -> list[Paper]:
     """A report that sets this run beside those on the page Compare, or the last ones."""
-    runs = state.runs()
-    if len(runs) < 2:
+    runs = [one for one in state.runs() if one.data.knows_rows]
+    if len(runs) < 2 or not run.data.knows_rows:
         return []
     chosen: Sequence[str] = state.widget_value("compare-runs", []) or []
     wanted = [one for one in runs if one.id in chosen] or list(runs)
@@ -177,6 +183,9 @@ def _comparison(run: Run) -> list[Paper]:
 
 
 def _mapping(run: Run) -> Paper:
+    missing = NO_ORIGINAL if not run.data.knows_rows else NO_MAPPING if run.release.is_synthetic else ""
+    if missing:
+        return Paper("mapping", "Mapping (CSV)", "-mapping.csv", "text/csv", "", bytes, missing)
     found = compute.cached("dashboard.mapping", run, value_mapping)
 
     def make() -> bytes:
@@ -225,7 +234,12 @@ def _recipes(run: Run) -> list[Paper]:
 
 
 def recipe(run: Run) -> Recipe:
-    """The recipe of a run. A table of one's own is named by its file, which is expected beside the recipe."""
+    """The recipe of a run. A table of one's own is named by its file, which is expected beside the recipe.
+
+    Raises ReleaseError for a release that was made elsewhere.
+    """
+    if run.algorithm is None:
+        raise ReleaseError("This release was made elsewhere, so nothing here makes it again.")
     entry = next((entry for entry in datasets.tables().values() if entry.title == run.table_name), None)
     if entry is None:
         source = Source(path=run.table_name, sheet=run.table.sheet if run.table is not None else None)

@@ -83,6 +83,8 @@ def propose(table: LoadedTable, data: Microdata) -> None:
 
 
 def _open(run: Run) -> tuple[TagLeak, ...]:
+    if run.release.is_synthetic:  # no column tells anything of a person there
+        return ()
     leaks = compute.cached("privacy.tag_leaks", run, privacy.tag_leaks)
     return tuple(leak for leak in leaks if not leak.is_settled)
 

@@ -40,7 +40,8 @@ def render() -> None:
     if run is None:
         return
     loss = parts.attempt("utility.information_loss", run, utility.information_loss)
-    _headline(run, loss)
+    if not run.release.is_synthetic:
+        _headline(run, loss)
     parts.tabs(
         "utility-tab",
         {
@@ -123,12 +124,14 @@ def _loss(run: Run, loss: InformationLoss | None) -> None:
 
 
 @st.fragment
+@parts.says_why
 def _distribution(run: Run) -> None:
     """An attribute's values before and after."""
     attribute_distribution.draw(run, "utility")
 
 
 @st.fragment
+@parts.says_why
 def _associations(run: Run) -> None:
     """Association of every pair of attributes before and after."""
     error = parts.attempt("utility.association_error", run, utility.association_error)

@@ -27,9 +27,10 @@ def verdict_of(run: Run) -> Verdict:
     """
     attacked = [compute.known("attacks.foreground_knowledge", run, name, BREACH_R) for name in run.data.sensitive]
     shares = [float(one.recall) for one in attacked if one is not None]
+    asked = state.asked_of_all(run)
     return verdict(
         run.release,
-        facts.unpromised(run, state.asked_of_all(run)),
+        asked if run.release.is_synthetic else facts.unpromised(run, asked),
         cache=compute.cache_of(run),
         foreground=max(shares, default=None),
         publish_untagged=untagged.published(run),

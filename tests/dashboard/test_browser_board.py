@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,44 @@ def test_four_methods_on_an_uploaded_table_take_at_most_eight_clicks(browse: Any
     heads = board(visitor).locator("th.column .method").all_inner_texts()
     assert [head.removesuffix(" ▾") for head in heads] == ["Mondrian", "Anatomy", "Slicing", "Stack & Deal"]
     assert board(visitor).locator("td.failed").count() == 0
+
+
+def test_a_synthetic_table_is_opened_beside_mondrian_and_says_which_rows_make_no_sense(browse: Any) -> None:
+    visitor = browse()
+    uploaded(visitor)
+    made_up = pd.read_csv(BytesIO(people(700)), usecols=["age", "sex", "education", "diagnosis"])
+    made_up = made_up.apply(lambda column: column.sample(frac=1, random_state=len(column.name)).to_numpy())
+    visitor.page.get_by_role("button", name="+ add release").click()
+    visitor.page.get_by_role("dialog").get_by_text("A release made elsewhere").click()
+    with visitor.page.expect_file_chooser() as chooser:
+        visitor.page.get_by_role("dialog").get_by_test_id("stFileUploaderDropzone").locator("button").click()
+    content = made_up.to_csv(index=False).encode()
+    chooser.value.set_files({"name": "made up.csv", "mimeType": "text/csv", "buffer": content})
+    visitor.settle()
+    visitor.page.get_by_role("dialog").get_by_text("No, they are nobody's").click()
+    visitor.settle()
+    visitor.page.get_by_role("button", name="Open on the board").click()
+    wait_for_numbers(visitor, 5)
+    heads = board(visitor).locator("th.column .method").all_inner_texts()
+    assert [heads[0], heads[4]] == ["Mondrian ▾", "made up ▾"]
+    rows = {
+        line.locator(".label").inner_text(): line.locator("td.cell").nth(4)
+        for line in board(visitor).locator("tbody tr").all()
+    }
+    # What asks for groups of people says why it does not answer; what compares shares has a number beside Mondrian's.
+    assert "cannot be told" in rows["Promise"].inner_text()
+    for label in ("Promise", "Hides among", "Distance", "Given away"):
+        assert "the rows of this table are nobody's" in rows[label].inner_text().replace("The rows", "the rows")
+    for label in ("Lost", "Still useful"):
+        assert rows[label].locator(".number").count() == 1
+    assert board(visitor).locator("tbody tr td.cell:nth-of-type(1).failed").count() == 0
+
+    # Its name tells how it was read; its numbers lead on to pages that show it.
+    visitor.page.get_by_role("button", name="made up: see how this release was read").click()
+    visitor.see("are compared with the 600 rows of the original by shares")
+    visitor.page.get_by_role("dialog").get_by_role("button", name="Close").click()
+    rows["Lost"].locator(".number").click()
+    visitor.see("700 synthetic rows")
 
 
 def test_what_is_said_of_an_uploaded_table_is_kept(browse: Any) -> None:

@@ -24,6 +24,9 @@ LIST_HEIGHT = 310
 
 def render(run: Run) -> None:
     """Draw the tab."""
+    if run.algorithm is None:
+        st.info("This release was made elsewhere. What readers learn who know its method is not known here.")
+        return
     told = run.algorithm.minimality_here
     st.markdown(f"**{QUESTION} {told.openness.value.capitalize()}.** {told.reason}")
     if told.openness is not Openness.NOT_OPEN:
@@ -116,7 +119,7 @@ def _lift(score: Score, interval: tuple[float, float]) -> Tile:
 
 
 def _meaning(run: Run, found: MinimalityAttack) -> str:
-    name, method = parts.escaped(found.attribute), type(run.algorithm).title
+    name, method = parts.escaped(found.attribute), run.title
     if found.n_refusals == 0:
         return (
             f"**Nothing is learned.** Everything that {method} refused to publish is explained by the sizes of groups, "

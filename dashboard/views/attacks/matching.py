@@ -44,6 +44,7 @@ def render(run: Run) -> None:
 
 
 @st.fragment
+@parts.says_why
 def _person(run: Run, names: list[str]) -> None:
     attribute = parts.choice("Sensitive attribute", names, f"matching-attribute-{run.id}", "Whose values are guessed.")
     row = _choose(run, attribute)

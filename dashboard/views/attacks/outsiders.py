@@ -61,7 +61,7 @@ def render(run: Run) -> None:
             )
         who = parts.choice(
             "People who are not in it",
-            (HOLD, UPLOAD, ALONE),
+            (HOLD, UPLOAD, ALONE) if run.algorithm is not None else (UPLOAD, ALONE),
             f"outsiders-who-{run.id}",
             "People to compare with. Held back: the same method anonymizes four fifths of the table anew; the others "
             "are those who are not in it.",

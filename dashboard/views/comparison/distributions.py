@@ -14,6 +14,7 @@ from anoncore.kernels.arrays import Floats
 from anoncore.measures.criteria import N_QUERIES, usual_distance
 from dashboard import compute
 from dashboard.charts.compare import attribute_bars, curves
+from dashboard.markdown import reason
 from dashboard.palette import run_style
 from dashboard.state import Run
 from dashboard.views import parts
@@ -33,6 +34,7 @@ class Spread:
 
 
 def _sizes(run: Run, _attribute: str | None) -> Floats:
+    run.release.require_people("A group counts the people in it")
     sizes = [part.partition.sizes[part.partition.group] for part in run.release.fragments]
     found: Floats = np.min(sizes, axis=0).astype(np.float64)
     return found
@@ -70,6 +72,7 @@ LOSS = "Loss per attribute"
 
 
 @st.fragment
+@parts.says_why
 def render(runs: list[Run], attribute: str | None) -> None:
     """Draw the tab."""
     spreads = {one.title: one for one in SPREADS if attribute is not None or not one.needs_attribute}
@@ -84,7 +87,7 @@ def render(runs: list[Run], attribute: str | None) -> None:
             values.append(spread.values(run, attribute))
             shown.append(run)
         except AnonymizationError as error:
-            st.caption(f"{parts.escaped(run.label)} is not drawn: {parts.escaped(str(error))}")
+            st.caption(f"{parts.escaped(run.label)} is not drawn: {parts.escaped(reason(error))}")
     if shown:
         parts.chart(
             curves(
@@ -102,14 +105,22 @@ def render(runs: list[Run], attribute: str | None) -> None:
 
 
 def _losses(runs: list[Run]) -> None:
-    losses = [compute.cached("utility.information_loss", run, utility.information_loss) for run in runs]
+    shown, losses = [], []
+    for run in runs:
+        try:
+            losses.append(compute.cached("utility.information_loss", run, utility.information_loss))
+            shown.append(run)
+        except AnonymizationError as error:
+            st.caption(f"{parts.escaped(run.label)} is not drawn: {parts.escaped(reason(error))}")
+    if not shown:
+        return
     parts.chart(
         attribute_bars(
             [dict(one.per_attribute) for one in losses],
-            [run.label for run in runs],
-            [run_style(run.color_index) for run in runs],
+            [run.label for run in shown],
+            [run_style(run.color_index) for run in shown],
         ),
         key="compare-losses",
         caption="Share of its domain that a cell covers, on average: 0% is exact, 100% says nothing.",
-        alt="; ".join(f"{run.label}: {share_text(float(one))} in all" for run, one in zip(runs, losses, strict=True)),
+        alt="; ".join(f"{run.label}: {share_text(float(one))} in all" for run, one in zip(shown, losses, strict=True)),
     )

@@ -20,4 +20,7 @@ def of(run: Run) -> Run:
     table = run.table.digest if run.table is not None else run.table_name
     # One id per table and tags, so that what is measured of it serves every run of that table.
     id = f"original {run.owner} {table} {run.tags.digest}"
-    return replace(run, id=id, label=LABEL, release=made, algorithm=METHOD)
+    if run.opened is not None:
+        # A release that was made elsewhere may lack rows, and is told against the others.
+        id = f"{id} {run.opened.digest}"
+    return replace(run, id=id, label=LABEL, release=made, algorithm=METHOD, opened=None)

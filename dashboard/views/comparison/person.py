@@ -21,10 +21,16 @@ _ROW = "compare-row"
 
 
 @st.fragment
+@parts.says_why
 def render(runs: list[Run], attribute: str | None) -> None:
     """Draw the tab."""
-    same = [run for run in runs if run.data.n_rows == runs[0].data.n_rows and run.table_name == runs[0].table_name]
-    n_rows = runs[0].data.n_rows
+    known = [run for run in runs if run.data.knows_rows and not run.release.is_synthetic]
+    if not known:
+        st.info("None of these releases tells which of its rows is whose.")
+        return
+    first = known[0]
+    same = [run for run in known if (run.data.n_rows, run.table_name) == (first.data.n_rows, first.table_name)]
+    n_rows = first.data.n_rows
     held = state.widget_value(_ROW)
     if held is None or held > n_rows:
         state.set_widget_values({_ROW: 1})
@@ -41,7 +47,9 @@ def render(runs: list[Run], attribute: str | None) -> None:
     with right:
         st.button("Another person", on_click=_another, args=(n_rows,), help="Take a row at random.")
     if len(same) < len(runs):
-        st.caption("Runs of another table are left out: they know nothing of this person.")
+        st.caption(
+            "Runs of another table, of other rows, or of nobody's are left out: they tell nothing of this person."
+        )
     row = int(number) - 1
     views = [compute.cached("person", run, person_view, row, attribute) for run in same]
     _published(same, views, row)

@@ -29,7 +29,7 @@ def render(run: Run) -> None:
     if not isinstance(algorithm, Slicing | RandomBuckets):
         return
     columns = [part.attributes for part in run.release.fragments]
-    medoids = _medoids(run, columns)
+    medoids = _medoids(run, algorithm, columns)
     _figures(run, algorithm)
     left, right = st.columns(2, gap="medium")
     with left:
@@ -41,9 +41,11 @@ def render(run: Run) -> None:
         _buckets(run, algorithm)
 
 
-def _medoids(run: Run, columns: Sequence[tuple[str, ...]]) -> tuple[str | None, ...]:
+def _medoids(
+    run: Run, algorithm: Slicing | RandomBuckets, columns: Sequence[tuple[str, ...]]
+) -> tuple[str | None, ...]:
     """The medoid of each column; None for those by hand and for a sensitive column of given size."""
-    if run.algorithm.attribute_columns is not None:  # type: ignore[attr-defined]
+    if algorithm.attribute_columns is not None:
         return (None,) * len(columns)
     found = compute.cached("slicing.proposal", run, proposal)
     return found.centres
