@@ -72,7 +72,8 @@ def best_threshold(
             low, high = min(low, code), max(high, code)
         # From the lowest code up the left side only gains rows; the right side is what the whole has and the left has
         # not. Codes without rows are the same threshold as the code before them.
-        left[:] = 0
+        for c in range(left.shape[0]):
+            left[c] = 0
         n_left = 0
         for code in range(low, high):
             n_code = 0

@@ -21,6 +21,7 @@ from numba.core.environment import lookup_environment
 
 from anoncore.kernels.inference import remembered_calls
 from anoncore.kernels.lowering import borrow
+from anoncore.kernels.quick_compiling import look_before_inlining, quickly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,10 +45,11 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        self._finalize_dynamic_globals()
+        names = [variable.name for variable in self._final_module.global_variables]
+        self._dynamic_globals += [name for name in names if name.startswith("numba.dynamic.globals")]
         self._finalized = True
         # A function that calls itself is called by its address.
-        if any(one.name.startswith(".numba.unresolved$") for one in self._final_module.global_variables):
+        if any(name.startswith(".numba.unresolved$") for name in names):
             self._translate()
 
     def get_pointer_to_function(self, name: str) -> int:
@@ -83,12 +85,18 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]
                     self._codegen.set_env(variable.name, environment)
 
     def _optimize_functions(self, ll_module: Any) -> None:
-        """Simplify each function by itself, before it is linked with others."""
+        """Simplify each function by itself, before it is linked with others.
+
+        This is for what numba writes most clumsily, so that there is less to link and to keep. All else, above all
+        about loops, is done once for the whole kernel.
+        """
         ll_module.data_layout = self._codegen._data_layout
-        manager, builder = self._codegen._function_pass_manager()
-        for function in ll_module.functions:
-            if not function.is_declaration:
-                manager.run(function, builder)
+        manager = llvm.create_new_module_pass_manager()
+        manager.add_sroa_pass()
+        manager.add_instruction_combine_pass()
+        manager.add_simplify_cfg_pass()
+        manager.add_refprune_pass()
+        manager.run(ll_module, self._codegen._pass_builder())
 
     @property
     def codegen(self) -> Any:
@@ -143,8 +151,9 @@ class KernelCompiler(Compiler):  # type: ignore[misc]
         pipelines: list[Any] = super().define_pipelines()
         for steps in pipelines:
             borrow(steps)
+            look_before_inlining(steps)
         return pipelines
 
     def _compile_core(self) -> Any:
-        with _with_late_libraries(self.state.targetctx.codegen()), remembered_calls():
+        with _with_late_libraries(self.state.targetctx.codegen()), remembered_calls(), quickly():
             return super()._compile_core()

@@ -125,7 +125,8 @@ def _people_hold(
     for group in range(sizes.shape[0]):
         if sizes[group] < checks.minimum_rows:
             continue
-        counts[:] = 0
+        for value in range(counts.shape[0]):
+            counts[value] = 0
         n_people = 0
         for i in range(begin, filled[group]):
             for s in range(cells.shape[0]):

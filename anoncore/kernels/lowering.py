@@ -18,11 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 from numba.core import cgutils, ir
 from numba.core import types as numba_types
-from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering, register_pass
+
+from anoncore.kernels.brief_lowering import BriefLower
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numba.core.lowering import Lower
 
 types: Any = numba_types
 """numba's types, whose annotations leave most of them out."""
@@ -31,7 +34,7 @@ MEMORY = types.MemInfoPointer(types.voidptr)
 """numba's type of the counter that stands beside the memory of an array."""
 
 
-class BorrowingLower(Lower):  # type: ignore[misc]
+class BorrowingLower(BriefLower):
     """Translates a function whose arguments are held by its caller."""
 
     def init(self) -> None:

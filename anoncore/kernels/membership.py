@@ -161,7 +161,8 @@ def count_tuples(columns: ColumnValues, lead: int, sizes: Int64, longest: int) -
             bucket = columns.bucket[listed]
             # An odometer: turn[i] is the position of column i's value in the bucket. The last column turns first; one
             # that has shown all its values starts again and moves the column before it on.
-            turn[:] = 0
+            for i in range(turn.shape[0]):
+                turn[i] = 0
             column = 0
             while column >= 0:
                 values[lead] = wanted

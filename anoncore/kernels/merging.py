@@ -10,8 +10,6 @@ Source: Soria-Comas, Domingo-Ferrer, Sanchez and Martinez, IEEE TKDE 27(11), 201
 
 from __future__ import annotations
 
-import heapq
-
 import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
@@ -32,26 +30,26 @@ def merge_until_close(
     after in number. The merged center is the mean of numbers and the larger cluster's categories.
     """
     n = sizes.shape[0]
-    into = np.arange(n)
-    near, apart = np.empty(min(2 * reach, n), np.int64), np.empty(min(2 * reach, n))
-    before, after = np.arange(n) - 1, np.arange(n) + 1
-    # The heap has the cluster of largest excess on top. An entry whose cluster was merged since then is left in it and
-    # passed over when it comes up: its version is old. Removing it at once would mean searching the heap.
-    version = np.zeros(n, np.int64)
-    own = np.empty(counts.shape[1], np.int64)
-    # The first entry names no cluster; it tells numba the types of the list.
-    waiting = [(0.0, np.int64(-1), np.int64(-1))]
+    into, before, after = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     for c in range(n):
-        own[:] = counts[c]
-        excess = worst_excess(checks, own, sizes[c])
-        if excess > 0:
-            waiting.append((-excess, np.int64(c), np.int64(0)))
-    heapq.heapify(waiting)
-    while len(waiting) > 0:
-        _, worst, stamp = heapq.heappop(waiting)
-        if worst < 0 or into[worst] != worst or version[worst] != stamp:
-            continue
-        nearest = _nearest_cluster(attributes, centers, before, after, int(worst), reach, near, apart)
+        into[c], before[c], after[c] = c, c - 1, c + 1
+    near, apart = np.empty(min(2 * reach, n), np.int64), np.empty(min(2 * reach, n))
+    own = np.empty(counts.shape[1], np.int64)
+    # A tree of matches: every node names the cluster of largest excess below it, the leaves are the clusters, and the
+    # root is node 1. A cluster whose excess changes plays the matches up to the root again.
+    leaves = 1
+    while leaves < n:
+        leaves *= 2
+    excess, winner = np.zeros(leaves), np.empty(2 * leaves, np.int64)
+    for c in range(leaves):
+        winner[leaves + c] = c
+        if c < n:
+            excess[c] = _excess(checks, counts, c, sizes[c], own)
+    for node in range(leaves - 1, 0, -1):
+        _play(winner, excess, node)
+    while excess[winner[1]] > 0.0:
+        worst = winner[1]
+        nearest = _nearest_cluster(attributes, centers, before, after, worst, reach, near, apart)
         if nearest < 0:
             break
         total = sizes[worst] + sizes[nearest]
@@ -61,17 +59,19 @@ def merge_until_close(
             elif sizes[worst] > sizes[nearest]:
                 centers[a, nearest] = centers[a, worst]
         sizes[nearest] = total
-        counts[nearest] += counts[worst]
+        for value in range(counts.shape[1]):
+            counts[nearest, value] += counts[worst, value]
         into[worst] = nearest
         if before[worst] >= 0:
             after[before[worst]] = after[worst]
         if after[worst] < n:
             before[after[worst]] = before[worst]
-        version[nearest] += 1
-        own[:] = counts[nearest]
-        excess = worst_excess(checks, own, total)
-        if excess > 0:
-            heapq.heappush(waiting, (-excess, np.int64(nearest), version[nearest]))
+        excess[worst], excess[nearest] = 0.0, _excess(checks, counts, nearest, total, own)
+        for changed in (worst, nearest):
+            node = (leaves + changed) // 2
+            while node > 0:
+                _play(winner, excess, node)
+                node //= 2
     # A survivor may have been merged away later: follow the chain to the cluster that is left.
     for c in range(n):
         survivor = into[c]
@@ -127,3 +127,18 @@ def _nearest_cluster(
         if far < least:
             best, least = near[i], far
     return best
+
+
+@inner_kernel
+def _excess(checks: KernelChecks, counts: Int32, c: int, size: int, own: Int64) -> float:
+    """By how much cluster `c`, of so many rows, is in excess, at least 0; `own` int64 (n_values,) is memory."""
+    for value in range(own.shape[0]):
+        own[value] = counts[c, value]
+    return max(float(worst_excess(checks, own, size)), 0.0)
+
+
+@inner_kernel
+def _play(winner: Int64, excess: Floats, node: int) -> None:
+    """Let the two sides of a node play; the one on the left, of lower number, wins where both are equal."""
+    left, right = winner[2 * node], winner[2 * node + 1]
+    winner[node] = left if excess[left] >= excess[right] else right

@@ -28,7 +28,8 @@ def stable_order(keys: Int64, bits: int, order: Int64) -> Int64:
     # digit those are still sorted by the lower ones.
     for shift in range(0, bits, DIGIT_BITS):
         mask = (1 << min(DIGIT_BITS, bits - shift)) - 1
-        begin[:] = 0
+        for digit in range(begin.shape[0]):
+            begin[digit] = 0
         for row in range(n):
             begin[((keys[row] >> shift) & mask) + 1] += 1
         for digit in range(mask + 1):

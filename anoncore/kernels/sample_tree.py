@@ -51,7 +51,9 @@ def sample_splits(
             continue
         if n_splits == splits.shape[0]:
             longer = np.empty((2 * n_splits, 4), np.int32)
-            longer[:n_splits] = splits
+            for i in range(n_splits):
+                for part in range(4):
+                    longer[i, part] = splits[i, part]
             splits = longer
         splits[n_splits, 0], splits[n_splits, 1] = node, split.kind
         splits[n_splits, 2], splits[n_splits, 3] = split.attribute, split.value

@@ -115,7 +115,8 @@ def _cut_effects(cells: Cells, order: Int64, s: int, effect: Floats, bound: Floa
             effect[i, a] = below + above[i + 1] - bound[a]
     for i in range(n):
         if i == n - 1 or cells.code[order[i], s] == cells.code[order[i + 1], s]:
-            effect[i, :] = np.inf
+            for a in range(effect.shape[1]):
+                effect[i, a] = np.inf
 
 
 @inner_kernel
@@ -196,13 +197,15 @@ def find_fragmentation(cells: Cells, t: Floats) -> tuple[Int64, Int64, Floats]:
         # `_open_fragment` then sorts the sides along their own attributes.
         for other in range(d):
             if other != s:
-                sorted_by[other, lo:hi] = sorted_by[s, lo:hi]
+                for i in range(lo, hi):
+                    sorted_by[other, i] = sorted_by[s, i]
         tree[node, 2], tree[node, 3] = s, cells.code[sorted_by[s, last], s]
         for side in range(2):
             first, end = (lo, last + 1) if side == 0 else (last + 1, hi)
             tree[n_nodes, 0], tree[n_nodes, 1] = first, end
             tree[node, 4 + side] = n_nodes
-            leaf[first:end] = n_nodes
+            for i in range(first, end):
+                leaf[i] = n_nodes
             n_nodes += 1
             _open_fragment(cells, first, end, sorted_by, effects, slices)
     # The bound is summed anew: the one that was kept has the rounding of all steps.
@@ -227,7 +230,8 @@ def first_close_deal(stack: Int64, sensitive: Int32, checks: KernelChecks, numbe
         n_classes = numbers[tried]
         close = True
         for c in range(n_classes):
-            counts[:] = 0
+            for value in range(counts.shape[0]):
+                counts[value] = 0
             size = 0
             for i in range(c, stack.shape[0], n_classes):
                 size += 1

@@ -31,7 +31,8 @@ def spread(values: Int64, n_values: int, order: Int64, size: int) -> Int32:
     bucket_of = np.full(WINDOW, -1, np.int64)
     filled = np.zeros(WINDOW, np.int64)
     opened = min(WINDOW, n_buckets)
-    bucket_of[:opened] = np.arange(opened)
+    for i in range(opened):
+        bucket_of[i] = i
     group = np.empty(n_rows, np.int32)
     for row in order:
         best, fewest, first = -1, n_columns + 1, n_buckets

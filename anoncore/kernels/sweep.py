@@ -122,7 +122,8 @@ def threshold_costs(
     elif criterion == REGRESSION:
         _squared_error_costs(rows, n, search, work)
     else:
-        work.cost[: n + 1] = 0.0
+        for i in range(n + 1):
+            work.cost[i] = 0.0
         _add_losses(rows, n, attributes, work, True)
         _add_losses(rows, n, attributes, work, False)
 
@@ -361,7 +362,8 @@ def _people_of_children_hold(
     for child in range(sizes.shape[0]):
         if sizes[child] == 0 or not hold:
             continue
-        counts[:] = 0
+        for value in range(counts.shape[0]):
+            counts[value] = 0
         n_people = 0
         for i in range(begin[child], begin[child + 1]):
             value_cells(rows, by_child[i], search, checks, cells)
@@ -412,6 +414,7 @@ def _side_cost(rows: Int32, n: int, criterion: int, search: Search, attributes: 
     if criterion == INFOGAIN:
         _entropy_costs(rows, n, search, side)
     else:
-        side.cost[: n + 1] = 0.0
+        for i in range(n + 1):
+            side.cost[i] = 0.0
         _add_losses(rows, n, attributes, side, True)
     return side.cost[n]
