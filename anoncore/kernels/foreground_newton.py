@@ -72,9 +72,10 @@ def newton_step(now: Floats, stepped: Floats, slope: Floats, people: Floats, ste
     # The derivative of the likelihood by a share is people * (stepped - now) / (f (1 - f)). Its own derivatives are
     # symmetric, so the difference is taken that shows less of the rounding: that by the share of which there is more.
     # All is scaled to be of one size.
-    scale, bend, factor = np.ones(u), np.eye(u), np.zeros((u, u))
+    scale, bend, factor = np.empty(u), np.zeros((u, u)), np.zeros((u, u))
     pull, is_free = np.zeros(u), np.zeros(u, np.bool_)
     for i in range(u):
+        scale[i], bend[i, i] = 1.0, 1.0
         step[i] = stepped[i] - now[i]
         is_free[i] = is_inside(now[i])
         if is_free[i]:

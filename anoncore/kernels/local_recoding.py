@@ -19,6 +19,7 @@ from anoncore.kernels.arrays import Bools, Int32, Int64, Words
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.people import KernelPeople, add_row, forget_row, new_tally
+from anoncore.kernels.sorting import filled_with
 
 
 class LatticeRows(NamedTuple):
@@ -47,7 +48,7 @@ def _number_groups(rows: LatticeRows, left: Int64, node: Int64, number: Int64, s
     while capacity < 2 * left.shape[0]:
         capacity *= 2
     word = np.empty(capacity, np.uint64)
-    entry = np.full(capacity, -1, np.int64)
+    entry = filled_with(capacity, -1)
     n_groups = 0
     for i in range(left.shape[0]):
         key = np.uint64(0)

@@ -54,12 +54,17 @@ def coarser_groups(
     number, finer = np.empty(n, np.int32), np.empty(n, np.int64)
     words, sums = np.empty(n, np.uint64), np.zeros(n, np.int64)
     # Only the attributes that change their level change a group's word.
-    changed = np.flatnonzero(was != node)
-    before = tables.begin[changed] + was[changed] * tables.size[changed]
-    after = tables.begin[changed] + node[changed] * tables.size[changed]
+    changed, n_changed = np.empty(node.shape[0], np.int64), 0
+    before, after = np.empty(node.shape[0], np.int64), np.empty(node.shape[0], np.int64)
+    for a in range(node.shape[0]):
+        if was[a] != node[a]:
+            changed[n_changed] = a
+            before[n_changed] = tables.begin[a] + was[a] * tables.size[a]
+            after[n_changed] = tables.begin[a] + node[a] * tables.size[a]
+            n_changed += 1
     for g in range(n):
         key = word[g]
-        for i in range(changed.shape[0]):
+        for i in range(n_changed):
             code = codes[g, changed[i]]
             key += tables.salt[after[i] + code] - tables.salt[before[i] + code]
         slot = np.int64(key >> np.uint64(20)) & (capacity - 1)

@@ -3,6 +3,8 @@
 - It lists the variables of every statement a dozen times, by a function that asks of every value what it could be.
 - Where an answer is "no such type", which is how it finds out what a function is, it paints the text of the exception
   for a terminal that never shows it.
+- Where a kernel writes one array into a piece of another it makes ready a text with both shapes, for the case that they
+  do not fit; all that text can do is then compiled into the kernel.
 - It looks for closures to inline, and afterwards analyses every function anew. Kernels without closures have none.
 
 This uses numba's inner interfaces.
@@ -16,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 from numba.core import errors, ir
 from numba.core.compiler_machinery import register_pass
 from numba.core.untyped_passes import InlineClosureLikes
+from numba.extending import overload
+from numba.np import arrayobj
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,15 +55,31 @@ class Unpainted:
         return str
 
 
+def refuse_shape(source: Any, place: Any) -> None:
+    """Raise ValueError because an array does not fit where it is to be written."""
+    raise NotImplementedError
+
+
+@overload(refuse_shape)  # type: ignore[untyped-decorator]
+def _refuse_shape(source: Any, place: Any) -> Any:
+    """The same inside kernels."""
+
+    def refuse(source: Any, place: Any) -> None:
+        raise ValueError("An array was to be written into a piece of another that is of a different size.")
+
+    return refuse
+
+
 @contextmanager
 def quickly() -> Iterator[None]:
     """Inside this block numba lists variables and raises exceptions quickly; it compiles in one thread at a time."""
-    before = ir.Inst._rec_list_vars, errors._termcolor_inst
+    before = ir.Inst._rec_list_vars, errors._termcolor_inst, arrayobj.raise_with_shape_context
     ir.Inst._rec_list_vars, errors._termcolor_inst = _variables, Unpainted()
+    arrayobj.raise_with_shape_context = refuse_shape
     try:
         yield
     finally:
-        ir.Inst._rec_list_vars, errors._termcolor_inst = before
+        ir.Inst._rec_list_vars, errors._termcolor_inst, arrayobj.raise_with_shape_context = before
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)

@@ -177,11 +177,19 @@ def find_fragmentation(cells: Cells, t: Floats) -> tuple[Int64, Int64, Floats]:
     """
     n, d = cells.code.shape
     sorted_by = np.empty((d, n), np.int64)
+    effects = np.empty((d, n, d))
+    longest = 0
     for s in range(d):
-        sorted_by[s] = np.arange(n)
-    effects = np.full((d, n, d), np.inf)
-    slices = np.zeros(cells.size.max())
-    tree = np.full((2 * n, 6), -1, np.int64)
+        longest = max(longest, cells.size[s])
+        for i in range(n):
+            sorted_by[s, i] = i
+            for a in range(d):
+                effects[s, i, a] = np.inf
+    slices = np.zeros(longest)
+    tree = np.empty((2 * n, 6), np.int64)
+    for node in range(2 * n):
+        for part in range(6):
+            tree[node, part] = -1
     leaf = np.zeros(n, np.int64)
     tree[0, 0], tree[0, 1] = 0, n
     n_nodes = 1

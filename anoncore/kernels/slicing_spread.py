@@ -12,6 +12,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.compiler import kernel
+from anoncore.kernels.sorting import filled_with
 
 WINDOW = 1024
 """Buckets that are open at the same time: every row is compared with all of them, so time grows with the window."""
@@ -28,7 +29,7 @@ def spread(values: Int64, n_values: int, order: Int64, size: int) -> Int32:
     n_buckets = (n_rows + size - 1) // size
     shown = np.zeros((n_values, WINDOW // 64), np.uint64)
     members = np.empty((WINDOW, size), np.int64)
-    bucket_of = np.full(WINDOW, -1, np.int64)
+    bucket_of = filled_with(WINDOW, -1)
     filled = np.zeros(WINDOW, np.int64)
     opened = min(WINDOW, n_buckets)
     for i in range(opened):

@@ -15,6 +15,18 @@ from anoncore.kernels.compiled_code import FORGOTTEN_AFTER_DAYS, KERNELS, digest
 
 PACKAGE = Path(compiled_code.__file__).parents[1]
 
+COMPILER = (
+    "__init__",
+    "brief_lowering",
+    "compiled_code",
+    "compiler",
+    "inference",
+    "linking",
+    "lowering",
+    "quick_compiling",
+)
+"""The files that compile kernels."""
+
 ASK = """
 from anoncore.kernels.added_outer import outer
 value = outer(1.0)
@@ -27,7 +39,7 @@ def clone(folder: Path, inner: str) -> Path:
     kernels = folder / "anoncore" / "kernels"
     kernels.mkdir(parents=True)
     (folder / "anoncore" / "__init__.py").touch()
-    for name in ("__init__", "compiler", "compiled_code", "inference", "linking", "lowering"):
+    for name in COMPILER:
         shutil.copy(PACKAGE / "kernels" / f"{name}.py", kernels)
     head = "from anoncore.kernels.compiler import inner_kernel, kernel\n"
     (kernels / "added_inner.py").write_text(f"{head}@inner_kernel\ndef inner(x):\n    return {inner}\n")

@@ -1,6 +1,7 @@
 """The quick ways find what numba's own ways find, and nothing of them is left behind."""
 
 import numpy as np
+import pytest
 from numba.core import compiler, errors, ir
 
 from anoncore.kernels import quick_compiling
@@ -36,6 +37,19 @@ def test_numba_is_left_as_it_was():
             assert ir.Inst._rec_list_vars is quick_compiling._variables
         assert ir.Inst._rec_list_vars is quick_compiling._variables
     assert (ir.Inst._rec_list_vars, errors._termcolor_inst) == before
+
+
+def test_an_array_that_does_not_fit_is_refused():
+    @kernel
+    def written(values, begin, end, other):
+        values[begin:end] = other
+
+    values = np.zeros(5)
+    written(values, 1, 3, np.ones(2))
+    assert values.tolist() == [0, 1, 1, 0, 0]
+    with pytest.raises(ValueError, match="of a different size"):
+        written(values, 1, 3, np.ones(3))
+    assert values.tolist() == [0, 1, 1, 0, 0]
 
 
 def test_closures_are_inlined():
