@@ -15,7 +15,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from numba.core import errors, ir
+from numba.core import errors as numba_errors
+from numba.core import ir
 from numba.core.compiler_machinery import register_pass
 from numba.core.untyped_passes import InlineClosureLikes
 from numba.extending import overload
@@ -24,6 +25,8 @@ from numba.np import arrayobj
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+errors: Any = numba_errors
+"""numba's exceptions, whose annotations leave out how they are painted."""
 _slow_listing: Any = ir.Inst._rec_list_vars
 WITHOUT_VARIABLES = frozenset({str, int, float, bool, type(None), ir.Loc})
 """Types of most parts of a statement: they name no variable."""
