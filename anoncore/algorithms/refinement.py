@@ -11,17 +11,21 @@ from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.attributes import CATEGORY, HIERARCHY
 from anoncore.kernels.refined_classes import Classes, RefinedRows
-from anoncore.kernels.refining import refine_classes, swap_rows
+from anoncore.kernels.refining import CHANGED, EVERYTHING, NEAR_CHANGED, refine_classes, swap_rows
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, Requirement
 from anoncore.table.domain import Domain
 from anoncore.table.kernel_attributes import kernel_attributes
 from anoncore.table.microdata import Microdata
 
-MOST_ROUNDS = 8
-"""Rounds over all classes after which the refinement ends at the latest."""
+MOST_ROUNDS = 12
+"""Rounds after which the refinement ends at the latest."""
 LEAST_SAVED = 1e-4
-"""Loss per cell that a round must save for another one to follow."""
+"""Loss per cell that a round over all classes must save for another round to follow."""
+LEAST_SAVED_BY_CHANGED = 2e-5
+"""Loss per cell that a round over the classes that changed must save for another one to follow; these cost less."""
+MANY_CLASSES = 50_000
+"""Classes from which on those that did not change are not looked at anew with all their rows together."""
 CLASSES_AT_ONCE = 2_000
 """Classes that the kernel looks at before progress is told."""
 MOST_TALLIED = 2**24
@@ -60,8 +64,9 @@ def refined(
     Class by class, a row leaves for the class near it where it costs least, if its own class saves more than that and
     both still satisfy all requirements. Rows that share a category, an end of a range or a node of a hierarchy leave
     together in the same way, and two rows exchange their classes where that saves loss. A class whose rows can all join
-    others at less than it loses is dissolved. The loss is that of the tightest regions of the rows present. Rounds are
-    repeated until they save next to nothing.
+    others at less than it loses is dissolved. The loss is that of the tightest regions of the rows present. After a
+    round over all classes, rounds follow over those that changed, until they save next to nothing; then all classes are
+    looked at again, until that saves next to nothing.
 
     Near are the classes of rows that stand beside a row in one of d orders. In the order of attribute a rows are sorted
     by the attributes after it, from the first one on again after the last, and by a itself last, so that rows which
@@ -74,11 +79,20 @@ def refined(
     cells = cells if cells is not None else RefinedCells.of(data)
     rows = _rows(cells, checks, order)
     classes = _classes(rows, cells.domains, partition.group[order], int(checks.kernel.count_start[-1]))
+    again = EVERYTHING if partition.n_groups < MANY_CLASSES else NEAR_CHANGED
+    scope = EVERYTHING
 
     def refine(begin: int, end: int) -> float:
-        return refine_classes(rows, classes, begin, end, checks.kernel)
+        return refine_classes(rows, classes, begin, end, scope, checks.kernel)
 
-    _rounds(refine, partition.n_groups, rows.codes.size, progress)
+    for number in range(MOST_ROUNDS):
+        saved = _round(refine, partition.n_groups, number, progress) / rows.codes.size
+        if saved > (LEAST_SAVED_BY_CHANGED if scope == CHANGED else LEAST_SAVED):
+            scope = CHANGED
+        elif scope == CHANGED:
+            scope = again
+        else:
+            break
     return _numbered(classes, order)
 
 
@@ -98,19 +112,19 @@ def swapped(
     def swap(begin: int, end: int) -> float:
         return swap_rows(rows, classes, own, begin, end, checks.kernel)
 
-    _rounds(swap, partition.n_groups, rows.codes.size, progress)
+    for number in range(MOST_ROUNDS):
+        if _round(swap, partition.n_groups, number, progress) <= LEAST_SAVED * rows.codes.size:
+            break
     return _numbered(classes, order)
 
 
-def _rounds(step: Callable[[int, int], float], n_groups: int, n_cells: int, progress: Progress) -> None:
-    """Repeat a step over all classes until a round saves next to nothing."""
-    for number in range(MOST_ROUNDS):
-        saved = 0.0
-        for begin in range(0, n_groups, CLASSES_AT_ONCE):
-            progress((number + begin / n_groups) / MOST_ROUNDS, f"Refining the classes, round {number + 1}")
-            saved += step(begin, min(begin + CLASSES_AT_ONCE, n_groups))
-        if saved <= LEAST_SAVED * n_cells:
-            break
+def _round(step: Callable[[int, int], float], n_groups: int, number: int, progress: Progress) -> float:
+    """Do a step for all classes; returns the loss that is saved, in cells."""
+    saved = 0.0
+    for begin in range(0, n_groups, CLASSES_AT_ONCE):
+        progress((number + begin / n_groups) / MOST_ROUNDS, f"Refining the classes, round {number + 1}")
+        saved += step(begin, min(begin + CLASSES_AT_ONCE, n_groups))
+    return saved
 
 
 def _numbered(classes: Classes, order: Int64) -> Partition:
@@ -219,17 +233,21 @@ def _classes(rows: RefinedRows, domains: Sequence[Domain], group: Codes, n_count
     if is_tallied:
         np.add.at(tallies, (group[:, None], rows.cells), 1)
     return Classes(
-        low,
-        high,
-        node,
-        bits,
-        loss,
-        sizes,
-        group,
-        order[starts[:-1]].copy(),
-        after,
-        before,
-        standing,
-        np.zeros(n),
-        tallies,
+        low=low,
+        high=high,
+        node=node,
+        bits=bits,
+        loss=loss,
+        size=sizes,
+        group=group,
+        first=order[starts[:-1]].copy(),
+        after=after,
+        before=before,
+        standing=standing,
+        saved=np.zeros(n),
+        most_saved=np.zeros(n_groups),
+        tallies=tallies,
+        visits=np.zeros(1, dtype=np.int64),
+        visited=np.zeros(n_groups, dtype=np.int64),
+        changed=np.zeros(n_groups, dtype=np.int64),
     )

@@ -52,9 +52,12 @@ class Classes(NamedTuple):
     dissolved. `group` int32 (n_rows,): class of every row; `first` int32 (n_groups,) one row of each class, `after` and
     `before` int32 (n_rows,) the next row and the one before of the same class, -1 where none is. `standing` int32
     (n_orders, n_rows): the class of the row at each place of each order. `saved` float (n_rows,): by how much the loss
-    of a row's cells fell in its class if it left, when the class was looked at last; 0 before. `tallies` int64
-    (n_groups, n_counts): the tally of every class; (0, 0) where several rows may be of one person, or tallies would
-    take too much memory.
+    of a row's cells fell in its class if it left, when the class was looked at last; 0 before. `most_saved` float
+    (n_groups,): the largest of these of a class's rows, or more. `tallies` int64 (n_groups, n_counts): the tally of
+    every class; (0, 0) where several rows may be of one person, or tallies would take too much memory.
+
+    Visits of classes are counted: `visits` int64 (1,) says how many there were, `visited` int64 (n_groups,) which one
+    was the last of each class, and `changed` int64 (n_groups,) during which one rows joined or left it last; 0 before.
     """
 
     low: Int32
@@ -69,7 +72,11 @@ class Classes(NamedTuple):
     before: Int32
     standing: Int32
     saved: Floats
+    most_saved: Floats
     tallies: Int64
+    visits: Int64
+    visited: Int64
+    changed: Int64
 
 
 class Memory(NamedTuple):
@@ -209,11 +216,18 @@ def link(rows: RefinedRows, classes: Classes, c: int, row: int) -> None:
     if head >= 0:
         classes.before[head] = row
     classes.size[c] += 1
+    classes.most_saved[c] = max(classes.most_saved[c], classes.saved[row])
     for o in range(rows.places.shape[0]):
         classes.standing[o, rows.places[o, row]] = c
     if classes.tallies.shape[0] > 0:
         for cell in rows.cells[row]:
             classes.tallies[c, cell] += 1
+
+
+@inner_kernel
+def note_change(classes: Classes, c: int) -> None:
+    """Write down that a class changed during the present visit."""
+    classes.changed[c] = classes.visits[0]
 
 
 @inner_kernel
@@ -260,8 +274,10 @@ def note_saved(rows: RefinedRows, classes: Classes, c: int, counts: Int64) -> No
         count(rows, row, counts)
         row = classes.after[row]
     row = classes.first[c]
+    classes.most_saved[c] = 0.0
     while row >= 0:
         classes.saved[row] = saved_without(rows, classes, c, row, counts)
+        classes.most_saved[c] = max(classes.most_saved[c], classes.saved[row])
         row = classes.after[row]
     row = classes.first[c]
     while row >= 0:

@@ -28,6 +28,7 @@ from anoncore.kernels.refined_classes import (
     link,
     members,
     narrow,
+    note_change,
     note_saved,
     saved_without,
     unlink,
@@ -42,15 +43,21 @@ FARTHEST = 48
 """Rows that are looked at on each side in each order to find these classes."""
 LEAST_GAIN = 1e-9
 """Cells that a step must save at least, so that rounding does not decide what is done."""
+EVERYTHING, CHANGED, NEAR_CHANGED = 0, 1, 2
+"""Which classes are visited: all; those that changed since they were visited last; or all, but of those that did not
+change only single rows, which are compared with the classes that did."""
 MOST_TOGETHER = 64
 """Rows that may leave their class together, or all rows of a class that is dissolved."""
 
 
 @inner_kernel
 def _best_class(
-    rows: RefinedRows, classes: Classes, row: int, most: float, memory: Memory, checks: KernelChecks
+    rows: RefinedRows, classes: Classes, row: int, most: float, since: int, memory: Memory, checks: KernelChecks
 ) -> tuple[int, float]:
-    """The class near a row that it can join at the least cost below `most`, and that cost; -1 where there is none."""
+    """The class near a row that it can join at the least cost below `most`, and that cost; -1 where there is none.
+
+    Of the classes, those are looked at that changed during the visit `since` or later; all of them where it is -1.
+    """
     # This is where nearly all time is spent: arrays of their own are read faster than those of a tuple, and calls cost
     # more than what they would do.
     codes, form, code_start = rows.codes, rows.attributes.form, rows.attributes.code_start
@@ -58,7 +65,7 @@ def _best_class(
     parent, axis, unit, word_start = rows.attributes.parent, rows.axis, rows.unit, rows.word_start
     standing, places, seen, group = classes.standing, rows.places, memory.seen, classes.group
     low, high, nodes, bits = classes.low, classes.high, classes.node, classes.bits
-    loss, sizes = classes.loss, classes.size
+    loss, sizes, changed = classes.loss, classes.size, classes.changed
     n, d = codes.shape
     best = -1
     own, previous = group[row], -1
@@ -79,7 +86,7 @@ def _best_class(
                 continue
             n_asked += 1
             # What was asked for this row already is not asked again. A row that joins has the class's loss at least.
-            if seen[c] == search or loss[c] >= most - LEAST_GAIN:
+            if loss[c] >= most - LEAST_GAIN or seen[c] == search or changed[c] < since:
                 continue
             seen[c] = search
             size, cost = sizes[c], loss[c]
@@ -121,7 +128,7 @@ def _give_away(
     left, n_moved = most, 0
     for i in range(n):
         # `left` is what is still saved if the other rows cost nothing.
-        c, cost = _best_class(rows, classes, some[i], left, memory, checks)
+        c, cost = _best_class(rows, classes, some[i], left, -1, memory, checks)
         if c < 0:
             break
         low[i], high[i], node[i], bits[i] = classes.low[c], classes.high[c], classes.node[c], classes.bits[c]
@@ -132,6 +139,9 @@ def _give_away(
         left -= cost
         n_moved += 1
     if n_moved == n and (classes.size[own] == 0 or holds(rows, classes, own, -1, -1, memory, checks)):
+        note_change(classes, own)
+        for row in some:
+            note_change(classes, classes.group[row])
         return left
     for i in range(n_moved - 1, -1, -1):
         c = classes.group[some[i]]
@@ -203,11 +213,11 @@ def _blocks_leave(rows: RefinedRows, classes: Classes, c: int, memory: Memory, c
 
 
 @inner_kernel
-def _best_mate(rows: RefinedRows, classes: Classes, row: int, kind: Int32, memory: Memory) -> int:
+def _best_mate(rows: RefinedRows, classes: Classes, row: int, kind: Int32, since: int, memory: Memory) -> int:
     """The row of the same kind in a class near with which an exchange seems to save most; -1 where none seems to save.
 
     What a row would save by leaving is as old as `classes.saved`, and both classes are taken to cover what they cover
-    now, so that the exchange has to be tried to know what it saves.
+    now, so that the exchange has to be tried to know what it saves. `since` is that of `_best_class`.
     """
     own, n = classes.group[row], rows.codes.shape[0]
     size, mate, most = classes.size[own], -1, LEAST_GAIN
@@ -227,11 +237,14 @@ def _best_mate(rows: RefinedRows, classes: Classes, row: int, kind: Int32, memor
             if c == own:
                 continue
             n_asked += 1
-            if memory.seen[c] == search:
+            if classes.changed[c] < since or memory.seen[c] == search:
                 continue
             memory.seen[c] = search
-            gain = size * classes.saved[row] - classes.size[c] * added_by(rows, classes, c, row)
-            if gain + classes.size[c] * classes.loss[c] <= most:
+            gain, saved_there = size * classes.saved[row], classes.size[c] * classes.most_saved[c]
+            if gain + saved_there <= most:
+                continue
+            gain -= classes.size[c] * added_by(rows, classes, c, row)
+            if gain + saved_there <= most:
                 continue
             other = classes.first[c]
             while other >= 0:
@@ -257,14 +270,16 @@ def _exchange(rows: RefinedRows, classes: Classes, one: int, other: int) -> None
 
 
 @inner_kernel
-def _swap_rows(rows: RefinedRows, classes: Classes, c: int, kind: Int32, memory: Memory, checks: KernelChecks) -> float:
+def _swap_rows(
+    rows: RefinedRows, classes: Classes, c: int, kind: Int32, since: int, memory: Memory, checks: KernelChecks
+) -> float:
     """Exchange rows that alone widen a class for rows of other classes, of the same kind; returns the loss saved."""
     saved = 0.0
     note_saved(rows, classes, c, memory.counts)
     for row in members(classes, c):
         if classes.saved[row] <= LEAST_GAIN:
             continue
-        mate = _best_mate(rows, classes, row, kind, memory)
+        mate = _best_mate(rows, classes, row, kind, since, memory)
         if mate < 0:
             continue
         target = classes.group[mate]
@@ -281,6 +296,8 @@ def _swap_rows(rows: RefinedRows, classes: Classes, c: int, kind: Int32, memory:
             continue
         note_saved(rows, classes, c, memory.counts)
         note_saved(rows, classes, target, memory.counts)
+        note_change(classes, c)
+        note_change(classes, target)
         saved += gain
     return saved
 
@@ -300,7 +317,7 @@ def _are_alike(rows: RefinedRows, one: int, other: int) -> bool:
 
 
 @inner_kernel
-def _move_rows(rows: RefinedRows, classes: Classes, c: int, memory: Memory, checks: KernelChecks) -> float:
+def _move_rows(rows: RefinedRows, classes: Classes, c: int, since: int, memory: Memory, checks: KernelChecks) -> float:
     """Move single rows of a class to other classes; returns the loss that is saved."""
     counts, saved, stays = memory.counts, 0.0, -1
     for row in members(classes, c):
@@ -310,7 +327,7 @@ def _move_rows(rows: RefinedRows, classes: Classes, c: int, memory: Memory, chec
         gain = classes.loss[c] + (size - 1) * saved_without(rows, classes, c, row, counts)
         if gain <= LEAST_GAIN or size == 1 or not holds(rows, classes, c, -1, row, memory, checks):
             continue
-        target, cost = _best_class(rows, classes, row, gain, memory, checks)
+        target, cost = _best_class(rows, classes, row, gain, since, memory, checks)
         if target < 0:
             stays = row
             continue
@@ -318,26 +335,50 @@ def _move_rows(rows: RefinedRows, classes: Classes, c: int, memory: Memory, chec
         narrow(rows, classes, c, row, counts)
         link(rows, classes, target, row)
         cover(rows, classes, target, row)
+        note_change(classes, c)
+        note_change(classes, target)
         saved += gain - cost
         stays = -1
     return saved
 
 
 @inner_kernel
+def _begin_visit(classes: Classes, c: int) -> int:
+    """Count a visit of a class; returns the number of the last one, or -1 where the class changed since then."""
+    before = classes.visited[c] if classes.changed[c] < classes.visited[c] else -1
+    classes.visits[0] += 1
+    classes.visited[c] = classes.visits[0]
+    return before
+
+
+@inner_kernel
+def _is_visited(classes: Classes, c: int, scope: int) -> bool:
+    """Whether a class is to be looked at: it can lose less, and if only changed classes are visited, it changed."""
+    if classes.size[c] == 0 or classes.loss[c] <= LEAST_GAIN:
+        return False
+    return scope != CHANGED or classes.changed[c] >= classes.visited[c]
+
+
+@inner_kernel
 def _refine_class(
-    rows: RefinedRows, classes: Classes, c: int, kind: Int32, memory: Memory, checks: KernelChecks
+    rows: RefinedRows, classes: Classes, c: int, kind: Int32, since: int, memory: Memory, checks: KernelChecks
 ) -> float:
-    """Let rows of one class leave, alone, together or in exchange for others; returns the loss that is saved."""
+    """Let rows of one class leave, alone, together or in exchange for others; returns the loss that is saved.
+
+    Where the class did not change since a visit before, `since` is its number; else it is -1. What was tried then is
+    not tried again, but for single rows with the classes that changed since.
+    """
     at_first = members(classes, c)
     for row in at_first:
         count(rows, row, memory.counts)
-    saved = _move_rows(rows, classes, c, memory, checks)
-    saved += _blocks_leave(rows, classes, c, memory, checks)
+    saved = _move_rows(rows, classes, c, since, memory, checks)
+    if since < 0 or saved > 0.0:
+        saved += _blocks_leave(rows, classes, c, memory, checks)
     for row in at_first:
         forget(rows, row, memory.counts)
-    saved += _swap_rows(rows, classes, c, kind, memory, checks)
+    saved += _swap_rows(rows, classes, c, kind, since, memory, checks)
     size = classes.size[c]
-    if size <= MOST_TOGETHER:
+    if size <= MOST_TOGETHER and (since < 0 or saved > 0.0):
         saved += _give_away(rows, classes, members(classes, c), size * classes.loss[c], memory, checks)
     return saved
 
@@ -355,13 +396,18 @@ def _new_memory(rows: RefinedRows, classes: Classes, checks: KernelChecks) -> Me
 
 
 @kernel
-def refine_classes(rows: RefinedRows, classes: Classes, begin: int, end: int, checks: KernelChecks) -> float:
-    """Refine the classes begin..end-1 in turn; returns the loss that is saved, in cells."""
+def refine_classes(
+    rows: RefinedRows, classes: Classes, begin: int, end: int, scope: int, checks: KernelChecks
+) -> float:
+    """Refine the classes begin..end-1 in turn, or those of the `scope`; returns the loss that is saved, in cells."""
     memory, saved = _new_memory(rows, classes, checks), 0.0
     same_kind = np.zeros(rows.codes.shape[0], np.int32)
     for c in range(begin, end):
-        if classes.size[c] > 0 and classes.loss[c] > LEAST_GAIN:
-            saved += _refine_class(rows, classes, c, same_kind, memory, checks)
+        if _is_visited(classes, c, scope):
+            since = _begin_visit(classes, c)
+            if scope == EVERYTHING:
+                since = -1
+            saved += _refine_class(rows, classes, c, same_kind, since, memory, checks)
     return saved
 
 
@@ -374,5 +420,5 @@ def swap_rows(rows: RefinedRows, classes: Classes, kind: Int32, begin: int, end:
     memory, saved = _new_memory(rows, classes, checks), 0.0
     for c in range(begin, end):
         if classes.loss[c] > LEAST_GAIN:
-            saved += _swap_rows(rows, classes, c, kind, memory, checks)
+            saved += _swap_rows(rows, classes, c, kind, -1, memory, checks)
     return saved

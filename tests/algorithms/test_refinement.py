@@ -22,7 +22,7 @@ from anoncore.algorithms import LocalRecoding, Mondrian, RothkoTree
 from anoncore.algorithms.base import generalized_release
 from anoncore.algorithms.refinement import LEAST_SAVED, RefinedCells, _classes, _order_of_rows, _rows, refined
 from anoncore.base.progress import silent
-from anoncore.kernels.refining import refine_classes
+from anoncore.kernels.refining import CHANGED, EVERYTHING, NEAR_CHANGED, refine_classes
 from anoncore.requirements import (
     CheckSet,
     DistinctDiversity,
@@ -207,9 +207,9 @@ def test_what_classes_cover_and_lose_is_that_of_their_rows_after_every_round(dat
     order = _order_of_rows(data, plain.partition)
     rows = _rows(cells, checks, order)
     classes = _classes(rows, cells.domains, plain.partition.group[order], int(checks.kernel.count_start[-1]))
-    for _ in range(3):
+    for scope in (EVERYTHING, CHANGED, NEAR_CHANGED, EVERYTHING):
         before = float(classes.loss @ classes.size)
-        saved = refine_classes(rows, classes, 0, len(classes.size), checks.kernel)
+        saved = refine_classes(rows, classes, 0, len(classes.size), scope, checks.kernel)
         assert saved == pytest.approx(before - float(classes.loss @ classes.size), abs=1e-9)
         anew = _classes(rows, cells.domains, classes.group, int(checks.kernel.count_start[-1]))
         used = np.unique(classes.group, return_index=True)
