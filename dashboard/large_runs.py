@@ -28,10 +28,10 @@ from anoncore.sources.large_table import LargeTable
 from anoncore.table.microdata import Role
 from dashboard import compute, jobs, state
 from dashboard.full_hierarchies import full_spec
+from dashboard.loaded_table import hierarchy_digest
 from dashboard.own_machine import whole_path
 from dashboard.serving import audit
 from dashboard.table_place import TablePlace
-from dashboard.workspace import hierarchy_digest
 
 SAMPLE_ROWS, MOST_SAMPLED = 50_000, 1_000_000
 PATIENCE = 0.8

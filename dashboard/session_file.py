@@ -39,7 +39,8 @@ from anoncore.recipes.source import HierarchySpec, Source, table_value
 from anoncore.sources import read_table
 from dashboard.board.opened import LONGEST_TITLE, Opened, Rows, opened_alone
 from dashboard.board.wishes import Wishes, from_plain, to_plain
-from dashboard.workspace import MAX_RUNS, LoadedTable, Run, Tags, Workspace, untagged
+from dashboard.loaded_table import LoadedTable, Tags, untagged
+from dashboard.workspace import MAX_RUNS, Run, Workspace
 
 Coded = Callable[[LoadedTable, Tags], Microdata]
 BuiltIn = Callable[[str, int | None], LoadedTable]

@@ -26,8 +26,9 @@ from dashboard import compute
 from dashboard.board.bench import Bench
 from dashboard.board.opened import Opened
 from dashboard.board.wishes import History, Wishes, first_wishes
+from dashboard.loaded_table import LoadedTable, Tags, untagged
 from dashboard.serving import access, audit, quotas, settings
-from dashboard.workspace import LoadedTable, MicrodataStore, Run, Tags, Workspace, Workspaces, untagged
+from dashboard.workspace import MicrodataStore, Run, Workspace, Workspaces
 
 __all__ = ["LoadedTable", "Run", "Tags", "Workspace"]
 

@@ -13,7 +13,7 @@ from anoncore.base.texts import listing
 from anoncore.table.hierarchy_proposals import values_of_rows
 from anoncore.table.suggestions import Suggestion
 from anoncore.table.summary import ColumnSummary
-from dashboard.workspace import Tags
+from dashboard.loaded_table import Tags
 
 NAME, ROLE, KIND, VALUES, HINT = "Attribute", "Role", "Kind", "Values", "Suggestion"
 ROLES = [role.value for role in Role]

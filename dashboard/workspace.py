@@ -6,22 +6,18 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
 from hashlib import sha256
 from itertools import count
 from typing import Any
-from weakref import WeakKeyDictionary
 
-import pandas as pd
-
-from anoncore import AnonymizationError, Hierarchy, Microdata, Release, Role
+from anoncore import AnonymizationError, Microdata, Release, Role
 from anoncore.algorithms import Algorithm, Suppression
-from anoncore.table.microdata import guess_kind
 from dashboard.board.opened import Opened
 from dashboard.board.wishes import FIRST_METHODS
+from dashboard.loaded_table import LoadedTable, Tags
 
 MAX_WORKSPACES = 24
 MAX_WORKSPACE_BYTES = 4 << 30
@@ -29,75 +25,6 @@ MAX_RUNS = 12
 MAX_MICRODATA = 8
 FIRST_COLORS = frozenset(range(len(FIRST_METHODS)))
 """The colours of the columns that the board begins with, which are kept for them before anybody looks at the board."""
-
-
-@dataclass(frozen=True, eq=False)
-class Tags:
-    """How the attributes of a table are read. `digest` tells two sets of tags apart and is hashable."""
-
-    roles: Mapping[str, str] = field(default_factory=dict)
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    orders: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
-    sensitive_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    unit: str | None = None
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of everything that the tags say."""
-        parts: list[Any] = [
-            sorted(part.items(), key=lambda item: item[0])
-            for part in (self.roles, self.kinds, self.orders, self.sensitive_values)
-        ]
-        parts += [(name, hierarchy_digest(self.hierarchies[name])) for name in sorted(self.hierarchies)]
-        return sha256(repr([*parts, self.unit]).encode()).hexdigest()
-
-    def changed(self, part: str, name: str, value: Any) -> Tags:
-        """The tags with one entry of `part` (a field name) set, or removed where the value is None."""
-        entries = {key: kept for key, kept in getattr(self, part).items() if key != name}
-        changes: dict[str, Any] = {part: entries if value is None else {**entries, name: value}}
-        return replace(self, **changes)
-
-
-_HIERARCHY_DIGESTS: WeakKeyDictionary[Hierarchy, str] = WeakKeyDictionary()
-
-
-def hierarchy_digest(hierarchy: Hierarchy) -> str:
-    """SHA-256 of a hierarchy's paths, computed once per hierarchy."""
-    known = _HIERARCHY_DIGESTS.get(hierarchy)
-    if known is None:
-        known = sha256(repr(list(hierarchy.paths.items())).encode()).hexdigest()
-        _HIERARCHY_DIGESTS[hierarchy] = known
-    return known
-
-
-def untagged(frame: pd.DataFrame) -> Tags:
-    """The tags of a table about which nothing is known: every attribute insensitive, kinds guessed."""
-    names = [str(column) for column in frame.columns]
-    kinds = {name: guess_kind(frame.iloc[:, place]).value for place, name in enumerate(names)}
-    return Tags(roles=dict.fromkeys(names, Role.INSENSITIVE.value), kinds=kinds)
-
-
-@dataclass(frozen=True, eq=False)
-class LoadedTable:
-    """A table as loaded. `digest` is that of its content; `builtin` the name of a built-in table, None for a file.
-
-    `sheet` is the sheet of the workbook that the table was read from, where it was chosen among several.
-    """
-
-    id: str
-    name: str
-    frame: pd.DataFrame
-    digest: str
-    notes: tuple[str, ...]
-    builtin: str | None
-    suggested: Tags
-    sheet: str | None = None
-
-    @cached_property
-    def n_bytes(self) -> int:
-        """Memory of the frame in bytes."""
-        return int(self.frame.memory_usage(deep=True).sum())
 
 
 @dataclass(frozen=True, eq=False)

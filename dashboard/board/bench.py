@@ -24,8 +24,9 @@ from dashboard import compute, jobs, warmup
 from dashboard.board import facts
 from dashboard.board.facts import Facts, Mark, Measure
 from dashboard.board.opened import Opened
+from dashboard.loaded_table import LoadedTable, Tags
 from dashboard.serving import audit
-from dashboard.workspace import LoadedTable, Run, Tags, Workspace, run_title
+from dashboard.workspace import Run, Workspace, run_title
 
 MOST_ATTEMPTS = 40
 """Releases that are kept, so that going back to a setting shows it at once."""

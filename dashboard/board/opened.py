@@ -8,14 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from anoncore import AnonymizationError, DataError, Microdata, Release
 from anoncore.base.texts import listing, quoted
 from anoncore.sources import read_table, table_sheets
-
-if TYPE_CHECKING:
-    from dashboard.workspace import LoadedTable, Tags
+from dashboard.loaded_table import LoadedTable, Tags, untagged
 
 Rows = Literal["people", "synthetic", "alone"]
 """Whose rows the tables hold: those of the people of the loaded table, nobody's, or it is not known whose, as the
@@ -82,8 +80,6 @@ class Opened:
 
 def _said_kinds(tags: Tags, frames: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The kinds of attributes that somebody has set, and not those that were guessed from the cells."""
-    from dashboard.workspace import untagged
-
     guessed = {name: kind for frame in frames.values() for name, kind in untagged(frame).kinds.items()}
     for name, kind in tags.kinds.items():
         if kind != guessed.get(name):

@@ -13,7 +13,8 @@ from dashboard import state
 from dashboard.board import facts, shipped, unreleased
 from dashboard.board.grid import Shown, SlowFacts
 from dashboard.board.wishes import Wishes, first_wishes
-from dashboard.workspace import LoadedTable, Run
+from dashboard.loaded_table import LoadedTable
+from dashboard.workspace import Run
 
 SEED = 1
 """Seed of the methods that draw at random, so that the file can be made again."""

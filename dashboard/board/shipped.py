@@ -11,7 +11,7 @@ from typing import Any
 from dashboard.board.facts import Facts, Mark
 from dashboard.board.grid import Shown, SlowFacts
 from dashboard.board.wishes import Wishes
-from dashboard.workspace import LoadedTable, Tags
+from dashboard.loaded_table import LoadedTable, Tags
 
 PATH = Path(__file__).resolve().parent / "shipped.json"
 

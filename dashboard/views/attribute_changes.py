@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anoncore import AnonymizationError, Hierarchy, Kind
 from dashboard import state
-from dashboard.workspace import Tags
+from dashboard.loaded_table import Tags
 
 _PROBLEM = "detail_problem"
 

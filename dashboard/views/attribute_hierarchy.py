@@ -19,12 +19,12 @@ from anoncore.table.level_effects import level_effects
 from dashboard import compute, state
 from dashboard.charts.tables import hierarchy_levels
 from dashboard.editors import hierarchy as editor
+from dashboard.loaded_table import hierarchy_digest
 from dashboard.markdown import escaped
 from dashboard.serving import uploads
 from dashboard.state import LoadedTable
 from dashboard.views import attribute_changes, ready_made_hierarchies
 from dashboard.views.ready_made_hierarchies import FORM_OF, TITLES
-from dashboard.workspace import hierarchy_digest
 
 NONE, BUILTIN, HAND, FILE = "none", "came with the table", "by hand", "from a file"
 MOST_EDITED = 1_000

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import streamlit as st
 
@@ -39,13 +41,16 @@ def render() -> None:
     run = parts.shown_run()
     if run is None:
         return
-    loss = parts.attempt("utility.information_loss", run, utility.information_loss)
+    # Nobody's rows are in no group, and no cell of theirs was made of a person's.
+    of_people: dict[str, Callable[[], None]] = {}
     if not run.release.is_synthetic:
+        loss = parts.attempt("utility.information_loss", run, utility.information_loss)
         _headline(run, loss)
+        of_people["Information loss"] = lambda: _loss(run, loss)
     parts.tabs(
         "utility-tab",
         {
-            "Information loss": lambda: _loss(run, loss),
+            **of_people,
             "Distributions": lambda: _distribution(run),
             "Associations": lambda: _associations(run),
             "Count queries": lambda: _queries(run),

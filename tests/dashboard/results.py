@@ -13,7 +13,8 @@ import pandas as pd
 
 from anoncore.algorithms import Algorithm
 from dashboard import state
-from dashboard.workspace import LoadedTable, Run, Tags, untagged
+from dashboard.loaded_table import LoadedTable, Tags, untagged
+from dashboard.workspace import Run
 from tests.dashboard.conftest import Visitor
 
 ROLES = {

@@ -15,7 +15,8 @@ from anoncore.table.summary import summarize
 from dashboard import state, tagging
 from dashboard.charts.tables import hierarchy_levels
 from dashboard.editors import hierarchy as editor
-from dashboard.workspace import Workspace, untagged
+from dashboard.loaded_table import untagged
+from dashboard.workspace import Workspace
 from tests.dashboard.conftest import Visitor
 
 FRAME = pd.DataFrame(

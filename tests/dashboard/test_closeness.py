@@ -10,7 +10,8 @@ from anoncore import Hierarchy, privacy
 from anoncore.algorithms import Anatomy, Mondrian, SensitiveSpaceFragmentation, StackAndDeal
 from anoncore.requirements import KAnonymity, TCloseness
 from dashboard import state
-from dashboard.workspace import LoadedTable, Run
+from dashboard.loaded_table import LoadedTable
+from dashboard.workspace import Run
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, add_run, figure, grid, metrics, people, tagged
 

@@ -11,7 +11,8 @@ import pytest
 
 from anoncore import CancelledError, DataError, InfeasibleError
 from dashboard import compute, jobs, waiting
-from dashboard.workspace import Run, Tags
+from dashboard.loaded_table import Tags
+from dashboard.workspace import Run
 
 WAIT = 20
 

@@ -10,7 +10,8 @@ import pandas as pd
 from anoncore.algorithms import Mondrian
 from anoncore.requirements import KAnonymity
 from dashboard import session_file, state, tagging
-from dashboard.workspace import LoadedTable, MicrodataStore, Workspace, untagged
+from dashboard.loaded_table import LoadedTable, untagged
+from dashboard.workspace import MicrodataStore, Workspace
 from tests.dashboard.conftest import Visitor
 
 RNG = np.random.default_rng(3)

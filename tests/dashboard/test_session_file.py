@@ -19,7 +19,8 @@ from anoncore import AnonymizationError, DataError, Hierarchy, Microdata
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.requirements import KAnonymity
 from dashboard import session_file, state
-from dashboard.workspace import MAX_RUNS, LoadedTable, MicrodataStore, Tags, Workspace, untagged
+from dashboard.loaded_table import LoadedTable, Tags, untagged
+from dashboard.workspace import MAX_RUNS, MicrodataStore, Workspace
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, people, tagged
 

@@ -14,7 +14,8 @@ from anoncore.algorithms import ALGORITHMS, Anatomy, Mondrian
 from anoncore.algorithms.base import generalized_release
 from anoncore.requirements import EntropyDiversity, KAnonymity, RecursiveDiversity, TCloseness
 from dashboard import state
-from dashboard.workspace import LoadedTable, MicrodataStore, Tags, Workspace, Workspaces, run_title, untagged
+from dashboard.loaded_table import LoadedTable, Tags, untagged
+from dashboard.workspace import MicrodataStore, Workspace, Workspaces, run_title
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run
 

@@ -18,11 +18,12 @@ from dashboard import state
 from dashboard.charts.trade_off import Tried
 from dashboard.charts.trade_off import trade_off as board_map
 from dashboard.charts.trials import method_styles, trade_off
+from dashboard.loaded_table import LoadedTable
 from dashboard.palette import STYLES
 from dashboard.trials import Trial
 from dashboard.views.sweep import refusals
 from dashboard.views.targets import costs_table
-from dashboard.workspace import LoadedTable, run_title
+from dashboard.workspace import run_title
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, figure, people, table_of, tagged
 

@@ -16,7 +16,8 @@ from anoncore.search.keeping import keeping
 from dashboard import warmup
 from dashboard.board import bench, facts, grid
 from dashboard.board.bench import MOST_ATTEMPTS, Bench
-from dashboard.workspace import LoadedTable, Tags, Workspace
+from dashboard.loaded_table import LoadedTable, Tags
+from dashboard.workspace import Workspace
 
 ROLES = {"age": "quasi-identifier", "illness": "sensitive"}
 WAIT = 30

@@ -16,10 +16,11 @@ from anoncore import DataError
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.publishing.release_file import packed
 from dashboard import state
+from dashboard.loaded_table import LoadedTable, Tags, untagged
 from dashboard.serving import keeping, settings
 from dashboard.serving.settings import Kept, Settings
 from dashboard.serving.vault import Vault
-from dashboard.workspace import LoadedTable, Tags, Workspace, untagged
+from dashboard.workspace import Workspace
 
 pytest.importorskip("cryptography", reason="cryptography is not installed; the extra 'serve' brings it")
 SECRET = "Ottilie Geheimrat"
