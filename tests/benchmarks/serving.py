@@ -1,0 +1,153 @@
+"""Many signed-in visitors behind nginx under a base path, and a restart of the server in the middle.
+
+    python -m tests.benchmarks.serving [--visitors 20] [--minutes 10] [--pause 8]
+
+A server by settings, a provider of the sign-in and nginx are started on this machine, and every visitor is a person of
+their own in a headless Chromium, who uploads a table whose values carry a mark and then works as in `sessions`. In the
+middle the server is told to end and started again. A mark of somebody else on any page, a workspace that is lost, and a
+page that does not come back make the command fail. The browsers run on the same cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.sessions import Door, Script, memory, print_times, table
+from tests.dashboard import browser, served
+from tests.dashboard.browser import Visitor
+
+BASE = "tools/anoncore"
+
+
+class Restart:
+    """When the server goes and has come back; visitors load their page anew after it, as people do."""
+
+    def __init__(self) -> None:
+        self.begins, self.is_over = threading.Event(), threading.Event()
+        self.seconds = 0.0
+
+    def make(self, server: served.Served, after: float) -> None:
+        """End the server so many seconds from now, and start it again."""
+        time.sleep(after)
+        self.begins.set()
+        begin = time.monotonic()
+        server.stop()
+        server.start()
+        self.seconds = time.monotonic() - begin
+        self.is_over.set()
+
+
+class Person(Script):
+    """A visitor who signs in, and who goes on in the same workspace after the restart."""
+
+    def __init__(self, *arguments: Any, restart: Restart) -> None:
+        super().__init__(*arguments)
+        self.restart = restart
+        self.came_back = self.is_lost = False
+
+    def _come_in(self, visitor: Visitor) -> None:
+        served.sign_in(visitor, f"person{self.number}")
+        visitor.go("Data")
+        visitor.upload(f"{self.mark}.csv", table(self.mark, self.number).to_csv(index=False).encode())
+        visitor.see(f"{self.mark}.csv")
+        visitor.go("Attributes")
+        visitor.press("Use suggestions")
+
+    def _work(self, visitor: Visitor) -> None:
+        while time.monotonic() < self.end:
+            try:
+                super()._work(visitor)
+            except Exception:
+                # Whatever a visitor does while the server is away fails; afterwards nothing may.
+                if self.came_back or not self.restart.begins.is_set():
+                    raise
+            if self.restart.begins.is_set() and not self.came_back:
+                self._come_back(visitor)
+
+    def _pause(self) -> None:
+        super()._pause()
+        if self.restart.begins.is_set() and not self.came_back:
+            raise InterruptedError("the server goes")
+
+    def _come_back(self, visitor: Visitor) -> None:
+        """Load the page anew and look whether table and runs are there."""
+        if not self.restart.is_over.wait(120):
+            raise RuntimeError("The server did not come back.")
+        self.came_back = True
+        visitor.open(visitor.page.url)
+        visitor.go("Data")
+        text = visitor.page.content()
+        self.is_lost = f"{self.mark}.csv" not in text or "is gone" in text
+        if self.is_lost:
+            self.problems.append(f"visitor {self.number} lost the workspace")
+        self._check(visitor, "Data")
+        # The list of runs goes on where it was, and the page for methods begins with the first.
+        visitor.go("Anonymize")
+        self.n_runs = self._runs_there(visitor)
+
+    def _runs_there(self, visitor: Visitor) -> int:
+        """How many runs the workspace has made, by the number in the name of the one shown."""
+        label = visitor.page.get_by_test_id("stSelectbox").filter(has_text="Run shown").locator("input").first
+        if label.count() == 0:
+            return 0
+        name = label.input_value() or label.locator("..").inner_text()
+        number = name.split(" ")[0]
+        return int(number) if number.isdecimal() else 0
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--visitors", type=int, default=20)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--pause", type=float, default=8.0)
+    options = parser.parse_args()
+    if browser.missing() or not Path(served.NGINX).exists():
+        raise SystemExit(f"The benchmark needs a browser and nginx: {browser.missing() or 'there is no nginx'}.")
+    port = browser._free_port()
+    names = [f"person{number}" for number in range(options.visitors)]
+    with tempfile.TemporaryDirectory() as place, served.provider(*names) as metadata:
+        folder = Path(place)
+        for name in ("workspaces", "nginx"):
+            (folder / name).mkdir(mode=0o700)
+        settings = served.sign_in_settings(metadata, f"http://127.0.0.1:{port}/{BASE}", upload=["*"])
+        settings["server"]["base_path"] = BASE
+        settings["workspaces"] = {"folder": str(folder / "workspaces")}
+        settings["quotas"] = {"workspaces": 4 * options.visitors}
+        settings["audit"] = {"file": str(folder / "audit.jsonl")}
+        server = served.Served(folder, settings, ANONCORE_WORKSPACES_KEY=served.KEY, **served.SECRETS)
+        with server, served.nginx(folder / "nginx", server.port, BASE, port) as address:
+            restart, door = Restart(), Door(options.visitors)
+            seconds = options.minutes * 60
+            people = [
+                Person(number, address, seconds, options.pause, door, restart=restart)
+                for number in range(options.visitors)
+            ]
+            threads = [threading.Thread(target=one.run) for one in people]
+            for one in threads:
+                one.start()
+            while not any(one.end for one in people) and any(thread.is_alive() for thread in threads):
+                time.sleep(0.2)
+            restart.make(server, seconds / 2)
+            for one in threads:
+                one.join()
+            taken = memory(server.pid)
+            n_records = len((folder / "audit.jsonl").read_text("ascii").splitlines())
+    problems = [problem for one in people for problem in one.problems]
+    print_times(list(people), problems)
+    lost, back = sum(one.is_lost for one in people), sum(one.came_back for one in people)
+    print(f"restart: {restart.seconds:.1f} s; {back} of {len(people)} visitors came back, {lost} workspaces lost")
+    print(
+        f"crosstalk: {sum(' saw ' in problem for problem in problems)}; {n_records} records; {taken:.0f} MB at the end"
+    )
+    if problems or back < len(people):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

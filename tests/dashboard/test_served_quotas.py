@@ -1,0 +1,77 @@
+"""The memory of the process is held by quotas: five visitors who each load the largest table allowed do not end it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.dashboard import browser, served
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+MEGABYTES, LIMIT, VISITORS = 30, 1_300, 5
+
+
+@pytest.fixture(scope="module")
+def largest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A text file of the most megabytes that are taken, full of different texts, which take most memory."""
+    rng = np.random.default_rng(0)
+    n = MEGABYTES * 10**6 // 62
+    frame = pd.DataFrame({f"text{place}": rng.integers(10**8, 10**9, n) for place in range(5)}).astype(str) + "x"
+    path = tmp_path_factory.mktemp("largest") / "largest.csv"
+    frame.insert(0, "age", rng.integers(18, 90, n))
+    frame.to_csv(path, index=False)
+    assert 0.9 * MEGABYTES < path.stat().st_size / 10**6 <= MEGABYTES
+    return path
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[served.Served]:
+    settings = {
+        "server": {"upload_megabytes": MEGABYTES},
+        "quotas": {"memory_megabytes": LIMIT, "rows": 10_000_000},
+        "metrics": {"port": browser._free_port()},
+    }
+    with served.Served(tmp_path, settings) as found:
+        yield found
+
+
+def test_five_visitors_with_the_largest_table_do_not_end_the_server(
+    chrome: Any, server: served.Served, largest: Path
+) -> None:
+    told: list[str] = []
+    visitors = []
+    for _ in range(VISITORS):
+        visitor = browser.visitor(chrome, server.address)
+        visitors.append(visitor)
+        visitor.open("data")
+        field = visitor.page.get_by_test_id("stFileUploaderDropzoneInput").first
+        if field.count() == 0:
+            told.append(visitor.text())
+            continue
+        field.set_input_files(str(largest))
+        name = visitor.page.get_by_test_id("stHeading").filter(has_text="largest.csv")
+        refusal = visitor.page.get_by_text(re.compile("needs about|nearly all of the|status code 507"))
+        name.or_(refusal).first.wait_for(timeout=120_000)
+        visitor.page.wait_for_timeout(1_000)
+        told.append(visitor.text())
+    refused = [text for text in told if re.search("needs about|nearly all of the|status code 507", text)]
+    assert 1 <= len(refused) < VISITORS, "some fit, and one more would not"
+    assert len(told) == VISITORS
+    status = Path(f"/proc/{server.pid}/status").read_text("ascii")
+    peak = int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024
+    print(f"{VISITORS - len(refused)} of {VISITORS} tables loaded; at most {peak:.0f} of {LIMIT} MB taken")
+    assert peak <= LIMIT
+    # Who has a table can go on, and a newcomer gets the page.
+    visitors[0].go("Attributes")
+    newcomer = browser.visitor(chrome, server.address)
+    newcomer.open("data")
+    assert "census" in newcomer.text().lower()
+    for visitor in (*visitors, newcomer):
+        assert visitor.problems() == []
+        visitor.page.context.close()
