@@ -166,8 +166,10 @@ def nginx(folder: Path, behind: int, base_path: str, port: int) -> Iterator[str]
     places = "".join(
         f"{name}_temp_path {folder}/{name};\n" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
+    # Its workers write large requests into the folder, which belongs to the user of the test.
+    user = "user root;" if os.geteuid() == 0 else ""
     (folder / "nginx.conf").write_text(
-        f"daemon off;\npid {folder}/nginx.pid;\nerror_log {folder}/nginx-error.log;\nworker_processes 1;\n"
+        f"{user}\ndaemon off;\npid {folder}/nginx.pid;\nerror_log {folder}/nginx-error.log;\nworker_processes 1;\n"
         "events { worker_connections 512; }\n"
         f"http {{\naccess_log off;\n{places}" + "\n".join(lines) + "\n}\n",
         encoding="utf-8",
