@@ -20,7 +20,7 @@ from dashboard import warmup
 from dashboard.job_queue import JobQueue, Ticket
 from dashboard.markdown import reason
 from dashboard.quiet_log import failure_text
-from dashboard.serving import metrics, quotas
+from dashboard.serving import counts, quotas
 
 Status = Literal["running", "done", "failed", "cancelled"]
 Report = Callable[[float, str], None]
@@ -131,7 +131,7 @@ class Job:
         with self._lock:
             if self.status == "running":
                 self.status, self.error = status, error
-                metrics.count("jobs", status)
+                counts.count("jobs", status)
             if self.status == "cancelled":
                 self.value = None
         self._ended.set()
@@ -187,7 +187,7 @@ def start(
         refusal = "Too much is being computed at the moment; try again in a minute."
     if refusal:
         job.status, job.error = "failed", refusal
-        metrics.count("refused", "job")
+        counts.count("refused", "job")
         return job
     job.can_pause = can_pause
     niceness = URGENT_NICENESS if urgent else NICENESS

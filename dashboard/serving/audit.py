@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 
 from anoncore import DataError
-from dashboard.serving import metrics, settings
+from dashboard.serving import counts, settings
 
 ONLY_OWNER = 0o600
 _lock = threading.Lock()
@@ -28,7 +28,7 @@ _logger = logging.getLogger(__name__)
 
 def record(what: str, who: str, **facts: Any) -> None:
     """Add a line, where a file for it is set. Raises DataError where it cannot be written."""
-    metrics.count("records", what)
+    counts.count("records", what)
     path = settings.current().audit.file
     if not path:
         return

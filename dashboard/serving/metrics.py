@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,17 +17,10 @@ from anoncore import ParameterError
 from anoncore.base.memory import resident_memory
 from anoncore.base.version import __version__
 from dashboard.serving import settings
+from dashboard.serving.counts import counted
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
-_counts: Counter[tuple[str, str]] = Counter()
-_lock = threading.Lock()
 _begun = time.time()
-
-
-def count(name: str, label: str = "") -> None:
-    """Count one more of something."""
-    with _lock:
-        _counts[name, label] += 1
 
 
 def start() -> ThreadingHTTPServer | None:
@@ -110,12 +102,11 @@ def _lines() -> Iterator[str]:
     running, waiting = jobs.load()
     yield from _figure("anoncore_jobs_running", "gauge", "Computations that run.", running)
     yield from _figure("anoncore_jobs_waiting", "gauge", "Computations that wait for their turn.", waiting)
-    with _lock:
-        counts = dict(_counts)
+    found = counted()
     for name, about in COUNTED.items():
         yield f"# HELP anoncore_{name}_total {about}"
         yield f"# TYPE anoncore_{name}_total counter"
-        labels = {label: n for (counted, label), n in counts.items() if counted == name} or {"": 0}
+        labels = {label: n for (what, label), n in found.items() if what == name} or {"": 0}
         for label, n in sorted(labels.items()):
             yield f'anoncore_{name}_total{{kind="{label}"}} {n}' if label else f"anoncore_{name}_total {n}"
 
