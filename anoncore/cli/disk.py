@@ -28,6 +28,19 @@ def add_engine_options(run: argparse.ArgumentParser) -> None:
         "spark: the same on Spark, if it is installed; auto: by the size of the table and the free memory",
     )
     run.add_argument(
+        "--master",
+        metavar="URL",
+        help="with --engine spark: the cluster, such as spark://host:7077 (default: this machine). Output, workspace "
+        "and table lie in folders that all machines reach",
+    )
+    run.add_argument(
+        "--spark-option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="with --engine spark: an option of Spark such as spark.executor.memory=4g, again for more",
+    )
+    run.add_argument(
         "--workspace", type=Path, help="folder for temporary files of the engine disk (default: beside the output)"
     )
 
@@ -40,6 +53,8 @@ def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe, certificate
     # DuckDB is loaded only for this command.
     from anoncore.recipes.engine_choice import choose_engine, on_disk
 
+    if arguments.engine != "spark" and (arguments.master is not None or arguments.spark_option):
+        raise ParameterError("--master and --spark-option are for Spark; add --engine spark, or leave them out.")
     chosen = choose_engine(recipe, None if arguments.engine == "auto" else arguments.engine)
     if chosen.engine == "memory":
         _refuse_workspace(arguments)

@@ -63,6 +63,7 @@ def _run_to(
     certified = not arguments.no_certificate
     beside = folder if database is None else arguments.output / f"{arguments.recipe.stem}-release"
     private = _private_paths(arguments, beside)
+    options = _spark_options(arguments.spark_option)
     key, told, kept = key_of(arguments.key_file) if certified else (None, "", {})
     found: list[CertifiedParts] = []
     about: dict[Path, str] = {}
@@ -81,10 +82,16 @@ def _run_to(
                 about[path] = write_private(kind, path, written, found[0] if found else None)
 
         # DuckDB is loaded only for this command.
-        from anoncore.engines.large_run import RunSettings
+        from anoncore.engines.large_run import Cluster, RunSettings
 
         settings = RunSettings(
-            arguments.workspace, part_of(report, 0.0, MADE), arguments.force, key, arguments.mapping, finish
+            arguments.workspace,
+            part_of(report, 0.0, MADE),
+            arguments.force,
+            key,
+            arguments.mapping,
+            finish,
+            cluster=Cluster(arguments.master, options),
         )
         run = _run(engine)(recipe, folder, settings)
         report(1.0, "Done")
@@ -129,6 +136,17 @@ def _stored(
             workspace,
             part_of(progress, 0.0, 0.6),
         )
+
+
+def _spark_options(given: Sequence[str]) -> dict[str, str]:
+    """The options of Spark by name. Raises ParameterError for what is no option."""
+    options = {}
+    for one in given:
+        name, is_set, value = one.partition("=")
+        if not is_set or not name.startswith("spark."):
+            raise ParameterError(f"--spark-option {one.partition('=')[0]}: write spark.name=value.")
+        options[name] = value
+    return options
 
 
 def _private_paths(arguments: argparse.Namespace, folder: Path) -> dict[Path, str]:

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -54,6 +54,17 @@ class LargeRun:
 
 
 @dataclass(frozen=True)
+class Cluster:
+    """Where Spark runs: its master, such as `spark://host:7077`, and its options by name.
+
+    Without a master it is the session that there is, or this machine.
+    """
+
+    master: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class RunSettings:
     """What a run on disk or Spark takes besides table, tags, algorithm and output.
 
@@ -61,7 +72,7 @@ class RunSettings:
     With `replace` an earlier release gives way, and nothing else. With `key` the table is hashed on the way, with
     `mapping` what became what is counted. `finish` gets the folder when all its files are written and before it
     appears: what it writes there appears with it, and where it raises there is no release. At most `workers` parts are
-    in memory at a time, by default one for each processor.
+    in memory at a time, by default one for each processor. `cluster` is where Spark runs.
     """
 
     workspace: Path | None = None
@@ -71,6 +82,7 @@ class RunSettings:
     mapping: bool = False
     finish: Callable[[WrittenParts], None] | None = None
     workers: int | None = None
+    cluster: Cluster = Cluster()
 
 
 USUAL = RunSettings()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from anoncore.base.memory import CELL_BYTES, TEXT_FACTOR, free_memory
 from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing
 from anoncore.engines.input_digest import table_digest
-from anoncore.engines.large_run import USUAL, LargeRun, RunSettings, anonymize_table, check_output
+from anoncore.engines.large_run import USUAL, Cluster, LargeRun, RunSettings, anonymize_table, check_output
 from anoncore.engines.spool import Tags
 from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.source import HierarchySpec, Source, table_value
@@ -37,6 +38,10 @@ from anoncore.table.microdata import Role
 
 Engine = Literal["memory", "disk", "spark"]
 
+MASTERS = ("spark://", "yarn", "k8s://", "local")
+"""How masters of Spark begin."""
+PANDAS_NEWER = "PySpark does not yet fully support pandas"
+"""How a warning of Spark begins about the pandas that we need. Rows go to Spark and come back as Arrow alone."""
 MEMORY_SHARE = 0.5
 """Share of the free memory that a run in memory may need."""
 
@@ -135,25 +140,46 @@ def run_on_spark(recipe: Recipe, output: Path, settings: RunSettings = USUAL) ->
     path, algorithm = recipe.source_path, on_disk(recipe)
     if path is None or path.suffix.lower() in DATABASES:
         raise RecipeError("The engine spark reads Parquet and CSV files and folders of them; name one as source.path.")
-    try:
-        from pyspark.errors import PySparkException
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise RecipeError("The engine spark needs pyspark; install it with: pip install 'anoncore[spark]'.") from None
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", PANDAS_NEWER, FutureWarning)
+        try:
+            from pyspark.errors import PySparkException
+        except ImportError:
+            raise RecipeError(
+                "The engine spark needs pyspark; install it with: pip install 'anoncore[spark]'."
+            ) from None
+        try:
+            return _on_cluster(recipe, path, algorithm, output, settings)
+        except PySparkException as error:
+            raise RecipeError(f"Spark could not finish: {str(error).splitlines()[0][:300]}") from None
+
+
+def _on_cluster(recipe: Recipe, path: Path, algorithm: Rothko, output: Path, settings: RunSettings) -> LargeRun:
+    """The run of a recipe in the session of Spark that the settings name."""
+    from pyspark.sql import SparkSession
+
     from anoncore.engines.spark_run import anonymize_on_spark, open_on_spark
 
     source = recipe.source
-    try:
-        session = SparkSession.builder.appName("anoncore").getOrCreate()
-        if settings.workspace is not None:
-            settings.workspace.mkdir(parents=True, exist_ok=True)
-        check_output(output, path)
-        with tempfile.TemporaryDirectory(dir=settings.workspace) as folder:
-            frame = open_on_spark(session, path, Path(folder), source.encoding, source.rules)
-            here = replace(settings, workspace=Path(folder))
-            return anonymize_on_spark(frame, tags_of(recipe), algorithm, output, here)
-    except PySparkException as error:
-        raise RecipeError(f"Spark could not finish: {str(error).splitlines()[0][:300]}") from None
+    session = _spark_session(SparkSession.builder.appName("anoncore"), settings.cluster)
+    if settings.workspace is not None:
+        settings.workspace.mkdir(parents=True, exist_ok=True)
+    check_output(output, path)
+    with tempfile.TemporaryDirectory(dir=settings.workspace) as folder:
+        frame = open_on_spark(session, path, Path(folder), source.encoding, source.rules)
+        here = replace(settings, workspace=Path(folder))
+        return anonymize_on_spark(frame, tags_of(recipe), algorithm, output, here)
+
+
+def _spark_session(builder: Any, cluster: Cluster) -> Any:
+    """The session of a cluster. Raises RecipeError for a master that is none."""
+    if cluster.master is not None:
+        if not cluster.master.startswith(MASTERS):
+            raise RecipeError(f"'{cluster.master}' is no master of Spark; it begins with {listing(MASTERS, 10)}.")
+        builder = builder.master(cluster.master)
+    for name, value in cluster.options.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
 
 
 def on_disk(recipe: Recipe) -> Rothko:
