@@ -52,7 +52,8 @@ def test_run_writes_the_published_table_and_a_summary(
     assert "utility.discernibility: " in said.out
     assert "privacy.profile: " in said.out
     assert str(written) in said.out
-    assert said.err == ""
+    # A busy machine is told how far it is.
+    assert [line for line in said.err.splitlines() if "% " not in line] == []
 
 
 def test_ranges_are_published_as_the_option_says(tmp_path: Path) -> None:

@@ -48,7 +48,9 @@ def test_what_is_written_of_every_method_is_accepted(checker: Any, name: str, pa
 
 
 def test_every_recipe_of_the_pages_is_accepted(checker: Any) -> None:
-    shown = [block for page in [*pages(), ROOT / "README.md"] for block in blocks(page) if block.language == "toml"]
+    # The settings of a server are no recipe.
+    read = [page for page in [*pages(), ROOT / "README.md"] if page.name != "serve.md"]
+    shown = [block for page in read for block in blocks(page) if block.language == "toml"]
     assert len(shown) > 10
     for block in shown:
         values = LEAST | tomllib.loads(block.code)
