@@ -1,7 +1,7 @@
 """What a release protects: achieved levels, distances from the table, violations."""
 
 from anoncore.privacy.check import Violation, check
-from anoncore.privacy.distance import emd
+from anoncore.privacy.distance import closeness, emd
 from anoncore.privacy.guarantees import Guarantee, PersonalGuarantee, guarantees, personal_guarantees
 from anoncore.privacy.join_pairs import WorstJoins, pair_levels, unsafe_pairs, worst_joins
 from anoncore.privacy.joins import JoinCheck, JoinSummary, joins, require_safe_joins
@@ -23,6 +23,7 @@ __all__ = [
     "WorstJoins",
     "WorstLevel",
     "check",
+    "closeness",
     "emd",
     "guarantees",
     "joins",

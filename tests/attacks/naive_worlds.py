@@ -56,12 +56,15 @@ def updated(signatures, groups, counts, shares, fixed):
     return {signature: expected[signature] / rows[signature] for signature in shares}
 
 
-def limit(signatures, groups, counts, start, steps=3_000, digits=60):
-    """Where plain expectation-maximization ends from equal shares `start` of every signature, by its definition.
+ARRIVED = Decimal("1e-13")
+
+
+def walked(signatures, groups, counts, start, steps=3_000, digits=60):
+    """The shares after each step of plain expectation-maximization from equal ones, `start`, by its definition.
 
     In decimal numbers of so many digits that rounding decides nothing in these steps: equal shares of people whom
-    nothing tells apart may be a saddle, which an error in the 17th digit would leave. None where it is still on its
-    way after all steps.
+    nothing tells apart may be a saddle, which an error in the 17th digit would leave. It ends after all steps, or with
+    one that changes no share by 1e-13.
     """
     members = {}
     for signature, group in zip(signatures, groups, strict=True):
@@ -70,18 +73,29 @@ def limit(signatures, groups, counts, start, steps=3_000, digits=60):
     with localcontext() as context:
         context.prec = digits
         share = Decimal(start.numerator) / Decimal(start.denominator)
-        shares = dict.fromkeys(rows, share)
-        for _ in range(steps):
-            expected = dict.fromkeys(rows, Decimal(0))
+        found = [dict.fromkeys(rows, share)]
+        while len(found) <= steps:
+            shares, expected = found[-1], dict.fromkeys(rows, Decimal(0))
             for group, people in members.items():
                 for signature in set(people):
                     expected[signature] += people.count(signature) * _has_x(signature, people, shares, counts[group])
-            updated_shares = {signature: expected[signature] / rows[signature] for signature in rows}
-            change = max(abs(updated_shares[signature] - shares[signature]) for signature in rows)
-            shares = updated_shares
-            if change < Decimal("1e-13"):
-                return {signature: float(share) for signature, share in shares.items()}
-    return None
+            found.append({signature: expected[signature] / rows[signature] for signature in rows})
+            if _change(found) < ARRIVED:
+                break
+    return found
+
+
+def limit(signatures, groups, counts, start):
+    """Where plain expectation-maximization ends; None where it is still on its way after all steps of `walked`."""
+    found = walked(signatures, groups, counts, start)
+    if _change(found) >= ARRIVED:
+        return None
+    return {signature: float(share) for signature, share in found[-1].items()}
+
+
+def _change(found):
+    """The largest change of a share in the last step."""
+    return max(abs(share - found[-2][signature]) for signature, share in found[-1].items())
 
 
 def _has_x(signature, people, shares, n):

@@ -1,6 +1,7 @@
 """Which solution the foreground-knowledge attack ends at, where its equations have several: that of plain iteration."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from anoncore import Microdata, attacks
 from anoncore.attacks.foreground import solver
 from anoncore.kernels.foreground_solver import expectation_step
-from tests.attacks.naive_worlds import limit
+from tests.attacks.naive_worlds import limit, walked
 from tests.attacks.test_foreground import FEW_ROWS, bucketized
 
 SOLVERS = ("fixed-point", "newton")
@@ -63,6 +64,49 @@ def test_both_solvers_end_where_plain_iteration_does(seed):
     signatures, groups, has_x = small_table(np.random.default_rng(seed))
     assume(any(has_x))
     assume(check(signatures, groups, has_x))
+
+
+def likelihood(signatures, groups, counts, shares):
+    """The chance that every group has its number of rows with x, if each row has it with its signature's share."""
+    found = 1.0
+    for group, n in enumerate(counts):
+        # Coefficients of the product of (1 - f + f z) over the people of the group.
+        chances = np.ones(1)
+        for signature in (one for one, own in zip(signatures, groups, strict=True) if own == group):
+            chances = np.convolve(chances, [1 - shares[signature], shares[signature]])
+        found *= chances[n]
+    return found
+
+
+def test_the_likelihood_by_hand():
+    # a, a with one x: 2 * 1/2 * 1/2; a, b with one x: 1/2 * 3/4 + 1/2 * 1/4.
+    assert likelihood([0, 0, 0, 1], [0, 0, 1, 1], [1, 1], {0: 0.5, 1: 0.25}) == pytest.approx(0.5 * 0.5)
+
+
+def check_likelihood(signatures, groups, has_x, n_steps=100):
+    """No solver ends where the published numbers are less likely than on the way of plain iteration, or the other."""
+    counts = np.bincount(groups, weights=has_x).astype(int).tolist()
+    path = walked(signatures, groups, counts, Fraction(sum(has_x), len(has_x)), n_steps)
+    every = [{signature: float(share) for signature, share in shares.items()} for shares in path]
+    on_the_way = [likelihood(signatures, groups, counts, shares) for shares in every]
+    # What the comparison rests on: plain iteration never lowers it.
+    assert all(later >= before * (1 - 1e-9) for before, later in pairwise(on_the_way))
+    ends = [likelihood(signatures, groups, counts, learned(signatures, groups, has_x, way)) for way in SOLVERS]
+    assert min(ends) >= on_the_way[-1] * (1 - 1e-9)
+    assert ends[0] == pytest.approx(ends[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", [209, 408, 513, 825, 1203])
+def test_no_solver_ends_at_a_lower_likelihood_on_fixed_tables(seed):
+    check_likelihood(*small_table(np.random.default_rng(seed)))
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_no_solver_ends_at_a_lower_likelihood_than_plain_iteration(seed):
+    signatures, groups, has_x = small_table(np.random.default_rng(seed))
+    assume(any(has_x))
+    check_likelihood(signatures, groups, has_x)
 
 
 @pytest.mark.parametrize("way", SOLVERS)

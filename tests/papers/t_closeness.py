@@ -17,13 +17,10 @@ import pandas as pd
 import plotly.express as px
 import plotly.graph_objects as go
 
-from anoncore import Microdata
+from anoncore import Exact, Fragment, Microdata, Partition, Release, privacy
 from anoncore.algorithms import RandomPartition, StackAndDeal
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.datasets import table
-from anoncore.release.partition import Partition
-from anoncore.requirements import TCloseness
-from anoncore.requirements.t_closeness import Ground
 from anoncore.search.choosing import choose_k
 from dashboard.reproduction import Plot
 from tests.papers.command import command
@@ -86,16 +83,14 @@ class Report:
 
 
 def privacy_loss(data: Microdata, partition: Partition, reading: str = ORDERED) -> float:
-    """The largest EMD of any class, of several sensitive attributes the largest one or the root of their squares' sum.
-
-    The text combines the distances of two attributes by its distance formula.
-    """
-    ground: Ground = "interval" if reading in (INTERVAL, BOTH) else "ordered"
-    each = [
-        float(TCloseness(t=1.0, ground=ground, attribute=name).checks(data)[0].levels(partition).max())
-        for name in data.sensitive
-    ]
-    return float(np.hypot.reduce(each)) if reading in (EUCLIDEAN, BOTH) else max(each)
+    """`privacy.closeness` of a release with these classes: over several sensitive attributes as the reading says."""
+    exact = {name: Exact(data.domain[name], partition, data.codes[name]) for name in data.sensitive}
+    release = Release(data, (Fragment("release", partition, exact),))
+    return privacy.closeness(
+        release,
+        ground="interval" if reading in (INTERVAL, BOTH) else "ordered",
+        combine="euclidean" if reading in (EUCLIDEAN, BOTH) else "largest",
+    )
 
 
 def dealt(data: Microdata, k: int, stack: Literal["frequency", "value"] = "frequency") -> Partition:

@@ -1,11 +1,16 @@
 """Distances of a release's groups from the table."""
 
+from math import sqrt
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from anoncore import Distorted, Exact, Fragment, Microdata, Partition, Release, privacy
 from anoncore.base.errors import DataError, ParameterError, ReleaseError
+from anoncore.requirements import TCloseness
 from tests.privacy.releases import builtin, fragment, generalized, value_sets
 
 # Section 3.5: five classes dealt in turn from the salaries stacked by descending frequency.
@@ -47,6 +52,57 @@ def test_the_published_distribution_is_compared_with_the_original_table():
     published = Distorted(data.domain["s"], partition, np.array([0, 1, 1, 1], dtype=np.int32), data.codes["s"])
     release = Release(data, (Fragment("release", partition, {"s": published}),))
     np.testing.assert_allclose(privacy.emd(release, "s", ground="equal"), [0.0, 0.5])
+
+
+def two_attributes(groups):
+    """Pay of 1 to 4 and an illness that the better paid have, in two groups."""
+    frame = pd.DataFrame({"pay": [1, 2, 3, 4], "ill": [0, 0, 1, 1]})
+    return generalized(Microdata(frame, roles={"pay": "sensitive", "ill": "sensitive"}), groups)
+
+
+def test_two_attributes_are_combined_as_the_largest_or_as_the_root_of_the_sum_of_squares():
+    # By hand: pay 1/4 + 1/2 + 1/4 over three steps, 1/3; illness all or nobody, of half the table, 1/2.
+    release = two_attributes([0, 0, 1, 1])
+    assert privacy.closeness(release) == pytest.approx(1 / 2)
+    assert privacy.closeness(release, combine="euclidean") == pytest.approx(sqrt(1 / 9 + 1 / 4))
+    # One of each illness: 0. Pay 1 and 4 in a class: 1/4 + 0 + 1/4 over three steps.
+    mixed = two_attributes([0, 1, 1, 0])
+    assert privacy.closeness(mixed) == privacy.closeness(mixed, combine="euclidean") == pytest.approx(1 / 6)
+
+
+def test_each_attribute_counts_with_the_group_that_is_farthest_in_it():
+    frame = pd.DataFrame({"a": [0, 0, 0, 0, 1, 1], "b": [0, 1, 0, 1, 1, 1]})
+    release = generalized(Microdata(frame, roles={"a": "sensitive", "b": "sensitive"}), [0, 0, 1, 1, 2, 2])
+    # a: 1/3 in the first two, 2/3 in the last; b: |1/2 - 1/3| in the first two, 1/3 in the last.
+    assert privacy.closeness(release, "equal") == pytest.approx(2 / 3)
+    assert privacy.closeness(release, "equal", "euclidean") == pytest.approx(sqrt(4 / 9 + 1 / 9))
+    # Now the group that is farthest in b is not that in a.
+    frame["b"] = [0, 0, 1, 1, 0, 1]
+    release = generalized(Microdata(frame, roles={"a": "sensitive", "b": "sensitive"}), [0, 0, 1, 1, 2, 2])
+    assert privacy.closeness(release, "equal", "euclidean") == pytest.approx(sqrt(4 / 9 + 1 / 4))
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_largest_is_the_least_t_that_every_attribute_keeps(seed):
+    rng = np.random.default_rng(seed)
+    names = ["a", "b", "c"][: rng.integers(1, 4)]
+    frame = pd.DataFrame({name: rng.integers(0, 5, 12) for name in names}).assign(**{names[0]: range(12)})
+    release = generalized(Microdata(frame, roles=dict.fromkeys(names, "sensitive")), np.arange(12) % 4)
+    largest = privacy.closeness(release)
+    for t, keeps in ((largest + 1e-9, True), (largest - 1e-6, False)):
+        every = [privacy.check(release, [TCloseness(t=max(t, 0), ground="ordered", attribute=name)]) for name in names]
+        assert all(not one for one in every) == keeps
+    root = privacy.closeness(release, combine="euclidean")
+    assert largest - 1e-12 <= root <= largest * sqrt(len(names)) + 1e-12
+
+
+def test_ways_to_combine_that_there_are_not_are_refused():
+    with pytest.raises(ParameterError, match="largest or euclidean, not 'sum'"):
+        privacy.closeness(two_attributes([0, 0, 1, 1]), combine="sum")
+    nothing = Microdata(pd.DataFrame({"a": [1, 2]}), roles={"a": "quasi-identifier"})
+    with pytest.raises(DataError, match="no sensitive attribute"):
+        privacy.closeness(generalized(nothing, [0, 0]))
 
 
 def test_fragments_with_partitions_of_their_own_have_distances_of_their_own():
