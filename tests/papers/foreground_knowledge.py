@@ -8,8 +8,10 @@ Source: Wong, Fu, Wang, Xu and Yu, Can the Utility of Anonymized Data be used fo
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -20,7 +22,7 @@ from anoncore import InfeasibleError, Microdata, Partition, Release, attacks
 from anoncore.algorithms import Algorithm, Anatomy, ForegroundSafe, Incognito, Injector, Mask, Mondrian
 from anoncore.algorithms.base import generalized_release
 from anoncore.attacks import ForegroundKnowledge
-from anoncore.attacks.foreground.mining import Unreliable
+from anoncore.attacks.foreground.mining import Target, Unreliable
 from anoncore.datasets.public import data_folder
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.requirements import KAnonymity, TCloseness
@@ -42,6 +44,8 @@ READINGS: dict[Unreliable, str] = {
     "uniform": "rare signatures have 1/2",
     "group": "rare signatures have the share in their group",
 }
+SHARES = {"1/2": 1 / 2, "1/4": 1 / 4, "1/16": 1 / 16}
+"""Of two cases, of the buckets at r = 4, and of the 16 values of education."""
 AT_LEAST = "; a breach is p >= 1/r"
 NOT_CHANCE = (
     "no cause was found: neither the chance of Anatomy's buckets nor buckets that protect all values bring 0.02, which "
@@ -114,6 +118,7 @@ def measured(found: ForegroundKnowledge, at_least: bool) -> dict[str, object]:
         "flagged": flagged,
         "mean probability": float(found.mean_probability),
         "delta": float(found.mean_range),
+        "delta, largest set": max((one.mean_range for one in found.sets), default=np.nan),
         "learning error": float(found.error),
         "difference": _difference(found),
         "attribute sets": found.n_sets,
@@ -240,11 +245,70 @@ def _learned_by_seed(data: Microdata, released_from: Microdata | None = None) ->
     return f"{low[0]:.3f} to {high[0]:.3f} and {low[1]:.3f} to {high[1]:.3f}"
 
 
+def fixed_shares(adult: Adult) -> str:
+    """Mean p(t:x) at QI size 5 where people with rare signatures have one share, whatever the group: in words."""
+    data = adult.microdata(QUASI[:5])
+    found = []
+    for r in (2, 4):
+        release = Anatomy(l=r, seed=0).anonymize(data)
+        means = []
+        for share in SHARES.values():
+            with patch.object(Target, "of", _with_share(share)):
+                attacked = attacks.foreground_knowledge(release, SENSITIVE, r=r)
+            means.append(f"{float(attacked.mean_probability):.4f}")
+        found.append(f"r = {r}: {', '.join(means)}")
+    return f"Anatomy, QI size 5, seed 0, rare signatures have {', '.join(SHARES)}: {'; '.join(found)}"
+
+
+def _with_share(share: float) -> Callable[..., Target]:
+    """`Target.of` with this share for rare signatures."""
+    made = Target.of
+
+    def of(release: Release, attribute: str, *_: object) -> Target:
+        target = made(release, attribute)
+        return replace(target, fixed=np.full(target.n_values, share))
+
+    return of
+
+
+def sharing_a_bucket(adult: Adult) -> str:
+    """Share of the other rows that share a bucket with a low education, and of those flagged by single attributes."""
+    data = adult.microdata(QUASI[:5])
+    low = adult.frame[SENSITIVE].isin(LOW).to_numpy()
+    found = []
+    for r in (2, 4, 10):
+        release = Anatomy(l=r, seed=0).anonymize(data)
+        group = release.partition.group
+        beside = np.bincount(group[low], minlength=release.partition.n_groups)[group[~low]] > 0
+        alone = attacks.foreground_knowledge(release, SENSITIVE, r=r, max_size=1)
+        found.append(f"r = {r}: {beside.mean():.1%}, flagged {float(alone.flagged):.1%}")
+    return (
+        "Anatomy, QI size 5, seed 0: so many of the other rows share a bucket with a low education, and so many are "
+        f"flagged by single attributes alone: {'; '.join(found)}"
+    )
+
+
+def same_groups(adult: Adult) -> dict[str, str]:
+    """Delta of the groups of t-closeness made with three attributes, attacked with more and more: by reading."""
+    few = adult.microdata(CASE_STUDY)
+    groups = models(2, 0)["t-closeness"].anonymize(few).partition
+    found = {}
+    for unreliable, reading in READINGS.items():
+        deltas = []
+        for names in (CASE_STUDY, QUASI):
+            release = generalized_release(Mondrian(), adult.microdata(names), groups)
+            attacked = attacks.foreground_knowledge(release, SENSITIVE, r=2, unreliable=unreliable)
+            deltas.append(f"{float(attacked.mean_range):.4f}")
+        found[reading] = f"groups of t-closeness as at QI size 3, attacked with 3 and 8 attributes: {', '.join(deltas)}"
+    return found
+
+
 def judged(runs_: pd.DataFrame, adult: Adult, found: Findings) -> pd.DataFrame:
     """The means over the seeds; the statements about them and the main curves."""
     mean = runs_.groupby(KEYS, sort=False).mean().drop(columns="seed").reset_index()
     case_study(adult, found.said)
-    judge(mean, tuple(mean["reading"].unique()), READINGS["overall"], found.said)
+    tried = {"mean probability": fixed_shares(adult), "flagged": sharing_a_bucket(adult)} | same_groups(adult)
+    judge(mean, tuple(mean["reading"].unique()), READINGS["overall"], tried, found.said)
     shown = mean[mean["method"].isin([*PAPER, "ForegroundSafe"])]
     for figure, r in (("figure 1", 2), ("figure 2", 10)):
         part = shown[(shown["r"] == r) & (shown["reading"] == READINGS["uniform"])]

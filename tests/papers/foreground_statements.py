@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -21,15 +21,16 @@ NUMBERS = [
 CAUSES = {
     "mean probability": (
         "of rare signatures the paper says that 'uniform distribution will be assumed'. As 1/2 its three numbers for "
-        "r = 2 come out; its number for r = 4 lies between the readings"
+        "r = 2 come out; its number for r = 4 where it is 1/16, as each of the 16 values of education. No single share "
+        "brings both"
     ),
     "recall": (
         "more than 99 % comes out for large r and many quasi-identifiers, and at r = 2 where p = 1/2 is a breach; "
         "by the definition a bucket of two people with the same frequent signatures stays at exactly 1/2"
     ),
     "flagged": (
-        "with r = 10 a third of all rows share a bucket with a low education, and p(t:x) of most of those needs "
-        "little to exceed 1/10; the paper's 6 % are met at r = 2"
+        "with r = 10 a third of all rows share a bucket with a low education, and already single attributes lift "
+        "nearly all of those above 1/10; the paper's 6 % are met at r = 2, where few rows share one"
     ),
     "learning error": (
         "0.7 % cannot be a mean of relative errors, as the paper's own example (0.02 learned, 0.01 true) shows. What "
@@ -40,8 +41,9 @@ CAUSES = {
         "1/r; otherwise a larger bucket holds more signatures, so its largest minus smallest share grows"
     ),
     "delta by size": (
-        "with the overall share all rare signatures are alike, and the more attributes there are the more are rare; "
-        "with 1/2 delta rises for all but t-closeness, whose groups get smaller"
+        "the average goes over all attribute sets, and with more attributes more of them have many rare signatures, "
+        "which are alike, or tell little of education: in the set with the largest delta it rises. With 1/2 only that "
+        "of t-closeness falls, whose groups are others at each QI size"
     ),
     "delta of mask": (
         "Mondrian with k = r keeps people with the same frequent signatures together, so that Mask has the "
@@ -68,7 +70,6 @@ CAUSES = {
 TRIED = {
     "t-closeness": "the method `t-closeness, all values` beside it",
     "times": "`runs.csv`, columns of seconds",
-    "flagged": "`runs.csv`, r = 2, 4 and 10",
 }
 """The runs that show the causes; the others are seen in all readings side by side."""
 ALL_READINGS = "all six readings, side by side"
@@ -90,31 +91,34 @@ def over(mean: pd.DataFrame, method: str, r: int, reading: str, measure: str) ->
     return found
 
 
-def judge(mean: pd.DataFrame, readings: Sequence[str], usual: str, said: Statements) -> None:
-    """Every statement about the methods, in each reading; what does not depend on it in the `usual` one."""
+def judge(mean: pd.DataFrame, readings: Sequence[str], usual: str, tried: Mapping[str, str], said: Statements) -> None:
+    """Every statement about the methods, in each reading; what does not depend on it in the `usual` one.
+
+    `tried`: what was tried about a measure, or in a reading, beside the runs themselves.
+    """
     for reading in readings:
         said.reading = reading
-        numbers(mean, reading, said)
-        breaches(mean, reading, said)
-        differences(mean, reading, said)
+        numbers(mean, reading, tried, said)
+        breaches(mean, reading, tried, said)
+        differences(mean, reading, tried, said)
     said.reading = ""
     times(mean, usual, said)
     queries(mean, usual, said)
 
 
-def numbers(mean: pd.DataFrame, reading: str, said: Statements) -> None:
+def numbers(mean: pd.DataFrame, reading: str, tried: Mapping[str, str], said: Statements) -> None:
     """The numbers of section 5.1."""
     for measure, r, q, stated, near in NUMBERS:
         by_size = over(mean, "Anatomy", r, reading, measure)
         if q not in by_size.index:  # a run on reduced sizes
             continue
         value = float(by_size[q])
-        cause, tried = why(measure)
+        cause, shown = CAUSES[measure], tried.get(measure, ALL_READINGS)
         if measure == "learning error":
-            tried = f"{ALL_READINGS}; the difference by tuples {over(mean, 'Anatomy', r, reading, 'difference')[q]:.4f}"
+            shown = f"{ALL_READINGS}; the difference by tuples {over(mean, 'Anatomy', r, reading, 'difference')[q]:.4f}"
         said.add(
             "section 5.1", f"Anatomy, r = {r}, QI size {q}: {measure} {stated:g}", abs(value - stated) <= near,
-            f"{value:.4f}", cause, tried,
+            f"{value:.4f}", cause, shown,
         )  # fmt: skip
     for r in sorted(mean["r"].unique()):
         recall, flagged = (over(mean, "Anatomy", r, reading, name) for name in ("recall", "flagged"))
@@ -125,11 +129,11 @@ def numbers(mean: pd.DataFrame, reading: str, said: Statements) -> None:
         )  # fmt: skip
         said.add(
             "section 5.1", f"r = {r}: in most cases less than 6 % of the other tuples are flagged",
-            (flagged < 0.06).mean() > 0.5, f"{listed(flagged)} by QI size", *why("flagged"),
+            (flagged < 0.06).mean() > 0.5, f"{listed(flagged)} by QI size", CAUSES["flagged"], tried["flagged"],
         )  # fmt: skip
 
 
-def breaches(mean: pd.DataFrame, reading: str, said: Statements) -> None:
+def breaches(mean: pd.DataFrame, reading: str, tried: Mapping[str, str], said: Statements) -> None:
     """Figures 1 (c) and 2 (c)."""
     for figure, r in (("1(c)", 2), ("2(c)", 10)):
         recall = {method: over(mean, method, r, reading, "recall") for method in PAPER}
@@ -162,11 +166,11 @@ def breaches(mean: pd.DataFrame, reading: str, said: Statements) -> None:
         flagged = mean[(mean["r"] == r) & (mean["reading"] == reading) & mean["method"].isin(PAPER)]["flagged"]
         said.add(
             "section 5.2", f"r = {r}: less than 10 % of the other tuples are flagged, whatever the method",
-            flagged.max() < 0.1, f"at most {flagged.max():.3f}", *why("flagged"),
+            flagged.max() < 0.1, f"at most {flagged.max():.3f}", CAUSES["flagged"], tried["flagged"],
         )  # fmt: skip
 
 
-def differences(mean: pd.DataFrame, reading: str, said: Statements) -> None:
+def differences(mean: pd.DataFrame, reading: str, tried: Mapping[str, str], said: Statements) -> None:
     """Figures 1 (d) and 2 (d)."""
     cause, kept = CAUSES["delta of mask"], reading.partition(";")[0]
     for figure, r in (("1(d)", 2), ("2(d)", 10)):
@@ -175,7 +179,7 @@ def differences(mean: pd.DataFrame, reading: str, said: Statements) -> None:
         said.add(
             figure, "delta increases with the QI size for every method", rising.all(),
             "; ".join(f"{method} {one.iloc[0]:.4f} to {one.iloc[-1]:.4f}" for method, one in delta.items()),
-            *why("delta by size"),
+            CAUSES["delta by size"], f"{of_largest_sets(mean, r, reading)}; {tried[kept]}",
         )  # fmt: skip
         largest = delta[["Anatomy", "Injector"]].min(axis=1) > delta[["Mask", "t-closeness"]].max(axis=1)
         said.add(
@@ -195,6 +199,15 @@ def differences(mean: pd.DataFrame, reading: str, said: Statements) -> None:
             "2(d)", f"{method}: delta is smaller with r = 10 than with r = 2", (small < large).all(),
             f"{listed(small, 4)} against {listed(large, 4)}", *why("delta by r"),
         )  # fmt: skip
+
+
+def of_largest_sets(mean: pd.DataFrame, r: int, reading: str) -> str:
+    """Delta of the attribute set in which it is largest, at the smallest and the largest QI size, in words."""
+    found = []
+    for method in PAPER:
+        one = over(mean, method, r, reading, "delta, largest set")
+        found.append(f"{method} {one.iloc[0]:.4f} to {one.iloc[-1]:.4f}")
+    return f"the largest of all attribute sets instead of their average: {', '.join(found)}"
 
 
 def mixed(mean: pd.DataFrame, r: int, reading: str) -> str:

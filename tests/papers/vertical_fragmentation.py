@@ -101,7 +101,16 @@ def methods(k: int, recoding: str, seed: int) -> dict[str, Algorithm]:
 
 
 def weighted_f(release: Release, test: Microdata, classifier: str, seed: int, reading: str, own: bool = False) -> float:
-    """Weighted F-measure on the test rows of classifiers trained on the release, one per fragment, voting.
+    """Weighted F-measure on the test rows; as for `guesses`, and the mean over the draws of class values."""
+    codes, domain = test.codes["class"], release.data.domain["class"]
+    every = guesses(release, test, classifier, seed, reading, own)
+    return float(np.mean([judge(codes, guess, domain).weighted_f for guess in every]))
+
+
+def guesses(
+    release: Release, test: Microdata, classifier: str, seed: int, reading: str, own: bool = False
+) -> Iterator[npt.NDArray[np.int32]]:
+    """What classifiers trained on the release, one per fragment and voting, take the test rows for.
 
     A classifier votes for each class with its score; generalized values enter as lower and upper bound. `original` as
     the reading: trained on the values that the release was made from. `own`: each row is labelled with its own class,
@@ -111,7 +120,6 @@ def weighted_f(release: Release, test: Microdata, classifier: str, seed: int, re
     domain = release.data.domain["class"]
     rng = np.random.default_rng(seed)
     regions = [boxes(fragment, test) for fragment in release.fragments] if reading == "regions, test too" else []
-    found = []
     for _ in range(REPEATS if is_random(release, "class") and reading != "original" else 1):
         votes = np.zeros((test.n_rows, len(domain)))
         original = reading == "original"
@@ -121,8 +129,7 @@ def weighted_f(release: Release, test: Microdata, classifier: str, seed: int, re
             model = method.train(method.features(one.cells), labels, one.cells, seed)
             cells = regions[place] if regions else one.test_cells(test)
             votes[:, model.classes_] += model.predict_proba(method.features(cells))
-        found.append(judge(test.codes["class"], np.argmax(votes, axis=1).astype(np.int32), domain).weighted_f)
-    return float(np.mean(found))
+        yield np.argmax(votes, axis=1).astype(np.int32)
 
 
 def boxes(fragment: Fragment, test: Microdata) -> dict[str, Bounds]:
@@ -190,7 +197,53 @@ def tries(draw: int) -> dict[str, str]:
         f"at {number} features and k = {K} segments cut as far as they go: {losses['full']}; only as needed: "
         f"{losses['as-needed']}"
     )
+    found["drastic"] = f"at {number} features and k = {K}, whole boxes: " + ", ".join(
+        f"{name} leaves {never_cut(every[name].anonymize(split.train)):.0%} of the cells at their full domain"
+        for name in ("unfragmented, k", "dependency")
+    )
+    found["l very low"] = f"at {number} features and k = {K} such shares of the test rows are taken for non-musk: "
+    found["l very low"] += ", ".join(
+        f"{name} {taken_for_majority(every[name].anonymize(split.train), split.test, draw)}"
+        for name in ("unfragmented, k", "unfragmented, l")
+    )
+    found["rises"] = (
+        "ranges of the rows present, k, where the features of one dimension are among those of the next: "
+        + "; ".join(nested_losses(one) for one in range(3))
+        + " for 10 to 40 features, three draws"
+    )
     return found
+
+
+def never_cut(release: Release) -> float:
+    """Share of the published cells of features that have their whole domain."""
+    whole = []
+    for fragment in release.fragments:
+        for name in set(fragment.attributes) - {"class"}:
+            sides, last = fragment.recodings[name], len(release.data.domain[name]) - 1
+            whole.append(((sides.low == 0) & (sides.high == last))[fragment.partition.group])
+    return float(np.mean(whole))
+
+
+def taken_for_majority(release: Release, test: Microdata, draw: int) -> str:
+    """Shares of the test rows that trees and neighbours take for the most frequent class, test rows as boxes."""
+    most = np.argmax(np.bincount(test.codes["class"]))
+    shares = {one: next(guesses(release, test, one, draw, READINGS[-1])) == most for one in CLASSIFIER_TITLES}
+    return ", ".join(f"{share.mean():.0%} by {CLASSIFIER_TITLES[one]}" for one, share in shares.items())
+
+
+def nested_losses(draw: int) -> str:
+    """Losses without fragments over the dimension, where the features of one dimension are among those of the next."""
+    split = splits((max(DIMENSIONS),), seed=draw, by_file=True)[max(DIMENSIONS)]
+    names = np.random.default_rng(draw).permutation(split.features)
+    losses = []
+    for number in DIMENSIONS:
+        kept = sorted(names[:number])
+        roles = {**dict.fromkeys(kept, "quasi-identifier"), "class": "sensitive"}
+        kinds = {name: split.train.domain[name].kind for name in roles}
+        data = Microdata(split.train.frame[list(roles)], roles, kinds)
+        release = methods(K, "rows", draw)["unfragmented, k"].anonymize(data)
+        losses.append(f"{float(information_loss(release)):.2f}")
+    return ", ".join(losses)
 
 
 def majority_f(test: Microdata) -> float:
