@@ -30,9 +30,11 @@ USER anoncore
 WORKDIR /var/lib/anoncore
 
 # Only a container may listen everywhere: who reaches its ports is up to the engine. Monitors ask from inside it.
+# Streamlit is told an address for its greeting; it would ask a server in the internet for one otherwise.
 ENV ANONCORE_SERVER_ADDRESS=0.0.0.0 \
     ANONCORE_SERVER_PORT=8501 \
     ANONCORE_METRICS_PORT=9464 \
+    STREAMLIT_BROWSER_SERVER_ADDRESS=localhost \
     NUMBA_CACHE_DIR=/var/cache/anoncore
 EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=6s --start-period=60s --retries=3 CMD ["python3", "-c", "import http.client, os, sys; ask = http.client.HTTPConnection('127.0.0.1', int(os.environ['ANONCORE_METRICS_PORT']), timeout=5); ask.request('GET', '/health'); sys.exit(ask.getresponse().status != 200)"]
