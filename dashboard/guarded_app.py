@@ -7,4 +7,4 @@ from starlette.middleware import Middleware
 
 from dashboard.serving import gate
 
-app = st.App("app.py", secrets=gate.secrets(), middleware=[Middleware(gate.Gate)])
+app = st.App("app.py", secrets=gate.secrets(), middleware=[Middleware(gate.Gate)], lifespan=gate.lifespan)

@@ -174,6 +174,8 @@ def knows_sample_only() -> list[str]:
 def checked_output(text: str, large: Sampled) -> Path:
     """The folder for a release, new or holding an earlier one. Raises DataError for one that cannot be made."""
     output = whole_path(text)
+    # Keys, reports and temporary files lie beside the release, where this visitor must be allowed to write as well.
+    whole_path(str(output.parent))
     if not output.parent.is_dir():
         raise DataError(f"There is no folder '{output.parent}'; make it first, or choose another one.")
     check_output(output, large.source.place if isinstance(large.source.place, Path) else None)

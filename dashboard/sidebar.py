@@ -72,7 +72,10 @@ def _rename(run_id: str, key: str) -> None:
 
 
 def _select() -> None:
-    state.select_run(state.widget_value(_RUN))
+    # The progress of a run asks for itself with all that the browser shows. A browser that has yet to take in the run
+    # that is done would bring back the one before it; whoever chooses a run has the whole page drawn.
+    if not state.is_drawn_in_part():
+        state.select_run(state.widget_value(_RUN))
 
 
 def _remove() -> None:

@@ -197,6 +197,12 @@ def is_history_navigation() -> bool:
     return context is not None and context.is_history_navigation
 
 
+def is_drawn_in_part() -> bool:
+    """Whether only a part of the page is drawn, such as one that shows progress and draws itself every half second."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and bool(context.fragment_ids_this_run)
+
+
 def follow_address() -> None:
     """Undo or redo where the visitor went back or forward in the browser, then let the address name the present step.
 

@@ -88,6 +88,9 @@ def _fits(entry: str, claims: Mapping[str, Any], found: settings.Settings) -> bo
         return True
     if ":" in entry:
         claim, _, wanted = entry.partition(":")
+        if claim == "email":
+            # However an address is named, it counts only where the provider vouches for it.
+            return _fits(wanted, claims, found) if "@" in wanted else False
         value = claims.get(claim)
         return wanted in value if isinstance(value, list) else isinstance(value, str) and value == wanted
     email = _email(claims, found)

@@ -5,7 +5,9 @@ Streamlit takes a file into memory before any page of ours runs, so this looks a
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 from dashboard.serving import access, quotas, settings
@@ -56,6 +58,19 @@ async def _answer(send: Send, status: int, text: str) -> None:
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+@asynccontextmanager
+async def lifespan(_app: object) -> AsyncIterator[None]:
+    """Clear up and write what changed last before the server says that it has ended.
+
+    Behind a gate the signal that ended the server ends the process at once after that, and nobody could do it any more.
+    """
+    yield
+    # It is imported by the pages, long after the server began to answer.
+    from dashboard import ending
+
+    await asyncio.to_thread(ending.clear_up)
 
 
 def secrets() -> dict[str, Any] | None:

@@ -140,6 +140,18 @@ class Script:
             self.problems.append(f"visitor {self.number} saw {sorted(foreign)} on {page}")
         if page in ("Data", "Classes") and f"{self.mark}.csv" not in text:
             self.problems.append(f"visitor {self.number} did not see the own table on {page}")
+        self._check_run(visitor, page)
+
+    def _check_run(self, visitor: Visitor, page: str) -> None:
+        shown = self._run_shown(visitor)
+        if shown is not None and shown != self.n_runs:
+            self.problems.append(f"visitor {self.number} was shown run {shown} on {page} after run {self.n_runs}")
+
+    def _run_shown(self, visitor: Visitor) -> int | None:
+        """The number in the name of the run that the page shows, which is the newest here; None for a page of none."""
+        field = visitor.page.get_by_test_id("stSelectbox").filter(has_text="Run shown").locator("input").first
+        number = field.input_value().split(" ")[0] if field.count() else ""
+        return int(number) if number.isdecimal() else None
 
 
 def memory(pid: int) -> float:

@@ -132,16 +132,30 @@ while not list(__import__("pathlib").Path({folder!r}).glob("*/rows")):
 st.title("busy")
 """
 
+GUARDED = """
+import sys
+sys.path.insert(0, {root!r})
+import streamlit as st
+from dashboard.serving import gate
+
+app = st.App("app.py", lifespan=gate.lifespan)
+"""
+
 
 @pytest.mark.browser
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows ends programs in another way.")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_server_that_computes_and_compiles_ends_at_once(number: signal.Signals, tmp_path: Path, chrome) -> None:
-    app, work = tmp_path / "app.py", tmp_path / "work"
+@pytest.mark.parametrize(
+    ("number", "is_guarded"), [(signal.SIGTERM, False), (signal.SIGINT, False), (signal.SIGTERM, True)]
+)
+def test_a_server_that_computes_and_compiles_ends_at_once(
+    number: signal.Signals, is_guarded: bool, tmp_path: Path, chrome
+) -> None:
+    app, guarded, work = tmp_path / "app.py", tmp_path / "guarded.py", tmp_path / "work"
     work.mkdir()
     app.write_text(APP.format(root=str(browser.ROOT), folder=str(work)))
+    guarded.write_text(GUARDED.format(root=str(browser.ROOT)))
     cache = tmp_path / "cache"
-    with browser.serving(app, NUMBA_CACHE_DIR=str(cache)) as (address, pid):
+    with browser.serving(guarded if is_guarded else app, NUMBA_CACHE_DIR=str(cache)) as (address, pid):
         visitor = browser.visitor(chrome, address)
         visitor.open("")
         server = psutil.Process(pid)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.runtime.scriptrunner import RerunData
 
 from anoncore import AnonymizationError, Hierarchy, Partition
 from anoncore.algorithms import ALGORITHMS, Anatomy, Mondrian
@@ -288,6 +290,30 @@ def test_going_back_in_the_browser_takes_a_choice_back(monkeypatch: pytest.Monke
     visitor.at.query_params[name] = second
     visitor.run()
     assert visitor.at.selectbox(key="compare-spread").value == "Group size"
+
+
+@pytest.mark.slow
+def test_progress_that_asks_for_itself_late_brings_no_earlier_run_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    visitor = Visitor()
+    for algorithm in (Anatomy(l=2, seed=1), Mondrian(requirements=(KAnonymity(k=5),))):
+        add_run(visitor, algorithm)
+    visitor.open("anonymize")
+    here = state._workspaces.get(visitor.workspace)
+    assert here is not None
+    before, newest = here.runs
+    assert here.current == newest.id
+    # A browser that still shows the run before asks for the progress of the one that is done meanwhile.
+    with monkeypatch.context() as late:
+        asked = partial(RerunData, fragment_id_queue=["progress"])
+        late.setattr("streamlit.testing.v1.local_script_runner.RerunData", asked)
+        visitor.at.selectbox(key="shown-run").set_value(before.id)
+        visitor.run()
+    assert here.current == newest.id
+    visitor.run()
+    assert visitor.at.selectbox(key="shown-run").value == newest.id
+    visitor.at.selectbox(key="shown-run").set_value(before.id)
+    visitor.run()
+    assert here.current == before.id
 
 
 @pytest.mark.slow

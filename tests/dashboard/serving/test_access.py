@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from anoncore import DataError
+from dashboard.large_runs import Sampled, checked_output
 from dashboard.serving import access, gate, quotas, settings
 from dashboard.serving.settings import Quotas, Rights, Settings, SignIn
+from dashboard.table_place import TablePlace
 
 NOW = 1_800_000_000.0
 CLAIMS = {
@@ -39,6 +42,8 @@ def rights_of(claims: Mapping[str, Any], found: Settings) -> frozenset[str]:
         ("*", True),
         ("ann@office.example", True),
         ("ANN@OFFICE.EXAMPLE", True),
+        ("email:ann@office.example", True),
+        ("email:bob@office.example", False),
         ("*@office.example", True),
         ("*@example", False),
         ("*@evil.office.example", False),
@@ -60,7 +65,8 @@ def test_an_entry_is_about_whom_it_names(entry: str, fits: bool) -> None:
 @pytest.mark.parametrize("verified", [False, None, "true", 1])
 def test_an_address_that_the_provider_does_not_vouch_for_counts_for_nothing(verified: object) -> None:
     claims = {name: value for name, value in {**CLAIMS, "email_verified": verified}.items() if value is not None}
-    assert rights_of(claims, made(upload=("ann@office.example", "*@office.example"))) == frozenset()
+    for entry in ("ann@office.example", "*@office.example", "email:ann@office.example"):
+        assert rights_of(claims, made(upload=(entry,))) == frozenset()
     lenient = rights_of(claims, made(verified=False, upload=("ann@office.example",)))
     assert lenient == (frozenset() if verified is False else {"upload", "look"})
 
@@ -115,6 +121,21 @@ def test_a_missing_right_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access.time, "time", lambda: NOW + 13 * 3_600)
     with pytest.raises(DataError, match="Your sign-in has ended"):
         access.require("look")
+
+
+def test_what_lies_beside_a_release_stays_inside_the_folders_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tables = tmp_path / "tables"
+    tables.mkdir()
+    monkeypatch.setattr(settings, "_used", made(paths=("*",), folders=(str(tables),)))
+    monkeypatch.setattr(access, "claims", lambda: CLAIMS)
+    monkeypatch.setattr(access.time, "time", lambda: NOW)
+    large = Sampled(TablePlace(tables / "people.csv"), 10, 10, "t")
+    assert checked_output(str(tables / "release"), large) == tables / "release"
+    for outside in (tables, tables / ".." / "release"):
+        with pytest.raises(DataError, match="lies outside the folders that may be used here"):
+            checked_output(str(outside), large)
 
 
 def ask(method: str, path: str, *headers: tuple[bytes, bytes]) -> tuple[int, str]:
