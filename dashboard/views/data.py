@@ -163,7 +163,9 @@ def load_place(asked: TablePlace) -> None:
         path = Path(str(here.path))
         if path.is_dir() or path.suffix.lower() in DATABASES:
             frame = load_source(here, Path())
-            digest = sha256(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()).hexdigest()
+            # Equal values under other names are another table.
+            cells = pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()
+            digest = sha256(repr(list(frame.columns)).encode() + cells).hexdigest()
             state.load_frame(frame, asked.name, digest, ())
             return
         source = read_table(path, max_bytes=uploads.most_bytes())
