@@ -60,7 +60,7 @@ class Unpainted:
 
 def refuse_shape(source: Any, place: Any) -> None:
     """Raise ValueError because an array does not fit where it is to be written."""
-    raise NotImplementedError
+    raise ValueError("An array was to be written into a piece of another that is of a different size.")
 
 
 @overload(refuse_shape)  # type: ignore[untyped-decorator]

@@ -13,7 +13,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
 
@@ -202,7 +202,7 @@ class _Reader:
         return ArxProject(recipe, files, published, tuple(self.notes))
 
     def _place(self, name: str) -> str:
-        return f"{self.folder}/{name}" if self.folder else name
+        return str(PurePosixPath(self.folder, name))
 
     def _content(self, name: str, most: int | None = None) -> bytes:
         if name not in self.names:
