@@ -57,9 +57,9 @@ def test_a_table_on_this_machine_is_explored_and_released(browse: Any, source: P
     with visitor.run():
         visitor.page.get_by_role("link", name="Take a sample of a larger table").click()
     visitor.see_heading("Large table")
-    fill(visitor, "Path", tmp_path / "nothing.parquet")
+    fill(visitor, "Path or address", tmp_path / "nothing.parquet")
     assert "There is no file and no folder" in visitor.error()
-    fill(visitor, "Path", source)
+    fill(visitor, "Path or address", source)
     fill(visitor, "Rows in the sample", 10_000)
     visitor.press("Take a sample")
     visitor.see("One sampled row stands for")
@@ -77,7 +77,7 @@ def test_a_table_on_this_machine_is_explored_and_released(browse: Any, source: P
     fill(visitor, "Rows in memory", FEW)
 
     visitor.press("Start")
-    visitor.see(f"of {N:,} rows")
+    visitor.see(f"All {N:,} rows to")
     visitor.see("the program takes")
     visitor.go("Data")
     visitor.go("Large table")
