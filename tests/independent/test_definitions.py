@@ -49,6 +49,7 @@ ELSEWHERE = {
     "attacks.posterior_emd": "algorithms/test_slicing.py",
     "attacks.reidentification": "independent/test_population.py",
     "attacks.region_membership": "independent/test_membership.py",
+    "privacy.closeness": "privacy/test_emd.py",
     "privacy.guarantees": "privacy/test_guarantees.py",
     "privacy.joins": "independent/test_joins.py",
     "privacy.pair_levels": "independent/test_joins.py",
