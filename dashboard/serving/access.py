@@ -25,6 +25,8 @@ RIGHTS: tuple[Right, ...] = ("look", "upload", "paths")
 CLOCK_SECONDS = 300.0
 """How far the provider's clock may be ahead of this machine's."""
 MOST_UPLOADERS = 4_096
+SHOWN_DIGITS = 8
+"""Of the digest of issuer and subject, those that stand behind a name that the person may have chosen."""
 SENTENCES: Mapping[Right, str] = {
     "look": "may not use this server",
     "upload": "may look at the built-in tables and try everything on them, and may not load other tables or sessions",
@@ -34,7 +36,11 @@ SENTENCES: Mapping[Right, str] = {
 
 @dataclass(frozen=True)
 class Person:
-    """A visitor. `id` is empty, and so is `name`, where nobody is asked to sign in."""
+    """A visitor. `id` is empty, and so is `name`, where nobody is asked to sign in.
+
+    `name` is the address that the provider vouches for. Where it vouches for none, it is a name that the person may have
+    chosen, followed by the first digits of `id`, which nobody can choose.
+    """
 
     id: str
     name: str
@@ -78,8 +84,11 @@ def person_of(claims: Mapping[str, Any], found: settings.Settings, now: float) -
     # Whoever may load a table may look at it.
     if rights:
         rights |= {"look"}
-    name = _email(claims, found) or str(claims.get("preferred_username") or claims.get("name") or subject)
-    return Person(sha256(f"{issuer}\n{subject}".encode()).hexdigest(), name, rights)
+    digest = sha256(f"{issuer}\n{subject}".encode()).hexdigest()
+    # Names that people choose themselves may be another's; the audit log must still tell whose act it was.
+    chosen = str(claims.get("preferred_username") or claims.get("name") or subject)
+    name = _email(claims, found) or f"{chosen} ({digest[:SHOWN_DIGITS]})"
+    return Person(digest, name, rights)
 
 
 def _fits(entry: str, claims: Mapping[str, Any], found: settings.Settings) -> bool:

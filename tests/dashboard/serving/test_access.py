@@ -102,6 +102,17 @@ def test_two_providers_do_not_share_people() -> None:
     assert first.id != second.id
 
 
+def test_a_name_that_somebody_chose_does_not_stand_for_another() -> None:
+    found = made(look=("*",))
+    ann = access.person_of(CLAIMS, found, NOW)
+    assert ann is not None and ann.name == "ann@office.example"
+    chosen = {**CLAIMS, "sub": "8", "email_verified": False, "preferred_username": "ann@office.example"}
+    other = access.person_of(chosen, found, NOW)
+    assert other is not None and other.name == f"ann@office.example ({other.id[:8]})"
+    third = access.person_of({**chosen, "sub": "9"}, found, NOW)
+    assert third is not None and third.name != other.name
+
+
 def test_without_a_sign_in_everybody_may_do_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "_used", Settings())
     assert access.person() == access.ANYBODY
