@@ -13,7 +13,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 from anoncore.kernels.compiled_code import keep, kept_level
-from anoncore.kernels.linking import KernelCompiler
+from anoncore.kernels.linking import KernelCompiler, UnrollingCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,6 +31,11 @@ def kernel(function: F) -> F:
     return _compiled(function, no_cpython_wrapper=False)
 
 
+def unrolled_kernel(function: F) -> F:
+    """Like `kernel`, with unrolled loops: for what is measured to be faster so, because it takes longer to compile."""
+    return _compiled(function, no_cpython_wrapper=False, compiler=UnrollingCompiler)
+
+
 def inner_kernel(function: F) -> F:
     """Compile a function that only kernels call: leaves out the entry points from Python and C, which cost seconds.
 
@@ -39,14 +44,14 @@ def inner_kernel(function: F) -> F:
     return _compiled(function, no_cpython_wrapper=True)
 
 
-def _compiled(function: F, no_cpython_wrapper: bool) -> F:
+def _compiled(function: F, no_cpython_wrapper: bool, compiler: type[KernelCompiler] = KernelCompiler) -> F:
     """The function as numba compiles it when it is first called."""
     compiled: Any = numba.njit(
         nogil=True,
         error_model="numpy",
         no_cpython_wrapper=no_cpython_wrapper,
         no_cfunc_wrapper=True,
-        pipeline_class=KernelCompiler,
+        pipeline_class=compiler,
     )(function)
     keep(function, compiled)
     by_type = compiled.get_call_template

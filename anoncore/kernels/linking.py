@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import llvmlite.binding as llvm
+from numba.core import config
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.environment import lookup_environment
@@ -37,6 +38,8 @@ Python does, takes a tenth of the time of compiling.
 class LateLibrary(JITCodeLibrary):  # type: ignore[misc]
     """The compiled code of one function, translated to machine code when its address is first asked for."""
 
+    unrolls = False
+    """Whether loops are unrolled where LLVM expects to gain by it; see `UnrolledLibrary`."""
     _is_translated = False
 
     def finalize(self) -> None:
@@ -84,6 +87,20 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]
                 if environment is not None:
                     self._codegen.set_env(variable.name, environment)
 
+    def _optimize_final_module(self) -> None:
+        """Optimize the kernel with all that it calls, in one go.
+
+        numba first inlines what it can without optimizing it, to find more references that need not be counted. Here
+        functions were simplified and rid of these one by one, so that this first go would change nothing but the time.
+        """
+        tuning = llvm.create_pipeline_tuning_options(config.OPT)
+        tuning.loop_vectorization, tuning.slp_vectorization = config.LOOP_VECTORIZE, config.SLP_VECTORIZE
+        tuning.loop_unrolling = self.unrolls
+        builder = llvm.create_pass_builder(self._codegen._tm, tuning)
+        manager = builder.getModulePassManager()
+        manager.add_refprune_pass()
+        manager.run(self._final_module, builder)
+
     def _optimize_functions(self, ll_module: Any) -> None:
         """Simplify each function by itself, before it is linked with others.
 
@@ -127,14 +144,23 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]
         return library
 
 
+class UnrolledLibrary(LateLibrary):
+    """The compiled code of a kernel that repeats what its loops do several times before they begin anew.
+
+    That takes longer to compile, and most kernels are not faster for it. It is for those that are.
+    """
+
+    unrolls = True
+
+
 @contextmanager
-def _with_late_libraries(codegen: Any) -> Iterator[None]:
-    """Let numba compile functions, its own ones too, into `LateLibrary`, and look for garbage less often.
+def _with_late_libraries(codegen: Any, library: type[LateLibrary]) -> Iterator[None]:
+    """Let numba compile functions, its own ones too, into `library`, and look for garbage less often.
 
     numba compiles in one thread at a time.
     """
     before, thresholds = codegen._library_class, gc.get_threshold()
-    codegen._library_class = LateLibrary
+    codegen._library_class = library
     gc.set_threshold(OBJECTS_BEFORE_COLLECTION, *thresholds[1:])
     try:
         yield
@@ -146,6 +172,8 @@ def _with_late_libraries(codegen: Any) -> Iterator[None]:
 class KernelCompiler(Compiler):  # type: ignore[misc]
     """numba's compiler, which leaves functions that only kernels call in the intermediate language."""
 
+    library: type[LateLibrary] = LateLibrary
+
     def define_pipelines(self) -> list[Any]:
         """The steps from Python to machine code."""
         pipelines: list[Any] = super().define_pipelines()
@@ -155,5 +183,11 @@ class KernelCompiler(Compiler):  # type: ignore[misc]
         return pipelines
 
     def _compile_core(self) -> Any:
-        with _with_late_libraries(self.state.targetctx.codegen()), remembered_calls(), quickly():
+        with _with_late_libraries(self.state.targetctx.codegen(), self.library), remembered_calls(), quickly():
             return super()._compile_core()
+
+
+class UnrollingCompiler(KernelCompiler):
+    """The compiler of kernels whose loops are unrolled."""
+
+    library = UnrolledLibrary

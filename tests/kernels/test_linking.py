@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.caching import NullCache
 
-from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.linking import LateLibrary
+from anoncore.kernels.compiler import inner_kernel, kernel, unrolled_kernel
+from anoncore.kernels.linking import LateLibrary, UnrolledLibrary
 
 MODULE = """
 import numpy as np
-from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.compiler import inner_kernel, kernel, unrolled_kernel
 
 @inner_kernel
 def scaled(values, factor):
@@ -117,3 +118,30 @@ def test_code_from_the_disk_is_linked_with_kernels_of_another_process(tmp_path: 
     assert tell("second", "first") == ["41.0 0", "18.0 1", "1"]
     # A kernel that came from the disk for another one that is compiled can be called by Python as well.
     assert tell("third", "first") == ["18.0 0", "18.0 1", "0"]
+
+
+def test_loops_are_unrolled_only_where_that_is_asked_for():
+    @kernel
+    def plain(codes, low, high):
+        best = codes[low]
+        for i in range(low, high):
+            if codes[i] < best and codes[i] * 3 % 7 != 2:
+                best = codes[i]
+        return best
+
+    @unrolled_kernel
+    def unrolled(codes, low, high):
+        best = codes[low]
+        for i in range(low, high):
+            if codes[i] < best and codes[i] * 3 % 7 != 2:
+                best = codes[i]
+        return best
+
+    # What comes from the disk does not tell how it was compiled.
+    plain._cache, unrolled._cache = NullCache(), NullCache()
+    codes = np.random.default_rng(1).integers(0, 1_000, 101)
+    assert plain(codes, 3, 97) == unrolled(codes, 3, 97) == plain.py_func(codes, 3, 97)
+    assert type(library_of(plain)) is LateLibrary
+    assert type(library_of(unrolled)) is UnrolledLibrary
+    branches = [library_of(one).get_asm_str().count("cmp") for one in (plain, unrolled)]
+    assert branches[1] > branches[0]
