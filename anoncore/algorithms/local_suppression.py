@@ -13,9 +13,10 @@ from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from anoncore.algorithms.base import Algorithm, Requirements, build_algorithm
 from anoncore.algorithms.full_domain.lattice import Levels, two_levels
-from anoncore.algorithms.refinement import RefinedCells, refined, within
+from anoncore.algorithms.refined_work import RefinedCells
+from anoncore.algorithms.refinement import refined
 from anoncore.base.errors import DataError
-from anoncore.base.progress import Progress
+from anoncore.base.progress import Progress, part_of
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
 from anoncore.kernels.local_suppression import SuppressedRows, Whole, count_together, place
@@ -174,7 +175,7 @@ class LocalSuppression(Algorithm):
         weights = np.array([self.weights.get(name, 1.0) for name in regions])
         search = _Search.of(data, CheckSet(self.requirements, data), codes, weights)
         begin = 0.5 if self.method is not None else 0.05
-        classes = _best_classes(search, self.requirements, within(progress, begin, 0.9))
+        classes = _best_classes(search, self.requirements, part_of(progress, begin, 0.9))
         # A region of all values is published like a suppressed cell, and rows that are published alike are one class.
         cells = [np.where(_differs(classes, one.region), one.everything, one.region) for one in regions.values()]
         changed = {name: cell != one.region for (name, one), cell in zip(regions.items(), cells, strict=True)}
@@ -199,9 +200,9 @@ def _best_classes(search: _Search, requirements: tuple[Requirement, ...], progre
     """The classes with the fewest suppressed cells, by weight, of two searches in different orders."""
     searches = (search, search.copy())
     for number, (one, most_first) in enumerate(zip(searches, (True, False), strict=True)):
-        one.run(within(progress, 0.3 * number, 0.3 * (number + 1)), most_first)
+        one.run(part_of(progress, 0.3 * number, 0.3 * (number + 1)), most_first)
     found = [
-        one.refined(requirements, within(progress, 0.6 + 0.2 * n, 0.8 + 0.2 * n)) for n, one in enumerate(searches)
+        one.refined(requirements, part_of(progress, 0.6 + 0.2 * n, 0.8 + 0.2 * n)) for n, one in enumerate(searches)
     ]
     return min(found, key=search.cost)
 

@@ -12,11 +12,11 @@ import numpy.typing as npt
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
-from anoncore.algorithms.refinement import refined, within
+from anoncore.algorithms.refinement import refined
 from anoncore.algorithms.refused_cuts import refused_cuts
 from anoncore.base.compile_time import Pool
 from anoncore.base.errors import DataError
-from anoncore.base.progress import Progress
+from anoncore.base.progress import Progress, part_of
 from anoncore.base.texts import listing
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
@@ -178,10 +178,10 @@ class Mondrian(Algorithm):
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
         growth = Growth.of(self, data)
-        growth.run(within(progress, 0.0, 0.5) if self.refine else progress)
+        growth.run(part_of(progress, 0.0, 0.5) if self.refine else progress)
         partition = Partition(growth.groups())
         if self.refine:
-            partition = refined(data, partition, self.requirements, within(progress, 0.5, 0.95))
+            partition = refined(data, partition, self.requirements, part_of(progress, 0.5, 0.95))
         if self.recoding == "rows":
             return generalized_release(self, data, partition, ("Cells are the ranges of the rows present.",))
         return self.with_regions(data, partition, growth.regions[np.flatnonzero(growth.starts)])

@@ -3,53 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from functools import partial
+from threading import Event
 
 import numpy as np
 
-from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Codes, Floats, Int64
-from anoncore.kernels.attributes import CATEGORY, HIERARCHY
-from anoncore.kernels.refined_classes import Classes, RefinedRows
-from anoncore.kernels.refining import CHANGED, EVERYTHING, NEAR_CHANGED, refine_classes, swap_rows
+from anoncore.algorithms.refined_work import LEAST_SAVED, MOST_ROUNDS, RefinedCells, Work, in_round
+from anoncore.base.errors import CancelledError
+from anoncore.base.progress import Progress, part_of
+from anoncore.kernels.arrays import Bools, Codes, Int64
+from anoncore.kernels.refined_classes import Classes
+from anoncore.kernels.refining import CHANGED, EVERYTHING, NEAR_CHANGED, swap_rows
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, Requirement
-from anoncore.table.domain import Domain
-from anoncore.table.kernel_attributes import kernel_attributes
 from anoncore.table.microdata import Microdata
 
-MOST_ROUNDS = 12
-"""Rounds after which the refinement ends at the latest."""
-LEAST_SAVED = 1e-4
-"""Loss per cell that a round over all classes must save for another round to follow."""
-LEAST_SAVED_BY_CHANGED = 2e-5
-"""Loss per cell that a round over the classes that changed must save for another one to follow; these cost less."""
 MANY_CLASSES = 50_000
-"""Classes from which on those that did not change are not looked at anew with all their rows together."""
-CLASSES_AT_ONCE = 2_000
-"""Classes that the kernel looks at before progress is told."""
-MOST_TALLIED = 2**24
-"""Classes times sensitive values up to which every class has its tally."""
-LARGEST_KEY = 2**62
-
-
-@dataclass(frozen=True, eq=False)
-class RefinedCells:
-    """What the rows have in their quasi-identifiers, and what a cell that covers a whole domain costs.
-
-    `codes` int32 (n_rows, d), the `domains` of these codes, and `weights` float (d,).
-    """
-
-    codes: Codes
-    domains: Sequence[Domain]
-    weights: Floats
-
-    @classmethod
-    def of(cls, data: Microdata) -> RefinedCells:
-        """The values of a table, where every quasi-identifier weighs the same."""
-        names = data.quasi_identifiers
-        codes = np.column_stack([data.codes[name] for name in names])
-        return cls(codes, [data.domain[name] for name in names], np.ones(len(names)))
+"""Classes from which on the table is refined in two parts, and those classes that did not change are not looked at anew
+with all their rows together."""
+MOST_UNEVEN = 0.1
+"""By how much the share of rows in one of two parts may differ from a half."""
+SECONDS_BETWEEN_REPORTS = 0.1
 
 
 def refined(
@@ -66,7 +41,8 @@ def refined(
     together in the same way, and two rows exchange their classes where that saves loss. A class whose rows can all join
     others at less than it loses is dissolved. The loss is that of the tightest regions of the rows present. After a
     round over all classes, rounds follow over those that changed, until they save next to nothing; then all classes are
-    looked at again, until that saves next to nothing.
+    looked at again, until that saves next to nothing. A table of many classes is refined in two parts at once first,
+    and then as a whole.
 
     Near are the classes of rows that stand beside a row in one of d orders. In the order of attribute a rows are sorted
     by the attributes after it, from the first one on again after the last, and by a itself last, so that rows which
@@ -77,23 +53,12 @@ def refined(
     checks = CheckSet(requirements, data)
     order = _order_of_rows(data, partition)
     cells = cells if cells is not None else RefinedCells.of(data)
-    rows = _rows(cells, checks, order)
-    classes = _classes(rows, cells.domains, partition.group[order], int(checks.kernel.count_start[-1]))
-    again = EVERYTHING if partition.n_groups < MANY_CLASSES else NEAR_CHANGED
-    scope = EVERYTHING
-
-    def refine(begin: int, end: int) -> float:
-        return refine_classes(rows, classes, begin, end, scope, checks.kernel)
-
-    for number in range(MOST_ROUNDS):
-        saved = _round(refine, partition.n_groups, number, progress) / rows.codes.size
-        if saved > (LEAST_SAVED_BY_CHANGED if scope == CHANGED else LEAST_SAVED):
-            scope = CHANGED
-        elif scope == CHANGED:
-            scope = again
-        else:
-            break
-    return _numbered(classes, order)
+    if partition.n_groups < MANY_CLASSES:
+        work = Work.of(cells, checks, order, partition.group[order])
+        work.refine(EVERYTHING, EVERYTHING, progress)
+    else:
+        work = _refined_apart(cells, checks, order, partition.group[order], progress)
+    return _numbered(work.classes, work.order)
 
 
 def swapped(
@@ -104,27 +69,107 @@ def swapped(
     `kind` int32 (n_rows,): how many rows of each kind a class has stays the same. The classes that a row changes places
     with are near as they are for `refined`.
     """
-    checks, cells, order = CheckSet(requirements, data), RefinedCells.of(data), _order_of_rows(data, partition)
-    rows = _rows(cells, checks, order)
-    classes = _classes(rows, cells.domains, partition.group[order], int(checks.kernel.count_start[-1]))
+    order = _order_of_rows(data, partition)
+    work = Work.of(RefinedCells.of(data), CheckSet(requirements, data), order, partition.group[order])
     own = np.ascontiguousarray(kind[order])
 
     def swap(begin: int, end: int) -> float:
-        return swap_rows(rows, classes, own, begin, end, checks.kernel)
+        return swap_rows(work.rows, work.classes, own, begin, end, work.checks.kernel)
 
     for number in range(MOST_ROUNDS):
-        if _round(swap, partition.n_groups, number, progress) <= LEAST_SAVED * rows.codes.size:
+        if in_round(swap, 0, partition.n_groups, number, progress) <= LEAST_SAVED * work.rows.codes.size:
             break
-    return _numbered(classes, order)
+    return _numbered(work.classes, order)
 
 
-def _round(step: Callable[[int, int], float], n_groups: int, number: int, progress: Progress) -> float:
-    """Do a step for all classes; returns the loss that is saved, in cells."""
-    saved = 0.0
-    for begin in range(0, n_groups, CLASSES_AT_ONCE):
-        progress((number + begin / n_groups) / MOST_ROUNDS, f"Refining the classes, round {number + 1}")
-        saved += step(begin, min(begin + CLASSES_AT_ONCE, n_groups))
-    return saved
+def _refined_apart(cells: RefinedCells, checks: CheckSet, order: Int64, group: Codes, progress: Progress) -> Work:
+    """Refine two parts of the table, each by itself in a thread of its own, then the rows of each with the other part.
+
+    What the parts are depends on the classes alone, so that the result is the same on every machine.
+    """
+    is_second = _second_part(cells.codes[order], group)
+    parts = [Work.of(cells, checks, order[side], group[side]) for side in (~is_second, is_second)]
+    _at_once([partial(part.refine, EVERYTHING, None) for part in parts], part_of(progress, 0.0, 0.6))
+    # The first part has the lower numbers, because classes are numbered by their first row.
+    first, second = (part.classes.group for part in parts)
+    joined = np.concatenate([first, second + int(first.max()) + 1])
+    work = Work.of(cells, checks, np.concatenate([part.order for part in parts]), joined)
+    work.classes.saved[:] = np.concatenate([part.classes.saved for part in parts])
+    np.maximum.at(work.classes.most_saved, work.classes.group, work.classes.saved)
+    _meet(work, len(np.unique(first)), part_of(progress, 0.6, 0.7))
+    work.refine(CHANGED, NEAR_CHANGED, part_of(progress, 0.7, 1.0))
+    return work
+
+
+def _meet(work: Work, n_first: int, progress: Progress) -> None:
+    """Let rows of the first classes join the others, and then rows of the others the first ones.
+
+    A visit compares with the classes that changed since the one before it. So the others count as changed, and then the
+    first ones, and only those are left as changed at the end that are.
+    """
+    classes, n = work.classes, work.n_classes
+    visits, visited, changed = classes.visits, classes.visited, classes.changed
+    visits[0] = 1
+    visited[:n_first], changed[n_first:] = 1, 1
+    work.visit(NEAR_CHANGED, 0, n_first, 0, part_of(progress, 0.0, 0.5))
+    visits[0] += 1
+    before, now = changed[:n_first].copy(), int(visits[0])
+    changed[:n_first] = now
+    # Of the others, those that rows joined are looked at as a whole.
+    visited[n_first:] = np.where(changed[n_first:] == 1, now, 0)
+    work.visit(NEAR_CHANGED, n_first, n, 0, part_of(progress, 0.5, 1.0))
+    is_unchanged = changed[:n_first] == now
+    changed[:n_first][is_unchanged] = before[is_unchanged]
+
+
+def _second_part(codes: Codes, group: Codes) -> Bools:
+    """Which rows are of the second of two parts, of about equal size, that cut through no class and separate few.
+
+    At the median of an attribute, each class is of the part in which most of its range lies. Of the attributes at which
+    the parts are about equal, it is the one at which fewest classes lie on both sides. Without such an attribute the
+    classes are halved in the order of their first rows.
+    """
+    different, begins, number = np.unique(group, return_index=True, return_inverse=True)
+    fewest, second = len(different) + 1, (begins > np.median(begins))[number]
+    for a in range(codes.shape[1]):
+        column = codes[:, a]
+        below = np.concatenate(([0], np.cumsum(np.bincount(column)))) / len(column)
+        cut = int(np.abs(below - 0.5).argmin())
+        low, high = (np.full(len(different), start, dtype=np.int32) for start in (len(below), -1))
+        np.minimum.at(low, number, column)
+        np.maximum.at(high, number, column)
+        is_second, n_cut = (low + high >= 2 * cut - 1)[number], int(((low < cut) & (high >= cut)).sum())
+        if n_cut < fewest and abs(is_second.mean() - 0.5) <= MOST_UNEVEN:
+            fewest, second = n_cut, is_second
+    rows_of_second: Bools = second
+    return rows_of_second
+
+
+def _at_once(tasks: Sequence[Callable[[Progress], None]], progress: Progress) -> None:
+    """Do tasks in threads of their own; each is told how to report, and all end where `progress` raises."""
+    shares, is_over = [0.0] * len(tasks), Event()
+
+    def run(number: int) -> None:
+        def report(share: float, text: str) -> None:
+            shares[number] = share
+            if is_over.is_set():
+                raise CancelledError
+
+        tasks[number](report)
+
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        running = [pool.submit(run, number) for number in range(len(tasks))]
+        try:
+            while True:
+                state = wait(running, SECONDS_BETWEEN_REPORTS, FIRST_EXCEPTION)
+                if not state.not_done or any(one.exception() for one in state.done):
+                    break
+                progress(sum(shares) / len(shares), "Refining both halves of the table")
+        finally:
+            is_over.set()
+    # Where one failed, the others only say that they were stopped.
+    for one in sorted(running, key=lambda one: isinstance(one.exception(), CancelledError)):
+        one.result()
 
 
 def _numbered(classes: Classes, order: Int64) -> Partition:
@@ -132,11 +177,6 @@ def _numbered(classes: Classes, order: Int64) -> Partition:
     group = np.empty(len(order), dtype=np.int32)
     group[order] = classes.group
     return Partition(np.unique(group, return_inverse=True)[1].astype(np.int32))
-
-
-def within(progress: Progress, begin: float, end: float) -> Progress:
-    """Progress of a step that takes the shares from `begin` to `end` of the whole."""
-    return lambda share, text: progress(begin + (end - begin) * share, text)
 
 
 def _order_of_rows(data: Microdata, partition: Partition) -> Int64:
@@ -156,98 +196,3 @@ def _order_of_rows(data: Microdata, partition: Partition) -> Int64:
     by_class = np.lexsort((sums[group], rank))
     order: Int64 = ordered[by_class]
     return order
-
-
-def _rows(cells: RefinedCells, checks: CheckSet, order: Int64) -> RefinedRows:
-    """The rows in a given order, as the kernel reads them."""
-    codes = np.ascontiguousarray(cells.codes[order])
-    places_in_tally = np.zeros((len(codes), len(checks.views)), dtype=np.int64)
-    for column, view in enumerate(checks.views):
-        places_in_tally[:, column] = checks.kernel.count_start[column] + view.codes[order]
-    people = checks.people
-    if people is not None:
-        people = people._replace(person=people.person[order], pair=np.ascontiguousarray(people.pair[order]))
-    attributes = kernel_attributes(cells.domains)
-    span = np.where(attributes.span > 0, attributes.span, 1.0) / cells.weights
-    sizes = np.diff(attributes.code_start)
-    return RefinedRows(
-        codes=codes,
-        cells=places_in_tally,
-        attributes=attributes,
-        axis=attributes.position / np.repeat(span, sizes),
-        unit=1 / span,
-        word_start=np.cumsum([0, *((sizes + 63) // 64)]).astype(np.int64),
-        places=_places(codes, sizes),
-        people=people,
-    )
-
-
-def _places(codes: Codes, sizes: Int64) -> Codes:
-    """The places of the rows in d orders: each attribute sorted by those after it, in a circle, and last by itself."""
-    n, d = codes.shape
-    places = np.empty((d, n), dtype=np.int32)
-    for last in range(d):
-        key, capacity = np.zeros(n, dtype=np.int64), 1
-        for a in (*range(last + 1, d), *range(last + 1)):
-            # Before the key would outgrow int64, it is numbered anew by the combinations that occur.
-            if capacity * int(sizes[a]) >= LARGEST_KEY:
-                key, capacity = np.unique(key, return_inverse=True)[1], n
-            key = key * sizes[a] + codes[:, a]
-            capacity *= int(sizes[a])
-        places[last, np.argsort(key, kind="stable")] = np.arange(n, dtype=np.int32)
-    return places
-
-
-def _classes(rows: RefinedRows, domains: Sequence[Domain], group: Codes, n_counts: int) -> Classes:
-    """What the classes cover, numbered by their first row."""
-    n, d = rows.codes.shape
-    different, begins, number = np.unique(group, return_index=True, return_inverse=True)
-    partition = Partition(np.argsort(np.argsort(begins))[number].astype(np.int32))
-    n_groups = len(different)
-    low, high, node = (np.zeros((n_groups, d), dtype=np.int32) for _ in range(3))
-    bits, loss = np.zeros((n_groups, rows.word_start[-1]), dtype=np.uint64), np.zeros(n_groups)
-    for a, domain in enumerate(domains):
-        codes, begin, form = np.ascontiguousarray(rows.codes[:, a]), rows.attributes.code_start[a], rows.attributes.form
-        low[:, a], high[:, a] = partition.extent(codes)
-        if form[a] == CATEGORY:
-            offsets, members = partition.value_sets(codes, len(domain))
-            of_member = np.repeat(np.arange(n_groups), np.diff(offsets))
-            bit = np.uint64(1) << (members & 63).astype(np.uint64)
-            np.bitwise_or.at(bits, (of_member, rows.word_start[a] + (members >> 6)), bit)
-            loss += (np.diff(offsets) - 1) * rows.unit[a]
-        elif form[a] == HIERARCHY and domain.tree is not None:
-            node[:, a] = domain.tree.common_ancestor(low[:, a], high[:, a])
-            loss += (domain.tree.last - domain.tree.first)[node[:, a]] * rows.unit[a]
-        else:
-            loss += rows.axis[begin + high[:, a]] - rows.axis[begin + low[:, a]]
-    order, starts = partition.order.astype(np.int32), partition.starts
-    after, before = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
-    after[order[:-1]], before[order[1:]] = order[1:], order[:-1]
-    after[order[starts[1:] - 1]], before[order[starts[:-1]]] = -1, -1
-    sizes, group = partition.sizes.astype(np.int64), partition.group.astype(np.int32)
-    standing = np.empty_like(rows.places)
-    for own, places in zip(standing, rows.places, strict=True):
-        own[places] = group
-    is_tallied = rows.people is None and n_groups * n_counts <= MOST_TALLIED
-    tallies = np.zeros((n_groups, n_counts) if is_tallied else (0, 0), dtype=np.int64)
-    if is_tallied:
-        np.add.at(tallies, (group[:, None], rows.cells), 1)
-    return Classes(
-        low=low,
-        high=high,
-        node=node,
-        bits=bits,
-        loss=loss,
-        size=sizes,
-        group=group,
-        first=order[starts[:-1]].copy(),
-        after=after,
-        before=before,
-        standing=standing,
-        saved=np.zeros(n),
-        most_saved=np.zeros(n_groups),
-        tallies=tallies,
-        visits=np.zeros(1, dtype=np.int64),
-        visited=np.zeros(n_groups, dtype=np.int64),
-        changed=np.zeros(n_groups, dtype=np.int64),
-    )

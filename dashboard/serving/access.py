@@ -38,8 +38,8 @@ SENTENCES: Mapping[Right, str] = {
 class Person:
     """A visitor. `id` is empty, and so is `name`, where nobody is asked to sign in.
 
-    `name` is the address that the provider vouches for. Where it vouches for none, it is a name that the person may have
-    chosen, followed by the first digits of `id`, which nobody can choose.
+    `name` is the address that the provider vouches for. Where it vouches for none, it is a name that the person may
+    have chosen, followed by the first digits of `id`, which nobody can choose.
     """
 
     id: str

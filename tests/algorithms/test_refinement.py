@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from unittest import mock
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,9 +21,10 @@ from anoncore import (
     Partition,
     privacy,
 )
-from anoncore.algorithms import LocalRecoding, Mondrian, RothkoTree
+from anoncore.algorithms import LocalRecoding, Mondrian, RothkoTree, refinement
 from anoncore.algorithms.base import generalized_release
-from anoncore.algorithms.refinement import LEAST_SAVED, RefinedCells, _classes, _order_of_rows, _rows, refined
+from anoncore.algorithms.refined_work import LEAST_SAVED, RefinedCells, _classes, _rows
+from anoncore.algorithms.refinement import _at_once, _order_of_rows, _second_part, refined
 from anoncore.base.progress import silent
 from anoncore.kernels.refining import CHANGED, EVERYTHING, NEAR_CHANGED, refine_classes
 from anoncore.requirements import (
@@ -80,6 +84,13 @@ def tables(draw, several_rows=False, most=18):
     )
 
 
+@contextmanager
+def in_parts(is_apart):
+    """Let tables of two classes be refined in two parts, as only large ones are."""
+    with mock.patch.object(refinement, "MANY_CLASSES", 2 if is_apart else refinement.MANY_CLASSES):
+        yield
+
+
 def loss_of(data, group):
     partition = Partition(np.unique(group, return_inverse=True)[1].astype(np.int32))
     return float(information_loss(generalized_release(Mondrian(), data, partition)))
@@ -104,13 +115,16 @@ def best_move(data, requirements, group):
 
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
-@given(data=tables(), requirements=st.sampled_from(REQUIREMENTS), method=st.sampled_from(METHODS))
-def test_no_single_move_is_left_that_saves_anything(data, requirements, method):
+@given(
+    data=tables(), requirements=st.sampled_from(REQUIREMENTS), method=st.sampled_from(METHODS), is_apart=st.booleans()
+)
+def test_no_single_move_is_left_that_saves_anything(data, requirements, method, is_apart):
     try:
         plain = method.replace(requirements=requirements).anonymize(data)
     except AnonymizationError:
         return
-    group = refined(data, plain.partition, requirements, silent).group
+    with in_parts(is_apart):
+        group = refined(data, plain.partition, requirements, silent).group
     assert holds(data, requirements, group)
     # A last round may still have saved a little, after which none follows.
     assert best_move(data, requirements, group) >= loss_of(data, group) - LEAST_SAVED - 1e-9
@@ -122,26 +136,34 @@ def test_no_single_move_is_left_that_saves_anything(data, requirements, method):
     data=tables(most=40),
     requirements=st.sampled_from(REQUIREMENTS),
     method=st.sampled_from(METHODS),
+    is_apart=st.booleans(),
 )
-def test_refined_releases_keep_what_is_asked_and_never_lose_more(data, requirements, method):
+def test_refined_releases_keep_what_is_asked_and_never_lose_more(data, requirements, method, is_apart):
     try:
         plain = method.replace(requirements=requirements).anonymize(data)
     except AnonymizationError:
         return
-    release = method.replace(requirements=requirements, refine=True).anonymize(data)
+    with in_parts(is_apart):
+        release = method.replace(requirements=requirements, refine=True).anonymize(data)
     assert privacy.check(release, requirements) == ()
     assert information_loss(release) <= information_loss(plain) + 1e-12
 
 
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None)
-@given(data=tables(several_rows=True), requirements=st.sampled_from(REQUIREMENTS), method=st.sampled_from(METHODS[:2]))
-def test_people_are_counted_where_they_have_several_rows(data, requirements, method):
+@given(
+    data=tables(several_rows=True),
+    requirements=st.sampled_from(REQUIREMENTS),
+    method=st.sampled_from(METHODS[:2]),
+    is_apart=st.booleans(),
+)
+def test_people_are_counted_where_they_have_several_rows(data, requirements, method, is_apart):
     try:
         plain = method.replace(requirements=requirements).anonymize(data)
     except AnonymizationError:
         return
-    group = refined(data, plain.partition, requirements, silent).group
+    with in_parts(is_apart):
+        group = refined(data, plain.partition, requirements, silent).group
     assert holds(data, requirements, group)
     assert loss_of(data, group) <= loss_of(data, plain.partition.group) + 1e-12
 
@@ -243,18 +265,20 @@ def test_variance_diversity_is_kept_too():
     assert privacy.check(release, wanted) == ()
 
 
+@pytest.mark.parametrize("is_apart", [False, True])
 @pytest.mark.parametrize("method", [Mondrian(split="loss"), Mondrian(), LocalRecoding()])
-def test_the_order_of_the_rows_does_not_matter(method):
+def test_the_order_of_the_rows_does_not_matter(method, is_apart):
     rng = np.random.default_rng(8)
     frame = pd.DataFrame(
         {"age": rng.integers(20, 50, 90), "town": rng.choice(list("uvw"), 90), "s": rng.choice(list("xyz"), 90)}
     )
     roles = {"age": "quasi-identifier", "town": "quasi-identifier", "s": "sensitive"}
     model = method.replace(requirements=(KAnonymity(k=3), DistinctDiversity(l=2)), refine=True)
-    published = [
-        model.anonymize(Microdata(one, roles=roles)).tables()["release"]
-        for one in (frame, frame.iloc[rng.permutation(90)], frame.iloc[::-1])
-    ]
+    with in_parts(is_apart):
+        published = [
+            model.anonymize(Microdata(one, roles=roles)).tables()["release"]
+            for one in (frame, frame.iloc[rng.permutation(90)], frame.iloc[::-1])
+        ]
     pd.testing.assert_frame_equal(published[0], published[1])
     pd.testing.assert_frame_equal(published[0], published[2])
 
@@ -278,6 +302,41 @@ def test_what_does_not_fit_refinement_says_so():
         knowledge = method.cell_knowledge(method.anonymize(data))
         assert knowledge.is_lowest
         assert (knowledge.some_below, knowledge.all_below, knowledge.takes_all) == (0, 0, False)
+
+
+def test_rows_join_classes_of_the_other_part_by_hand():
+    # The only class of the first part is that of 20, 21 and 38. 38 joins 40 and 41, and then 41 joins the two of 42:
+    # what is lost is 2 * 1 + 2 * 2 + 3 * 1 in units of 1/22; with 41 it would be 2 * 1 + 3 * 3.
+    ages = [20, 21, 38, 40, 41, 42, 42]
+    data = Microdata(pd.DataFrame({"age": ages}), roles={"age": "quasi-identifier"})
+    with in_parts(True):
+        found = refined(data, Partition([0, 0, 0, 1, 1, 2, 2]), (KAnonymity(k=2),), silent).group
+    assert found.tolist() == [0, 0, 1, 1, 2, 2, 2]
+    assert _second_part(np.array([[0], [1], [2], [3]]), np.array([0, 0, 1, 1])).tolist() == [False, False, True, True]
+
+
+def test_classes_that_all_cover_everything_are_halved_too():
+    codes = np.tile(np.array([[0], [9]], dtype=np.int32), (6, 1))
+    second = _second_part(codes, np.repeat(np.arange(6, dtype=np.int32), 2))
+    assert second.tolist() == [False] * 6 + [True] * 6
+
+
+def test_what_stops_one_part_stops_the_other_and_is_told():
+    def failing(progress):
+        raise ValueError("what went wrong")
+
+    def endless(progress):
+        while True:
+            progress(0.5, "still at it")
+
+    with pytest.raises(ValueError, match="what went wrong"):
+        _at_once([endless, failing], silent)
+
+    def stop(share, text):
+        raise CancelledError("stopped by the visitor")
+
+    with pytest.raises(CancelledError, match="stopped by the visitor"):
+        _at_once([endless, endless], stop)
 
 
 ADULT = [

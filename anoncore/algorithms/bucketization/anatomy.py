@@ -11,8 +11,7 @@ from pydantic import Field
 from anoncore.algorithms.base import Algorithm, Seed
 from anoncore.algorithms.bucketization.bucketization import bucketized_release, only_sensitive, require_eligible
 from anoncore.algorithms.exchanged_rows import exchanged
-from anoncore.algorithms.refinement import within
-from anoncore.base.progress import Progress
+from anoncore.base.progress import Progress, part_of
 from anoncore.kernels.anatomy import deal
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
@@ -118,7 +117,7 @@ class Anatomy(Algorithm):
         rng = np.random.default_rng(self.seed)
         partition = Partition(self._buckets(data, rng))
         if self.refine:
-            partition = exchanged(data, partition, name, rng, within(progress, 0.3, 0.95))
+            partition = exchanged(data, partition, name, rng, part_of(progress, 0.3, 0.95))
         return bucketized_release(self, data, name, partition)
 
     def _buckets(self, data: Microdata, rng: np.random.Generator) -> npt.NDArray[np.int32]:

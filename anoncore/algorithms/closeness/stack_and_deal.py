@@ -14,8 +14,8 @@ from pydantic import Field
 from anoncore.algorithms.base import Algorithm, Seed, generalized_release
 from anoncore.algorithms.closeness.locality import Places, QuasiSpace
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
-from anoncore.algorithms.refinement import swapped, within
-from anoncore.base.progress import Progress
+from anoncore.algorithms.refinement import swapped
+from anoncore.base.progress import Progress, part_of
 from anoncore.kernels.arrays import Codes, Rows
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
@@ -213,7 +213,7 @@ class StackAndDeal(Algorithm):
     def _refined(self, release: Release, bucket: Codes, progress: Progress) -> Release:
         """The release after rows of one bucket have changed places; as it was where its two-way error is no lower."""
         data = release.data
-        partition = swapped(data, release.partition, bucket, self.promises(data), within(progress, 0.85, 0.95))
+        partition = swapped(data, release.partition, bucket, self.promises(data), part_of(progress, 0.85, 0.95))
         other = generalized_release(self, data, partition)
         return other if float(two_way_error(other)) < float(two_way_error(release)) else release
 

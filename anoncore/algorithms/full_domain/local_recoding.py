@@ -13,9 +13,9 @@ from pydantic import Field
 from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
 from anoncore.algorithms.full_domain.lattice import Levels
 from anoncore.algorithms.full_domain.refused_levels import refused_groups
-from anoncore.algorithms.refinement import refined, within
+from anoncore.algorithms.refinement import refined
 from anoncore.base.errors import ReleaseError
-from anoncore.base.progress import Progress, silent
+from anoncore.base.progress import Progress, part_of, silent
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.local_recoding import LatticeRows, count_placed, place_rows
 from anoncore.privacy.cell_knowledge import CellKnowledge
@@ -154,7 +154,7 @@ class LocalRecoding(Algorithm):
         )
 
     def _release(self, data: Microdata, whole_progress: Progress) -> Release:
-        progress = within(whole_progress, 0.0, 0.5) if self.refine else whole_progress
+        progress = part_of(whole_progress, 0.0, 0.5) if self.refine else whole_progress
         search = _Search.of(self, data)
         if search.n_nodes <= self.most_nodes:
             search.try_all(progress)
@@ -166,7 +166,7 @@ class LocalRecoding(Algorithm):
         search.join_rest()
         partition = Partition(np.unique(search.group, return_inverse=True)[1].astype(np.int32))
         if self.refine:
-            partition = refined(data, partition, self.requirements, within(whole_progress, 0.5, 0.95))
+            partition = refined(data, partition, self.requirements, part_of(whole_progress, 0.5, 0.95))
         joined = f"{left:,} rows that were left over became one class, with others where the requirements ask for it."
         return generalized_release(self, data, partition, (how, joined) if left else (how,))
 

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from anoncore.algorithms.attribute_proposal import AttributeProposal
 from anoncore.algorithms.base import Algorithm, Requirements, require_feasible
-from anoncore.algorithms.refinement import within
 from anoncore.algorithms.slicing.columns import (
     GROUPING_FIELDS,
     AttributeColumns,
@@ -28,7 +27,7 @@ from anoncore.algorithms.slicing.tuple_partition import TupleSearch
 from anoncore.attacks.disclosure import attribute_disclosure
 from anoncore.attacks.posterior import signature_posterior
 from anoncore.base.errors import AnonymizationError, DataError, InfeasibleError
-from anoncore.base.progress import Progress
+from anoncore.base.progress import Progress, part_of
 from anoncore.base.shared_work import shared
 from anoncore.base.texts import listing
 from anoncore.kernels.rounding import ACCUMULATED, reaches
@@ -334,7 +333,7 @@ class Slicing(Algorithm):
     ) -> Release:
         """The release after rows have changed places; as it was where that brings a reader no nearer to the table."""
         data = release.data
-        partition = refined_buckets(release, search, columns, within(progress, 0.31, 0.95))
+        partition = refined_buckets(release, search, columns, part_of(progress, 0.31, 0.95))
         other = sliced_release(data, partition, columns, self, classes)
         if float(two_way_error(other)) >= float(two_way_error(release)):
             return release

@@ -105,12 +105,15 @@ def test_two_providers_do_not_share_people() -> None:
 def test_a_name_that_somebody_chose_does_not_stand_for_another() -> None:
     found = made(look=("*",))
     ann = access.person_of(CLAIMS, found, NOW)
-    assert ann is not None and ann.name == "ann@office.example"
+    assert ann is not None
+    assert ann.name == "ann@office.example"
     chosen = {**CLAIMS, "sub": "8", "email_verified": False, "preferred_username": "ann@office.example"}
     other = access.person_of(chosen, found, NOW)
-    assert other is not None and other.name == f"ann@office.example ({other.id[:8]})"
+    assert other is not None
+    assert other.name == f"ann@office.example ({other.id[:8]})"
     third = access.person_of({**chosen, "sub": "9"}, found, NOW)
-    assert third is not None and third.name != other.name
+    assert third is not None
+    assert third.name != other.name
 
 
 def test_without_a_sign_in_everybody_may_do_everything(monkeypatch: pytest.MonkeyPatch) -> None:
