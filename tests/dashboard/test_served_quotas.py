@@ -1,4 +1,4 @@
-"""The memory of the process is held by quotas: five visitors who each load the largest table allowed do not end it."""
+"""The memory of the process is held by quotas: visitors who each load the largest table allowed do not end it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ import pytest
 from tests.dashboard import browser, served
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-MEGABYTES, LIMIT, VISITORS = 30, 1_300, 5
+MEGABYTES, LIMIT = 30, 1_300
+LEAST_VISITORS, MOST_VISITORS = 5, 16
+"""How many come at least, and so many that their tables together take far more than the limit."""
 
 
 @pytest.fixture(scope="module")
@@ -41,31 +43,29 @@ def server(tmp_path: Path) -> Iterator[served.Served]:
         yield found
 
 
-def test_five_visitors_with_the_largest_table_do_not_end_the_server(
+def test_visitors_with_the_largest_table_do_not_end_the_server(
     chrome: Any, server: served.Served, largest: Path
 ) -> None:
-    told: list[str] = []
-    visitors = []
-    for _ in range(VISITORS):
+    # How many fit depends on what the process has taken by then; so they come until one is refused.
+    visitors: list[browser.Visitor] = []
+    n_refused = 0
+    while len(visitors) < LEAST_VISITORS or (n_refused == 0 and len(visitors) < MOST_VISITORS):
         visitor = browser.visitor(chrome, server.address)
         visitors.append(visitor)
         visitor.open("data")
-        field = visitor.page.get_by_test_id("stFileUploaderDropzoneInput").first
-        if field.count() == 0:
-            told.append(visitor.text())
-            continue
-        field.set_input_files(str(largest))
-        name = visitor.page.get_by_test_id("stHeading").filter(has_text="largest.csv")
         refusal = visitor.page.get_by_text(re.compile("needs about|nearly all of the|status code 507"))
-        name.or_(refusal).first.wait_for(timeout=120_000)
-        visitor.page.wait_for_timeout(1_000)
-        told.append(visitor.text())
-    refused = [text for text in told if re.search("needs about|nearly all of the|status code 507", text)]
-    assert 1 <= len(refused) < VISITORS, "some fit, and one more would not"
-    assert len(told) == VISITORS
+        field = visitor.page.get_by_test_id("stFileUploaderDropzoneInput").first
+        if field.count() > 0:
+            field.set_input_files(str(largest))
+            name = visitor.page.get_by_test_id("stHeading").filter(has_text="largest.csv")
+            name.or_(refusal).first.wait_for(timeout=120_000)
+            visitor.page.wait_for_timeout(1_000)
+        n_refused += refusal.count() > 0
+    assert 1 <= n_refused < len(visitors), "some fit, and one more does not"
     status = Path(f"/proc/{server.pid}/status").read_text("ascii")
     peak = int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024
-    print(f"{VISITORS - len(refused)} of {VISITORS} tables loaded; at most {peak:.0f} of {LIMIT} MB taken")
+    loaded = len(visitors) - n_refused
+    print(f"{loaded} of {len(visitors)} tables loaded; at most {peak:.0f} of {LIMIT} MB taken")
     assert peak <= LIMIT
     # Who has a table can go on, and a newcomer gets the page.
     visitors[0].go("Attributes")
