@@ -51,7 +51,10 @@ def whole_place(text: str) -> Path | str:
     if not may_use_paths() or (is_address(written) and not is_served_alone()):
         raise DataError(NOT_ALONE)
     if not is_address(written):
-        return whole_path(written)
+        path = whole_path(written)
+        if settings.current().has_sign_in:
+            _require_no_way_out(path)
+        return path
     if is_database(written) and kept_address(written) != written:
         raise DataError(
             f"Leave the password out of the address of '{shown_address(written)}': a page shows what is typed. Give it "
@@ -83,10 +86,27 @@ def whole_path(text: str) -> Path:
 
 def _inside(path: Path) -> Path:
     """The path with all links followed, where that lies in one of the folders that may be used."""
-    folders = [Path(folder).resolve() for folder in settings.current().rights.folders]
     whole = path.resolve()
-    if any(whole == folder or folder in whole.parents for folder in folders):
+    if _lies_inside(whole):
         return whole
+    folders = [Path(folder).resolve() for folder in settings.current().rights.folders]
     raise DataError(
         f"'{path}' lies outside the folders that may be used here: {listing([str(one) for one in folders])}."
     )
+
+
+def _lies_inside(whole: Path) -> bool:
+    """Whether a path without links is one of the folders that may be used, or lies in one."""
+    folders = [Path(folder).resolve() for folder in settings.current().rights.folders]
+    return any(whole == folder or folder in whole.parents for folder in folders)
+
+
+def _require_no_way_out(folder: Path) -> None:
+    """Raise DataError for a folder of files of which one is a link that leads outside the folders that may be used."""
+    if not folder.is_dir():
+        return
+    for path in folder.rglob("*"):
+        if path.is_symlink() and not _lies_inside(path.resolve()):
+            raise DataError(
+                f"'{path}' is a link that leads outside the folders that may be used here; put the file itself there."
+            )

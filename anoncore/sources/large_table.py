@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from anoncore.base.errors import DataError
 from anoncore.base.faults import reading, writing
 from anoncore.base.pipeline import read_ahead
+from anoncore.base.texts import listing
 from anoncore.kernels.lookup import count_numbers
 from anoncore.sources.headers import column_names
 from anoncore.sources.inference import DecimalMark, TextRules
@@ -56,20 +57,13 @@ class LargeTable:
         rules = TextRules(missing=tuple(missing), decimal=decimal, dates=dates)
         self.name = path.name
         self.notes: tuple[str, ...] | None = None
-        self._connection = duckdb.connect(
-            ":memory:",
-            config={
-                "memory_limit": f"{memory}B",
-                "threads": str(os.cpu_count() or 1),
-                "temp_directory": str(workspace / "spill"),
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-            },
+        self._connection = _connected(
+            memory_limit=f"{memory}B", threads=str(os.cpu_count() or 1), temp_directory=str(workspace / "spill")
         )
         _without_progress_bar(self._connection)
         try:
             with reading(self.name):
-                self._relation, names = self._opened(path, workspace, table, encoding, rules)
+                self._relation, names = self._opened(Path(os.path.abspath(path)), workspace, table, encoding, rules)
                 columns = self._connection.execute(f"DESCRIBE SELECT * FROM {self._relation}").fetchall()
                 counted = self._connection.execute(f"SELECT count(*) FROM {self._relation}").fetchall()
         except BaseException:
@@ -93,25 +87,31 @@ class LargeTable:
         """What stands behind FROM in SQL, and what its first columns are called, None for one that is left out."""
         if not path.exists():
             raise DataError(f"There is no file '{path}'.")
-        spooled = workspace / "source.parquet"
+        spooled = Path(os.path.abspath(workspace)) / "source.parquet"
         if _is_sqlite(path):
             spool_sqlite(path, table, spooled)
-            return f"read_parquet({_quoted(spooled)})", ()
+            return self._parquet([spooled]), ()
         if path.suffix.lower() in DATABASES:
-            self._connection.execute(f"ATTACH {_quoted(path)} AS source (READ_ONLY)")
-            chosen = chosen_table(_attached_tables(self._connection), table, path.name)
-            return f"source.{identifier(chosen)}", ()
+            tables = _attached(self._connection, path)
+            _refuse_view(self._connection, table, path.name, list(tables))
+            return tables[chosen_table(list(tables), table, path.name)], ()
         if table is not None:
             raise DataError(f"source.table is for a database, and '{self.name}' is none.")
         files = table_files(path)
         if is_parquet(files[0]):
-            return f"read_parquet([{', '.join(map(_quoted, files))}])", _parquet_names(files[0], self.name)
+            return self._parquet(files), _parquet_names(files[0], self.name)
         notes = Notes()
         names = spool_text(files, self.name, spooled, encoding, rules, notes)
         if path.is_file():
             notice_ending(self.name, "csv", notes)
         self.notes = notes.sentences()
-        return f"read_parquet({_quoted(spooled)})", names
+        return self._parquet([spooled]), names
+
+    def _parquet(self, files: Sequence[Path]) -> str:
+        """Parquet files in SQL, which DuckDB may read from now on, and nothing else."""
+        listed = ", ".join(map(_quoted, files))
+        _shut(self._connection, listed)
+        return f"read_parquet([{listed}])"
 
     def count(self, names: Collection[str]) -> None:
         """Count all columns of whole numbers in a narrow range in one scan, which is faster than one by one."""
@@ -158,6 +158,26 @@ class LargeTable:
             )
         return found
 
+    def about(self, names: Sequence[str]) -> int:
+        """An estimate of the number of combinations of values of some columns, within some hundredths."""
+        together = ", ".join(self._in_sql[name] for name in names)
+        with reading(self.name):
+            query = f"SELECT approx_count_distinct(hash({together})) FROM {self._relation}"
+            return int(self._connection.execute(query).fetchall()[0][0])
+
+    def joint(self, names: Sequence[str]) -> pa.Table:
+        """The combinations of values of some columns and how often each occurs, the columns in order and `rows`."""
+        columns = ", ".join(f"{self._in_sql[name]} AS value_{place}" for place, name in enumerate(names))
+        query = f"SELECT {columns}, count(*) AS rows FROM {self._relation} GROUP BY ALL"
+        with reading(self.name):
+            return self._connection.sql(query).to_arrow_table()
+
+    def some_rows(self, names: Sequence[str], n: int) -> pa.Table:
+        """So many rows of some columns, or all where there are fewer, drawn at random with equal chances."""
+        with reading(self.name):
+            sample = f"USING SAMPLE reservoir({n} ROWS) REPEATABLE (0)"
+            return self._connection.sql(f"{self._rows_of(names)} {sample}").to_arrow_table()
+
     def batches(self, names: Collection[str]) -> Iterator[pa.RecordBatch]:
         """All rows of some columns, in the table's order."""
         with reading(self.name):
@@ -179,7 +199,8 @@ class LargeTable:
         # A cursor of its own: several threads may sort at a time.
         with writing(workspace), self._connection.cursor() as cursor:
             _without_progress_bar(cursor)
-            for batch in cursor.sql("SELECT * FROM rows ORDER BY ALL").to_arrow_reader(BATCH_ROWS):
+            cursor.register("anoncore_rows", rows)
+            for batch in cursor.sql("SELECT * FROM anoncore_rows ORDER BY ALL").to_arrow_reader(BATCH_ROWS):
                 yield batch.rename_columns(rows.schema.names)
 
     def close(self) -> None:
@@ -220,14 +241,58 @@ def database_tables(path: Path) -> tuple[str, ...]:
             return tuple(sqlite_tables(path))
         if path.is_dir() or path.suffix.lower() not in DATABASES:
             return ()
-        with duckdb.connect(":memory:") as connection:
-            connection.execute(f"ATTACH {_quoted(path)} AS source (READ_ONLY)")
-            return tuple(_attached_tables(connection))
+        with closing(_connected()) as connection:
+            return tuple(_attached(connection, path))
 
 
-def _attached_tables(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    query = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'source' ORDER BY 1"
-    return [str(row[0]) for row in connection.execute(query).fetchall()]
+def _connected(**settings: str) -> duckdb.DuckDBPyConnection:
+    """A connection that loads no extension: a file could ask for one."""
+    return duckdb.connect(
+        ":memory:", config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false", **settings}
+    )
+
+
+def _shut(connection: duckdb.DuckDBPyConnection, listed: str = "") -> None:
+    """Let DuckDB open nothing from now on but the files of an SQL list and its own temporary ones.
+
+    A database brings SQL of its own: a view of it may read any file that the program may read. What is attached already
+    stays open, and nobody can take this back while the connection lives.
+    """
+    connection.execute(f"SET allowed_paths = [{listed}]")
+    connection.execute("SET enable_external_access = false")
+
+
+def _attached(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, str]:
+    """Attach a database, and give its tables: what each is called, and what stands for it in SQL.
+
+    Tables of its main schema are called by their name, others as `schema.table`. In SQL the schema is always named, as
+    a table without one can be another schema's view.
+    """
+    connection.execute(f"ATTACH {_quoted(path)} AS source (READ_ONLY)")
+    _shut(connection)
+    query = (
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'source' "
+        "ORDER BY schema_name <> 'main', schema_name, table_name"
+    )
+    return {
+        name if schema == "main" else f"{schema}.{name}": f"source.{identifier(schema)}.{identifier(name)}"
+        for schema, name in connection.execute(query).fetchall()
+    }
+
+
+def _refuse_view(
+    connection: duckdb.DuckDBPyConnection, table: str | None, database: str, tables: Sequence[str]
+) -> None:
+    """Raise DataError for the name of a view, whose SQL could read files that are not the database's."""
+    query = "SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = 'source' AND NOT internal"
+    found = connection.execute(query).fetchall()
+    views = {name if schema == "main" else f"{schema}.{name}" for schema, name in found}
+    if table in views:
+        there = f"; it has the tables {listing(tables)}" if tables else ""
+        raise DataError(
+            f"'{table}' is a view of '{database}', and a view may read other files than the database. Only tables are "
+            f"read: make one of it with CREATE TABLE ... AS FROM {identifier(table or '')}{there}."
+        )
 
 
 def _is_sqlite(path: Path) -> bool:

@@ -11,6 +11,7 @@ import pytest
 
 from anoncore import DataError
 from dashboard.large_runs import Sampled, checked_output
+from dashboard.own_machine import whole_place
 from dashboard.serving import access, gate, quotas, settings
 from dashboard.serving.settings import Quotas, Rights, Settings, SignIn
 from dashboard.table_place import TablePlace
@@ -150,6 +151,24 @@ def test_what_lies_beside_a_release_stays_inside_the_folders_too(
     for outside in (tables, tables / ".." / "release"):
         with pytest.raises(DataError, match="lies outside the folders that may be used here"):
             checked_output(str(outside), large)
+
+
+def test_no_file_of_a_folder_is_a_link_to_a_file_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    tables = tmp_path / "tables"
+    (tables / "people" / "2026").mkdir(parents=True)
+    secret = tmp_path / "secret.csv"
+    secret.write_text("password\nopen sesame\n")
+    monkeypatch.setattr(settings, "_used", made(paths=("*",), folders=(str(tables),)))
+    monkeypatch.setattr(access, "claims", lambda: CLAIMS)
+    monkeypatch.setattr(access.time, "time", lambda: NOW)
+    link = tables / "people" / "2026" / "part.csv"
+    (tables / "real.csv").write_text("age\n1\n")
+    link.symlink_to(tables / "real.csv")
+    assert whole_place(str(tables / "people")) == tables / "people"
+    link.unlink()
+    link.symlink_to(secret)
+    with pytest.raises(DataError, match=r"part.csv' is a link that leads outside the folders"):
+        whole_place(str(tables / "people"))
 
 
 def ask(method: str, path: str, *headers: tuple[bytes, bytes]) -> tuple[int, str]:
