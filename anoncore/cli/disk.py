@@ -30,8 +30,8 @@ def add_engine_options(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--master",
         metavar="URL",
-        help="with --engine spark: the cluster, such as spark://host:7077 (default: this machine). Output, workspace "
-        "and table lie in folders that all machines reach",
+        help="with --engine spark: the cluster, such as spark://host:7077, or a server of Spark Connect, "
+        "sc://host:15002 (default: this machine). Output, workspace and table lie in folders that all machines reach",
     )
     run.add_argument(
         "--spark-option",
@@ -85,7 +85,6 @@ def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe, certificate
 
 ON_LARGE_TABLES = {
     "after_release": "lays an earlier release beside the new one in memory",
-    "publish_untagged": "decides on columns that undo a tag, and a run on disk or Spark looks for none",
 }
 """Options that need the table in memory, and why."""
 

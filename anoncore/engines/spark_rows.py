@@ -30,6 +30,19 @@ def list_codes(column: pa.Array) -> Int32:
     return np.ascontiguousarray(flat.reshape(len(column), -1), dtype=np.int32)
 
 
+def united(frames: Sequence[DataFrame]) -> DataFrame:
+    """The rows of all frames, whose columns are alike.
+
+    They are put together two by two: a chain of as many unions as there are frames would be looked through anew for
+    each, and a server of Spark Connect takes only plans up to a certain depth.
+    """
+    level = list(frames)
+    while len(level) > 1:
+        pairs = [level[place : place + 2] for place in range(0, len(level), 2)]
+        level = [pair[0].unionAll(pair[1]) if len(pair) == 2 else pair[0] for pair in pairs]
+    return level[0]
+
+
 class SparkRows:
     """Rows of a Spark frame with the columns CODES (array of int), NUMBER and what is carried along.
 
@@ -113,9 +126,7 @@ class SparkRows:
         """The rows of all of them."""
         if not others:
             return self
-        frame = self.frame
-        for one in others:
-            frame = frame.unionAll(one.frame)
+        frame = united([self.frame, *(one.frame for one in others)])
         found = SparkRows(frame, self.n_rows + sum(one.n_rows for one in others), self._folder)
         found._parts = tuple(part for one in (self, *others) for part in one._parts)
         found.check = self.check

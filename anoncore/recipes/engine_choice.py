@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import socket
 import tempfile
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import pandas as pd
 import pyarrow as pa
@@ -40,6 +42,10 @@ Engine = Literal["memory", "disk", "spark"]
 
 MASTERS = ("spark://", "yarn", "k8s://", "local")
 """How masters of Spark begin."""
+CONNECT, CONNECT_PORT = "sc://", 15002
+"""How the address of a server of Spark Connect begins, and where it listens if the address does not say."""
+ANSWER = 10.0
+"""Seconds that such a server has to answer; Spark itself would try for ten minutes without a word."""
 PANDAS_NEWER = "PySpark does not yet fully support pandas"
 """How a warning of Spark begins about the pandas that we need. Rows go to Spark and come back as Arrow alone."""
 MEMORY_SHARE = 0.5
@@ -174,12 +180,50 @@ def _on_cluster(recipe: Recipe, path: Path, algorithm: Rothko, output: Path, set
 def _spark_session(builder: Any, cluster: Cluster) -> Any:
     """The session of a cluster. Raises RecipeError for a master that is none."""
     if cluster.master is not None:
+        if cluster.master.startswith(CONNECT):
+            return _connect_session(builder, cluster.master, cluster.options)
         if not cluster.master.startswith(MASTERS):
-            raise RecipeError(f"'{cluster.master}' is no master of Spark; it begins with {listing(MASTERS, 10)}.")
+            beginnings = listing([*MASTERS, CONNECT], 10)
+            raise RecipeError(f"'{cluster.master}' is no master of Spark; it begins with {beginnings}.")
         builder = builder.master(cluster.master)
     for name, value in cluster.options.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def _connect_session(builder: Any, address: str, options: Mapping[str, str]) -> Any:
+    """A session at a server of Spark Connect, with the options that a session may set.
+
+    Raises RecipeError where no server answers, where a package is missing, and for an option that only the start of the
+    server can set: Spark itself would pass over it without a word.
+    """
+    parts = urlsplit(address)
+    try:
+        host, port = parts.hostname, parts.port or CONNECT_PORT
+    except ValueError:
+        host, port = None, CONNECT_PORT
+    if host is None:
+        raise RecipeError(f"'{address}' names no server of Spark Connect; write sc://host:{CONNECT_PORT}.")
+    try:
+        socket.create_connection((host, port), ANSWER).close()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise RecipeError(f"No server of Spark Connect answers at {host}:{port} ({reason}); start it first.") from None
+    try:
+        session = builder.remote(address).getOrCreate()
+    except ImportError as error:
+        needed = str(error).splitlines()[0]
+        raise RecipeError(
+            f"Spark Connect needs more packages; install them with: pip install 'anoncore[spark-connect]' ({needed})"
+        ) from None
+    for name, value in options.items():
+        if not session.conf.isModifiable(name):
+            raise RecipeError(
+                f"--spark-option {name}: a session of Spark Connect cannot set it; leave it out here, and start the "
+                f"server with --conf {name}={value}."
+            )
+        session.conf.set(name, value)
+    return session
 
 
 def on_disk(recipe: Recipe) -> Rothko:
