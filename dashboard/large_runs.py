@@ -63,7 +63,8 @@ class Sampling:
 class FullRun:
     """A run over all rows: on its way, or ended. `private` are the endings of the files that it writes beside it.
 
-    `peak` is the most memory that the program was seen to take, in bytes.
+    `peak` is the most memory that the program was seen to take, in bytes, `failing` what nobody asked for and fails
+    badly, a sentence each.
     """
 
     recipe: Recipe
@@ -73,6 +74,7 @@ class FullRun:
     private: tuple[str, ...] = ()
     job: jobs.Job = field(default_factory=jobs.Job)
     peak: int = 0
+    failing: tuple[str, ...] = ()
     begun: float = field(default_factory=time.monotonic)
 
     def look(self) -> int | None:
@@ -230,6 +232,7 @@ def _certified_run(made: FullRun, recipe: Recipe, workspace: Path | None, replac
 
     def finish(written: WrittenParts) -> None:
         found = certified_parts(written, recipe, (), part_of(report, MADE, 1.0))
+        made.failing = tuple(one.sentence for one in found.failing)
         kept = private_path(made.output, KEY)
         replace_files({kept: f"{key}\n".encode("ascii")}, private=[kept])
         for ending in made.private:

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 MADE = 0.75
 """Share of a run that is over when the parts are written and not yet certified, as a rule of thumb."""
+NOT_LOOKED = (
+    "whether columns that nobody protects undo a tag was not looked for: that is part of the certificate, which "
+    "--no-certificate leaves out."
+)
 
 
 def run_in_parts(
@@ -78,6 +82,8 @@ def _run_to(
                 found.append(certified_parts(written, recipe, certificates, finishing))
                 if kept:
                     replace_files(kept, private=kept)
+            elif written.profile.insensitive:
+                log().warn(NOT_LOOKED)
             for path, kind in private.items():
                 about[path] = write_private(kind, path, written, found[0] if found else None)
 
@@ -92,6 +98,7 @@ def _run_to(
             arguments.mapping,
             finish,
             cluster=Cluster(arguments.master, options),
+            publish_untagged=(*recipe.publish_untagged, *arguments.publish_untagged),
         )
         run = _run(engine)(recipe, folder, settings)
         report(1.0, "Done")

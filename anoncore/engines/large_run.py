@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,10 +16,12 @@ import numpy as np
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.algorithms.rothko.rows import no_check
 from anoncore.algorithms.rothko.setting import Counters, Part, Setting
-from anoncore.base.errors import DataError
+from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.faults import require_space, writing
 from anoncore.base.progress import Progress
+from anoncore.base.texts import listing
 from anoncore.base.version import __version__
+from anoncore.engines.joint_counts import NO_RELATIONS, FoundRelations, relations_of
 from anoncore.engines.output_folder import folder_when_complete, temporary_folder
 from anoncore.engines.parts import PartResult, Publisher
 from anoncore.engines.spool import Tags, profile_of, spool_rows
@@ -72,7 +74,8 @@ class RunSettings:
     With `replace` an earlier release gives way, and nothing else. With `key` the table is hashed on the way, with
     `mapping` what became what is counted. `finish` gets the folder when all its files are written and before it
     appears: what it writes there appears with it, and where it raises there is no release. At most `workers` parts are
-    in memory at a time, by default one for each processor. `cluster` is where Spark runs.
+    in memory at a time, by default one for each processor. `cluster` is where Spark runs. `publish_untagged` are
+    insensitive columns that shall be published as they are although they undo a tag.
     """
 
     workspace: Path | None = None
@@ -83,6 +86,7 @@ class RunSettings:
     finish: Callable[[WrittenParts], None] | None = None
     workers: int | None = None
     cluster: Cluster = Cluster()
+    publish_untagged: tuple[str, ...] = ()
 
 
 USUAL = RunSettings()
@@ -117,14 +121,21 @@ def anonymize_table(
         try:
             pairs = pairs_folder(work) if settings.mapping else None
             watch = _Watch(settings.progress, table.n_rows)
-            run = _Run(table, tags, algorithm, work, parts, watch, settings.key, pairs)
+            run = _Run(table, tags, algorithm, work, parts, watch, settings, pairs)
             results = run.publish(settings.workers or os.cpu_count() or 1)
+            related = NO_RELATIONS
+            if settings.finish is not None:
+                watch.say(0.99, "Looking for columns that undo a tag")
+                related = relations_of(table, run.profile)
         finally:
             table.close()
         found = result(output, algorithm, run.setting, results)
         write_summary(parts, found)
         if settings.finish is not None:
-            settings.finish(WrittenParts(parts, run.profile, algorithm, found, run.input_digest, pairs))
+            decided = settings.publish_untagged
+            settings.finish(
+                WrittenParts(parts, run.profile, algorithm, found, run.input_digest, pairs, related, decided)
+            )
     return found
 
 
@@ -140,7 +151,8 @@ class WrittenParts:
     """A release whose files are written and that has not appeared yet.
 
     `profile` is the table as requirements see it, `input_digest` its keyed hash, empty where it was not asked for,
-    `pairs` the folder with what became what (see `mapping_frames`), where that was asked for.
+    `pairs` the folder with what became what (see `mapping_frames`), where that was asked for. `related` is how far its
+    insensitive columns tell tagged ones, `publish_untagged` those of them that shall be published all the same.
     """
 
     folder: Path
@@ -149,6 +161,16 @@ class WrittenParts:
     run: LargeRun
     input_digest: str
     pairs: Path | None = None
+    related: FoundRelations = NO_RELATIONS
+    publish_untagged: tuple[str, ...] = ()
+
+
+def require_untagged(profile: TableProfile, names: Sequence[str]) -> None:
+    """Raise ParameterError for names that are no insensitive columns of a table."""
+    wrong = [name for name in names if name not in profile.insensitive]
+    if wrong:
+        there = f"it has {listing(profile.insensitive, 30)}" if profile.insensitive else "it has none"
+        raise ParameterError(f"The release publishes no insensitive column {listing(wrong)} to decide on; {there}.")
 
 
 def write_summary(folder: Path, run: LargeRun) -> None:
@@ -208,7 +230,7 @@ class _Run:
         work: Path,
         parts: Path,
         watch: _Watch,
-        key: str | None,
+        settings: RunSettings,
         pairs: Path | None,
     ) -> None:
         if table.n_rows > MOST_ROWS:
@@ -216,6 +238,7 @@ class _Run:
         self.watch, self.algorithm = watch, algorithm
         profile, columns = profile_of(table, tags, algorithm, lambda text: watch.say(0.02, text))
         algorithm.validate_data(profile)
+        require_untagged(profile, settings.publish_untagged)
         self.profile, self.setting = profile, Setting.of(algorithm, profile)
         carried = len(profile.attributes) - len(profile.quasi_identifiers)
         require_space(work, space_needed(table.n_rows, self.setting.width, carried))
@@ -225,7 +248,7 @@ class _Run:
             columns,
             work / "rows.arrow",
             lambda n: watch.rows(VALUES_READ, ROWS_CODED, n, "coded"),
-            key,
+            settings.key,
         )
         self.rows.check = lambda: watch.say(0.0, "Dividing the rows")
         self.publisher = Publisher(self.setting, table, parts, pairs)

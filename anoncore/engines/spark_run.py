@@ -7,7 +7,7 @@ import pickle
 import secrets
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from anoncore.base.texts import listing
 from anoncore.engines.column_coding import CodedColumn
 from anoncore.engines.file_rows import CODES
 from anoncore.engines.input_digest import InputDigest
+from anoncore.engines.joint_counts import relations_of
 from anoncore.engines.large_run import (
     USUAL,
     LargeRun,
@@ -32,12 +33,13 @@ from anoncore.engines.large_run import (
     WrittenParts,
     check_output,
     pairs_folder,
+    require_untagged,
     result,
     write_summary,
 )
 from anoncore.engines.output_folder import folder_when_complete
 from anoncore.engines.parts import PartTables
-from anoncore.engines.spark_rows import NUMBER, SparkRows, list_codes
+from anoncore.engines.spark_rows import NUMBER, SparkRows, list_codes, united
 from anoncore.engines.spool import RowCoder, Tags, profile_of
 from anoncore.engines.table_profile import TableProfile
 from anoncore.sources.headers import column_names
@@ -80,6 +82,24 @@ class SparkTable:
                 f"'{name}' has more than {most:,} different values; round them, or tag the column as insensitive."
             )
         return found
+
+    def about(self, names: Sequence[str]) -> int:
+        """An estimate of the number of combinations of values of some columns, within some hundredths."""
+        from pyspark.sql import functions
+
+        hashed = functions.xxhash64(*(self.labels[name] for name in names))
+        found = self.frame.select(functions.approx_count_distinct(hashed, 0.03).alias("about")).toArrow()
+        return int(found.column(0)[0].as_py())
+
+    def joint(self, names: Sequence[str]) -> pa.Table:
+        """The combinations of values of some columns and how often each occurs, the columns in order and `rows`."""
+        labels = [self.labels[name] for name in names]
+        return self.frame.groupBy(*labels).count().toArrow()
+
+    def some_rows(self, names: Sequence[str], n: int) -> pa.Table:
+        """About so many rows of some columns, or all where there are fewer, drawn at random."""
+        columns = self.frame.select(*(self.labels[name] for name in names))
+        return (columns if n >= self.n_rows else columns.sample(fraction=n / self.n_rows, seed=0)).toArrow()
 
 
 def open_on_spark(
@@ -126,6 +146,7 @@ def anonymize_on_spark(
     report = settings.progress if settings.progress is not None else lambda share, text: None
     table = SparkTable(frame)
     profile, columns = profile_of(table, tags, algorithm, lambda text: report(0.05, text))
+    require_untagged(profile, settings.publish_untagged)
     algorithm.validate_data(profile)
     setting = Setting.of(algorithm, profile)
     with (
@@ -148,9 +169,14 @@ def anonymize_on_spark(
         _move(Path(folder) / "published", parts_folder)
         found = result(output, algorithm, setting, [pickle.loads(one.read_bytes()) for one in results.iterdir()])
         write_summary(parts_folder, found)
-        report(1.0, "Done")
         if settings.finish is not None:
-            settings.finish(WrittenParts(parts_folder, profile, algorithm, found, input_digest, pairs))
+            report(0.95, "Looking for columns that undo a tag")
+            related = relations_of(table, profile)
+            report(1.0, "Done")
+            decided = settings.publish_untagged
+            settings.finish(
+                WrittenParts(parts_folder, profile, algorithm, found, input_digest, pairs, related, decided)
+            )
     return found
 
 
@@ -239,9 +265,7 @@ def _publish(
         part.rows.frame.withColumn(PART, functions.lit(number))  # type: ignore[attr-defined]
         for number, part in enumerate(parts)
     ]
-    together = frames[0]
-    for one in frames[1:]:
-        together = together.union(one)
+    together = united(frames)
 
     def finish(table: pa.Table) -> pa.Table:
         number = table.column(PART)[0].as_py()

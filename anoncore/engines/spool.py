@@ -91,6 +91,7 @@ def profile_of(
         {name: column.counts for name, column in columns.items()},
         {name: values for name, values in tags.sensitive_values.items() if name in columns},
         hierarchies,
+        [name for name in table.names if name not in tags.roles],
     )
     return profile, columns
 

@@ -34,7 +34,8 @@ class CountedValues(SensitiveValues):
 class TableProfile(Microdata):
     """A table known by roles, domains and the counts of single values: `codes` is empty.
 
-    `roles` has every column of the table, `domains` and `counts` those that are coded.
+    `roles` has every column of the table, `domains` and `counts` those that are coded. `untagged` are
+    the columns to which nobody gave a role.
     """
 
     def __init__(
@@ -45,11 +46,13 @@ class TableProfile(Microdata):
         counts: Mapping[str, Int64],
         sensitive_values: Mapping[str, Collection[Any]],
         hierarchies: Mapping[str, Hierarchy] | None = None,
+        untagged: Collection[str] = (),
     ) -> None:
         self._n_rows, self._counts = n_rows, dict(counts)
         self.roles, self.domain, self.codes = dict(roles), dict(domains), {}
         self.hierarchies = dict(hierarchies or {})
         self.unit, self.people, self.whole = None, None, None
+        self.untagged = tuple(untagged)
         self.sensitive_values = {name: self._protected(name, values) for name, values in sensitive_values.items()}
 
     @property

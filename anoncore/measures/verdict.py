@@ -254,7 +254,7 @@ def verdict(
     leaks = [leak for leak in measure("privacy.tag_leaks", privacy.tag_leaks) if not leak.is_settled]
     left = undecided(leaks, publish_untagged)
     not_asked = [*_believed(release, measure), *_found(asked, measure), *_distant(release, wanted, measure)]
-    not_asked += [*_taught(foreground), *_untagged(left)]
+    not_asked += [*_taught(foreground), *untagged_failing(left)]
     decided = [f"{leak.finding} Somebody decided to publish it all the same." for leak in leaks if leak not in left]
     return Verdict(tuple(statements), tuple(not_asked), tuple(decided))
 
@@ -404,7 +404,7 @@ def _taught(foreground: float | None) -> Iterator[Failing]:
         )
 
 
-def _untagged(leaks: Sequence[TagLeak]) -> Iterator[Failing]:
+def untagged_failing(leaks: Sequence[TagLeak]) -> Iterator[Failing]:
     """Columns that undo a tag and on which nobody decided: each that tells or is told, and all that only make classes
     smaller together.
     """

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -11,11 +12,11 @@ from anoncore.base.arguments import checked
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.release.recoding import Exact
-from anoncore.release.release import Fragment, Release
+from anoncore.release.release import Fragment, Release, ReleaseMethod
 from anoncore.requirements import KAnonymity
 from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata, Role
-from anoncore.table.relations import Relation, Split, close_relations, rows_below, split_groups
+from anoncore.table.relations import Relation, Split, close_relations, smallest_and_below
 
 SAMPLE = 10_000
 """Rows on which pairs of columns are tried first; what they seem to tell is then counted on all rows."""
@@ -161,13 +162,14 @@ def tag_leaks(release: Release, k: int | None = None) -> tuple[TagLeak, ...]:
     # What one column tells of another is read from original rows, which published tables alone do not show.
     if not free or not data.knows_rows:
         return ()
-    wanted = k if k is not None else _promised_k(release)
+    wanted = k if k is not None else promised_k(release.algorithm, data)
     relations = [one for one in _relations(data, free) if _undoes(release, one, free)]
     splits: dict[str, Split] = {}
     for fragment in () if release.is_shared and len(release.fragments) > 1 else release.fragments:
         group, columns = _visible(data, fragment, free)
         if group is not None:
-            for name, split in _splits(group, columns, wanted, relations, data.people).items():
+            classes = CodedClasses(group, columns, wanted, data.people)
+            for name, split in _splits(classes, tuple(columns), relations).items():
                 if name not in splits or split.n_below > splits[name].n_below:
                     splits[name] = split
     return _leaks(data, free, relations, splits, release.group_word)
@@ -184,18 +186,67 @@ def table_leaks(data: Microdata) -> tuple[TagLeak, ...]:
         return ()
     relations = _relations(data, free)
     everyone = np.zeros(data.n_rows, dtype=np.int64)
-    splits = _splits(everyone, {name: data.codes[name] for name in free}, UNIQUE, relations, data.people)
+    classes = CodedClasses(everyone, {name: data.codes[name] for name in free}, UNIQUE, data.people)
+    splits = _splits(classes, free, relations)
     return _leaks(data, free, relations, splits, "table")
+
+
+class VisibleClasses(Protocol):
+    """The classes that a reader sees, wherever their rows are, and what becomes of them with further columns.
+
+    `k` is the number of rows that a class should have.
+    """
+
+    k: int
+
+    def sizes(self, sets: Iterable[tuple[str, ...]]) -> Iterator[tuple[int, int]]:
+        """For each set of columns the size of the smallest class and the rows in classes of fewer than k, where rows
+        are told apart by these columns too. Sets are asked for one by one, and no more of them than are used.
+        """
+
+
+class CodedClasses:
+    """Classes in memory: the number of each row's class, the columns' codes, and whose row each is."""
+
+    def __init__(self, group: Int64, columns: Mapping[str, Codes | Int64], k: int, people: Codes | None = None) -> None:
+        self.k, self._columns, self._people = k, columns, people
+        self._group = dense_key((group,), len(group))
+        self._last: tuple[tuple[str, ...], Int64] = ((), self._group)
+
+    def sizes(self, sets: Iterable[tuple[str, ...]]) -> Iterator[tuple[int, int]]:
+        """The sizes, of which those of a set that extends the one before take the fewest steps."""
+        n_rows = len(self._group)
+        for names in sets:
+            before, key = self._last
+            if names[: len(before)] != before:
+                before, key = (), self._group
+            more = [self._columns[name] for name in names[len(before) :]]
+            if more:
+                key = dense_key((key, *more), n_rows)
+            self._last = names, key
+            yield smallest_and_below(key, self.k, self._people)
+
+
+def leaks_of_classes(
+    data: Microdata, classes: VisibleClasses, relations: Sequence[Relation], word: str
+) -> tuple[TagLeak, ...]:
+    """As `tag_leaks`, of a release that is one table and whose rows are not in memory.
+
+    `data` need not have rows either, `relations` are those of its free columns, and `word` is what the method calls a
+    class.
+    """
+    return _leaks(data, data.insensitive, relations, _splits(classes, data.insensitive, relations), word)
+
+
+def promised_k(algorithm: ReleaseMethod | None, data: Microdata) -> int:
+    """The largest k that a method promises; 2, which counts unique rows, where it promises none."""
+    promises = () if algorithm is None else algorithm.promises(data)
+    return max((one.k for one in promises if isinstance(one, KAnonymity)), default=UNIQUE)
 
 
 def undecided(leaks: Sequence[TagLeak], publish_untagged: Sequence[str]) -> tuple[TagLeak, ...]:
     """The leaks on which neither the tags nor the list of columns to publish as they are decide."""
     return tuple(one for one in leaks if not one.is_settled and one.column not in publish_untagged)
-
-
-def _promised_k(release: Release) -> int:
-    promises = () if release.algorithm is None else release.algorithm.promises(release.data)
-    return max((one.k for one in promises if isinstance(one, KAnonymity)), default=UNIQUE)
 
 
 def _relations(data: Microdata, free: tuple[str, ...]) -> list[Relation]:
@@ -232,62 +283,54 @@ def _visible(
     return group, columns
 
 
-def _splits(
-    group: Int64,
-    columns: Mapping[str, Codes | Int64],
-    k: int,
-    relations: Sequence[Relation],
-    people: Codes | None,
-) -> dict[str, Split]:
+def _splits(classes: VisibleClasses, names: tuple[str, ...], relations: Sequence[Relation]) -> dict[str, Split]:
     """The columns that leave more rows in classes below k, each with the smallest set in which it does so.
 
     Columns of a relation are told with the others of it, whether they do so or not.
     """
-    found: dict[str, Split] = {}
+    sets: dict[str, tuple[str, ...]] = {}
     for one in relations:
-        together = {name: columns[name] for name in (*one.telling, one.told) if name in columns}
+        together = tuple(name for name in (*one.telling, one.told) if name in names)
         for name in together:
-            if name not in found:
-                found[name] = split_groups(group, together, k, people)
-    rest = {}
-    for name, codes in columns.items():
-        if name not in found:
-            split = split_groups(group, {name: codes}, k, people)
-            if split.n_below > split.n_below_before:
-                found[name] = split
-            else:
-                rest[name] = codes
-    while smallest := _smallest_that_split(group, rest, k, people):
-        together = {name: rest.pop(name) for name in smallest}
-        found |= dict.fromkeys(together, split_groups(group, together, k, people))
-    return found
+            sets.setdefault(name, together)
+    alone = {name: (name,) for name in names if name not in sets}
+    asked = list(dict.fromkeys([(), *sets.values(), *alone.values()]))
+    found = dict(zip(asked, classes.sizes(asked), strict=True))
+    smallest, before = found[()]
+
+    def split(together: tuple[str, ...], sizes: tuple[int, int]) -> Split:
+        return Split(together, classes.k, sizes[0], smallest, sizes[1], before)
+
+    splits = {name: split(together, found[together]) for name, together in sets.items()}
+    splits |= {name: split(one, found[one]) for name, one in alone.items() if found[one][1] > before}
+    rest = [name for name in alone if name not in splits]
+    while together := _smallest_that_split(classes, rest, before):
+        sizes = next(iter(classes.sizes([together])))
+        splits |= dict.fromkeys(together, split(together, sizes))
+        rest = [name for name in rest if name not in together]
+    return splits
 
 
-def _smallest_that_split(
-    group: Int64, columns: Mapping[str, Codes | Int64], k: int, people: Codes | None
-) -> tuple[str, ...]:
+def _smallest_that_split(classes: VisibleClasses, names: Sequence[str], before: int) -> tuple[str, ...]:
     """Columns that together leave more rows in classes below k, of which none can be spared; none if all do not.
 
     They are those that remain where the columns are dropped first to last as long as the others still do so. As a
     further column never makes a class larger, each of them is found from the last column backwards: it is the first
-    with which those that are kept already, and all behind it, do so.
+    with which those that are kept already, and all behind it, do so. `before` are the rows in classes below k without
+    any of them.
     """
-    n_rows, names = len(group), list(columns)
-    before = rows_below(group, k, people)
-    key, first = dense_key((group,), n_rows), 0
-    kept: list[str] = []
-    while not kept or rows_below(key, k, people) == before:
-        with_last = key
-        for place in reversed(range(first, len(names))):
-            with_last = dense_key((with_last, columns[names[place]]), n_rows)
-            if rows_below(with_last, k, people) > before:
-                break
-        else:
+    first, below = 0, before
+    kept: tuple[str, ...] = ()
+    while below == before:
+        backwards = list(reversed(names[first:]))
+        tried = ((*kept, *backwards[: place + 1]) for place in range(len(backwards)))
+        place = next((place for place, (_, rows) in enumerate(classes.sizes(tried)) if rows > before), None)
+        if place is None:
             return ()
-        kept.append(names[place])
-        key = dense_key((key, columns[names[place]]), n_rows)
-        first = place + 1
-    return tuple(kept)
+        kept = (*kept, backwards[place])
+        first = len(names) - place
+        below = next(iter(classes.sizes([kept])))[1]
+    return kept
 
 
 def _leaks(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Protocol
 
 import numpy as np
 
@@ -59,67 +60,127 @@ class Relation:
         return self.strength >= NEARLY
 
 
+class CountedColumns(Protocol):
+    """A table somewhere, known by how often values and combinations of values occur.
+
+    `n_rows` is the number of its rows.
+    """
+
+    n_rows: int
+
+    def counts(self, name: str) -> Int64 | None:
+        """Rows of each value of a column, in whatever order; None where there are too many values to count."""
+
+    def pairs(self, telling: tuple[str, ...], told: str) -> tuple[Int64, Int64, Int64] | None:
+        """The combinations that occur: a number for what stands in `telling`, a number for what stands in `told`, and
+        the rows that have both, each (n_combinations,); None where there are too many.
+        """
+
+    def sample(self, names: Collection[str]) -> Mapping[str, Codes]:
+        """Codes of the same few rows of some columns."""
+
+
+class CodedColumns:
+    """Columns in memory, as `CountedColumns` asks for them; `rows` are those of the sample."""
+
+    def __init__(self, codes: Mapping[str, Codes], rows: Int64) -> None:
+        self._codes, self._rows = codes, rows
+        self.n_rows = len(next(iter(codes.values()), ()))
+        self._key: tuple[tuple[str, ...], Codes | Int64] | None = None
+
+    def counts(self, name: str) -> Int64:
+        """Rows of each code."""
+        return np.bincount(self._codes[name]).astype(np.int64)
+
+    def pairs(self, telling: tuple[str, ...], told: str) -> tuple[Int64, Int64, Int64]:
+        """The combinations that occur, of codes or, where two columns tell, of numbers for both together."""
+        if self._key is None or self._key[0] != telling:
+            first = self._codes[telling[0]]
+            key = first if len(telling) == 1 else dense_key((self._codes[name] for name in telling), self.n_rows)
+            self._key = telling, key
+        key, other = self._key[1], self._codes[told]
+        return occurring_pairs(key, other, int(key.max()) + 1, int(other.max()) + 1)
+
+    def sample(self, names: Collection[str]) -> Mapping[str, Codes]:
+        """The codes of the chosen rows."""
+        return {name: self._codes[name][self._rows] for name in names}
+
+
 def close_relations(
     codes: Mapping[str, Codes], free: tuple[str, ...], tagged: tuple[str, ...], sample: Int64
 ) -> list[Relation]:
+    """Free columns that tell a tagged one, or that a tagged one tells; see `counted_relations`.
+
+    `sample` are the rows on which pairs are tried before those that seem to tell something are counted on all rows.
+    """
+    return counted_relations(CodedColumns(codes, sample), free, tagged)
+
+
+def counted_relations(table: CountedColumns, free: tuple[str, ...], tagged: tuple[str, ...]) -> list[Relation]:
     """Free columns that tell a tagged one, or that a tagged one tells, of all or nearly all rows.
 
     Single columns come first. Two free columns that together tell a tagged one, and two tagged columns that together
-    tell a free one, follow where neither of the two does so alone. `sample` are the rows on which pairs are tried
-    before those that seem to tell something are counted on all rows.
+    tell a free one, follow where neither of the two does so alone; they are tried on a sample before they are counted.
+    What the table cannot count is passed over.
     """
-    n_rows = len(next(iter(codes.values()), ()))
-    # A value that stands in a single row is neither told nor tells, so a column of many such values cannot be close.
-    able = {name for name in (*free, *tagged) if _repeated(codes[name]) >= NEARLY * n_rows}
-    guess = {name: _guessed(codes[name]) / n_rows for name in able}
-    free, tagged = (tuple(name for name in names if name in able and guess[name] < 1) for names in (free, tagged))
+    n_rows = table.n_rows
+    guess: dict[str, float] = {}
+    for name in (*free, *tagged):
+        counts = table.counts(name)
+        # A value that stands in a single row is neither told nor tells, so a column of many such values cannot be
+        # close. Nor is there anything to tell where all rows have one value.
+        if counts is not None and _repeated(counts) >= NEARLY * n_rows and len(counts) and counts.max() < n_rows:
+            guess[name] = int(counts.max()) / n_rows
+    free, tagged = (tuple(name for name in names if name in guess) for names in (free, tagged))
     found: list[Relation] = []
     for one in free:
         for other in tagged:
-            there, back = told_rows(codes[one], codes[other])
-            found.append(Relation((one,), other, there / n_rows, guess[other]))
-            found.append(Relation((other,), one, back / n_rows, guess[one]))
+            pairs = table.pairs((one,), other)
+            if pairs is not None:
+                there, back = told_of_pairs(*pairs)
+                found.append(Relation((one,), other, there / n_rows, guess[other]))
+                found.append(Relation((other,), one, back / n_rows, guess[one]))
     found = [one for one in found if one.is_close]
     single = {(one.telling[0], one.told) for one in found}
-    forth = _by_pairs(codes, free, tagged, single, guess, sample)
-    return found + forth + _by_pairs(codes, tagged, free, single, guess, sample)
+    forth = _by_pairs(table, free, tagged, single, guess)
+    return found + forth + _by_pairs(table, tagged, free, single, guess)
 
 
 def _by_pairs(
-    codes: Mapping[str, Codes],
+    table: CountedColumns,
     telling: tuple[str, ...],
     told: tuple[str, ...],
     single: set[tuple[str, str]],
     guess: Mapping[str, float],
-    sample: Int64,
 ) -> list[Relation]:
     """Pairs of columns that tell another one which neither of them tells alone."""
     found = []
     telling, told = telling[:MOST_PAIRED], told[:MOST_PAIRED]
-    some = {name: codes[name][sample] for name in (*telling, *told)}
-    some_guess = {name: _guessed(some[name]) / len(sample) for name in told}
+    if len(telling) < 2 or not told:
+        return []
+    some = table.sample((*telling, *told))
+    n_some = len(some[told[0]])
+    some_guess = {name: int(np.bincount(some[name]).max()) / n_some for name in told}
     for pair in combinations(telling, 2):
-        key: Int64 | None = None
-        few = dense_key((some[name] for name in pair), len(sample))
+        few = dense_key((some[name] for name in pair), n_some)
         for name in told:
             alone = any((one, name) in single for one in pair)
-            if alone or not _relation(pair, name, few, some[name], some_guess[name]).is_close:
+            if alone or not Relation(pair, name, told_rows(few, some[name])[0] / n_some, some_guess[name]).is_close:
                 continue
-            if key is None:
-                key = dense_key((codes[one] for one in pair), len(codes[name]))
-            found.append(_relation(pair, name, key, codes[name], guess[name]))
+            pairs = table.pairs(pair, name)
+            if pairs is not None:
+                found.append(Relation(pair, name, told_of_pairs(*pairs)[0] / table.n_rows, guess[name]))
     return [one for one in found if one.is_close]
-
-
-def _relation(pair: tuple[str, ...], told: str, key: Int64, codes: Codes, guessing: float) -> Relation:
-    return Relation(pair, told, told_rows(key, codes)[0] / len(codes), guessing)
 
 
 def told_rows(one: Codes | Int64, other: Codes | Int64) -> tuple[int, int]:
     """Rows whose `other` the column `one` tells, and rows whose `one` the column `other` tells."""
-    n_one, n_other = int(one.max()) + 1, int(other.max()) + 1
-    first, second, counts = occurring_pairs(one, other, n_one, n_other)
-    return _right(first, counts, n_one), _right(second, counts, n_other)
+    return told_of_pairs(*occurring_pairs(one, other, int(one.max()) + 1, int(other.max()) + 1))
+
+
+def told_of_pairs(one: Int64, other: Int64, counts: Int64) -> tuple[int, int]:
+    """As `told_rows`, of the pairs that occur and the rows of each."""
+    return _right(one, counts, int(one.max()) + 1), _right(other, counts, int(other.max()) + 1)
 
 
 def _right(owner: Int64, counts: Int64, n_owners: int) -> int:
@@ -135,14 +196,8 @@ def _right(owner: Int64, counts: Int64, n_owners: int) -> int:
     return int(largest[largest - 1 > second].sum())
 
 
-def _guessed(codes: Codes) -> int:
-    """Rows that have the most frequent value."""
-    return int(np.bincount(codes).max())
-
-
-def _repeated(codes: Codes) -> int:
-    """Rows whose value stands in another row too."""
-    counts = np.bincount(codes)
+def _repeated(counts: Int64) -> int:
+    """Rows whose value stands in another row too, by the rows of each value."""
     return int(counts[counts > 1].sum())
 
 
@@ -170,25 +225,8 @@ class Split:
     n_below_before: int
 
 
-def split_groups(
-    group: Codes | Int64, columns: Mapping[str, Codes | Int64], k: int, people: Codes | None = None
-) -> Split:
-    """The sizes of groups before and after their rows are told apart by the columns.
-
-    `people` numbers whose row each is, where several may be of one person: sizes then count different people, and the
-    rows are those of groups with fewer than k of them.
-    """
-    smallest_before, below_before = _smallest_and_below(dense_key((group,), len(group)), k, people)
-    smallest, below = _smallest_and_below(dense_key((group, *columns.values()), len(group)), k, people)
-    return Split(tuple(columns), k, smallest, smallest_before, below, below_before)
-
-
-def rows_below(group: Codes | Int64, k: int, people: Codes | None = None) -> int:
-    """The number of rows in groups of fewer than k rows or, where `people` numbers whose row each is, people."""
-    return _smallest_and_below(dense_key((group,), len(group)), k, people)[1]
-
-
-def _smallest_and_below(key: Int64, k: int, people: Codes | None) -> tuple[int, int]:
+def smallest_and_below(key: Int64, k: int, people: Codes | None) -> tuple[int, int]:
+    """The size of the smallest group and the rows in groups of fewer than k; `key` numbers groups without gaps."""
     rows = np.bincount(key)
     sizes = rows
     if people is not None:

@@ -82,6 +82,8 @@ def result() -> None:
     parts.tiles(took)
     for requirement in found.algorithm.requirements:
         st.markdown(f"- {escaped(requirement.label())} holds in every class; it was checked row by row.")
+    for sentence in run.failing:
+        st.warning(f"Nobody asked for this, and it fails badly: {escaped(sentence)}")
     written = files(run)
     if not written:
         st.warning(escaped(f"The folder '{run.output}' was moved or removed since."))

@@ -176,28 +176,32 @@ def test_a_run_whose_certificate_fails_leaves_no_release_and_no_key(tmp_path, ca
     assert not (tmp_path / "out" / "people-release" / "_certificate.json").exists()
 
 
-@pytest.mark.parametrize(
-    "flags",
-    [
-        ["--publish-untagged", "note"],
-    ],
-)
+def after_release(tmp_path: Path) -> list[str]:
+    """The recipe, and an option that needs the table in memory: an earlier release to lay beside the new one."""
+    recipe, earlier = str(write_recipe(tmp_path)), tmp_path / "earlier"
+    assert main(["run", recipe, "--engine", "disk", "--output", str(earlier)]) == 0
+    certificate = earlier / "people-release" / "_certificate.json"
+    return [recipe, "--after", str(certificate), "--after-release", str(tmp_path / "earlier.session")]
+
+
 @pytest.mark.parametrize("engine", ["disk", "spark"])
-def test_an_option_that_a_large_run_cannot_honour_is_refused_by_name(tmp_path, capsys, flags, engine):
-    words = ["run", str(write_recipe(tmp_path)), "--engine", engine, "--output", str(tmp_path / "out"), *flags]
+def test_an_option_that_a_large_run_cannot_honour_is_refused_by_name(tmp_path, capsys, engine):
+    words = ["run", *after_release(tmp_path), "--engine", engine, "--output", str(tmp_path / "out")]
+    capsys.readouterr()
     assert main(words) == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"anoncore: {flags[0]} ")
+    assert said.startswith("anoncore: --after-release ")
     assert f"or use --engine memory. The engine is {engine}." in said
     assert not (tmp_path / "out").exists()
 
 
 def test_an_option_is_refused_too_where_the_size_of_the_table_chose_the_engine(tmp_path, monkeypatch, capsys):
+    words = ["run", *after_release(tmp_path), "--output", str(tmp_path / "out")]
     monkeypatch.setattr(engine_choice, "free_memory", lambda: 1000)
-    flags = ["--publish-untagged", "note"]
-    assert main(["run", str(write_recipe(tmp_path)), "--output", str(tmp_path / "out"), *flags]) == 2
+    capsys.readouterr()
+    assert main(words) == 2
     said = capsys.readouterr().err
-    assert said.startswith("anoncore: --publish-untagged ")
+    assert said.startswith("anoncore: --after-release ")
     assert "The engine is disk. 'people.parquet' needs about" in said
     assert not (tmp_path / "out").exists()
 

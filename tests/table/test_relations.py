@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore.table.relations import NEARLY, close_relations, split_groups, told_rows
+from anoncore.table.relations import NEARLY, close_relations, smallest_and_below, told_rows
 
 COLUMN = st.lists(st.integers(0, 3), min_size=1, max_size=40)
 
@@ -56,12 +56,11 @@ def test_a_column_of_different_values_tells_nothing():
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 1)), min_size=1, max_size=30))
-def test_split_groups_against_pandas(rows):
+def test_the_sizes_of_groups_against_pandas(rows):
     frame = pd.DataFrame(rows, columns=["group", "a", "b"])
-    split = split_groups(codes(frame["group"]), {"a": codes(frame["a"]), "b": codes(frame["b"])}, k=3)
-    before, after = frame.groupby("group").size(), frame.groupby(["group", "a", "b"]).size()
-    assert (split.smallest_before, split.smallest) == (before.min(), after.min())
-    assert (split.n_below_before, split.n_below) == (before[before < 3].sum(), after[after < 3].sum())
+    sizes = frame.groupby(["group", "a", "b"]).size()
+    key = frame.groupby(["group", "a", "b"]).ngroup().to_numpy()
+    assert smallest_and_below(key, 3, None) == (sizes.min(), sizes[sizes < 3].sum())
 
 
 def test_nearly_is_nine_wrong_guesses_of_ten_put_right():

@@ -7,6 +7,7 @@ import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -48,7 +49,7 @@ from anoncore.publishing.certification.rechecking import (
     recheck_people,
     recheck_requirement,
 )
-from anoncore.publishing.certification.untagged_columns import decided_leaks, untagged_entries
+from anoncore.publishing.certification.untagged_columns import classes_shown, decided_leaks, untagged_entries
 from anoncore.publishing.certification.verification import content_findings
 from anoncore.publishing.certification.written_cells import written_as
 from anoncore.publishing.export import FileFormat
@@ -176,7 +177,7 @@ def certify(
         written={format: ordered_hash(exact, group) for format, exact in written.items()} if group else None,
         unit=None if unit is None else Unit(column=unit, people=release.data.n_people, about=PEOPLE),
         after=earlier or None,
-        untagged=untagged_entries(leaks, published) or None,
+        untagged=untagged_entries(leaks, partial(classes_shown, published)) or None,
         not_asked=[one.sentence for one in found.not_asked] or None,
         numbers=None if release.numbers == "text" else release.numbers,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -46,8 +46,14 @@ def decided_leaks(
     return found
 
 
-def untagged_entries(leaks: Iterable[TagLeak], published: PublishedRelease) -> list[UntaggedColumn]:
-    """What the certificate says of the columns that undo a tag and are published all the same."""
+def untagged_entries(
+    leaks: Iterable[TagLeak], shown: Callable[[UntaggedClasses], tuple[int, int] | None] | None = None
+) -> list[UntaggedColumn]:
+    """What the certificate says of the columns that undo a tag and are published all the same.
+
+    `shown` says what the files show of some classes, where these are not already known from the files; classes of which
+    they show something else are left out.
+    """
     entries = []
     for leak in leaks:
         classes, split = None, leak.split
@@ -55,7 +61,7 @@ def untagged_entries(leaks: Iterable[TagLeak], published: PublishedRelease) -> l
             classes = UntaggedClasses(
                 columns=list(split.columns), k=split.k, smallest=split.smallest, n_below=split.n_below
             )
-            if _classes(published, classes) != (split.smallest, split.n_below):
+            if shown is not None and shown(classes) != (split.smallest, split.n_below):
                 classes = None
         tells = [name for one in leak.relations for name in (*one.telling, one.told) if name != leak.column]
         entries.append(
@@ -72,14 +78,16 @@ def untagged_entries(leaks: Iterable[TagLeak], published: PublishedRelease) -> l
     return entries
 
 
-def untagged_findings(entries: Iterable[UntaggedColumn], published: PublishedRelease) -> Iterator[Finding]:
-    """Compare what the certificate says of such columns with the classes that the published tables have."""
+def untagged_findings(
+    entries: Iterable[UntaggedColumn], shown: Callable[[UntaggedClasses], tuple[int, int] | None]
+) -> Iterator[Finding]:
+    """Compare what the certificate says of such columns with what the published tables show of the classes."""
     for entry in entries:
         check = f"untagged column '{entry.column}'"
         if entry.classes is None:
             yield Finding(check, "not checked", f"{entry.sentence} It is {entry.decision}.")
             continue
-        found, said = _classes(published, entry.classes), (entry.classes.smallest, entry.classes.n_below)
+        found, said = shown(entry.classes), (entry.classes.smallest, entry.classes.n_below)
         together = " and ".join(f"'{name}'" for name in entry.classes.columns)
         numbers = "classes cannot be made"
         if found is not None:
@@ -97,7 +105,7 @@ def _is(columns: Sequence[str]) -> str:
     return "is" if len(columns) == 1 else "are"
 
 
-def _classes(published: PublishedRelease, classes: UntaggedClasses) -> tuple[int, int] | None:
+def classes_shown(published: PublishedRelease, classes: UntaggedClasses) -> tuple[int, int] | None:
     """Rows of the smallest class and rows below k where the columns tell classes apart, in the table with most such
     rows; None where no table has the columns beside what is coarsened.
     """

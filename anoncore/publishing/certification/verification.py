@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from anoncore.publishing.certification.rechecking import (
     recheck_rows,
 )
 from anoncore.publishing.certification.strict_reading import read_strictly
-from anoncore.publishing.certification.untagged_columns import untagged_findings
+from anoncore.publishing.certification.untagged_columns import classes_shown, untagged_findings
 from anoncore.publishing.certification.written_cells import WrittenTable, cell_content, group_cell, label_as, shown_cell
 from anoncore.publishing.export import ENDINGS, FileFormat, member_names, sheet_titles
 from anoncore.release.reading.published_table import NUMBER, PublishedTable
@@ -137,7 +138,7 @@ def _shown_findings(
     tell(0.7, "Checking again what holds")
     yield from _statements(certificate, published)
     yield from _names(certificate, shown)
-    yield from untagged_findings(certificate.untagged or (), published)
+    yield from untagged_findings(certificate.untagged or (), partial(classes_shown, published))
 
 
 def input_finding(certificate: Certificate, data: Microdata | None, key: str | None) -> Finding:

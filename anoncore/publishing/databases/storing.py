@@ -190,7 +190,7 @@ def store_parts(
             ).model_dump()
         )
         stored.commit(complete)
-    return CertifiedParts(complete, found.scan, found.failing)
+    return CertifiedParts(complete, found.scan, found.failing, found.leaks)
 
 
 def _read(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:

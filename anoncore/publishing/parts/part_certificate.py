@@ -16,6 +16,7 @@ from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
+from anoncore.engines.joint_counts import FoundRelations
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
@@ -29,8 +30,10 @@ from anoncore.measures.verdict import (
     distant,
     is_nearly_certain,
     people_found,
+    untagged_failing,
 )
 from anoncore.privacy.check import COMPARISON_WORDS
+from anoncore.privacy.tag_leaks import TagLeak, leaks_of_classes, promised_k, undecided
 from anoncore.publishing.certification.attribute_entries import cell_type
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certifying import UNSIGNED, method_entry, not_checked, software_versions
@@ -38,6 +41,8 @@ from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import Asked, Attribute, File, InputTable, Part, Table
 from anoncore.publishing.certification.published_release import Level, by_name
 from anoncore.publishing.certification.rechecking import judged
+from anoncore.publishing.certification.untagged_columns import untagged_entries
+from anoncore.publishing.parts.part_classes import PartClasses
 from anoncore.publishing.parts.part_digests import joined_digest, rows_digest
 from anoncore.publishing.parts.part_files import PartFile
 from anoncore.publishing.parts.part_scan import TABLE, Question, Scan, scan_parts
@@ -54,19 +59,24 @@ INPUT_IN_PARTS = (
     "of rows. Its key stays with whoever made the release: with a plain hash a reader could test guesses of the "
     "original table."
 )
-NOT_LOOKED_FOR = (
-    "Whether columns that nobody protects ({names}) undo a tag was not looked for: that takes the table in memory."
+NOT_RELATED = (
+    "Whether these columns tell each other was not looked at, because together they have more than {most:,} different "
+    "values: {names}."
 )
 NOT_COUNTED = "What groups give away of {names} was not looked at: there are more than {most:,} different values."
 
 
 @dataclass(frozen=True, eq=False)
 class CertifiedParts:
-    """A certificate of a folder, and the scan that it was made of."""
+    """A certificate of a folder, and the scan that it was made of.
+
+    `leaks` are the insensitive columns that undo a tag, also those on which somebody decided.
+    """
 
     certificate: Certificate
     scan: Scan
     failing: tuple[Failing, ...]
+    leaks: tuple[TagLeak, ...] = ()
 
 
 def certify_parts(
@@ -75,14 +85,17 @@ def certify_parts(
     kinds: Mapping[str, Kind | str],
     algorithm: Rothko,
     input_digest: str,
+    related: FoundRelations,
+    publish_untagged: Sequence[str] = (),
     after: Sequence[Certificate | Earlier] = (),
     progress: Progress | None = None,
 ) -> CertifiedParts:
     """State what the Parquet files of a folder show, as `certify` does of a release in memory.
 
     `profile` is the original table as requirements see it, `kinds` those that were given for its columns, and
-    `input_digest` its keyed hash. Every statement is worked out from the files. Raises ReleaseError where something
-    that was asked for does not hold in them, and DataError for values that readers cannot tell apart.
+    `input_digest` its keyed hash. `related` is how far its insensitive columns tell tagged ones; on those of
+    `publish_untagged` somebody decided. Every other statement is worked out from the files. Raises ReleaseError where
+    something that was asked for does not hold in them, and DataError for values that readers cannot tell apart.
     """
     files = [PartFile(path.name, path) for path in sorted(folder.glob("*.parquet"))]
     _require_clear_names(profile)
@@ -93,8 +106,11 @@ def certify_parts(
     attributes = [_with_values(one, scan) for one in attributes]
     uncounted = [name for name in profile.sensitive if name not in scan.values]
     entries = [_entry(scan, one) for one in asked]
-    failing = tuple(_not_asked(scan, algorithm.requirements, by_name(attributes), algorithm.group_word))
-    insensitive = [one.name for one in attributes if one.role == "insensitive"]
+    leaks = _leaks(files, profile, algorithm, related)
+    failing = (
+        *_not_asked(scan, algorithm.requirements, by_name(attributes), algorithm.group_word),
+        *untagged_failing(undecided(leaks, publish_untagged)),
+    )
     earlier = [
         one if isinstance(one, Earlier) else Earlier.named(one.sha256, one.made, one.requirements) for one in after
     ]
@@ -115,7 +131,7 @@ def certify_parts(
         joins=None,
         files=[_file(PartFile(path.name, path)) for path in sorted(folder.iterdir()) if path.name != CERTIFICATE_FILE],
         not_checked=[
-            *([NOT_LOOKED_FOR.format(names=listing(insensitive, 8))] if insensitive else []),
+            *_not_related(related),
             *([NOT_COUNTED.format(names=listing(uncounted, 8), most=MOST_VALUES)] if uncounted else []),
             *[one for one in not_checked(entries, (), None) if one != UNSIGNED],
             *(one.sentence for one in earlier),
@@ -124,8 +140,25 @@ def certify_parts(
         after=earlier or None,
         not_asked=[one.sentence for one in failing] or None,
         parts=parts,
+        untagged=untagged_entries(leaks) or None,
     )
-    return CertifiedParts(certificate, scan, failing)
+    return CertifiedParts(certificate, scan, failing, leaks)
+
+
+def _leaks(
+    files: Sequence[PartFile], profile: TableProfile, algorithm: Rothko, related: FoundRelations
+) -> tuple[TagLeak, ...]:
+    """The columns that undo a tag, as of a release in memory; the parts are read only where there are free columns."""
+    if not profile.insensitive:
+        return ()
+    classes = PartClasses(files, profile.quasi_identifiers, promised_k(algorithm, profile))
+    return leaks_of_classes(profile, classes, related.relations, algorithm.group_word)
+
+
+def _not_related(related: FoundRelations) -> Iterator[str]:
+    if related.passed_over:
+        together = [" and ".join(f"'{name}'" for name in names) for names in related.passed_over]
+        yield NOT_RELATED.format(most=MOST_VALUES, names="; ".join(together))
 
 
 def _require_clear_names(profile: TableProfile) -> None:

@@ -75,12 +75,12 @@ def unit_partition(keys: GroupKeys, columns: Sequence[pa.Array], n_rows: int) ->
     """The keys of the groups of a piece, and which group each row is in. Sorted or not, equal cells are one group."""
     first = runs(columns, n_rows)
     lanes = keys.of_rows(columns, first)
-    distinct, group_of_run = _distinct(lanes)
+    distinct, group_of_run = distinct_keys(lanes)
     lengths = np.diff(np.append(first, n_rows))
     return distinct, Partition(np.repeat(group_of_run.astype(np.int32), lengths))
 
 
-def _distinct(lanes: Lanes) -> tuple[Lanes, Int64]:
+def distinct_keys(lanes: Lanes) -> tuple[Lanes, Int64]:
     """The distinct keys in the order in which they first come, and the number of each key among them."""
     order = np.lexsort((lanes[:, 1], lanes[:, 0]))
     ordered = lanes[order]
@@ -105,16 +105,19 @@ def counted(partition: Partition, codes: Codes, groups: Int64) -> Triples:
     return pairs // size, (pairs % size).astype(np.int32), n.astype(np.int64)
 
 
-def shared_keys(units: Sequence[UnitGroups]) -> tuple[Lanes, list[Int64], list[Int64]]:
-    """The keys that several pieces have; for each piece which of its groups these are, and their number among them."""
-    every = np.concatenate([unit.keys for unit in units])
-    distinct, number = _distinct(every)
+def shared_keys(keys: Sequence[Lanes]) -> tuple[Lanes, list[Int64], list[Int64]]:
+    """The keys that several pieces have; for each piece which of its groups these are, and their number among them.
+
+    `keys` are those of the groups of each piece, (n_groups, 2).
+    """
+    every = np.concatenate(keys)
+    distinct, number = distinct_keys(every)
     often = np.bincount(number, minlength=len(distinct)) > 1
     rank = np.cumsum(often) - 1
     groups, numbers, begin = [], [], 0
-    for unit in units:
-        own = number[begin : begin + len(unit.keys)]
-        begin += len(unit.keys)
+    for one in keys:
+        own = number[begin : begin + len(one)]
+        begin += len(one)
         found = np.flatnonzero(often[own])
         groups.append(found)
         numbers.append(rank[own[found]])

@@ -33,6 +33,8 @@ def certified_folder(
         tags_of(recipe).kinds,
         written.algorithm,
         written.input_digest,
+        written.related,
+        written.publish_untagged,
         certificates,
         progress,
     )

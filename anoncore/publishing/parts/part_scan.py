@@ -246,7 +246,7 @@ class _Scan:
     def result(self) -> Scan:
         """What all pieces show together, with the groups that several of them have as one."""
         units = [piece.groups for piece in self._pieces]
-        _, groups, numbers = shared_keys(units)
+        _, groups, numbers = shared_keys([unit.keys for unit in units])
         n_shared = 1 + max((int(own.max()) for own in numbers if len(own)), default=-1)
         sizes = np.zeros(n_shared, dtype=np.int64)
         counts: list[list[Triples]] = [[] for _ in self._secret]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from anoncore.base.arguments import checked
@@ -10,12 +11,14 @@ from anoncore.base.errors import AnonymizationError, CancelledError, DataError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import listing
 from anoncore.publishing.certification.certificate import Certificate
-from anoncore.publishing.certification.entries import Asked, File, Part
+from anoncore.publishing.certification.entries import Asked, File, Part, UntaggedClasses
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_release import by_name
 from anoncore.publishing.certification.rechecking import Recheck, judged
+from anoncore.publishing.certification.untagged_columns import untagged_findings
 from anoncore.publishing.certification.verification import statement_finding
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE, sizes_of_groups
+from anoncore.publishing.parts.part_classes import PartClasses
 from anoncore.publishing.parts.part_digests import PartDigester, joined_digest
 from anoncore.publishing.parts.part_files import PartFile
 from anoncore.publishing.parts.part_scan import Question, Scan, scan_parts
@@ -258,6 +261,17 @@ def shown_findings(certificate: Certificate, parts: Given, hashes: bool, tell: P
         yield statement_finding(
             asked.label, asked, _recheck(asked, questions.get(place), scan, faults.get(place)), asked.reached
         )
+    yield from untagged_findings(certificate.untagged or (), partial(_classes_shown, certificate, parts))
+
+
+def _classes_shown(certificate: Certificate, parts: Given, classes: UntaggedClasses) -> tuple[int, int] | None:
+    """Rows of the smallest class and rows below k where the columns tell classes apart; None where one is missing."""
+    attributes = by_name(certificate.attributes)
+    columns = certificate.tables[0].columns
+    if not set(classes.columns) <= set(columns):
+        return None
+    known = [name for name in columns if attributes[name].role == "quasi-identifier"]
+    return next(PartClasses(parts, known, classes.k).sizes([tuple(classes.columns)]))
 
 
 def _recheck(asked: Asked, question: Question | None, scan: Scan, fault: Recheck | None) -> Recheck | None:

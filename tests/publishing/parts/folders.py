@@ -20,18 +20,26 @@ KEY = "k" * 64
 
 
 def certified_run(
-    source: Path, algorithm: Rothko, output: Path, **tags: Any
+    source: Path, algorithm: Rothko, output: Path, publish_untagged: tuple[str, ...] = (), **tags: Any
 ) -> tuple[LargeRun, CertifiedParts, WrittenParts]:
     """The release of a file in parts with its certificate among them; `tags` default to ROLES."""
     found: list[tuple[CertifiedParts, WrittenParts]] = []
     all_tags = Tags(**{"roles": ROLES, **tags})
 
     def finish(written: WrittenParts) -> None:
-        certified = certify_parts(written.folder, written.profile, all_tags.kinds, algorithm, written.input_digest)
+        certified = certify_parts(
+            written.folder,
+            written.profile,
+            all_tags.kinds,
+            algorithm,
+            written.input_digest,
+            written.related,
+            written.publish_untagged,
+        )
         (written.folder / CERTIFICATE_FILE).write_text(certified.certificate.dumps(), encoding="utf-8")
         found.append((certified, written))
 
-    settings = RunSettings(key=KEY, finish=finish)
+    settings = RunSettings(key=KEY, finish=finish, publish_untagged=publish_untagged)
     run = anonymize_table(lambda workspace: LargeTable(source, workspace), all_tags, algorithm, output, settings)
     return run, *found[0]
 

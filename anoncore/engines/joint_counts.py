@@ -1,0 +1,126 @@
+"""How often values of a large table occur together: what tells whether columns that nobody protects undo a tag."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anoncore.engines.table_profile import MOST_VALUES, TableProfile
+from anoncore.kernels.arrays import Codes, Int64
+from anoncore.table.keys import dense_key, occurring_pairs
+from anoncore.table.relations import Relation, counted_relations
+
+SAMPLE = 10_000
+"""Rows on which pairs of columns are tried first, as in memory."""
+SURELY = 1.2
+"""An estimate this many times above a limit is taken for one above it: estimates are off by some hundredths."""
+
+
+class JointTable(Protocol):
+    """A table somewhere that counts combinations of values."""
+
+    n_rows: int
+
+    def about(self, names: Sequence[str]) -> int:
+        """An estimate of the number of combinations of some columns."""
+
+    def joint(self, names: Sequence[str]) -> pa.Table:
+        """The combinations of values of some columns and how often each occurs, the columns in order and `rows`."""
+
+    def some_rows(self, names: Sequence[str], n: int) -> pa.Table:
+        """About so many rows of some columns, drawn at random."""
+
+
+@dataclass(frozen=True)
+class FoundRelations:
+    """How far the free columns of a table tell tagged ones and are told by them.
+
+    `passed_over` are combinations of columns that have too many values to be counted.
+    """
+
+    relations: tuple[Relation, ...] = ()
+    passed_over: tuple[tuple[str, ...], ...] = ()
+
+
+NO_RELATIONS = FoundRelations()
+"""Of a table without free columns, and of a run that nobody asked."""
+
+
+def relations_of(table: JointTable, profile: TableProfile) -> FoundRelations:
+    """What a run in memory finds of the columns that nobody protects, from counts alone.
+
+    Cost: one scan for each pair of a free and a tagged column; none without free columns.
+    """
+    if not profile.insensitive:
+        return NO_RELATIONS
+    columns = _JointColumns(table)
+    found = counted_relations(columns, profile.insensitive, (*profile.quasi_identifiers, *profile.sensitive))
+    return FoundRelations(tuple(found), tuple(columns.passed_over))
+
+
+class _JointColumns:
+    """The columns of a table elsewhere, as `counted_relations` asks for them."""
+
+    def __init__(self, table: JointTable) -> None:
+        self._table, self.n_rows = table, table.n_rows
+        self._distinct: dict[str, int] = {}
+        self.passed_over: list[tuple[str, ...]] = []
+
+    def counts(self, name: str) -> Int64 | None:
+        """Rows of each value."""
+        if not self._can_be_counted((name,)):
+            return None
+        column, rows = self._table.joint((name,)).columns
+        found = _added(_numbers(column), np.zeros(len(rows), dtype=np.int64), rows.to_numpy())[2]
+        self._distinct[name] = len(found)
+        return found
+
+    def pairs(self, telling: tuple[str, ...], told: str) -> tuple[Int64, Int64, Int64] | None:
+        """The combinations that occur, and the rows of each."""
+        names = (*telling, told)
+        if not self._can_be_counted(names):
+            return None
+        *columns, rows = self._table.joint(names).columns
+        codes = [_numbers(column) for column in columns]
+        return _added(dense_key(codes[:-1], len(rows)), codes[-1].astype(np.int64), rows.to_numpy())
+
+    def sample(self, names: Collection[str]) -> Mapping[str, Codes]:
+        """The codes of some rows."""
+        found = self._table.some_rows(list(names), SAMPLE)
+        return {name: _numbers(column) for name, column in zip(names, found.columns, strict=True)}
+
+    def _can_be_counted(self, names: tuple[str, ...]) -> bool:
+        most = prod(self._distinct.get(name, self.n_rows) for name in names)
+        if most <= MOST_VALUES or self._table.about(names) <= SURELY * MOST_VALUES:
+            return True
+        self.passed_over.append(names)
+        return False
+
+
+def _numbers(column: pa.ChunkedArray) -> Codes:
+    """A number for each value of a column; all that is missing has one number."""
+    values: Any = column.combine_chunks()
+    if pa.types.is_floating(values.type):
+        values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
+    if not pa.types.is_dictionary(values.type):
+        values = values.dictionary_encode()
+    codes = values.indices.fill_null(len(values.dictionary))
+    return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.int32)
+
+
+def _added(one: Codes | Int64, other: Int64, rows: Int64) -> tuple[Int64, Int64, Int64]:
+    """The pairs of numbers that occur, with their rows added up: what is missing may be written in two ways."""
+    if not len(rows):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), rows
+    n_one, n_other = int(one.max()) + 1, int(other.max()) + 1
+    first, second, entries = occurring_pairs(one, other, n_one, n_other)
+    if len(entries) == len(rows) and entries.max() == 1:
+        return np.asarray(one, dtype=np.int64), other, rows
+    number = np.searchsorted(first * n_other + second, one.astype(np.int64) * n_other + other)
+    return first, second, np.bincount(number, weights=rows, minlength=len(first)).astype(np.int64)

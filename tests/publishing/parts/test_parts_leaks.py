@@ -1,0 +1,156 @@
+"""Columns that undo a tag in releases in parts: the same as in memory, found from counts and from the parts alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anoncore import Microdata, ParameterError, privacy
+from anoncore.algorithms import Mondrian, RothkoTree
+from anoncore.cli import main
+from anoncore.datasets import table
+from anoncore.engines import joint_counts
+from anoncore.publishing.parts import part_files
+from anoncore.publishing.parts.part_classes import PartClasses
+from anoncore.publishing.parts.part_files import PartFile
+from anoncore.requirements import KAnonymity
+from tests.publishing.parts.folders import certified_run, failures, verified
+
+ROLES = {
+    "person-id": "identifier",
+    "name": "identifier",
+    **dict.fromkeys(("age", "education", "sex"), "quasi-identifier"),
+    "diagnosis": "sensitive",
+    "race": "insensitive",
+}
+UNDECIDED = ("years-of-school", "half", "other-half", "code-of-diagnosis", "number")
+
+
+def census(n_rows: int = 3_000) -> pd.DataFrame:
+    """Census-like people with columns that tell tagged ones: alone, nearly, two together, and one with all different
+    values.
+    """
+    frame = table("census").load(n_rows=n_rows)[[*ROLES]]
+    rng = np.random.default_rng(2)
+    frame["years-of-school"] = pd.factorize(frame["education"])[0]
+    half = rng.integers(0, 2, n_rows)
+    frame["half"] = half.astype(float)
+    frame["other-half"] = half ^ (frame["sex"] == "Female")
+    frame["code-of-diagnosis"] = pd.factorize(frame["diagnosis"])[0].astype(float)
+    frame.loc[rng.random(n_rows) < 0.01, "code-of-diagnosis"] = None
+    frame.loc[rng.random(n_rows) < 0.02, "half"] = np.nan
+    frame["number"] = np.arange(n_rows)
+    return frame
+
+
+@pytest.mark.parametrize("unit_rows", [1, part_files.UNIT_ROWS])
+def test_a_run_on_disk_finds_what_memory_finds(tmp_path, monkeypatch, unit_rows):
+    monkeypatch.setattr(part_files, "UNIT_ROWS", unit_rows)
+    frame = census()
+    frame.to_parquet(tmp_path / "in.parquet", row_group_size=700)
+    requirements = (KAnonymity(k=5),)
+    algorithm = RothkoTree(requirements, memory_rows=400)
+    _, found, _ = certified_run(tmp_path / "in.parquet", algorithm, tmp_path / "out", roles=ROLES)
+    release = Mondrian(requirements, strict=True).anonymize(Microdata(frame, ROLES))
+    expected = privacy.tag_leaks(release)
+    assert [one.sentence for one in found.leaks] == [one.sentence for one in expected]
+    assert [(one.relations, one.split, one.role) for one in found.leaks] == [
+        (one.relations, one.split, one.role) for one in expected
+    ]
+    told = {one.column: [(other.telling, other.told) for other in one.relations] for one in found.leaks}
+    assert (("half", "other-half"), "sex") in told["half"]
+    assert (("years-of-school",), "education") in told["years-of-school"]
+    assert (("code-of-diagnosis",), "diagnosis") in told["code-of-diagnosis"]
+    assert told["race"] == []
+    (number,) = (one for one in found.leaks if one.column == "number")
+    assert number.split.n_below == 3_000
+    holding = verified(tmp_path / "out")
+    assert holding.holds
+    assert sum(one.check.startswith("untagged column") for one in holding.findings) == len(expected)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_the_classes_of_parts_are_those_of_the_rows_however_they_lie(tmp_path_factory, data):
+    """The plain twin: pandas groups all rows at once; parts may share classes, and units may be single rows."""
+    folder = tmp_path_factory.mktemp("parts")
+    n_rows = data.draw(st.integers(1, 60))
+    rng = np.random.default_rng(data.draw(st.integers(0, 1_000)))
+    frame = pd.DataFrame({name: rng.choice(["a", "b", None], n_rows) for name in ("x", "y")}, dtype="str")
+    frame["one"] = rng.integers(0, 2, n_rows)
+    frame["two"] = rng.choice([0.5, 1.5, np.nan], n_rows)
+    cuts = sorted(rng.integers(0, n_rows, data.draw(st.integers(0, 3))).tolist())
+    for number, (begin, end) in enumerate(zip([0, *cuts], [*cuts, n_rows], strict=True)):
+        frame.iloc[begin:end].to_parquet(folder / f"{number}.parquet", row_group_size=data.draw(st.integers(1, 9)))
+    files = [PartFile(path.name, path) for path in sorted(folder.iterdir())]
+    sets = [(), ("one",), ("two",), ("one", "two")]
+    k = data.draw(st.integers(1, 5))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(part_files, "UNIT_ROWS", data.draw(st.sampled_from([1, 10, 1_000])))
+        found = list(PartClasses(files, ["x", "y"], k).sizes(sets))
+    for names, (smallest, below) in zip(sets, found, strict=True):
+        sizes = frame.groupby(["x", "y", *names], dropna=False).size()
+        assert (smallest, below) == (sizes.min(), sizes[sizes < k].sum()), names
+
+
+def test_a_decision_is_kept_and_checked(tmp_path):
+    census(600).to_parquet(tmp_path / "in.parquet")
+    algorithm = RothkoTree((KAnonymity(k=5),), memory_rows=400)
+    _, found, _ = certified_run(tmp_path / "in.parquet", algorithm, tmp_path / "out", UNDECIDED, roles=ROLES)
+    assert not [one for one in found.failing if one.name == "untagged"]
+    entries = {one.column: one for one in found.certificate.untagged}
+    assert entries["race"].decision == "tagged insensitive"
+    assert {entries[name].decision for name in UNDECIDED} == {"published as it is"}
+    number = entries["number"]
+    fewer = number.model_copy(update={"classes": number.classes.model_copy(update={"n_below": 599})})
+    forged = found.certificate.model_copy(update={"untagged": [fewer]})
+    (failing,) = failures(verified(tmp_path / "out", forged))
+    assert failing.endswith("; the certificate says 1 and 599.")
+    with pytest.raises(ParameterError, match="publishes no insensitive column 'age' to decide on"):
+        certified_run(tmp_path / "in.parquet", algorithm, tmp_path / "two", ("age",), roles=ROLES)
+    assert not (tmp_path / "two").exists()
+
+
+def test_what_has_too_many_values_to_be_counted_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(joint_counts, "MOST_VALUES", 100)
+    numbers = np.arange(3_000)
+    frame = pd.DataFrame({"age": numbers // 20, "town": numbers // 10, "ill": ["x", "y", "z"] * 1_000})
+    frame.to_parquet(tmp_path / "in.parquet")
+    roles = {"age": "quasi-identifier", "ill": "sensitive"}
+    _, found, _ = certified_run(tmp_path / "in.parquet", RothkoTree((KAnonymity(k=20),)), tmp_path / "out", roles=roles)
+    assert "was not looked at, because together they have more than" in found.certificate.not_checked[0]
+    assert "'town'" in found.certificate.not_checked[0]
+    (leak,) = found.leaks
+    assert (leak.column, leak.relations, leak.split.smallest) == ("town", (), 10)
+
+
+def test_the_command_says_what_nobody_decided_on(tmp_path: Path, capsys):
+    census(600).to_parquet(tmp_path / "people.parquet")
+    roles = "\n".join(f'{name} = "{role}"' for name, role in ROLES.items())
+    recipe = tmp_path / "people.toml"
+    recipe.write_text(
+        f'[source]\npath = "people.parquet"\n[roles]\n{roles}\n[algorithm]\nname = "rothko-tree"\n'
+        'requirements = [{name = "k-anonymity", k = 5}]\n'
+    )
+    words = ["run", str(recipe), "--engine", "disk", "--force", "--output", str(tmp_path / "out")]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "'years-of-school' has no tag and tells 'education' of " in said
+    assert "Tag 'code-of-diagnosis' as sensitive, or leave it out of the release." in said
+    decisions = [word for name in UNDECIDED for word in ("--publish-untagged", name)]
+    assert main([*words, *decisions]) == 0
+    assert "has no tag" not in capsys.readouterr().out
+    certificate = json.loads((tmp_path / "out" / "people-release" / "_certificate.json").read_text())
+    assert {one["column"] for one in certificate["untagged"]} >= set(UNDECIDED)
+    assert main([*words, "--no-certificate"]) == 0
+    assert "whether columns that nobody protects undo a tag was not looked for" in capsys.readouterr().err
+    assert main([*words, "--publish-untagged", "age"]) == 2
+    assert "no insensitive column 'age' to decide on" in capsys.readouterr().err
+    assert pq.read_table(tmp_path / "out" / "people-release").num_rows == 600
