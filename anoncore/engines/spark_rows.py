@@ -67,10 +67,14 @@ class SparkRows:
                     own.add(list_codes(batch.column(0)))
             yield pa.record_batch([pa.array([pickle.dumps(own)], pa.binary())], names=["counted"])
 
-        counted = self.frame.select(f"`{CODES}`").mapInArrow(count, "counted binary")
+        counted = self.frame.select(f"`{CODES}`").mapInArrow(count, "counted binary").persist()
+        # All tasks count at once, and what they counted stays with the workers. Taken from there one after the other,
+        # only one of them is in this machine's memory at a time.
+        counted.count()
         for row in counted.toLocalIterator():
             self.check()
             accumulator.merge(pickle.loads(bytes(row["counted"])))
+        counted.unpersist()
 
     def sample(self, n: int, generator: np.random.Generator) -> Int32:
         """A simple random sample of n rows by their numbers, (n, width + 1)."""

@@ -39,7 +39,7 @@ LOOK = 0.5
 CERTIFYING = 0.75
 """Share of a run from which on its parts are certified."""
 KNOWN = ("age", "sex", "education", "race", "workclass", "marital-status", "hours-per-week", "native-country")
-SECRET = "diagnosis"
+SECRET, FREE = "diagnosis", "salary-class"
 RECIPE = """
 [source]
 path = "table"
@@ -111,9 +111,9 @@ def make_table(folder: Path, n_rows: int) -> None:
 
 
 def write_recipe(path: Path, k: int, memory_rows: int) -> None:
-    """The recipe of all runs: eight known attributes, a secret one, and nothing published of the others."""
+    """The recipe of all runs: eight known attributes, a secret one, one that may undo a tag, and nothing of the others."""
     columns = table("census").load(n_rows=1).columns
-    role = {**dict.fromkeys(KNOWN, "quasi-identifier"), SECRET: "sensitive"}
+    role = {**dict.fromkeys(KNOWN, "quasi-identifier"), SECRET: "sensitive", FREE: "insensitive"}
     roles = "\n".join(f'{name} = "{role.get(name, "identifier")}"' for name in columns)
     path.write_text(RECIPE.format(roles=roles, k=k, memory_rows=memory_rows), encoding="utf-8")
 

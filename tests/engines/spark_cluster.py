@@ -138,4 +138,5 @@ def stated(folder: Path) -> tuple[object, ...]:
     found = Certificate.load(folder / "_certificate.json")
     (table,) = found.tables
     groups = (table.columns, table.rows, table.groups, table.group_sizes)
-    return found.method, found.input, found.attributes, groups, found.requirements, found.people, found.not_asked
+    shown = (found.requirements, found.people, found.not_asked, found.untagged, found.not_checked)
+    return found.method, found.input, found.attributes, groups, shown

@@ -22,7 +22,7 @@ pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed; the e
 if shutil.which("java") is None:
     pytest.skip("Spark needs Java, which is not installed", allow_module_level=True)
 
-from anoncore.engines.spark_run import anonymize_on_spark  # noqa: E402
+from anoncore.engines.spark_run import SparkTable, anonymize_on_spark  # noqa: E402
 
 pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.slow]
 
@@ -95,6 +95,7 @@ def test_a_recipe_runs_on_spark_as_on_disk(session, source, tmp_path, capsys):
                 certificate.attributes,
                 certificate.input,
                 certificate.not_asked,
+                certificate.untagged,
                 (table.rows, table.groups, table.group_sizes),
             )
         )
@@ -119,6 +120,18 @@ def test_a_recipe_runs_on_spark_as_on_disk(session, source, tmp_path, capsys):
     for summary in summaries:
         del summary["information loss"]
     assert summaries[0] == summaries[1]
+
+
+def test_combinations_of_values_are_estimated_counted_and_drawn(session, source):
+    table, frame = SparkTable(session.read.parquet(str(source))), pd.read_parquet(source)
+    names = ["age", "town"]
+    sizes = frame.groupby(names, dropna=False).size()
+    assert table.about(names) == pytest.approx(len(sizes), rel=0.1)
+    found = table.joint(names)
+    assert found.num_columns == 3
+    assert sorted(found.column(2).to_pylist()) == sorted(sizes)
+    assert 60 < table.some_rows(names, 120).num_rows < 200
+    assert table.some_rows(names, 1_000).num_rows == 600
 
 
 def test_what_cannot_be_done_is_said_as_in_memory(session, source, tmp_path):
