@@ -111,7 +111,7 @@ def make_table(folder: Path, n_rows: int) -> None:
 
 
 def write_recipe(path: Path, k: int, memory_rows: int) -> None:
-    """The recipe of all runs: eight known attributes, a secret one, one that may undo a tag, and nothing of the others."""
+    """The recipe of all runs: eight known attributes, a secret one, a free one, and nothing of the others."""
     columns = table("census").load(n_rows=1).columns
     role = {**dict.fromkeys(KNOWN, "quasi-identifier"), SECRET: "sensitive", FREE: "insensitive"}
     roles = "\n".join(f'{name} = "{role.get(name, "identifier")}"' for name in columns)
