@@ -227,7 +227,8 @@ class Release(SizesDrawn):
 
         Without the original, the tables are judged by what they show themselves: sizes of groups, k, l and t, unique
         rows, beliefs, risks of re-identification. Whatever compares with the original raises ReleaseError, and so does
-        what asks which rows of several tables belong to one person.
+        what asks which rows of several tables belong to one person. The information loss is that of the cells as they
+        are written, where these tell the domain; the notes say what is assumed.
 
         Rows of a synthetic table are nobody's (`rows="synthetic"`). It may have more or fewer of them, and hold values
         that the original lacks. It is compared with the original by shares, and attacked by those who
@@ -284,7 +285,8 @@ class Release(SizesDrawn):
         >>> float(privacy.profile(alone).k), float(privacy.profile(alone).score("distinct-l"))
         (2.0, 1.0)
 
-        What it costs is known only beside the table that it was made of:
+        A range of ages loses its width as a share of the domain. Where the tables tell the domain, that is measured
+        without the original; here `>=40` has no end, so it takes the original:
 
         >>> people = pd.DataFrame({"age": [44, 21, 60, 26], "disease": ["flu", "cold", "flu", "flu"]})
         >>> release = Release.from_published(published, roles, Microdata(people, roles))
@@ -376,6 +378,27 @@ class Release(SizesDrawn):
         """
         if not self.data.knows_rows:
             raise ReleaseError(f"{reason}, and this release was read from published tables alone. {ADVICE}")
+
+    def require_widths(self, attributes: Collection[str]) -> None:
+        """Check that it is known what share of its domain a cell of some attributes covers.
+
+        Parameters
+        ----------
+        attributes : collection of str
+            The attributes.
+
+        Raises
+        ------
+        ReleaseError
+            Where the release was read from published tables alone, and these do not tell.
+        """
+        unknown = {name: self.data.unknown_widths[name] for name in attributes if name in self.data.unknown_widths}
+        if unknown:
+            told = "; ".join(dict.fromkeys(unknown.values()))
+            raise ReleaseError(
+                f"What a cell loses is a share of the domain, which the published tables alone do not tell: {told}. "
+                f"{ADVICE}"
+            )
 
     def require_people(self, reason: str) -> None:
         """Check that the rows are those of people, for measures that ask in which group a person is.

@@ -419,6 +419,13 @@ class Microdata(Shown):
         """Whether it is known which values belong to one person; not where only published tables are known."""
         return True
 
+    @property
+    def unknown_widths(self) -> Mapping[str, str]:
+        """The attributes of which it is not known what share of the domain a published cell covers, with the reason as
+        half a sentence; none but where only published tables are known, and these do not tell.
+        """
+        return {}
+
     def sensitive_view(self, attribute: str, codes: Codes | None = None) -> SensitiveValues:
         """An attribute with its values counted as requirements count them.
 

@@ -8,6 +8,7 @@ from anoncore.base.arguments import checked
 from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Floats
+from anoncore.release.reading.published_values import ASSUMED
 from anoncore.release.release import Fragment, Release
 
 INFORMATION_LOSS = Number(
@@ -35,6 +36,8 @@ class InformationLoss(Score):
     per_class : ndarray of float, shape (n_groups,), or dict of these
         The mean over the quasi-identifiers in each group; weighted with the group sizes it averages to the score. Where
         fragments have partitions of their own, one such array by name of the fragment, over its quasi-identifiers.
+    assumed : str
+        What is taken for true where the release was read without its original; else empty.
 
     Examples
     --------
@@ -52,6 +55,7 @@ class InformationLoss(Score):
 
     per_attribute: dict[str, float]
     per_class: Floats | dict[str, Floats]
+    assumed: str
 
 
 @checked
@@ -77,11 +81,13 @@ def information_loss(release: Release) -> InformationLoss:
     DataError
         For a table without a quasi-identifier.
     ReleaseError
-        Where the release was read from published tables without their original.
+        Where the release was read from published tables without their original, and these do not tell the domain of a
+        quasi-identifier, or whether values were changed.
 
     Notes
     -----
-    Assumes: a cell costs the share of its domain that it covers; all attributes count alike.
+    Assumes: a cell costs the share of its domain that it covers; all attributes count alike. Without the original also
+      what `assumed` says.
     Cost: O(g) per quasi-identifier for g groups.
     Use: generalizing methods are to be compared.
     Avoid: methods with exact values are judged: they lose nothing here; see `query_error` and `association_error`.
@@ -107,7 +113,7 @@ def information_loss(release: Release) -> InformationLoss:
     """
     release.require_people("What a cell loses is told by the row that it was made of")
     names = release.data.require_quasi_identifiers()
-    release.require_original("What a cell loses depends on the values that the table has, and on its own value")
+    release.require_widths(names)
     cells: dict[str, list[float]] = {name: [] for name in names}
     for fragment in release.fragments:
         for name, loss in _losses(fragment, names).items():
@@ -122,6 +128,7 @@ def information_loss(release: Release) -> InformationLoss:
         baseline=0.0,
         per_attribute={name: float(np.mean(losses)) for name, losses in cells.items()},
         per_class=_per_class(release, names),
+        assumed="" if release.data.knows_rows else ASSUMED,
     )
 
 

@@ -83,7 +83,7 @@ def two_way_error(release: Release) -> TwoWayError:
     Raises
     ------
     ReleaseError
-        If fewer than two quasi-identifiers and sensitive attributes are published.
+        If fewer than two quasi-identifiers and sensitive attributes are published, and where the original is not given.
 
     Notes
     -----
@@ -115,6 +115,7 @@ def two_way_error(release: Release) -> TwoWayError:
     >>> float(utility.two_way_error(Mondrian(requirements=[KAnonymity(k=4)]).anonymize(data)))
     0.5
     """
+    release.require_original("The two-way error compares with how often values occur together in the original")
     wanted = {*release.data.quasi_identifiers, *release.data.sensitive}
     names = [name for name in release.attributes if name in wanted]
     if len(names) < 2:

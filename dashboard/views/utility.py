@@ -66,7 +66,11 @@ def _headline(run: Run, loss: InformationLoss | None) -> None:
     n, word = run.data.n_rows, run.release.group_word
     row = []
     if loss is not None:
-        row.append(Tile(loss.title, share_text(loss), loss.meaning, "0%: exact, 100%: nothing left"))
+        row.append(
+            Tile(
+                loss.title, share_text(loss), f"{loss.meaning} {loss.assumed}".strip(), "0%: exact, 100%: nothing left"
+            )
+        )
     smallest = f"{size.normalised:.2f} times the k asked for" if size.normalised is not None else f"rows per {word}"
     row += [
         Tile(size.label, f"{size:,.1f} rows", f"{size.meaning} Best is the k that was asked for.", smallest),

@@ -124,7 +124,7 @@ def _numbers_in(cell: Any) -> list[Any] | None:
         return [cell] if isinstance(cell, int | float) and not isinstance(cell, bool) else None
     if cell == MISSING_TEXT:
         return []
-    number = _number(cell) if isinstance(cell, str) else None
+    number = number_in(cell) if isinstance(cell, str) else None
     if isinstance(cell, str) and number is not None:
         # A text that is written in another way than its number, such as 007, is a label.
         return [number] if value_text(number) == cell.strip() or isinstance(number, pd.Timestamp) else None
@@ -145,7 +145,7 @@ def _numbers_in(cell: Any) -> list[Any] | None:
 
 def _ends(span: Span) -> list[Any] | None:
     """The smallest and largest number of a range. Whole numbers end before an open end, others at it."""
-    low, high = (None if end is None else _number(end) for end in (span.low, span.high))
+    low, high = (None if end is None else number_in(end) for end in (span.low, span.high))
     if (low is None) != (span.low is None) or (high is None) != (span.high is None):
         return None
     if isinstance(low, pd.Timestamp) != isinstance(high, pd.Timestamp) and None not in (low, high):
@@ -159,7 +159,7 @@ def _ends(span: Span) -> list[Any] | None:
     return [end for end in (low, high) if end is not None]
 
 
-def _number(text: str) -> Any:
+def number_in(text: str) -> Any:
     """The number or date that a text is; None where it is none."""
     text = text.strip()
     found = NUMBER.fullmatch(text)

@@ -14,10 +14,11 @@ from anoncore.kernels.arrays import Codes, Int64
 from anoncore.release.reading.mentioned_values import domain_of
 from anoncore.release.reading.opening import Opened, OpenedTable, ReadTable, opened_table, suppressed_group
 from anoncore.release.reading.published_frames import PublishedFrame
-from anoncore.release.reading.published_values import PublishedValues
+from anoncore.release.reading.published_values import ASSUMED, PublishedValues
 from anoncore.release.reading.read_columns import read_column
 from anoncore.release.reading.region_texts import set_parts
 from anoncore.release.reading.tags import Tags
+from anoncore.release.reading.unknown_widths import unknown_widths
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.given_table import given_table
 from anoncore.table.microdata import Role
@@ -49,7 +50,13 @@ def opened_alone(frames: Sequence[PublishedFrame], tags: Tags, missing_is_value:
                 counted[name] = column.low[column.cell[lines]]
     frame = pd.DataFrame(dict(frames[0].columns)) if frames[0].columns else pd.DataFrame(index=range(frames[0].n_rows))
     data = PublishedValues(
-        given_table(frame.iloc[line[0]]), roles, domains, counted, tags.hierarchies, tags.sensitive_values
+        given_table(frame.iloc[line[0]]),
+        roles,
+        domains,
+        counted,
+        tags.hierarchies,
+        tags.sensitive_values,
+        unknown_widths(tables, roles, missing_is_value),
     )
     opened: list[OpenedTable] = []
     for table, lines in zip(tables, line, strict=True):
@@ -60,11 +67,7 @@ def opened_alone(frames: Sequence[PublishedFrame], tags: Tags, missing_is_value:
 
 
 def _notes(names: Sequence[str], roles: Mapping[str, Role], tables: Sequence[ReadTable], tags: Tags) -> tuple[str, ...]:
-    notes = [
-        "The original is not given: what is measured is what the published tables show by themselves. Ranges are as "
-        "wide as they are written, the domain of an attribute is what the tables mention of it, and values that were "
-        "changed look like true ones."
-    ]
+    notes = ["The original is not given: what is measured is what the published tables show by themselves. " + ASSUMED]
     identifiers = [name for name in names if roles[name] is Role.IDENTIFIER]
     if identifiers:
         notes.append(f"The tables publish {listing(identifiers)}, which names people; it is left out of all numbers.")

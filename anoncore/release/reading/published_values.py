@@ -16,6 +16,13 @@ from anoncore.table.microdata import Microdata, Role
 
 ADVICE = "Give the table that it was made of as `original`; sizes of groups, k, l, t and beliefs can do without."
 
+ASSUMED = (
+    "Ranges are as wide as they are written, the domain of an attribute is what the tables mention of it, or what its "
+    "hierarchy has, and values that were changed look like true ones. Rows and attributes that were left out do not "
+    "count."
+)
+"""What is taken for true of tables whose original is not given."""
+
 
 class UnknownCodes(Mapping[str, Codes]):
     """The codes of rows that nobody knows: asking for them raises ReleaseError."""
@@ -55,6 +62,7 @@ class PublishedValues(Microdata):
         counted: Mapping[str, Codes],
         hierarchies: Mapping[str, Hierarchy],
         sensitive_values: Mapping[str, Any],
+        unknown_widths: Mapping[str, str],
     ) -> None:
         self.given = given
         self.roles = dict(roles)
@@ -66,6 +74,7 @@ class PublishedValues(Microdata):
         self.domain = dict(domains)
         self.codes = UnknownCodes(self.attributes)  # type: ignore[assignment]
         self._counted = dict(counted)
+        self._unknown_widths = dict(unknown_widths)
         self.sensitive_values = {name: self._published(name, values) for name, values in sensitive_values.items()}
 
     def _published(self, name: str, values: Collection[Any]) -> tuple[Any, ...]:
@@ -92,3 +101,8 @@ class PublishedValues(Microdata):
     def knows_rows(self) -> bool:
         """False: which values belong to one person is not known."""
         return False
+
+    @property
+    def unknown_widths(self) -> Mapping[str, str]:
+        """The attributes whose cells do not tell what share of the domain they cover, with the reason."""
+        return self._unknown_widths

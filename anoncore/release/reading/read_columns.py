@@ -62,6 +62,8 @@ class ReadColumn:
         What is written in each of them.
     says_nothing : ndarray of bool, shape (n_cells,)
         Whether a cell was suppressed.
+    read_as : tuple of Region or None
+        The region that each of them was taken for; None for values and nodes.
     are_sets : bool
         Whether all cells are sets in braces, also those of one value.
     notes : tuple of str
@@ -73,6 +75,7 @@ class ReadColumn:
     cells: tuple[Cell, ...]
     texts: tuple[str, ...]
     says_nothing: Bools
+    read_as: tuple[Region | None, ...]
     are_sets: bool
     notes: tuple[str, ...] = ()
 
@@ -181,6 +184,7 @@ def read_column(
     says_nothing = np.zeros(len(distinct), dtype=np.bool_)
     are_sets = True
     shown: list[Any] = []
+    regions: list[Region | None] = []
     for place, cell in enumerate(distinct):
         if is_missing(cell):
             allowed = reader.set_of(missing_codes) if missing_codes else reader.everything
@@ -188,6 +192,7 @@ def read_column(
         else:
             read = reader.read(cell)
         found.append(read.cell)
+        regions.append(read.region)
         shown.append(read.shown if read.cell is not None else value_text(cell))
         says_nothing[place] = isinstance(read.region, Everything)
         are_sets &= isinstance(read.region, OneOf) and isinstance(cell, str) and set_parts(cell.strip()) is not None
@@ -201,7 +206,8 @@ def read_column(
     first = [shown.index(one) for one in known]
     cells = tuple(cell for cell in (found[one] for one in first) if cell is not None)
     texts = tuple(SUPPRESSED_TEXT if is_missing(distinct[one]) else value_text(distinct[one]) for one in first)
-    return ReadColumn(domain, content[number], cells, texts, says_nothing[first], are_sets, notes)
+    read_as = tuple(regions[one] for one in first)
+    return ReadColumn(domain, content[number], cells, texts, says_nothing[first], read_as, are_sets, notes)
 
 
 def _check_readable(
@@ -295,7 +301,7 @@ class CellReader:
             return Reading(self._node(label), Everything() if label == 0 else None)
         for text in _unguarded(cell):
             for region in regions_in(text):
-                found = self._region(region)
+                found = self.region(region)
                 if found is not None:
                     return Reading(found, region)
         return Reading(self.value(cell) if self.regions_first else None)
@@ -352,7 +358,8 @@ class CellReader:
             return None
         return key[2] if key[:2] == own[:2] and not (isinstance(key[2], float)) else None
 
-    def _region(self, region: Region) -> Cell | None:
+    def region(self, region: Region) -> Cell | None:
+        """What a region allows; None where it allows no value of the domain, or holds what is none."""
         if isinstance(region, Everything):
             return self.everything
         if isinstance(region, Span):
