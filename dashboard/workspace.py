@@ -63,6 +63,11 @@ class Run:
         return self.label if self.opened is None else self.opened.title
 
     @property
+    def is_drawn(self) -> bool:
+        """Whether the method that made it draws at random, so that another seed may give another release."""
+        return self.algorithm is not None and bool(self.algorithm.seeds)
+
+    @property
     def promises(self) -> tuple[Any, ...]:
         """The requirements that the method promises; none where the release was made elsewhere."""
         return () if self.algorithm is None else self.algorithm.promises(self.data)

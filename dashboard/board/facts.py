@@ -176,7 +176,12 @@ def quick(run: Run, secret: str | None) -> Facts:
     why nobody hides among them.
     """
     release = run.release
-    others = {"distance": _distance(run, secret), "lost": _lost(run), "belief": _belief(run, secret)}
+    others = {
+        "distance": _distance(run, secret),
+        "lost": _lost(run),
+        "belief": _belief(run, secret),
+        "is_drawn": run.is_drawn,
+    }
     if release.is_synthetic:
         return {"hides": {"why": NOBODYS}, **others}
     sizes = np.min([part.partition.sizes[part.partition.group] for part in release.fragments], axis=0)

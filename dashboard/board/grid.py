@@ -48,6 +48,7 @@ OPENS = {
     "predictable": "Opens the page Utility.",
 }
 NO_GROUPS = "It is asked of groups of people, and the rows of this table are nobody's."
+DRAWN = "The method draws at random: another draw may give another number."
 HOLDING = ("kept", "met", "measured")
 """States of marks that hold."""
 CHANGE = "change the method or its own parameters"
@@ -295,7 +296,7 @@ def _cell(name: str, column: Shown, asked: Asked) -> Cell:
     if name == "lost":
         return _lost_cell(column.quick["lost"])
     slow = _slow(column, name)
-    return _given_cell(slow, asked) if name == "given" else _predicted_cell(slow)
+    return _given_cell(slow, column.quick["is_drawn"]) if name == "given" else _predicted_cell(slow)
 
 
 def _promise_cell(column: Shown, is_nobodys: bool) -> Cell:
@@ -356,7 +357,7 @@ def _lost_cell(lost: Facts) -> Cell:
     }
 
 
-def _given_cell(slow: SlowFacts, asked: Asked) -> Cell:
+def _given_cell(slow: SlowFacts, is_drawn: bool) -> Cell:
     found = slow.found
     if found is None:
         return {"state": "failed" if slow.problem else "pending", "why": slow.problem or "being attacked …"}
@@ -364,7 +365,7 @@ def _given_cell(slow: SlowFacts, asked: Asked) -> Cell:
     told = f"without the release: {share_text(guess)}"
     return {
         **_number(slow, found, share_text, 100, "%"),
-        "sub": _told(slow, told),
+        "sub": _told(slow, f"{told}. {DRAWN}" if is_drawn else told),
         "marks": [[guess, told]],
         "value": found["value"],
     }

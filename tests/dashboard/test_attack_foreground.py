@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from anoncore import Microdata, Release, attacks
-from anoncore.algorithms import Anatomy, Mondrian, VerticalFragmentation
+from anoncore.algorithms import Algorithm, Anatomy, Mondrian, VerticalFragmentation
 from anoncore.base.texts import share_text
 from anoncore.requirements import KAnonymity
 from dashboard.charts.foreground import belief_histogram, group_people, leaking_sets, runs_compared
@@ -63,6 +63,17 @@ def test_the_page_shows_what_the_attack_finds() -> None:
     assert _when_there(visitor, lambda: metrics(visitor)["Breached"]) == share_text(float(found.recall))
     assert metrics(visitor)["Mean p(t:x)"] == share_text(float(found.mean_probability))
     assert metrics(visitor)["Attribute sets"] == str(found.n_sets)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "is_said"), [(Anatomy(l=2, seed=1), True), (Mondrian(requirements=[KAnonymity(k=5)]), False)]
+)
+def test_the_numbers_of_one_draw_are_said_to_be_of_one_draw(algorithm: Algorithm, is_said: bool) -> None:
+    visitor = Visitor()
+    add_run(visitor, algorithm)
+    visitor.open("attack")
+    _when_there(visitor, lambda: metrics(visitor)["Breached"])
+    assert ("these are the numbers of one draw" in visitor.texts()) is is_said
 
 
 def test_another_r_attacks_anew() -> None:

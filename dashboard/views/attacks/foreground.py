@@ -59,6 +59,11 @@ def render(run: Run) -> None:
     for note in found.notes:
         st.info(parts.escaped(note))
     _tiles(found)
+    if run.is_drawn:
+        st.caption(
+            "The method draws at random, and these are the numbers of one draw: another one may give others. Make the "
+            "release again with another seed, and Side by side shows how far they lie apart."
+        )
     parts.tabs(
         "foreground",
         {

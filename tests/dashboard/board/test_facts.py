@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from anoncore import Microdata
-from anoncore.algorithms import Anatomy, Mondrian, Slicing
+from anoncore.algorithms import Anatomy, Mondrian, Slicing, StackAndDeal, Suppression
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from dashboard.board import facts
 from dashboard.state import Tags
@@ -55,6 +55,20 @@ def test_generalized_classes_are_judged_by_their_size():
     made = run(Mondrian(requirements=[KAnonymity(k=3)]), [20, 30, 40, 50, 60, 70])
     mark = k_of(made, 3)
     assert (mark.state, mark.reached) == ("kept", "3")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "is_drawn"),
+    [
+        (Anatomy(l=2), True),
+        (Slicing(l=2), False),
+        (Mondrian(requirements=[KAnonymity(k=2)]), False),
+        (Suppression(method=StackAndDeal(k=2)), True),
+    ],
+)
+def test_a_method_that_draws_is_known_by_its_seed_or_that_of_the_method_inside(algorithm, is_drawn):
+    made = run(algorithm, [20, 30, 40, 50, 60, 70])
+    assert facts.quick(made, "illness")["is_drawn"] is is_drawn
 
 
 def test_what_buckets_keep_but_do_not_hide_is_no_statement_about_groups():

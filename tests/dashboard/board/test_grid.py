@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from dashboard.board.facts import SIZE_EDGES, Mark, histogram
-from dashboard.board.grid import ROWS, Asked, Shown, SlowFacts, cheapest, model
+from dashboard.board.grid import DRAWN, ROWS, Asked, Shown, SlowFacts, cheapest, model
 
 KEPT = (Mark("k", "kept", "10", "Everybody hides among 9 others.", "10"),)
 MISSED = (Mark("k", "missed", "3", "A group has 3 people.", "10"),)
 
 
-def quick(lost=0.2, sizes=(0.0, 0.0, 1.0), largest=0.4):
+def quick(lost=0.2, sizes=(0.0, 0.0, 1.0), largest=0.4, is_drawn=False):
     return {
         "groups": 1200,
         "word": "equivalence class",
@@ -22,6 +22,7 @@ def quick(lost=0.2, sizes=(0.0, 0.0, 1.0), largest=0.4):
         "distance": {"largest": largest, "mean": 0.1, "curve": [0.0, largest], "ground": "equal"},
         "lost": {"value": lost, "names": ["age", "town"], "means": [lost, lost / 2]},
         "belief": {"largest": 0.5, "truth": 0.2, "guess": 0.1, "above": {"2": 0.0}},
+        "is_drawn": is_drawn,
     }
 
 
@@ -102,6 +103,18 @@ def test_an_estimate_is_marked_and_gives_way_to_the_exact_number():
     then = cells([column(slow={"given": both})], "given")["cells"][0]
     assert (then["state"], then["text"], then["interval"]) == ("exact", "9.3%", None)
     assert then["sub"] == "without the release: 1.0%"
+
+
+def test_a_number_of_a_method_that_draws_says_that_another_draw_gives_another():
+    """What is given away of a drawn release is told of one draw; an estimate says first what it is from."""
+    estimate = {"value": 0.094, "low": 0.088, "high": 0.1, "guess": 0.01, "how": "from 2,000 people"}
+    exact = {"value": 0.0931, "guess": 0.01}
+    drawn = quick(is_drawn=True)
+    found = cells([column(facts=drawn, slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]
+    assert found["sub"] == f"without the release: 1.0%. {DRAWN}"
+    assert found["marks"] == [[0.01, "without the release: 1.0%"]]
+    early = cells([column(facts=drawn, slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]
+    assert early["sub"] == "estimate from 2,000 people; the exact number follows"
 
 
 @pytest.mark.parametrize(
