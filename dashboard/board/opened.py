@@ -19,6 +19,12 @@ Rows = Literal["people", "synthetic", "alone"]
 """Whose rows the tables hold: those of the people of the loaded table, nobody's, or it is not known whose, as the
 original is not here.
 """
+SEVERAL_ALONE = (
+    "{name} is the loaded table itself, so the original of these tables is not here, and only the original tells "
+    "which of their attributes are known to others and which are secret. Load the table that they were made of, and "
+    "open them beside it. If you do not have it, judge them together in Python: Release.from_published takes all of "
+    "them by name, with a role for each column."
+)
 MOST_TABLES = 12
 MOST_BYTES = 200 << 20
 MOST_UNPACKED = 2 << 30
@@ -66,6 +72,7 @@ class Opened:
         Raises DataError for what cannot be read, with column, row and cell.
         """
         if self.rows != "alone":
+            self._require_original(data)
             return Release.from_published(self.frames, original=data, rows=self.rows)
         return Release.from_published(
             self.frames,
@@ -76,6 +83,14 @@ class Opened:
             hierarchies=tags.hierarchies,
             sensitive_values=tags.sensitive_values,
         )
+
+    def _require_original(self, data: Microdata) -> None:
+        """Raise DataError where the loaded table is one of several published ones, and so not their original."""
+        if len(self.frames) < 2:
+            return
+        for name, frame in self.frames.items():
+            if list(frame) == list(data.frame) and frame.equals(data.frame.reset_index(drop=True)):
+                raise DataError(SEVERAL_ALONE.format(name=quoted(name)))
 
 
 def _said_kinds(tags: Tags, frames: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -67,7 +67,8 @@ def add() -> bool:
     if not any(one.opened is not None and one.opened.rows == "alone" for one in held):
         st.caption(
             "Is the loaded table itself what somebody published, and its original is not here? Then it is judged by "
-            "what it shows by itself: sizes of groups, k, l, t, and what is believed."
+            "what it shows by itself: sizes of groups, k, l, t, and what is believed. Of several tables that belong "
+            "together it tells only its own part; open them beside the table that they were made of."
         )
         if st.button("Judge the loaded table as a release", key="board-open-alone"):
             _put(opened_alone(table))

@@ -13,7 +13,7 @@ from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.release.reading.mentioned_values import domain_of
 from anoncore.release.reading.opening import Opened, OpenedTable, ReadTable, opened_table, suppressed_group
-from anoncore.release.reading.published_frames import PublishedFrame
+from anoncore.release.reading.published_frames import PublishedFrame, is_joining
 from anoncore.release.reading.published_values import ASSUMED, PublishedValues
 from anoncore.release.reading.read_columns import read_column
 from anoncore.release.reading.region_texts import set_parts
@@ -69,6 +69,12 @@ def opened_alone(frames: Sequence[PublishedFrame], tags: Tags, missing_is_value:
 def _notes(names: Sequence[str], roles: Mapping[str, Role], tables: Sequence[ReadTable], tags: Tags) -> tuple[str, ...]:
     notes = ["The original is not given: what is measured is what the published tables show by themselves. " + ASSUMED]
     identifiers = [name for name in names if roles[name] is Role.IDENTIFIER]
+    joining = [name for name in names if roles[name] is Role.INSENSITIVE and is_joining(name)]
+    if len(tables) == 1 and joining:
+        notes.append(
+            f"'{joining[0]}' is called like a column that joins several tables of one release. If there are others, "
+            "what they tell of these people is in none of the numbers; give all of them together."
+        )
     if identifiers:
         notes.append(f"The tables publish {listing(identifiers)}, which names people; it is left out of all numbers.")
     plain = [

@@ -102,11 +102,16 @@ def _length(columns: Mapping[str, pd.Series[Any]]) -> int:
     return len(next(iter(columns.values())))
 
 
+def is_joining(name: str) -> bool:
+    """Whether a column is called as tools call those by which they join tables."""
+    return "".join(letter for letter in name.casefold() if letter not in " _-") in JOINING
+
+
 def _joining(frames: Mapping[str, Mapping[str, Any]], attributes: Collection[str]) -> str | None:
     if len(frames) < 2:
         return None
     shared = set.intersection(*(set(columns) for columns in frames.values())) - set(attributes)
-    fitting = [name for name in sorted(shared) if "".join(c for c in name.casefold() if c not in " _-") in JOINING]
+    fitting = [name for name in sorted(shared) if is_joining(name)]
     if len(fitting) > 1:
         raise DataError(f"The tables share {listing(fitting)}; keep one column that says which rows are joined.")
     return fitting[0] if fitting else None

@@ -14,6 +14,7 @@ from anoncore import DataError, Microdata, Release, privacy, utility
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.publishing.saved_releases import saved_releases
 from anoncore.requirements import KAnonymity
+from anoncore.sources import read_table
 from dashboard import session_file, state
 from dashboard.board import facts, grid
 from dashboard.board.opened import MOST_TABLES, opened_alone, opened_files
@@ -254,6 +255,26 @@ def test_a_published_table_alone_is_judged_and_says_what_needs_its_original(visi
     for row in ("lost", "given", "predictable"):
         assert cell(found, row)["state"] == "failed"
         assert "beside the table that it was made of" in cell(found, row)["why"]
+
+
+def test_one_of_several_tables_is_no_original_of_them(visitor, drawn):
+    """What the loaded one of Anatomy's tables lacks would be told as a column that the original lacks."""
+    tables = Anatomy(l=2).anonymize(Microdata(people(), ROLES)).pandas_tables()
+    files = [(f"{name}.csv", csv(table)) for name, table in tables.items()]
+    (known, content), _ = files
+    there = read_table(content, known)
+    roles = {"age": "quasi-identifier", "sex": "quasi-identifier", "town": "quasi-identifier"}
+    workspace(visitor).load(*loaded(there.frame, roles, known))
+    visitor.run()
+    open_files(visitor, *files)
+    why = cell(finish(visitor, drawn), "promise")["why"]
+    assert f"'{known.removesuffix('.csv')}' is the loaded table itself" in why
+    assert "Load the table that they were made of" in why
+    assert "Release.from_published" in why
+    # The table by itself says that others may belong to it.
+    here = workspace(visitor)
+    alone = opened_alone(here.table).read(Microdata(there.frame, roles), here.tags)
+    assert any("'group' is called like a column that joins several tables" in note for note in alone.notes)
 
 
 def test_the_loaded_table_can_be_judged_as_a_release_from_the_board(visitor, drawn):

@@ -132,3 +132,11 @@ def test_the_loss_of_awkward_tables_is_often_told_and_then_that_of_the_release(n
             assert loss.per_attribute == pytest.approx(utility.information_loss(release).per_attribute)
             told += 1
     assert told
+
+
+def test_a_table_that_others_may_be_joined_with_says_so():
+    frame = pd.DataFrame({"Group-ID": [1, 1, 2], "age": [20, 21, 30]})
+    (*_, note) = Release.from_published(frame, {"age": "quasi-identifier"}).notes
+    assert "'Group-ID' is called like a column that joins several tables" in note
+    known = Release.from_published(frame, {"age": "quasi-identifier", "Group-ID": "quasi-identifier"}).notes
+    assert not any("joins several" in one for one in known)
