@@ -48,6 +48,15 @@ def quoted(value: Any) -> str:
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 
+def size_text(n_bytes: float) -> str:
+    """Bytes as people read them: `412 bytes`, `15.6 kB`, `200.0 MB`, `1.25 GB`."""
+    if n_bytes >= 1e9:
+        return f"{n_bytes / 1e9:,.2f} GB"
+    if n_bytes >= 1e6:
+        return f"{n_bytes / 1e6:,.1f} MB"
+    return f"{n_bytes / 1e3:,.1f} kB" if n_bytes >= 1e3 else f"{n_bytes:,.0f} bytes"
+
+
 def share_text(share: float) -> str:
     """A share in percent with one decimal; rounding makes neither all nor nothing of it."""
     # What is all or nothing but for the rounding of a sum is all or nothing.

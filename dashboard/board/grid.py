@@ -173,7 +173,7 @@ def _badge(column: Shown, best: str | None) -> tuple[str, str]:
     if missed:
         return f"Misses {_and(missed)}", "bad"
     if unknown:
-        return f"{_and(unknown).capitalize()} cannot be told", "plain"
+        return f"Cannot be told: {_and(unknown)}", "plain"
     if not column.marks:
         return "Nothing was asked", "plain"
     if column.is_opened:

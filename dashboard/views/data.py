@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import AnonymizationError, datasets
-from anoncore.base.texts import share_text
+from anoncore.base.texts import share_text, size_text
 from anoncore.recipes.source import load_source
 from anoncore.sources import read_table, table_sheets
 from anoncore.sources.table_files import DATABASES
@@ -253,9 +253,7 @@ def _facts(table: LoadedTable, summaries: tuple[ColumnSummary, ...]) -> None:
         border=True,
         help=f"{missing:,} of {cells:,} cells are empty. Missing is treated as a value of its own.",
     )
-    tiles[3].metric(
-        "Memory", f"{table.n_bytes / 2**20:,.1f} MB", border=True, help="What the table takes in this program."
-    )
+    tiles[3].metric("Memory", size_text(table.n_bytes), border=True, help="What the table takes in this program.")
     if table.builtin:
         st.caption("**About this table.** " + " ".join(escaped(note) for note in table.notes))
     elif table.notes:

@@ -11,7 +11,7 @@ from anoncore import AnonymizationError, DataError, InfeasibleError, Microdata
 from anoncore.algorithms import ALGORITHMS, RothkoSampling, RothkoTree
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.rothko.rothko import Rothko
-from anoncore.base.texts import listing
+from anoncore.base.texts import listing, size_text
 from anoncore.engines.large_run import space_needed
 from anoncore.publishing.parts.part_publication import MAPPING, REPORT
 from dashboard import forms, large_runs, own_machine, routes, state
@@ -300,10 +300,10 @@ def _space(large: Sampled, data: Microdata, folder: Path) -> None:
     free = disk_usage(folder).free
     if needed > free:
         raise DataError(
-            f"The run needs about {large_progress.size(needed)} for temporary files in '{folder}', where "
-            f"{large_progress.size(free)} are free; free some space, or choose another folder for them."
+            f"The run needs about {size_text(needed)} for temporary files in '{folder}', where "
+            f"{size_text(free)} are free; free some space, or choose another folder for them."
         )
-    need, have = large_progress.size(needed), large_progress.size(free)
+    need, have = size_text(needed), size_text(free)
     st.caption(f"Takes up to {need} of temporary files; {have} are free there.")
     listed = large_runs.knows_sample_only()
     if listed:

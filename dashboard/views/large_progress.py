@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import streamlit as st
 
-from anoncore.base.texts import listing, share_text
+from anoncore.base.texts import listing, share_text, size_text
 from anoncore.engines.large_run import SUMMARY, LargeRun
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 from anoncore.utility.loss import INFORMATION_LOSS
@@ -48,7 +48,7 @@ def _watch() -> None:
         st.rerun()
     st.progress(run.job.fraction, text=escaped(run.job.text))
     memory = run.look()
-    used = f"; the program takes {size(memory)} of memory, {size(run.peak)} at most so far" if memory else ""
+    used = f"; the program takes {size_text(memory)} of memory, {size_text(run.peak)} at most so far" if memory else ""
     st.caption(
         f"All {run.n_rows:,} rows to {escaped(str(run.output))}, for {time.monotonic() - run.begun:,.0f} s{used}."
     )
@@ -75,7 +75,7 @@ def result() -> None:
     ]
     took = [
         Tile("Time", parts.duration(run.job.seconds), "From the start to the complete release."),
-        Tile("Memory", size(run.peak) if run.peak else "–", "The most that the whole program took on the way."),
+        Tile("Memory", size_text(run.peak) if run.peak else "–", "The most that the whole program took on the way."),
         Tile("Parts", f"{len(files(run)):,}", "Parquet files, to be read together as one table."),
     ]
     parts.tiles(first)
@@ -92,8 +92,8 @@ def result() -> None:
     st.markdown("The release lies in the folder")
     st.code(str(run.output), language=None)
     st.caption(
-        f"{size(held)} of Parquet; the file {escaped(SUMMARY)} beside the parts says how they were made and what was "
-        f"measured, and {escaped(CERTIFICATE_FILE)} what holds."
+        f"{size_text(held)} of Parquet; the file {escaped(SUMMARY)} beside the parts says how they were made and what "
+        f"was measured, and {escaped(CERTIFICATE_FILE)} what holds."
     )
     st.code(f"anoncore verify {shlex.quote(str(run.output))}", language="bash")
     beside = [path for path in large_runs.private_files(run.output, run.private) if path.exists()]
@@ -116,8 +116,3 @@ def first_rows(file: Path) -> pd.DataFrame:
         batch = next(opened.iter_batches(PREVIEW_ROWS), None)
         rows = pa.Table.from_batches([] if batch is None else [batch], opened.schema_arrow)
     return rows.to_pandas()
-
-
-def size(n_bytes: int) -> str:
-    """Bytes as people read them."""
-    return f"{n_bytes / 1e9:,.2f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.1f} MB"

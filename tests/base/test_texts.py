@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anoncore.base.texts import share_text
+from anoncore.base.texts import share_text, size_text
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,18 @@ from anoncore.base.texts import share_text
 )
 def test_rounding_makes_neither_all_nor_nothing_of_a_share(share: float, text: str) -> None:
     assert share_text(share) == text
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "text"),
+    [
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (15_600, "15.6 kB"),
+        (200_000_000, "200.0 MB"),
+        (1_250_000_000, "1.25 GB"),
+        (12_345_678_901_234, "12,345.68 GB"),
+    ],
+)
+def test_bytes_are_told_in_the_unit_that_fits(n_bytes: int, text: str) -> None:
+    assert size_text(n_bytes) == text

@@ -71,7 +71,7 @@ def test_a_disk_without_room_is_said_before_the_start(
     visitor.run()
     assert len(visitor.warnings) == 1
     assert "for temporary files in" in visitor.warnings[0]
-    assert "where 0.0 MB are free" in visitor.warnings[0]
+    assert "where 10.0 kB are free" in visitor.warnings[0]
     assert not visitor.has_button("Start")
 
 

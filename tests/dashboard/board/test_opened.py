@@ -301,7 +301,7 @@ def test_a_synthetic_table_stands_beside_the_others_and_says_which_rows_make_no_
     run = workspace(visitor).runs[1]
     assert (run.release.rows, run.release.n_records, run.data.n_rows) == ("synthetic", 300, 240)
     assert found["columns"][1]["own"].startswith("synthetic, made elsewhere, read from 'made up.csv'. No row")
-    assert found["columns"][1]["badge"] == "K cannot be told"
+    assert found["columns"][1]["badge"] == "Cannot be told: k"
     assert promised(found)["k"]["words"] == "cannot be told"
     assert "nobody's" in promised(found)["k"]["sentence"]
     assert "nobody's" in cell(found, "promise")["sub"]
