@@ -151,10 +151,13 @@ def measured(run: str, work: Path, output: Path) -> Measured:
                 time.sleep(0.05)
             print(f"{'':10} worker killed after {time.perf_counter() - begin:.0f} s", flush=True)
             cluster.kill(cluster.workers[0])
-        said, told = process.communicate()
-        seconds = time.perf_counter() - begin
-        memory.over.set()
-        memory.join()
+        try:
+            said, told = process.communicate()
+            seconds = time.perf_counter() - begin
+        finally:
+            process.kill()
+            memory.over.set()
+            memory.join()
     assert process.returncode == 0, told[-3_000:]
     records = [json.loads(line) for line in told.splitlines() if line.startswith("{")]
     written = next((one["seconds"] for one in records if one.get("share", 0) >= CERTIFYING), seconds)

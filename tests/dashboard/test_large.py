@@ -73,6 +73,16 @@ def test_the_whole_table_is_released_and_its_requirement_holds(visitor: Visitor,
     assert "Released: 3,000 rows of people.parquet in " in visitor.texts()
 
 
+def test_what_nobody_asked_for_and_fails_badly_is_shown(visitor: Visitor, source: Path) -> None:
+    take_sample(visitor, source)
+    visitor.tag(who="identifier", age="quasi-identifier", pay="quasi-identifier", ill="sensitive")
+    visitor.open("large table")
+    visitor.press("Start")
+    finish(visitor)
+    (shown,) = (one for one in visitor.warnings if "if they know 'town'" in one)
+    assert shown.startswith("Nobody asked for this, and it fails badly: An adversary finds in classes of fewer than k")
+
+
 def test_the_recipe_gives_the_same_release_on_the_command_line(visitor: Visitor, source: Path, tmp_path: Path) -> None:
     tagged(visitor, source)
     visitor.at.selectbox(key="large-method").set_value("rothko-tree")

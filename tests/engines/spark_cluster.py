@@ -78,7 +78,7 @@ class Cluster:
         self._until(name, "Successfully registered with master")
 
     def connect(self) -> str:
-        """Start a server of Spark Connect that works on the cluster; gives its address."""
+        """Start a server of Spark Connect, which does the work itself; gives its address."""
         port = free_port()
         given = {
             **OPTIONS,
@@ -88,7 +88,7 @@ class Cluster:
         words = [word for name, value in given.items() for word in ("--conf", f"{name}={value}")]
         server = "org.apache.spark.sql.connect.service.SparkConnectServer"
         submit = str(spark_home() / "bin" / "spark-submit")
-        self._process("connect", submit, "--class", server, "--master", self.master, *words)
+        self._process("connect", submit, "--class", server, "--master", "local[2]", *words)
         self._until("connect", "Spark Connect server started")
         return f"sc://127.0.0.1:{port}"
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -15,6 +17,7 @@ from anoncore import Microdata, Recipe, RecipeError
 from anoncore.algorithms import Mondrian, RothkoTree
 from anoncore.base import memory
 from anoncore.cli import main
+from anoncore.engines.large_run import Cluster
 from anoncore.publishing import Certificate
 from anoncore.recipes import engine_choice
 from anoncore.recipes.engine_choice import choose_engine, memory_needed, on_disk, run_on_disk
@@ -302,3 +305,35 @@ def test_a_container_limits_the_free_memory(tmp_path, monkeypatch, limit, used, 
     assert memory.free_memory() > 0.5 * on_machine
     (tmp_path / limit).write_text("5000\n")
     assert memory.free_memory() == 3400
+
+
+class ConnectSession:
+    """What a session of Spark Connect does with options: it sets those of SQL, and passes over the others."""
+
+    def __init__(self) -> None:
+        self.set: dict[str, str] = {}
+        self.conf = SimpleNamespace(isModifiable=lambda name: name.startswith("spark.sql."), set=self.set.__setitem__)
+
+
+def test_options_that_a_session_of_spark_connect_cannot_set_are_refused_by_name():
+    session, asked = ConnectSession(), []
+    builder = SimpleNamespace(remote=lambda url: asked.append(url) or SimpleNamespace(getOrCreate=lambda: session))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"sc://127.0.0.1:{server.getsockname()[1]}/;user_id=ann"
+        options = {"spark.sql.shuffle.partitions": "3"}
+        assert engine_choice._spark_session(builder, Cluster(address, options)) is session
+        assert (asked, session.set) == ([address], options)
+        with pytest.raises(
+            RecipeError, match=r"spark.executor.memory: a session .* start the server with --conf spark"
+        ):
+            engine_choice._spark_session(builder, Cluster(address, {"spark.executor.memory": "4g"}))
+
+        def missing(url: str) -> None:
+            raise ImportError("[PACKAGE_NOT_INSTALLED] grpcio >= 1.48.1 must be installed")
+
+        with pytest.raises(RecipeError, match=r"pip install 'anoncore\[spark-connect\]' \(\[PACKAGE"):
+            engine_choice._spark_session(SimpleNamespace(remote=missing), Cluster(address))
+    with pytest.raises(RecipeError, match=r"No server of Spark Connect answers at 127\.0\.0\.1:"):
+        engine_choice._spark_session(builder, Cluster(address))
+    with pytest.raises(RecipeError, match="names no server of Spark Connect; write sc://host:15002"):
+        engine_choice._spark_session(builder, Cluster("sc://:99"))
