@@ -48,7 +48,7 @@ OPENS = {
     "predictable": "Opens the page Utility.",
 }
 NO_GROUPS = "It is asked of groups of people, and the rows of this table are nobody's."
-DRAWN = "The method draws at random: another draw may give another number."
+DRAWN = "another random draw may give another number"
 HOLDING = ("kept", "met", "measured")
 """States of marks that hold."""
 CHANGE = "change the method or its own parameters"
@@ -365,7 +365,7 @@ def _given_cell(slow: SlowFacts, is_drawn: bool) -> Cell:
     told = f"without the release: {share_text(guess)}"
     return {
         **_number(slow, found, share_text, 100, "%"),
-        "sub": _told(slow, f"{told}. {DRAWN}" if is_drawn else told),
+        "sub": _told(slow, f"{told}; {DRAWN}" if is_drawn else told),
         "marks": [[guess, told]],
         "value": found["value"],
     }

@@ -111,7 +111,7 @@ def test_a_number_of_a_method_that_draws_says_that_another_draw_gives_another():
     exact = {"value": 0.0931, "guess": 0.01}
     drawn = quick(is_drawn=True)
     found = cells([column(facts=drawn, slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]
-    assert found["sub"] == f"without the release: 1.0%. {DRAWN}"
+    assert found["sub"] == f"without the release: 1.0%; {DRAWN}"
     assert found["marks"] == [[0.01, "without the release: 1.0%"]]
     early = cells([column(facts=drawn, slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]
     assert early["sub"] == "estimate from 2,000 people; the exact number follows"
