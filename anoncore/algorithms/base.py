@@ -221,6 +221,15 @@ def build_algorithm(values: Mapping[str, Any]) -> Algorithm:
     return registry.build(values)
 
 
+def require_groups(method: Algorithm) -> None:
+    """Raise DataError for a method inside another one whose requirements are not about groups with its parameters."""
+    if not method.judged_by_groups:
+        raise DataError(
+            f"{method.title} asks nothing of groups with these parameters, so no other method can rely on it; let it "
+            "count a suppressed cell as a value of its own, or choose another method."
+        )
+
+
 def require_feasible(requirements: tuple[Requirement, ...], data: Microdata) -> None:
     """Raise InfeasibleError for a requirement that even the whole table as one group fails.
 

@@ -6,20 +6,23 @@ from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 from math import ceil, comb
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
-from anoncore.algorithms.base import Algorithm, Requirements, build_algorithm
+from anoncore.algorithms.base import Algorithm, Requirements, build_algorithm, require_feasible, require_groups
 from anoncore.algorithms.full_domain.lattice import Levels, two_levels
 from anoncore.algorithms.refined_work import RefinedCells
 from anoncore.algorithms.refinement import refined
-from anoncore.base.errors import DataError
+from anoncore.algorithms.wildcard_cells import fewest_cells
+from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
 from anoncore.kernels.local_suppression import SuppressedRows, Whole, count_together, place
+from anoncore.privacy.guarantees import PersonalGuarantee
+from anoncore.privacy.wildcards import CellsAlike, agreeing_rows, matching_guarantee
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, Generalized, Recoding
@@ -27,9 +30,15 @@ from anoncore.release.release import Fragment, Release
 from anoncore.release.suppressed_rows import with_region_of_all
 from anoncore.requirements import CheckSet, KAnonymity, Requirement
 from anoncore.table.domain import Domain, Kind
+from anoncore.table.hierarchy import ROOT
 from anoncore.table.microdata import Microdata
 from anoncore.table.part import published_beside
 
+ANY_VALUE = (
+    "Readers know that a row lost cells because fewer people than were asked for have its values, and that it lost no "
+    "more than it had to. So of all who fit the row it belongs to one of those with rare values. That is a matter of "
+    "sizes and not of sensitive values, but it tells whose row it is: k people who fit it are not k who may own it."
+)
 FAMILIES = ("generalization", "full-domain generalization")
 """Families of methods whose releases have a region in every cell, so that one more of them can be suppressed."""
 MOST_MASKS = 4096
@@ -56,11 +65,26 @@ Weight = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 class LocalSuppression(Algorithm):
     """Suppresses single cells, as few as possible, and publishes every other value as it is.
 
-    A suppressed cell is published as `*` and counts as a value of its own: a class is the rows that are published
-    alike, with `*` in the same cells, and every class satisfies the requirements. That is the safe reading. Programs
-    such as sdcMicro by default let `*` match any value when they count, and so need fewer cells; but people whose own
-    values differ from those of all rows that `*` is said to match are then alone, and an adversary who knows these
-    values finds them.
+    A suppressed cell is published as `*` and counts as a value of its own (`suppressed="value"`): a class is the rows
+    that are published alike, with `*` in the same cells, and every class satisfies the requirements. That is the safe
+    reading.
+
+    Programs such as sdcMicro let `*` match any value when they count (`suppressed="any"`), and so need fewer cells: a
+    published row is as frequent as there are rows that agree with it in all cells that neither suppresses, and every
+    row is at least k times there. By itself this count can be met by hiding nobody: a few rows with hardly any cell
+    left agree with all others. So every published row has to fit the own values of at least k people, too, from which
+    the count follows. An adversary who has a list of all people and picks a published row finds at least k whose row it
+    can be ((k, 1)-anonymity). That is much less than k-anonymity:
+
+    - An adversary who knows somebody's values may find a single row that fits them, because the rows that `*` is said
+      to match are those of people with other values.
+    - Whoever knows the method knows that nobody with k or more equals lost a cell, so a row with `*` belongs to one of
+      the few others who fit it.
+    - Rows are not alike: their patterns of `*` tell them apart, and what is said of classes, such as l-diversity or the
+      risk of being found, is measured for classes of equal cells, which may be single rows.
+
+    The notes of such a release say how many people the first point is about, and what k the classes of equal cells
+    have. It is for those who have to compare with, or follow, what others do.
 
     Rows whose class satisfies the requirements as it is keep all their cells. The others are grouped under sets of
     quasi-identifiers to suppress, those that cost least first, and every group that satisfies the requirements becomes
@@ -69,6 +93,11 @@ class LocalSuppression(Algorithm):
     as long as that saves cells. All this is done in two orders, and the better result is published: a few percent more
     cells than there have to be at the least. `weights` says how much a suppressed cell of an attribute costs; an
     attribute that shall be kept gets a large one.
+
+    Where `*` is any value, what a row loses depends on the people alone and not on what others lose: each row of fewer
+    than k equals loses the cells that weigh least of all that leave values which k people have. That is the least there
+    can be, as long as all sets of quasi-identifiers are tried. Of several sets those are taken that serve most rows, so
+    that many are published alike.
 
     With `method`, another method generalizes the table first, with requirements of its own that may be weaker, and
     single cells of its release are suppressed until these requirements hold too.
@@ -85,7 +114,8 @@ class LocalSuppression(Algorithm):
     References
     ----------
     Meyerson and Williams, On the complexity of optimal k-anonymity, PODS 2004 (fewest suppressed cells, NP-hard);
-    Templ, Kowarik and Meindl, sdcMicro, Journal of Statistical Software 67(4), 2015, section 5 (local suppression).
+    Templ, Kowarik and Meindl, sdcMicro, Journal of Statistical Software 67(4), 2015, section 5 (local suppression);
+    Gionis, Mazza and Tassa, k-Anonymization revisited, ICDE 2008 ((k, 1)-anonymity, where `*` is any value).
 
     Examples
     --------
@@ -106,6 +136,24 @@ class LocalSuppression(Algorithm):
       * Bonn
     >>> release.notes
     ('2 of 8 cells (25.00%) are suppressed, in 2 of 4 rows: age 2.',)
+
+    The only person of 40 needs company in Ulm, so all three of Ulm lose their age. Where `*` is any value, one cell is
+    enough, because the row fits three people then. But whoever knows that she is 40 finds her:
+
+    >>> people = pd.DataFrame({"age": [30, 30, 40, 50, 50], "town": ["Ulm", "Ulm", "Ulm", "Bonn", "Bonn"]})
+    >>> data = Microdata(people, roles=dict.fromkeys(people, "quasi-identifier"))
+    >>> LocalSuppression(requirements=[KAnonymity(k=2)]).anonymize(data).notes[0]
+    '3 of 10 cells (30.00%) are suppressed, in 3 of 5 rows: age 3.'
+    >>> release = LocalSuppression(requirements=[KAnonymity(k=2)], suppressed="any").anonymize(data)
+    >>> print(release.tables()["release"].to_string(index=False))
+    age town
+      *  Ulm
+     30  Ulm
+     30  Ulm
+     50 Bonn
+     50 Bonn
+    >>> print(release.notes[-1])
+    Of 1 of 5 people an adversary who knows their values finds fewer than 2 rows that fit, and of 1 a single one.
     """
 
     name: ClassVar[str] = "local-suppression"
@@ -132,16 +180,46 @@ class LocalSuppression(Algorithm):
             description="What a suppressed cell of an attribute costs; 1 for attributes that are not named.",
         ),
     ]
+    suppressed: Annotated[
+        Literal["value", "any"],
+        Field(
+            title="A suppressed cell counts as",
+            description="A value of its own, so that people hide among equal rows; or any value, as sdcMicro counts, "
+            "with fewer suppressed cells and much less protection.",
+        ),
+    ] = "value"
     method: Before = None
 
+    @property
+    def judged_by_groups(self) -> bool:
+        """Whether rows are counted that are published alike."""
+        return self.suppressed == "value"
+
+    @property
+    def minimality_here(self) -> Minimality:
+        """What readers learn from a suppressed cell, if it counts as any value."""
+        return self.minimality if self.judged_by_groups else Minimality(Openness.DEPENDS, ANY_VALUE)
+
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
-        """The requirements, where a suppressed cell is a value of its own."""
-        return self.requirements
+        """The requirements, where a suppressed cell is a value of its own; else nothing about groups."""
+        return self.requirements if self.judged_by_groups else ()
+
+    def personal_guarantees(self, release: Release) -> tuple[PersonalGuarantee, ...]:
+        """Where a suppressed cell is any value: with how many rows every published row agrees."""
+        if self.judged_by_groups:
+            return ()
+        return (matching_guarantee(_published_cells(release), self.requirements[0].threshold),)
 
     def require_countable(self, data: Microdata) -> None:
-        """Raise DataError where one person may have several rows and the method before can only count rows."""
+        """Raise DataError where one person may have several rows and the method before, or this one, counts rows."""
         if self.method is not None:
             self.method.require_countable(data)
+        if data.people is not None and not self.judged_by_groups:
+            raise DataError(
+                f"Where a suppressed cell is any value, rows are counted and not people, and '{data.unit}' says that "
+                f"{data.n_rows:,} rows are those of {data.n_people:,} people. Let it count as a value of its own, or "
+                "keep one row of each person."
+            )
 
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for weights of other attributes and a method that does not generalize, and what that raises.
@@ -155,6 +233,8 @@ class LocalSuppression(Algorithm):
                 f"Weights are for quasi-identifiers, and {listing(strange)} is none; the table has "
                 f"{listing(data.quasi_identifiers)}."
             )
+        if not self.judged_by_groups:
+            self._validate_any_value(data)
         if self.method is None:
             return
         if self.method.family not in FAMILIES or isinstance(self.method, LocalSuppression):
@@ -162,7 +242,29 @@ class LocalSuppression(Algorithm):
                 f"{self.method.title} publishes no table of generalized cells; choose a method that generalizes, such "
                 "as Incognito, or none."
             )
+        require_groups(self.method)
         self.method.validate_data(data)
+
+    def _validate_any_value(self, data: Microdata) -> None:
+        """Raise DataError for what cannot be counted where `*` is any value; InfeasibleError for too few rows."""
+        if len(self.requirements) != 1 or not isinstance(self.requirements[0], KAnonymity):
+            asked = listing([one.label() for one in self.requirements]) or "nothing"
+            raise DataError(
+                "Where a suppressed cell is any value there are no classes, only numbers of rows that agree, so "
+                f"k-anonymity can be asked for and nothing else. Asked for is {asked}; choose k alone, or let a "
+                "suppressed cell count as a value of its own."
+            )
+        if self.method is not None:
+            raise DataError(
+                "Where a suppressed cell is any value, all others are published as they are; leave out the method "
+                "before, or let a suppressed cell count as a value of its own."
+            )
+        for name in data.quasi_identifiers:
+            if ROOT in data.domain[name].texts:
+                raise DataError(
+                    f"'{name}' has the value '{ROOT}', which readers would take for any value; give it another name."
+                )
+        require_feasible(self.requirements, data)
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
         before = _exact(self, data)
@@ -175,9 +277,14 @@ class LocalSuppression(Algorithm):
         weights = np.array([self.weights.get(name, 1.0) for name in regions])
         search = _Search.of(data, CheckSet(self.requirements, data), codes, weights)
         begin = 0.5 if self.method is not None else 0.05
-        classes = _best_classes(search, self.requirements, part_of(progress, begin, 0.9))
+        report = part_of(progress, begin, 0.9)
+        if self.judged_by_groups:
+            classes = _best_classes(search, self.requirements, report)
+            lost = [_differs(classes, one.region) for one in regions.values()]
+        else:
+            lost = list(fewest_cells(codes, search.by_cost(), search.wanted, report).T)
         # A region of all values is published like a suppressed cell, and rows that are published alike are one class.
-        cells = [np.where(_differs(classes, one.region), one.everything, one.region) for one in regions.values()]
+        cells = [np.where(gone, one.everything, one.region) for gone, one in zip(lost, regions.values(), strict=True)]
         changed = {name: cell != one.region for (name, one), cell in zip(regions.items(), cells, strict=True)}
         partition = Partition.alike(cells)
         first = partition.order[partition.starts[:-1]]
@@ -193,7 +300,34 @@ class LocalSuppression(Algorithm):
         says_something = any(len(data.domain[name]) > 1 for name in regions)
         left_out = int(np.flatnonzero(is_left_out)[0]) if is_left_out.any() and says_something else None
         notes = (*notes, _note(changed, data.n_rows))
-        return Release(data, (Fragment("release", partition, recodings),), self, notes, left_out)
+        release = Release(data, (Fragment("release", partition, recodings),), self, notes, left_out)
+        return release if self.judged_by_groups else self._with_any_value(release)
+
+    def _with_any_value(self, release: Release) -> Release:
+        """The release with notes on what it does not promise; AnonymizationError where it breaks what it promises."""
+        k = self.requirements[0].threshold
+        data = release.data
+        codes = np.column_stack([data.codes[name] for name in data.quasi_identifiers])
+        people, _ = CellsAlike.of_rows(codes, np.zeros(codes.shape, dtype=np.bool_))
+        published = _published_cells(release)
+        if agreeing_rows(published, people).min() < k or not self.personal_guarantees(release)[0].holds:
+            raise AnonymizationError(f"{self.title} broke its promise: a published row fits fewer than {k:g} people.")
+        found = agreeing_rows(people, published)
+        few, single = (int(people.rows[found < least].sum()) for least in (k, 2))
+        below, smallest = int(published.rows[published.rows < k].sum()), int(published.rows.min())
+        classes = (
+            f"This is no k-anonymity with k = {k:g}: the smallest class of rows with equal cells has {smallest:,}, and "
+            f"{below:,} of {data.n_rows:,} rows are in classes below {k:g}."
+            if below
+            else f"The smallest class of rows with equal cells has {smallest:,}, so this is k-anonymity as well."
+        )
+        notes = (
+            f"A suppressed cell counts as any value: every row fits the own values of at least {k:g} people.",
+            classes,
+            f"Of {few:,} of {data.n_rows:,} people an adversary who knows their values finds fewer than {k:g} rows "
+            f"that fit, and of {single:,} a single one.",
+        )
+        return replace(release, notes=(*release.notes, *notes))
 
 
 def _best_classes(search: _Search, requirements: tuple[Requirement, ...], progress: Progress) -> Partition:
@@ -205,6 +339,15 @@ def _best_classes(search: _Search, requirements: tuple[Requirement, ...], progre
         one.refined(requirements, part_of(progress, 0.6 + 0.2 * n, 0.8 + 0.2 * n)) for n, one in enumerate(searches)
     ]
     return min(found, key=search.cost)
+
+
+def _published_cells(release: Release) -> CellsAlike:
+    """The classes of a release whose cells are exact or suppressed."""
+    (fragment,) = release.fragments
+    recodings = [fragment.recodings[name] for name in release.data.quasi_identifiers]
+    bounds = [recoding.group_content() for recoding in recodings if isinstance(recoding, Generalized)]
+    low, high = (np.column_stack([one[side] for one in bounds]) for side in (0, 1))
+    return CellsAlike(low, low != high, fragment.partition.sizes)
 
 
 def _exact(model: LocalSuppression, data: Microdata) -> Release:
@@ -374,6 +517,13 @@ class _Search:
             cost = float(self.weights[mask].sum())
             for least in leasts:
                 tiers.setdefault(round(cost * wanted / least, DIGITS), []).append((mask, least))
+        return [tiers[cost] for cost in sorted(tiers)]
+
+    def by_cost(self) -> list[list[Bools]]:
+        """The sets of quasi-identifiers to suppress, those that cost the same in one list, the cheapest first."""
+        tiers: dict[float, list[Bools]] = {}
+        for mask in self._masks():
+            tiers.setdefault(round(float(self.weights[mask].sum()), DIGITS), []).append(mask)
         return [tiers[cost] for cost in sorted(tiers)]
 
     @property

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
-from anoncore.algorithms.base import Algorithm, build_algorithm
+from anoncore.algorithms.base import Algorithm, build_algorithm, require_groups
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.outlying_rows import relief
 from anoncore.base.errors import AnonymizationError, CancelledError, DataError
@@ -128,6 +128,7 @@ class Suppression(Algorithm):
                 f"{self.method.title} publishes no table in which a row can be left out; choose an algorithm that "
                 "generalizes, such as Mondrian."
             )
+        require_groups(self.method)
         self.method.validate_data(data)
 
     def _release(self, data: Microdata, progress: Progress) -> Release:

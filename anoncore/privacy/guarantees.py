@@ -72,8 +72,8 @@ class PersonalGuarantee(Result):
 
     Attributes
     ----------
-    attribute : str
-        The sensitive attribute that the promise is about.
+    attribute : str or None
+        The sensitive attribute that the promise is about; None where it is about whose row is whose.
     asked : float
         The level that the method promises to everybody.
     reached : float
@@ -99,7 +99,7 @@ class PersonalGuarantee(Result):
     (2.0, 2.0, True)
     """
 
-    attribute: str
+    attribute: str | None
     asked: float
     reached: float
     holds: bool
@@ -210,7 +210,8 @@ def guarantees(release: Release, requirements: Sequence[Requirement] = ()) -> tu
     asked: list[Requirement] = []
     if release.algorithm is not None:
         asked += release.algorithm.promises(release.data)
-        asked += getattr(release.algorithm, "requirements", ())
+        if release.algorithm.judged_by_groups:
+            asked += getattr(release.algorithm, "requirements", ())
     asked += requirements
     wanted = [requirement for position, requirement in enumerate(asked) if requirement not in asked[:position]]
     return judged(release, wanted)

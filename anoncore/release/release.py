@@ -124,6 +124,11 @@ class ReleaseMethod(Model):
                 found += value.seeds
         return tuple(found)
 
+    @property
+    def judged_by_groups(self) -> bool:
+        """Whether its requirements are about every group; not where these parameters ask them of something else."""
+        return True
+
     @abstractmethod
     def promises(self, data: Microdata) -> tuple[Any, ...]:
         """The requirements that every release of this method satisfies."""

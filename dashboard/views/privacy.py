@@ -61,7 +61,7 @@ def render() -> None:
     profile = parts.profile(run)
     for note in profile.notes:
         st.info(parts.escaped(note))
-    if personal:
+    if any(one.attribute is not None for one in personal):
         words = parts.plural(run.release.group_word)
         st.info(
             f"The promise is about people: whoever may be in several {words} is protected by all of them together. The "

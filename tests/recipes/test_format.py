@@ -46,6 +46,7 @@ def test_a_saved_recipe_holds_every_value_of_methods_inside_too() -> None:
         "name": "local-suppression",
         "requirements": [{"name": "k-anonymity", "k": 5}],
         "weights": {},
+        "suppressed": "value",
         "method": {
             "name": "mondrian",
             "requirements": [{"name": "k-anonymity", "k": 5}, {"name": "t-closeness", "t": 0.2, "ground": "equal"}],

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from anoncore.algorithms.attribute_proposal import AttributeProposal
-from anoncore.algorithms.base import Algorithm, Seed, build_algorithm
+from anoncore.algorithms.base import Algorithm, Seed, build_algorithm, require_groups
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.vertical.attribute_fragments import (
     MOST_FRAGMENTS,
@@ -277,6 +277,8 @@ class VerticalFragmentation(Algorithm):
         base = self.generalization
         if base is not None and base.family != "generalization":
             raise DataError(f"{base.title} does not generalize; choose an algorithm such as Mondrian.")
+        if base is not None:
+            require_groups(base)
         generalizer = self.generalizer(self.promises(data))
         protected = {self.resolve_class(data), *data.sensitive}
         generalizer.validate_data(part_of(data, data.quasi_identifiers, protected))

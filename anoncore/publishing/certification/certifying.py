@@ -42,9 +42,11 @@ from anoncore.publishing.certification.entries import (
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
 from anoncore.publishing.certification.rechecking import (
     HIDDEN_PEOPLE,
+    HIDDEN_SUPPRESSION,
     HIDDEN_UNIT,
     Recheck,
     hidden_reason,
+    people_check,
     recheck_joins,
     recheck_people,
     recheck_requirement,
@@ -322,10 +324,14 @@ def _personal(published: PublishedRelease, method: Method | None, guarantee: pri
         attribute=guarantee.attribute,
         asked=guarantee.asked,
         source="" if method is None else method.source,
-        sentence=f"What is promised of everybody's '{guarantee.attribute}' holds with {guarantee.asked:g} asked.",
+        sentence=guarantee.sentence
+        if guarantee.attribute is None
+        else f"What is promised of everybody's '{guarantee.attribute}' holds with {guarantee.asked:g} asked.",
         rechecked=False,
     )
     recheck = recheck_people(published, method, entry)
+    if entry.attribute is None and (recheck is None or not recheck.holds):
+        return entry.model_copy(update={"reason": HIDDEN_SUPPRESSION})
     if recheck is None:
         return entry.model_copy(update={"reason": HIDDEN_PEOPLE})
     return entry.model_copy(
@@ -351,7 +357,7 @@ def not_checked(asked: Iterable[Asked], people: Iterable[Personal], joins: Joins
     """What held when the release was made and the files do not show, in sentences."""
     entries: list[tuple[str, Statement]] = [
         *((statement.label, statement) for statement in asked),
-        *((f"The promise about '{promise.attribute}'", promise) for promise in people),
+        *((f"The {people_check(promise)}", promise) for promise in people),
     ]
     if joins is not None:
         entries.append((f"Joins on '{joins.common}'", joins))

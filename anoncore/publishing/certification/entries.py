@@ -109,9 +109,9 @@ class Asked(Statement):
 
 
 class Personal(Statement):
-    """A promise about every person that holds."""
+    """A promise about every person that holds; without an attribute it is about rows that agree where none has `*`."""
 
-    attribute: str
+    attribute: str | None
     asked: float
     source: str
     sentence: str

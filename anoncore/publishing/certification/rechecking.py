@@ -11,17 +11,20 @@ import numpy as np
 from anoncore import privacy
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.attacks.fitting_people import level_bounds
-from anoncore.base.errors import AnonymizationError
+from anoncore.base.errors import AnonymizationError, ReleaseError
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, lies_below, reaches
 from anoncore.privacy.check import COMPARISON_WORDS, level_texts
+from anoncore.privacy.wildcards import CellsAlike, matching_guarantee
 from anoncore.publishing.certification.entries import Asked, Joins, Method, Personal
 from anoncore.publishing.certification.published_release import Level, PublishedRelease
 from anoncore.release.release import Release
 from anoncore.requirements import REQUIREMENTS, Comparison, Requirement
+from anoncore.table.hierarchy import ROOT
 
 T = TypeVar("T")
 HIDDEN_PEOPLE = "which rows of the tables belong to one person is what the release hides"
+HIDDEN_SUPPRESSION = "numbers stand in place of cells that are suppressed"
 HIDDEN_UNIT = "people were counted by '{unit}', which is not published"
 HIDDEN_TABLE = "the original distribution of '{attribute}' is not published"
 
@@ -96,6 +99,8 @@ def recheck_people(published: PublishedRelease, method: Method | None, promise: 
     Where they hide which quasi-identifiers belong together, everybody who fits the tables is looked at: the promise
     holds if it does for all of them, and fails if it must fail for one.
     """
+    if promise.attribute is None:
+        return _said(promise.sentence, lambda: _recheck_matches(published, promise.asked))
     if method is None:
         return None
 
@@ -111,6 +116,27 @@ def recheck_people(published: PublishedRelease, method: Method | None, promise: 
         return None if kept is None else Recheck(kept.holds, kept.sentence, kept.reached)
 
     return _said(promise.sentence, work)
+
+
+def people_check(promise: Personal) -> str:
+    """What is checked of a promise about every person, in a few words."""
+    if promise.attribute is None:
+        return f"number of rows that agree where neither has '{ROOT}'"
+    return f"promise about '{promise.attribute}'"
+
+
+def _recheck_matches(published: PublishedRelease, asked: float) -> Recheck:
+    """Count for every published row the rows that agree with it wherever neither cell is suppressed."""
+    if len(published.tables) > 1:
+        raise ReleaseError("the quasi-identifiers stand in several tables.")
+    (table,) = published.tables
+    known = [column for name, column in table.columns.items() if published.attributes[name].role == "quasi-identifier"]
+    is_star = [np.array([text == ROOT for text in column.texts], dtype=np.bool_) for column in known]
+    codes = np.column_stack([column.codes for column in known])
+    suppressed = np.column_stack([star[column.codes] for star, column in zip(is_star, known, strict=True)])
+    alike = CellsAlike.of_rows(codes, suppressed)[0]
+    found = matching_guarantee(alike, asked)
+    return Recheck(found.holds, found.sentence, found.reached)
 
 
 def _bounded(release: Release, algorithm: Algorithm, promise: Personal) -> Recheck | None:

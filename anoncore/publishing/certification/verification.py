@@ -22,7 +22,9 @@ from anoncore.publishing.certification.files import read_published
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
 from anoncore.publishing.certification.rechecking import (
+    HIDDEN_SUPPRESSION,
     Recheck,
+    people_check,
     recheck_joins,
     recheck_people,
     recheck_requirement,
@@ -414,8 +416,10 @@ def _statements(certificate: Certificate, published: PublishedRelease) -> Iterat
         yield statement_finding(asked.label, asked, recheck, asked.reached)
     for promise in certificate.people:
         # Where the tables do not show that it holds, they may still show that it fails.
-        recheck = None if promise.reason == ALIKE else recheck_people(published, certificate.method, promise)
-        yield statement_finding(f"promise about '{promise.attribute}'", promise, recheck)
+        # But numbers in place of suppressed cells show neither.
+        hidden = promise.reason in (ALIKE, HIDDEN_SUPPRESSION)
+        recheck = None if hidden else recheck_people(published, certificate.method, promise)
+        yield statement_finding(people_check(promise), promise, recheck)
     if certificate.joins is not None:
         joins = certificate.joins
         yield statement_finding(
