@@ -155,8 +155,9 @@ def keeps_the_count(data, k):
     for row in rows:
         assert sum(agree(row, other) for other in rows) >= k
         assert sum(agree(row, person) for person in people) >= k
-    single = [name for name in data.quasi_identifiers if len(data.domain[name]) == 1]
-    assert sum(row.count("*") for row in rows) == fewest(people, k) or single
+    if all(len(data.domain[name]) > 1 for name in data.quasi_identifiers):
+        # A suppressed cell of an attribute that has a single value is published as that value.
+        assert sum(row.count("*") for row in rows) == fewest(people, k)
     (promise,) = privacy.personal_guarantees(release)
     assert promise.reached == min(sum(agree(row, other) for other in rows) for row in rows)
     few = sum(sum(agree(row, person) for row in rows) < k for person in people)

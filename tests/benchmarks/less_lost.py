@@ -284,7 +284,9 @@ def rebuilt_suppressed(seed: int) -> Iterator[Line]:
     yield line(what, met, "; ".join(missed) or "none missed", None, "", None)
     others, rounds = as_sdcmicro_suppresses(codes, 3)
     theirs = int((others < 0).sum())
-    yield line("sdcMicro's way, on the same rows", f"{theirs} cells", f"rows by round: {rounds}", None, "", None)
+    unfit = sum(int(((codes == row) | (row < 0)).all(axis=1).sum() < 3) for row in others)
+    beside = f"rows by round: {rounds}; {unfit} rows fit fewer than 3 people"
+    yield line("sdcMicro's way, on the same rows", f"{theirs} cells", beside, None, "", None)
     data = tagged(people)
     for title, suppressed in ((ANY, "any"), ("local suppression", "value")):
         model = LocalSuppression(requirements=[KAnonymity(k=3)], suppressed=suppressed)

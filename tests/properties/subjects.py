@@ -23,6 +23,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {},
         {"requirements": (KAnonymity(k=3), DistinctDiversity(l=2))},
         {"requirements": (KAnonymity(k=3),), "method": Mondrian(requirements=(KAnonymity(k=2),))},
+        {"requirements": (KAnonymity(k=2),), "suppressed": "any"},
     ],
     "mondrian": [
         {},

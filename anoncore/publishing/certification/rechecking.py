@@ -99,7 +99,8 @@ def recheck_people(published: PublishedRelease, method: Method | None, promise: 
     Where they hide which quasi-identifiers belong together, everybody who fits the tables is looked at: the promise
     holds if it does for all of them, and fails if it must fail for one.
     """
-    if promise.attribute is None:
+    attribute = promise.attribute
+    if attribute is None:
         return _said(promise.sentence, lambda: _recheck_matches(published, promise.asked))
     if method is None:
         return None
@@ -110,9 +111,9 @@ def recheck_people(published: PublishedRelease, method: Method | None, promise: 
             return None
         algorithm = ALGORITHMS.build({"name": method.name, **method.parameters})
         if not published.tells_people:
-            return _bounded(release, algorithm, promise)
+            return _bounded(release, algorithm, attribute, promise.asked)
         guarantees = algorithm.personal_guarantees(release)
-        kept = next((guarantee for guarantee in guarantees if guarantee.attribute == promise.attribute), None)
+        kept = next((guarantee for guarantee in guarantees if guarantee.attribute == attribute), None)
         return None if kept is None else Recheck(kept.holds, kept.sentence, kept.reached)
 
     return _said(promise.sentence, work)
@@ -139,13 +140,13 @@ def _recheck_matches(published: PublishedRelease, asked: float) -> Recheck:
     return Recheck(found.holds, found.sentence, found.reached)
 
 
-def _bounded(release: Release, algorithm: Algorithm, promise: Personal) -> Recheck | None:
+def _bounded(release: Release, algorithm: Algorithm, attribute: str, asked: float) -> Recheck | None:
     """Judge the promise by everybody who fits: it holds if it does for all and fails if it must for one; else None."""
     diversity = getattr(algorithm, "diversity", None)
     if diversity not in ("posterior", "distinct"):
         return None
-    domain = release.data.domain[promise.attribute]
-    protected = [domain.code_of(value) for value in release.data.sensitive_values.get(promise.attribute, ())]
+    domain = release.data.domain[attribute]
+    protected = [domain.code_of(value) for value in release.data.sensitive_values.get(attribute, ())]
 
     def level(probability: Floats) -> Floats:
         """1 / the likeliest value, or how many values are possible; a protected set counts as one."""
@@ -158,11 +159,11 @@ def _bounded(release: Release, algorithm: Algorithm, promise: Personal) -> Reche
         likeliest = probability[:, protected].sum(axis=1) if protected else probability.max(axis=1)
         return np.divide(1.0, likeliest, out=np.full(len(likeliest), np.inf), where=likeliest > 0)
 
-    bounds = level_bounds(release, promise.attribute, level)
-    what = f"{algorithm.title} with {diversity} diversity, l = {promise.asked:g}"
-    if bounds is not None and lies_below(bounds.high, promise.asked, 2 * ACCUMULATED):
+    bounds = level_bounds(release, attribute, level)
+    what = f"{algorithm.title} with {diversity} diversity, l = {asked:g}"
+    if bounds is not None and lies_below(bounds.high, asked, 2 * ACCUMULATED):
         return Recheck(False, f"{what}, fails: someone in the tables has at most {bounds.high:.4g}, whoever that is.")
-    if bounds is not None and reaches(bounds.low, promise.asked, 2 * ACCUMULATED):
+    if bounds is not None and reaches(bounds.low, asked, 2 * ACCUMULATED):
         return Recheck(True, f"{what}, holds: everybody who fits the tables has at least {bounds.low:.4g}.")
     return None
 
