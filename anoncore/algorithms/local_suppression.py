@@ -147,9 +147,9 @@ class LocalSuppression(Algorithm):
     >>> release = LocalSuppression(requirements=[KAnonymity(k=2)], suppressed="any").anonymize(data)
     >>> print(release.tables()["release"].to_string(index=False))
     age town
+     30  Ulm
+     30  Ulm
       *  Ulm
-     30  Ulm
-     30  Ulm
      50 Bonn
      50 Bonn
     >>> print(release.notes[-1])
