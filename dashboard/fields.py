@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from anoncore import AnonymizationError, InfeasibleError, Microdata
 from anoncore.algorithms import Algorithm
-from anoncore.base.model import Model
+from anoncore.base.model import Model, Stops
 from anoncore.requirements import REQUIREMENTS, Requirement
 from anoncore.search.keeping import offered_instead
 
@@ -23,7 +23,10 @@ SENSITIVE_FIELD = "attribute"
 
 @dataclass(frozen=True)
 class FieldForm:
-    """One field: how to ask for it, in which bounds, and what it starts with."""
+    """One field: how to ask for it, in which bounds, and what it starts with.
+
+    `stops` are the values that a slider offers; a number without any is typed in.
+    """
 
     name: str
     title: str
@@ -34,6 +37,7 @@ class FieldForm:
     low: float | None = None
     high: float | None = None
     options: tuple[Any, ...] = ()
+    stops: tuple[float, ...] = ()
 
     @property
     def step(self) -> float:
@@ -59,7 +63,8 @@ def _field_form(name: str, info: FieldInfo) -> FieldForm:
     if info.is_required() and not optional:
         default = _first_value(form, low, high, options)
     title = info.title or name.replace("_", " ").capitalize()
-    return FieldForm(name, title, info.description or "", form, optional, default, low, high, options)
+    stops = next((one.values for one in info.metadata if isinstance(one, Stops)), ())
+    return FieldForm(name, title, info.description or "", form, optional, default, low, high, options, stops)
 
 
 def _without_none(annotation: Any) -> tuple[Any, bool]:

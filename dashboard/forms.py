@@ -155,6 +155,10 @@ def _number(field: FieldForm, key: str, value: Any) -> Any:
         value = cast(value)
         value = value if low is None else max(value, low)
         value = value if high is None else min(value, high)
+    if field.stops:
+        options = sorted({*field.stops, *([value] if value is not None else [])})
+        _seed(key, value, among=options)
+        return st.select_slider(field.title, options, key=key, help=field.help, format_func=lambda one: f"{one:g}")
     _seed(key, value)
     # Streamlit types forms of whole numbers and of others apart; here `cast` keeps all bounds of one kind.
     bounds: dict[str, Any] = {"min_value": low, "max_value": high, "step": cast(field.step)}

@@ -14,6 +14,7 @@ FAMILIES: Mapping[str, str] = {
     "fragmentation": "Publish several narrow tables",
     "generalization with distortion": "Coarsen values and distort some",
     "distortion": "Publish other values than people have",
+    "synthesis": "Draw new rows from noisy counts, with differential privacy",
 }
 """What the families of methods do, in plain words."""
 SHORTLY: Mapping[str, str] = {
@@ -24,6 +25,7 @@ SHORTLY: Mapping[str, str] = {
     "fragmentation": "several tables",
     "generalization with distortion": "coarsens and distorts",
     "distortion": "publishes other values",
+    "synthesis": "draws nobody's rows",
 }
 """The same in two or three words, for lists of all methods."""
 RECOMMENDED = ("mondrian", "anatomy", "slicing", "stack-and-deal", "vertical-fragmentation", "incognito")

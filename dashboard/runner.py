@@ -42,7 +42,11 @@ def start(algorithm: Algorithm, data: Microdata) -> RunJob:
         if found is None:
             audit.record("ran", here.who, method=audit.settings_of(algorithm), **audit.of_table(here.table))
             job = jobs.start(
-                lambda report: _made(algorithm, data, report), algorithm.title, here.id, can_pause=True, urgent=True
+                lambda report: _made(algorithm, data, report),
+                algorithm.title,
+                here.id,
+                can_pause=True,
+                urgent=not algorithm.takes_long,
             )
             found = RunJob(job, algorithm, here.table, here.tags)
             here.jobs[_JOB] = found

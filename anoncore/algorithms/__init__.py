@@ -22,6 +22,7 @@ from anoncore.algorithms.rothko.rothko_tree import RothkoTree
 from anoncore.algorithms.slicing.random_buckets import RandomBuckets
 from anoncore.algorithms.slicing.slicing import Slicing
 from anoncore.algorithms.suppression import Suppression
+from anoncore.algorithms.synthesis.marginal_synthesis import MarginalSynthesis
 from anoncore.algorithms.vertical.vertical_fragmentation import VerticalFragmentation
 from anoncore.base.model import Registry
 from anoncore.base.progress import Progress
@@ -39,6 +40,7 @@ __all__ = [
     "Injector",
     "LocalRecoding",
     "LocalSuppression",
+    "MarginalSynthesis",
     "Mask",
     "Microaggregation",
     "Mondrian",

@@ -67,6 +67,8 @@ class Algorithm(ReleaseMethod):
 
     grouping_fields: ClassVar[tuple[str, ...]] = ()
     """The fields that `proposed_groups` depends on."""
+    extra: ClassVar[str] = ""
+    """The optional extra of the package that it needs, such as `dp`; empty for one that runs everywhere."""
     counts_rows: ClassVar[str] = ""
     """Why the method can only count rows, where one person may have several; empty for one that counts people."""
 
@@ -111,6 +113,11 @@ class Algorithm(ReleaseMethod):
             raise AnonymizationError(f"{self.title} broke its promise: {violations[0].sentence}")
         report(1.0, "Done")
         return replace(release, notes=(*release.notes, data.unit_note)) if data.unit_note else release
+
+    @classmethod
+    def why_unavailable(cls) -> str:
+        """Why the method cannot run here, with the command that helps; empty where it can."""
+        return ""
 
     @abstractmethod
     def _release(self, data: Microdata, progress: Progress) -> Release:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -13,6 +14,13 @@ from anoncore.base.texts import listing, quoted
 
 LARGEST_WHOLE = 2**63 - 1
 """The largest whole number of compiled code and of a recipe."""
+
+
+@dataclass(frozen=True)
+class Stops:
+    """Values of a number that a slider offers; any other value in its range may be given elsewhere."""
+
+    values: tuple[float, ...]
 
 
 class Model(BaseModel):

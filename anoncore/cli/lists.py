@@ -36,6 +36,8 @@ def _print_models(models: Mapping[str, type[Model]]) -> None:
         if issubclass(model, Algorithm):
             told = f"{QUESTION} {model.minimality.text}"
             print(textwrap.fill(told, WIDTH, initial_indent="  ", subsequent_indent="  "))
+            if model.why_unavailable():
+                print(textwrap.fill(model.why_unavailable(), WIDTH, initial_indent="  ", subsequent_indent="  "))
         for field, info in model.model_fields.items():
             default = "" if info.is_required() else f", default {_default_text(info)}"
             line = f"{field} ({_type_text(info)}{default}): {info.description or ''}"

@@ -53,7 +53,7 @@ def summary(run: RecipeRun, publish_untagged: Sequence[str] = (), cache: Cache |
             f"{sizes.max():,} {release.counted_word}"
         )
     found = verdict(release, cache=cache, publish_untagged=publish_untagged)
-    for sentence in (*found.failed, *found.held):
+    for sentence in (*found.failed, *found.held, *found.promised):
         yield f"  {sentence}"
     for failing in found.not_asked:
         yield f"  Nobody asked for this, and it fails badly: {failing.sentence}"

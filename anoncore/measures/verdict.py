@@ -41,6 +41,7 @@ GIVEN_AWAY = 0.05
 
 The baseline is the same share for an adversary who takes every possible world for equally likely.
 """
+PROMISED = "What the method promises of everybody no table can show."
 MOST_NAMED = 8
 """Columns that a sentence names."""
 
@@ -116,6 +117,8 @@ class Verdict(Shown):
         What nobody asked for and fails badly.
     decided : tuple of str
         Columns that undo a tag and are published all the same, because somebody decided so, a sentence each.
+    promised : tuple of str
+        What the method promises of everybody and no table can show, such as an epsilon, a sentence each.
 
     Examples
     --------
@@ -134,6 +137,7 @@ class Verdict(Shown):
     statements: tuple[Promise, ...]
     not_asked: tuple[Failing, ...]
     decided: tuple[str, ...] = ()
+    promised: tuple[str, ...] = ()
 
     @property
     def held(self) -> tuple[str, ...]:
@@ -154,7 +158,7 @@ class Verdict(Shown):
     def asked(self) -> str:
         """How much of what was asked holds, in a sentence."""
         if not self.held and not self.failed:
-            return "Nothing was asked of this release."
+            return PROMISED if self.promised else "Nothing was asked of this release."
         if not self.failed:
             return "Everything that was asked holds."
         do = "does" if len(self.failed) == 1 else "do"
@@ -262,13 +266,11 @@ def verdict(
 def _without_people(release: Release, requirements: Sequence[Requirement], measure: Cache) -> Verdict:
     """The verdict where rows are nobody's: what was asked of groups of people cannot hold, as there is none.
 
-    What its method promises about people is no matter of groups. What the table gives away needs people who are not in
-    it, so nothing is found by itself.
+    What its method promises about people is no matter of groups, and no table shows whether it holds. What the table
+    gives away needs people who are not in it, so nothing is found by itself.
     """
-    source = "" if release.algorithm is None else release.algorithm.source
     personal = measure("privacy.personal_guarantees", privacy.personal_guarantees)
-    statements = [Promise(bool(one.holds), one.sentence, source) for one in personal]
-    statements += [
+    statements = [
         Promise(
             False,
             f"{one.label()} cannot be judged: it asks for groups of people, and the rows of this table are nobody's.",
@@ -276,7 +278,7 @@ def _without_people(release: Release, requirements: Sequence[Requirement], measu
         )
         for one in requirements
     ]
-    return Verdict(tuple(statements), ())
+    return Verdict(tuple(statements), (), promised=tuple(one.sentence for one in personal))
 
 
 def guarantees_of(requirements: Sequence[Requirement], measure: Cache) -> tuple[privacy.Guarantee, ...]:

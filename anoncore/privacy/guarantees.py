@@ -73,7 +73,8 @@ class PersonalGuarantee(Result):
     Attributes
     ----------
     attribute : str or None
-        The sensitive attribute that the promise is about; None where it is about whose row is whose.
+        The sensitive attribute that the promise is about; None where it is about whose row is whose, or about all that
+        a person's rows hold.
     asked : float
         The level that the method promises to everybody.
     reached : float
@@ -82,6 +83,9 @@ class PersonalGuarantee(Result):
         Whether everybody has the promised level.
     sentence : str
         All of this in one sentence for people.
+    level : str
+        What is promised in a few words, such as `epsilon = 1`, where no table can show it and `reached` is what was
+        asked; else empty.
 
     Examples
     --------
@@ -104,6 +108,7 @@ class PersonalGuarantee(Result):
     reached: float
     holds: bool
     sentence: str
+    level: str = ""
 
 
 @checked

@@ -102,6 +102,12 @@ class ReleaseMethod(Model):
     """What the method calls a group."""
     summary: ClassVar[str]
     """One plain sentence for people who choose a method."""
+    packages: ClassVar[tuple[str, ...]] = ()
+    """The packages beside those that anoncore always needs by which it makes releases."""
+    takes_long: ClassVar[bool] = False
+    """Whether it takes half a minute or more, whatever the table."""
+    is_repeatable: ClassVar[bool] = True
+    """Whether its random choices, if it makes any, follow from a seed."""
     minimality: ClassVar[Minimality]
     """Whether readers who know the method learn more from its release than from what is published, and why."""
 

@@ -48,7 +48,8 @@ def tasks() -> tuple[Task, ...]:
     from anoncore.measures.evaluation import MEASURES
 
     first = [name for name in FIRST_METHODS if name in ALGORITHMS]
-    later = [name for name in ALGORITHMS if name not in first]
+    # What an extra brings is compiled by itself, if it is there at all.
+    later = [name for name in ALGORITHMS if name not in first and not ALGORITHMS[name].extra]
     found = [Task("pages", "What pages ask before there is a release", _look)]
     for name in first:
         found.append(Task(f"make-{name}", ALGORITHMS[name].title, partial(_make, name)))

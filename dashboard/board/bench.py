@@ -238,7 +238,7 @@ class Bench:
                     lambda report: self._make(attempt, secret, asked, report),
                     "Reading" if attempt.algorithm is None else attempt.algorithm.title,
                     self.here.id,
-                    urgent=True,
+                    urgent=attempt.algorithm is None or not attempt.algorithm.takes_long,
                 )
                 self._take_refusal(attempt)
             return

@@ -183,7 +183,7 @@ def quick(run: Run, secret: str | None) -> Facts:
         "is_drawn": run.is_drawn,
     }
     if release.is_synthetic:
-        return {"hides": {"why": NOBODYS}, **others}
+        return {"hides": {"why": NOBODYS}, **_promised(run), **others}
     sizes = np.min([part.partition.sizes[part.partition.group] for part in release.fragments], axis=0)
     n_groups = max(part.partition.n_groups for part in release.fragments)
     return {
@@ -194,6 +194,13 @@ def quick(run: Run, secret: str | None) -> Facts:
         "sizes": histogram(sizes),
         **others,
     }
+
+
+def _promised(run: Run) -> Facts:
+    """What the method promises of everybody and no table can show."""
+    found = compute.cached("privacy.personal_guarantees", run, privacy.personal_guarantees)
+    told = [one for one in found if one.level]
+    return {"promised": [{"words": one.level, "sentence": one.sentence} for one in told]} if told else {}
 
 
 def histogram(sizes: np.ndarray) -> list[float]:

@@ -117,7 +117,7 @@ function scale(cell, column, axis) {
 }
 
 const PICTURES = { sizes, curve, bars, scale };
-const SIGNS = { kept: "✓", met: "(✓)", measured: "✓", missed: "✗", unknown: "?" };
+const SIGNS = { promised: "•", kept: "✓", met: "(✓)", measured: "✓", missed: "✗", unknown: "?" };
 
 function promise(cell) {
   const list = element("ul", { class: "marks" });

@@ -288,7 +288,7 @@ def _cell(name: str, column: Shown, asked: Asked) -> Cell:
         waiting = "being read …" if column.is_opened else "being made …"
         return {"state": "pending", "why": waiting if name == "promise" else " "}
     if name == "promise":
-        return _promise_cell(column, "hides" in column.quick)
+        return _promise_cell(column, column.quick)
     if name == "hides":
         return _sizes_cell(column.quick)
     if name == "distance":
@@ -299,13 +299,17 @@ def _cell(name: str, column: Shown, asked: Asked) -> Cell:
     return _given_cell(slow, column.quick["is_drawn"]) if name == "given" else _predicted_cell(slow)
 
 
-def _promise_cell(column: Shown, is_nobodys: bool) -> Cell:
+def _promise_cell(column: Shown, quick: Facts) -> Cell:
     told = [
+        {"symbol": "promised:", "state": "promised", "words": one["words"], "sentence": one["sentence"]}
+        for one in quick.get("promised", ())
+    ]
+    told += [
         {"symbol": mark.symbol, "state": mark.state, "words": _words(mark), "sentence": mark.sentence}
         for mark in column.marks
     ]
     cell = {"state": "exact", "promises": told, "text": "" if told else "nothing asked"}
-    return {**cell, "sub": NO_GROUPS} if is_nobodys and told else cell
+    return {**cell, "sub": NO_GROUPS} if "hides" in quick and column.marks else cell
 
 
 def _words(mark: Mark) -> str:

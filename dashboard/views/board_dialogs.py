@@ -207,6 +207,8 @@ def _fields(
             if len(without) == len(kind.model_fields):
                 st.caption("This method has no parameters of its own.")
         keeping(kind.name, entered, wishes.levels, wishes.more, data, wishes.left_out)
+        if kind.why_unavailable():
+            return None, kind.why_unavailable()
     except AnonymizationError as error:
         return None, str(error)
     return entered, ""

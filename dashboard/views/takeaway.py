@@ -27,6 +27,8 @@ from dashboard.state import Run
 from dashboard.views import parts, untagged
 
 RECIPE_MEASURES = ("privacy.profile", "utility.information_loss")
+MEASURES_OF_NOBODY = ("utility.two_way_error",)
+"""What a recipe measures where rows are nobody's."""
 MOST_COMPARED = 6
 NO_ORIGINAL = "It sets the release against its original, which is not here."
 NO_MAPPING = "No cell was made of a person's, so there is nothing to map."
@@ -105,7 +107,8 @@ def chosen_release(run: Run) -> Release:
 
 def uncertified(run: Run) -> str:
     """Why there is no certificate, and so no release to take away; empty where there is one."""
-    if run.release.is_synthetic:
+    promised = compute.cached("privacy.personal_guarantees", run, privacy.personal_guarantees)
+    if run.release.is_synthetic and not promised:
         return "A certificate states what holds of groups of people, and the rows of this table are nobody's."
     found = compute.cached("privacy.guarantees", run, privacy.guarantees)
     broken = next((one.sentence for one in found if not one.holds), "")
@@ -246,4 +249,5 @@ def recipe(run: Run) -> Recipe:
     else:
         source = Source(builtin=entry.name, rows=run.data.n_rows if entry.generated else None)
     numbers = chosen_release(run).numbers
-    return Recipe.of(source, run.data, run.algorithm, RECIPE_MEASURES, untagged.published(run), numbers)
+    measures = MEASURES_OF_NOBODY if run.release.is_synthetic else RECIPE_MEASURES
+    return Recipe.of(source, run.data, run.algorithm, measures, untagged.published(run), numbers)

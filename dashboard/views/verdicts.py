@@ -46,7 +46,9 @@ def render(run: Run) -> None:
             st.error(_box("This does not hold:", found.failed), icon=":material/close:")
         if found.held:
             st.success(_box("This holds:" if found.failed else found.asked, found.held), icon=":material/check:")
-        if not found.held and not found.failed:
+        if found.promised:
+            st.info(_box("This is promised.", found.promised), icon=":material/handshake:")
+        elif not found.held and not found.failed:
             st.info(found.asked)
     with right:
         if found.not_asked:

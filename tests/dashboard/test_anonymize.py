@@ -16,6 +16,7 @@ from anoncore.base.texts import share_text
 from dashboard import runner, state
 from dashboard.workspace import run_title
 from tests.dashboard.conftest import Visitor
+from tests.properties.subjects import EVERYWHERE
 
 K = "parameter.mondrian.requirements.1.k"
 
@@ -64,7 +65,7 @@ def test_the_sidebar_chooses_the_run_that_is_shown(visitor: Visitor) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", EVERYWHERE)
 def test_every_method_runs_with_its_defaults_or_says_why_not(visitor: Visitor, name: str) -> None:
     visitor.open("anonymize").choose(name)
     if visitor.warnings:

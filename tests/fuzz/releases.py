@@ -21,7 +21,7 @@ from tests.fuzz.case import Case, RefutedError, sentence_fault
 from tests.fuzz.parameters import form_fields
 from tests.fuzz.plain import check_identifiers, check_promises
 from tests.fuzz.tables import small_table
-from tests.properties.subjects import PARAMETERS
+from tests.properties.subjects import EVERYWHERE, PARAMETERS
 
 KEY = new_key()
 SLOW = ("utility.classification", "utility.classification_estimate", "attacks.possible_worlds")
@@ -40,7 +40,7 @@ def release(case: Case) -> None:
 
 def any_algorithm(case: Case) -> Algorithm:
     """An algorithm with parameters that often suit a small table, else with any that its form gives."""
-    name = case.pick(list(ALGORITHMS))
+    name = case.pick(EVERYWHERE)
     model = ALGORITHMS[name]
     if case.chance(0.6):
         fields: dict[str, Any] = dict(case.pick(PARAMETERS.get(name, [{}])))

@@ -70,11 +70,15 @@ FOUND_BY_SEARCH = {"foreground-safe", "injector"}
 """Methods that can only say after their search that a table does not allow what was asked."""
 
 
+EVERYWHERE = [name for name, kind in ALGORITHMS.items() if not kind.extra]
+"""The methods that run wherever anoncore does; one that needs an extra has tests of its own."""
+
+
 def subjects() -> list[Any]:
     """One pytest parameter per variant of every registered algorithm: its name and its parameters."""
     return [
         pytest.param(name, parameters, id=f"{name}-{number}")
-        for name in ALGORITHMS
+        for name in EVERYWHERE
         for number, parameters in enumerate(PARAMETERS.get(name, [{}]))
     ]
 

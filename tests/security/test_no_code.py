@@ -15,13 +15,14 @@ LOADING = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "yam
 BETWEEN_OWN_PROCESSES = {
     "anoncore/engines/spark_run.py",
     "anoncore/engines/spark_rows.py",
+    "anoncore/algorithms/synthesis/generator_process.py",
     "anoncore/warmup/worker.py",
     "dashboard/warmup.py",
 }
 """They move what only the program made from one of its processes to another; no file or text of a user is unpickled.
 
 Spark moves the counters of this very run, and the process that compiles gets the types of arguments; that process is
-started by the program, with nothing that a user wrote in its command.
+started by the program, with nothing that a user wrote in its command, and so is the one that runs OpenDP.
 """
 COMPILING = "anoncore/kernels/compiled_code.py"
 """It lets numba compile functions of the program; the method has the name of Python's own function."""

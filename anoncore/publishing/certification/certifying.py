@@ -8,6 +8,8 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Any, get_args
 
 import numpy as np
@@ -24,7 +26,7 @@ from anoncore.measures.verdict import guarantees_of
 from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.privacy.joins import JOINS_SOURCE
 from anoncore.publishing.certification.attribute_entries import attribute_entries
-from anoncore.publishing.certification.certificate import ALIKE, NO_SEED, SEED, Certificate, input_hash
+from anoncore.publishing.certification.certificate import ALIKE, NO_SEED, SEED, UNREPEATABLE, Certificate, input_hash
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import (
@@ -44,6 +46,7 @@ from anoncore.publishing.certification.rechecking import (
     HIDDEN_PEOPLE,
     HIDDEN_SUPPRESSION,
     HIDDEN_UNIT,
+    UNSHOWABLE,
     Recheck,
     hidden_reason,
     people_check,
@@ -68,6 +71,10 @@ PEOPLE = (
 INPUT = (
     "HMAC-SHA-256 of the table's content without identifiers, in whatever order of rows. Its key stays with whoever "
     "made the release: with a plain hash a reader could test guesses of the original table."
+)
+EXACT_ROWS = (
+    "The number of rows of the original stands here without noise, and so does its keyed hash; what is promised of "
+    "everybody is about the files, not about this certificate."
 )
 UNSIGNED = "The certificate is not signed: it says what the files are and what they show, not who made them."
 
@@ -140,12 +147,15 @@ def certify(
     >>> certificate.requirements[0].label, certificate.tables[0].group_sizes
     ('k-anonymity (k = 3)', {'3': 2})
     """
-    release.require_people("A certificate states what holds of groups of people")
+    measure = KeptResults(release) if cache is None else cache
+    personal = measure("privacy.personal_guarantees", privacy.personal_guarantees)
+    if not personal:
+        release.require_people("A certificate states what is promised of people or holds of groups of them")
     require_clear_names(release)
     require_clear_values(release)
     frames = {name: as_pandas(table) for name, table in tables.items()} if tables else release.pandas_tables()
-    measure = KeptResults(release) if cache is None else cache
-    leaks = decided_leaks(release, publish_untagged, cache=measure)
+    # A column tells nothing of a person where rows are nobody's.
+    leaks = () if release.is_synthetic else decided_leaks(release, publish_untagged, cache=measure)
     by_table = {name: PublishedTable.of(name, frame) for name, frame in frames.items()}
     shown = tuple(by_table.values())
     attributes = attribute_entries(release, shown)
@@ -154,7 +164,6 @@ def certify(
     unit = None if release.data.people is None else release.data.unit
     asked = [_asked(published, one, unit) for one in guarantees_of(requirements, measure)]
     method = None if release.algorithm is None else method_entry(release.algorithm)
-    personal = measure("privacy.personal_guarantees", privacy.personal_guarantees)
     people = [_personal(published, method, one) for one in personal]
     joins = _joins(release, published, measure)
     written = _written(frames)
@@ -164,7 +173,7 @@ def certify(
     found = verdict(release, requirements, measure, publish_untagged=publish_untagged)
     certificate = Certificate(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
-        software=software_versions(),
+        software=software_versions(release.algorithm),
         method=method,
         input=InputTable(rows=release.data.n_rows, hmac_sha256=input_hash(release.data, key), about=INPUT),
         attributes=attributes,
@@ -175,7 +184,11 @@ def certify(
         people=people,
         joins=joins,
         files=[_file(name, content) for name, content in (files or {}).items()],
-        not_checked=[*not_checked(asked, people, joins), *(one.sentence for one in earlier)],
+        not_checked=[
+            *not_checked(asked, people, joins),
+            *([EXACT_ROWS] if release.is_synthetic else ()),
+            *(one.sentence for one in earlier),
+        ],
         written={format: ordered_hash(exact, group) for format, exact in written.items()} if group else None,
         unit=None if unit is None else Unit(column=unit, people=release.data.n_people, about=PEOPLE),
         after=earlier or None,
@@ -189,13 +202,15 @@ def certify(
     return certificate
 
 
-def software_versions() -> dict[str, str]:
-    """The versions of anoncore and of what it runs on."""
+def software_versions(algorithm: ReleaseMethod | None = None) -> dict[str, str]:
+    """The versions of anoncore, of what it runs on, and of what made the release beside it."""
+    made_with = () if algorithm is None else algorithm.packages
     return {
         "anoncore": anoncore.__version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
         "pandas": pd.__version__,
+        **{name: version(name) for name in made_with if find_spec(name) is not None},
     }
 
 
@@ -262,7 +277,7 @@ def method_entry(algorithm: ReleaseMethod) -> Method:
         title=algorithm.title,
         source=algorithm.source,
         parameters=json.loads(json.dumps(parameters)),
-        seed=SEED if algorithm.seeds else NO_SEED,
+        seed=UNREPEATABLE if not algorithm.is_repeatable else SEED if algorithm.seeds else NO_SEED,
         group_word=algorithm.group_word,
     )
 
@@ -320,6 +335,12 @@ def _asked(published: PublishedRelease, guarantee: privacy.Guarantee, unit: str 
 def _personal(published: PublishedRelease, method: Method | None, guarantee: privacy.PersonalGuarantee) -> Personal:
     if not guarantee.holds:
         raise ReleaseError(f"There is no certificate for what does not hold: {guarantee.sentence}")
+    if guarantee.level:
+        source = "" if method is None else method.source
+        sentence = guarantee.sentence
+        return Personal(
+            attribute=None, asked=guarantee.asked, source=source, sentence=sentence, rechecked=False, reason=UNSHOWABLE
+        )
     entry = Personal(
         attribute=guarantee.attribute,
         asked=guarantee.asked,
@@ -357,11 +378,12 @@ def not_checked(asked: Iterable[Asked], people: Iterable[Personal], joins: Joins
     """What held when the release was made and the files do not show, in sentences."""
     entries: list[tuple[str, Statement]] = [
         *((statement.label, statement) for statement in asked),
-        *((f"The {people_check(promise)}", promise) for promise in people),
+        *((f"The {people_check(promise)}", promise) for promise in people if promise.reason != UNSHOWABLE),
     ]
     if joins is not None:
         entries.append((f"Joins on '{joins.common}'", joins))
-    sentences = [
+    sentences = [promise.sentence for promise in people if promise.reason == UNSHOWABLE]
+    sentences += [
         f"{what} held when the release was made, but the files alone do not show it: {statement.reason}."
         for what, statement in entries
         if not statement.rechecked

@@ -109,7 +109,9 @@ class Asked(Statement):
 
 
 class Personal(Statement):
-    """A promise about every person that holds; without an attribute it is about rows that agree where none has `*`."""
+    """A promise about every person that holds; without an attribute it is about rows that agree where none has `*`, or,
+    as its reason then says, about all that a person's rows hold.
+    """
 
     attribute: str | None
     asked: float

@@ -26,6 +26,7 @@ T = TypeVar("T")
 HIDDEN_PEOPLE = "which rows of the tables belong to one person is what the release hides"
 HIDDEN_SUPPRESSION = "numbers stand in place of cells that are suppressed"
 HIDDEN_UNIT = "people were counted by '{unit}', which is not published"
+UNSHOWABLE = "no table can show how much noise went into it; it is the promise of the method that made it"
 HIDDEN_TABLE = "the original distribution of '{attribute}' is not published"
 
 
@@ -100,6 +101,8 @@ def recheck_people(published: PublishedRelease, method: Method | None, promise: 
     holds if it does for all of them, and fails if it must fail for one.
     """
     attribute = promise.attribute
+    if promise.reason == UNSHOWABLE:
+        return None
     if attribute is None:
         return _said(promise.sentence, lambda: _recheck_matches(published, promise.asked))
     if method is None:
@@ -121,6 +124,8 @@ def recheck_people(published: PublishedRelease, method: Method | None, promise: 
 
 def people_check(promise: Personal) -> str:
     """What is checked of a promise about every person, in a few words."""
+    if promise.reason == UNSHOWABLE:
+        return "promise about everybody"
     if promise.attribute is None:
         return f"number of rows that agree where neither has '{ROOT}'"
     return f"promise about '{promise.attribute}'"

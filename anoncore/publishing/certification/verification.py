@@ -23,6 +23,7 @@ from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
 from anoncore.publishing.certification.rechecking import (
     HIDDEN_SUPPRESSION,
+    UNSHOWABLE,
     Recheck,
     people_check,
     recheck_joins,
@@ -416,8 +417,8 @@ def _statements(certificate: Certificate, published: PublishedRelease) -> Iterat
         yield statement_finding(asked.label, asked, recheck, asked.reached)
     for promise in certificate.people:
         # Where the tables do not show that it holds, they may still show that it fails.
-        # But numbers in place of suppressed cells show neither.
-        hidden = promise.reason in (ALIKE, HIDDEN_SUPPRESSION)
+        # But numbers in place of suppressed cells show neither, and no table shows an epsilon.
+        hidden = promise.reason in (ALIKE, HIDDEN_SUPPRESSION, UNSHOWABLE)
         recheck = None if hidden else recheck_people(published, certificate.method, promise)
         yield statement_finding(people_check(promise), promise, recheck)
     if certificate.joins is not None:
