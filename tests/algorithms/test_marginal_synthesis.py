@@ -21,7 +21,7 @@ from anoncore import AnonymizationError, CancelledError, DataError, Microdata, P
 from anoncore.algorithms import MarginalSynthesis
 from anoncore.algorithms.synthesis import generator_process, marginal_synthesis
 from anoncore.algorithms.synthesis.generator_process import NOT_INSTALLED, generated, is_installed
-from anoncore.algorithms.synthesis.noisy_marginals import budget, measured_share
+from anoncore.algorithms.synthesis.noisy_marginals import budget, selection
 from anoncore.algorithms.synthesis.public_cells import public_cells
 from anoncore.cli import main
 from anoncore.measures import verdict
@@ -319,8 +319,10 @@ def test_the_budget_of_selections_adds_up_whatever_epsilon_and_number_of_attribu
     dp.enable_features("contrib")
     for epsilon, delta in ((0.1, 1e-6), (1.0, 1e-6), (1.0, 0.0), (3.7, 1e-9)):
         loss = budget(dp, epsilon, delta)
-        for n_selected in range(1, 40):
-            assert 0.8 < measured_share(dp, loss, n_selected) <= 0.9
+        for n_pairs in range(1, 40):
+            n_selected, share = selection(dp, loss, n_pairs)
+            assert n_selected == n_pairs or (n_selected == n_pairs - 1 and n_pairs in (8, 16, 32))
+            assert 0.87 <= share <= 0.9
 
 
 @needs_opendp
@@ -353,9 +355,10 @@ def test_more_epsilon_leaves_less_noise_and_nothing_of_it_is_imported_here():
 
 @needs_opendp
 @pytest.mark.slow
-def test_fourteen_attributes_are_within_the_budget():
+def test_as_many_attributes_as_opendp_itself_refuses_are_within_the_budget():
+    """With nine attributes MST alone ends with an error about its budget, at whatever share for measuring."""
     rng = np.random.default_rng(3)
-    frame = pd.DataFrame({f"a{place}": rng.integers(0, 3, 500) for place in range(14)})
+    frame = pd.DataFrame({f"a{place}": rng.integers(0, 3, 500) for place in range(9)})
     release = MarginalSynthesis(epsilon=1.0).anonymize(Microdata(frame, {"a0": "quasi-identifier"}))
-    assert len(release.attributes) == 14
+    assert len(release.attributes) == 9
     assert 250 < release.n_records < 1_000

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 MEASURED = 0.9
 """The share of what is left after single attributes that goes into measuring pairs; the rest selects them."""
-SPLIT_STEP, MOST_SPLITS = 1e-4, 1_000
+SPLIT_STEP, MOST_SPLITS = 1e-5, 2_000
 ITERATIONS = 1_000
 COUNTED, FITTED, SELECTED = 0.2, 0.25, 0.85
 """How far the table is when single attributes are counted, a model is fitted to them, and pairs are selected."""
@@ -79,13 +79,14 @@ def budget(dp: Any, epsilon: float, delta: float) -> Any:
     return dp.loss_of(rho=measurement(scale).map(1.0))
 
 
-def measured_share(dp: Any, loss: Any, n_selected: int) -> float:
-    """A share for measuring pairs with which MST's selections keep within their part of the budget.
+def selection(dp: Any, loss: Any, n_pairs: int) -> tuple[int, float]:
+    """How many pairs MST selects, and the share for measuring them with which that keeps within its part of the budget.
 
     MST (OpenDP 0.16) divides the budget of its selections by their number and adds the parts up again, rounding upwards
     each time. With many attributes the sum may come out above the whole by the last digit, and OpenDP then refuses
-    after it has measured the single attributes. Whether it does depends on the budget and the number alone, so a share
-    is chosen with which it does not, before anything of the table is looked at.
+    after it has measured the single attributes. Whether it does depends on the budget and the number alone, so both are
+    chosen before anything of the table is looked at: of 8, 16 or 32 pairs, with which no share helps, the last one,
+    which tells least, is left out.
     """
     measure, whole = loss
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.linf_distance(T=float)
@@ -94,12 +95,13 @@ def measured_share(dp: Any, loss: Any, n_selected: int) -> float:
         return float(np.nextafter(value, -np.inf))
 
     left = prior(prior(whole - whole * 0.5))
-    for step in range(MOST_SPLITS):
-        share = MEASURED - step * SPLIT_STEP
-        selecting = prior(prior(left - left * share))
-        parts = [prior(selecting / n_selected)] * n_selected
-        if dp.c.make_adaptive_composition(*space, measure, d_in=1.0, d_mids=parts).map(1.0) <= selecting:
-            return share
+    for n_selected in (n_pairs, n_pairs - 1):
+        for step in range(MOST_SPLITS):
+            share = MEASURED - step * SPLIT_STEP
+            selecting = prior(prior(left - left * share))
+            parts = [prior(selecting / n_selected)] * n_selected
+            if dp.c.make_adaptive_composition(*space, measure, d_in=1.0, d_mids=parts).map(1.0) <= selecting:
+                return n_selected, share
     raise ValueError("no share of the budget for selecting pairs adds up")
 
 
@@ -130,6 +132,7 @@ def synthesized(
         return model
 
     loss = budget(dp, epsilon, delta)
+    n_selected, share = selection(dp, loss, len(sizes) - 1)
     names = [f"attribute {number}" for number in range(len(sizes))]
     frame = pl.DataFrame({name: cells[:, number] for number, name in enumerate(names)})
     context = dp.Context.compositor(
@@ -142,7 +145,7 @@ def synthesized(
     # none is kept for missing cells, which have a cell of their own where there are any.
     query = context.query().contingency_table(
         cuts={name: list(range(size - 1)) for name, size in zip(names, sizes, strict=True)},
-        algorithm=MST(estimator=fitted, measure_split=measured_share(dp, loss, len(sizes) - 1)),
+        algorithm=MST(estimator=fitted, measure_split=share, num_selections=n_selected),
     )
     table = query.release().synthesize()
     answers.tell(share=1.0, text="Drawing rows")
