@@ -129,6 +129,16 @@ class Bench:
             return any(_is_busy(attempt, self._measures) for attempt in self._wanted.values())
 
     @property
+    def long_work(self) -> tuple[tuple[str, jobs.Job], ...]:
+        """The methods that take half a minute and are at it, with their jobs, which tell how far they are."""
+        with self._lock:
+            return tuple(
+                (one.algorithm.title, one.job)
+                for one in self._wanted.values()
+                if one.algorithm is not None and one.algorithm.takes_long and one.run is None and one.job is not None
+            )
+
+    @property
     def waits_for_compiler(self) -> bool:
         """Whether something that is wished for waits until it is compiled on this machine."""
         with self._lock:

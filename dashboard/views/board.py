@@ -265,5 +265,7 @@ def _watch(bench: Bench, version: int) -> None:
     """Draw the page anew when something new is known."""
     if bench.version != version or not bench.is_busy:
         st.rerun()
+    for title, job in bench.long_work:
+        st.progress(job.fraction, text=f"{title}: {job.text}")
     if bench.waits_for_compiler:
         st.caption(f"{warmup.TEXT}. The next releases need none of it.")

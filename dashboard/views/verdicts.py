@@ -18,6 +18,10 @@ NOTHING_BAD = (
     "Nothing fails badly of what is measured whether or not somebody asks: how sure an adversary is of a value, how "
     "surely somebody is found, how far a group is from the table, and columns that undo a tag."
 )
+NOBODYS = (
+    "What a table of nobody's rows gives away is not measured by itself: that takes people who are not in the "
+    "original, on the page Attack, In or out."
+)
 
 
 def verdict_of(run: Run) -> Verdict:
@@ -47,7 +51,7 @@ def render(run: Run) -> None:
         if found.held:
             st.success(_box("This holds:" if found.failed else found.asked, found.held), icon=":material/check:")
         if found.promised:
-            st.info(_box("This is promised.", found.promised), icon=":material/handshake:")
+            st.info(_box("What no table can show:", found.promised), icon=":material/handshake:")
         elif not found.held and not found.failed:
             st.info(found.asked)
     with right:
@@ -62,7 +66,7 @@ def render(run: Run) -> None:
         if found.decided:
             st.warning(_box("This is published by decision.", found.decided), icon=":material/how_to_reg:")
         if not found.not_asked and not found.decided:
-            st.info(NOTHING_BAD)
+            st.info(NOBODYS if run.release.is_synthetic else NOTHING_BAD)
 
 
 def line(run: Run) -> None:

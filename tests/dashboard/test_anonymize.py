@@ -11,6 +11,7 @@ import pytest
 from anoncore import Microdata, Partition, Release, privacy, utility
 from anoncore.algorithms import ALGORITHMS, Anatomy, Suppression
 from anoncore.algorithms.base import generalized_release
+from anoncore.algorithms.synthesis import marginal_synthesis
 from anoncore.base.progress import Progress
 from anoncore.base.texts import share_text
 from dashboard import runner, state
@@ -158,3 +159,12 @@ def test_a_run_that_fails_says_why_and_the_page_stays(visitor: Visitor, monkeypa
     visitor.anonymize()
     assert visitor.errors == []
     assert "Run 1 " in visitor.texts()
+
+
+def test_a_method_whose_package_is_missing_says_how_to_install_it(
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(marginal_synthesis, "is_installed", lambda: False)
+    visitor.open("anonymize").choose("dp-marginals")
+    assert visitor.warnings == ["Marginal synthesis needs OpenDP; install it with: pip install 'anoncore[dp]'."]
+    assert visitor.at.select_slider(key="parameter.dp-marginals.epsilon").value == 1.0

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from anoncore import CancelledError, Microdata, privacy
+from anoncore.algorithms.synthesis import marginal_synthesis
 from anoncore.requirements import DistinctDiversity, KAnonymity, RecursiveDiversity, TCloseness, VarianceDiversity
 from anoncore.search.keeping import keeping
 from dashboard import warmup
@@ -353,3 +354,31 @@ def test_refined_optimal_and_suppressed_releases_stand_on_the_board(board, name,
     assert [(mark.symbol, mark.state) for mark in found.marks[asked]] == [("k", "kept")]
     assert found.run.algorithm.to_dict().items() >= fields.items()
     assert 0 < found.quick["illness"]["lost"]["value"] < 1
+
+
+def test_a_method_that_takes_long_tells_how_far_it_is_and_ends_with_its_column(board, monkeypatch):
+    begun, ended = threading.Event(), threading.Event()
+
+    def slow(cells, order, progress):
+        try:
+            while True:
+                progress(0.5, "Counting with noise")
+                begun.set()
+                time.sleep(0.02)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(marginal_synthesis, "is_installed", lambda: True)
+    monkeypatch.setattr(marginal_synthesis, "generated", slow)
+    board.wish(5, 10, names=["dp-marginals", "mondrian"])
+    assert begun.wait(WAIT)
+    ((title, job),) = board.bench.long_work
+    assert (title, job.text, 0 < job.fraction < 1) == ("Marginal synthesis", "Counting with noise", True)
+    # Others are made meanwhile.
+    end = time.monotonic() + WAIT
+    while not any(one.run for one in board.bench.attempts) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert [one.run is not None for one in board.bench.attempts] == [False, True]
+    board.wish(10, names=["mondrian"])
+    assert ended.wait(WAIT)
+    assert board.bench.long_work == ()

@@ -1,5 +1,6 @@
 """What the board says of a release whether or not its method promises what is asked, on tables worked out by hand."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -7,9 +8,11 @@ import pandas as pd
 import pytest
 
 from anoncore import Microdata
-from anoncore.algorithms import Anatomy, Mondrian, Slicing, StackAndDeal, Suppression
+from anoncore.algorithms import Anatomy, MarginalSynthesis, Mondrian, Slicing, StackAndDeal, Suppression
+from anoncore.algorithms.synthesis import marginal_synthesis
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from dashboard.board import facts
+from dashboard.board.grid import Asked, Shown, model
 from dashboard.state import Tags
 from dashboard.workspace import Run
 
@@ -79,3 +82,30 @@ def test_what_buckets_keep_but_do_not_hide_is_no_statement_about_groups():
     assert facts.unpromised(bucketized, [k, large]) == (large,)
     generalized = run(Mondrian(requirements=[k]), ages)
     assert facts.unpromised(generalized, [k, large, l]) == (large, l), "its k is promised and said elsewhere"
+
+
+def test_an_epsilon_is_promised_and_never_called_kept(monkeypatch):
+    monkeypatch.setattr(marginal_synthesis, "is_installed", lambda: True)
+    monkeypatch.setattr(marginal_synthesis, "generated", lambda cells, order, progress: cells[::-1])
+    made = run(MarginalSynthesis(epsilon=0.5, delta=0.0), [20, 30, 40, 50, 60, 70])
+    quick, marks = facts.quick(made, "illness"), facts.marks(made, [KAnonymity(k=2)])
+    (told,) = quick["promised"]
+    assert told["words"] == "epsilon = 0.5"
+    assert "No table can show an epsilon" in told["sentence"]
+    assert [mark.state for mark in marks] == ["unknown"]
+    column = Shown("c1", made.title, 0, "synthesis", "ready", "", marks, quick, {})
+    rows = model([column], Asked({"k": 2.0}, 2, "illness", "illness"), True)["rows"]
+    (cell,) = next(row["cells"] for row in rows if row["id"] == "promise")
+    assert [(one["symbol"], one["state"], one["words"]) for one in cell["promises"]] == [
+        ("promised:", "promised", "epsilon = 0.5"),
+        ("k", "unknown", "cannot be told"),
+    ]
+    # Where nothing is asked of groups, the promise stands alone.
+    (alone,) = next(
+        row["cells"]
+        for row in model([replace(column, marks=())], Asked({}, 2, None, None), True)["rows"]
+        if row["id"] == "promise"
+    )
+    assert len(alone["promises"]) == 1
+    assert "sub" not in alone
+    assert alone["text"] == ""
