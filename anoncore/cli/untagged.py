@@ -38,6 +38,8 @@ def decided_columns(release: Release, recipe: Recipe, given: Sequence[str], cach
     none of such a column.
     """
     chosen = (*recipe.publish_untagged, *given)
+    if release.is_synthetic:  # no column tells anything of a person there
+        return ()
     left = undecided(cache("privacy.tag_leaks", tag_leaks), chosen)
     if left:
         for leak in left:

@@ -267,6 +267,26 @@ def test_report_and_recipe_name_the_promise(copying):
     assert recipe.dumps().count("epsilon = 2.0") == 1
 
 
+def test_the_command_line_makes_it_and_says_what_is_promised(copying, tmp_path, capsys):
+    people().to_csv(tmp_path / "people.csv", index=False)
+    roles = "\n".join(f'{name} = "{role}"' for name, role in ROLES.items())
+    (tmp_path / "made.toml").write_text(
+        f'measures = ["utility.two_way_error"]\n[source]\npath = "people.csv"\n[roles]\n{roles}\n'
+        '[algorithm]\nname = "dp-marginals"\nepsilon = 0.5\nranges = {age = [18, 99]}\n',
+        encoding="utf-8",
+    )
+    out = tmp_path / "out"
+    assert main(["run", str(tmp_path / "made.toml"), "--output", str(out), "--report"]) == 0
+    told = capsys.readouterr().out
+    assert "Marginal synthesis: 402 synthetic rows" in told
+    assert "Promised: differential privacy with epsilon = 0.5, delta = 1e-06 for every person" in told
+    assert "holds" not in told
+    assert main(["verify", str(out / "made-release-certificate.json")]) == 0
+    assert "promise about everybody is not checked: no table can show" in " ".join(capsys.readouterr().out.split())
+    assert main(["sweep", str(tmp_path / "made.toml"), "--try", "dp-marginals epsilon=0.5,2"]) == 0
+    assert "dp-marginals (epsilon = 2.0" in capsys.readouterr().out
+
+
 def test_several_rows_of_one_person_need_a_number(copying):
     frame = people(60).assign(name=lambda one: one["name"].str.slice(0, 2))
     data = Microdata(frame, ROLES, unit="name")

@@ -26,6 +26,7 @@ VERDICT = SimpleNamespace(
     statements=[SimpleNamespace(holds=holds, sentence=NASTY, source=NASTY) for holds in (True, False)],
     not_asked=[SimpleNamespace(sentence=NASTY)],
     decided=[NASTY],
+    promised=(NASTY,),
 )
 VALUES: dict[str, tuple[dict[str, Any], int]] = {
     "adversary.html": (
@@ -46,7 +47,7 @@ VALUES: dict[str, tuple[dict[str, Any], int]] = {
     "definitions.html": ({}, 0),
     "distributions.html": ({"figures": [FIGURE], "missing": [NASTY]}, 3),
     "earlier.html": ({"earlier": [SimpleNamespace(sentence=NASTY, about=NASTY)]}, 2),
-    "holds.html": ({"verdict": VERDICT}, 7),
+    "holds.html": ({"verdict": VERDICT}, 8),
     "meanings.html": ({"numbers": [NUMBER]}, 3),
     "method.html": ({"algorithm": NUMBER, "parameters": [(NASTY, NASTY)], "seed": NASTY, "notes": [NASTY]}, 8),
     "no_people.html": ({"text": NASTY}, 1),
@@ -60,7 +61,7 @@ VALUES: dict[str, tuple[dict[str, Any], int]] = {
         },
         7,
     ),
-    "promises.html": ({"subjects": [SimpleNamespace(style=0, label=NASTY, verdict=VERDICT)]}, 6),
+    "promises.html": ({"subjects": [SimpleNamespace(style=0, label=NASTY, verdict=VERDICT)]}, 7),
     "published.html": (
         {
             "attributes": [(NASTY, NASTY)],
