@@ -85,7 +85,7 @@ def selection(dp: Any, loss: Any, n_pairs: int) -> tuple[int, float]:
     MST (OpenDP 0.16) divides the budget of its selections by their number and adds the parts up again, rounding upwards
     each time. With many attributes the sum may come out above the whole by the last digit, and OpenDP then refuses
     after it has measured the single attributes. Whether it does depends on the budget and the number alone, so both are
-    chosen before anything of the table is looked at: of 8, 16 or 24 pairs, with which often no share helps, the last
+    chosen before anything of the table is looked at: of 8, 16 or 28 pairs, with which often no share helps, the last
     one, which tells least, is left out.
     """
     measure, whole = loss
