@@ -1,9 +1,9 @@
 """What compiling costs: every method, attack and measure from an empty cache, beside a fixed piece of compiling.
 
 Run: python -m tests.benchmarks.compiling. Times are CPU seconds, because what else the machine does spoils those least.
-One unit is the time that numba takes for `unit` in the same run. Each line is a process of its own with a cache of its
-own; two lines run several methods in one process. `--kernels` lists the functions that a line compiles, slowest first,
-with the number of argument types that each was compiled for.
+One unit is the time that numba takes for `unit`: the mean of right before and right after the line. Each line is a
+process of its own with a cache of its own; two lines run several methods in one process. `--kernels` lists the functions
+that a line compiles, slowest first, with the number of argument types that each was compiled for.
 """
 
 from __future__ import annotations
@@ -189,9 +189,9 @@ PREFACE = """# Compiling
 
 `python -m tests.benchmarks.compiling --markdown tests/benchmarks/results.md` makes this chapter. CPU seconds of a first
 run from an empty cache, on 300 rows, each line in a process of its own; imports do not count. One unit is the CPU
-time that numba takes in the same run for a fixed piece of code (a sort, the distinct values, the median, two loops). An
-attack or measure counts what it compiles beyond the release that it looks at. The numbers of functions are those of
-anoncore: how many were compiled, and for how many types of arguments in all."""
+time that numba takes right before and after the line for a fixed piece of code (a sort, the distinct values, the
+median, two loops). An attack or measure counts what it compiles beyond the release that it looks at. The numbers of
+functions are those of anoncore: how many were compiled, and for how many types of arguments in all."""
 
 
 def main() -> None:
@@ -209,16 +209,19 @@ def main() -> None:
         return
     sources = [] if arguments.before is None else [("before: ", arguments.before.resolve())]
     sources.append(("", Path(__file__).parents[2]))
-    base = in_own_process("unit", sources[-1][1])["seconds"]
+    units = [in_own_process("unit", sources[-1][1])["seconds"]]
     header = ["first run", *(f"{when}{one}" for when, _ in sources for one in ("CPU s", "units", "functions", "types"))]
     table = [header, ["---"] * len(header)]
     for name in arguments.only:
         outcomes = [in_own_process(name, folder) for _, folder in sources]
+        # The speed of a machine changes within minutes, so that each line has the units before and after it.
+        units.append(in_own_process("unit", sources[-1][1])["seconds"])
+        base = (units[-2] + units[-1]) / 2
         table.append([name, *(cell for outcome in outcomes for cell in cells(outcome, base))])
         print("  ".join(table[-1]), flush=True)
         for kernel, seconds in sorted(outcomes[-1]["kernels"].items(), key=lambda item: -item[1])[: arguments.kernels]:
             print(f"    {seconds:6.2f} s  {kernel} ({outcomes[-1]['signatures'][kernel]})", flush=True)
-    about = f"One unit was {base:.2f} s on {os.cpu_count()} cores, numba {numba.__version__}."
+    about = f"One unit was {min(units):.2f} to {max(units):.2f} s on {os.cpu_count()} cores, numba {numba.__version__}."
     print(about)
     if arguments.markdown is not None:
         from tests.benchmarks.page import write_chapter
