@@ -2,8 +2,8 @@
 
 Run: python -m tests.benchmarks.compiling. Times are CPU seconds, because what else the machine does spoils those least.
 One unit is the time that numba takes for `unit`: the mean of right before and right after the line. Each line is a
-process of its own with a cache of its own; two lines run several methods in one process. `--kernels` lists the functions
-that a line compiles, slowest first, with the number of argument types that each was compiled for.
+process of its own with a cache of its own; two lines run several methods in one process. `--kernels` lists the
+functions that a line compiles, slowest first, with the number of argument types that each was compiled for.
 """
 
 from __future__ import annotations
