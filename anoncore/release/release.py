@@ -223,6 +223,7 @@ class Release(SizesDrawn):
         orders: Mapping[str, Sequence[Any]] | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
         sensitive_values: Mapping[str, Collection[Any]] | None = None,
+        values: Mapping[str, Collection[Any]] | None = None,
         missing: Literal["suppressed", "value"] | None = None,
         rows: Rows = "people",
     ) -> Release:
@@ -258,6 +259,10 @@ class Release(SizesDrawn):
             The table of which they were made.
         kinds, orders, hierarchies, sensitive_values : mapping, optional
             What is known of the columns where the original is not given, as for `Microdata`.
+        values : mapping of str to collection, optional
+            All values that an attribute has in the original, from a list of codes for example, with None where it may
+            be missing. Cells that allow everything, ranges without an end and missing numbers tell the information loss
+            then, too.
         missing : {"suppressed", "value"}, optional
             What a missing cell of a quasi-identifier means. By default it was suppressed, unless as few are missing as
             in the original. In a synthetic table it is a value.
@@ -316,7 +321,7 @@ class Release(SizesDrawn):
             published, {*(roles or {}), *(original.roles if original is not None else ())}, ONLY_TABLE
         )
         missing_is_value = None if missing is None else missing == "value"
-        tags = tags_of(roles, kinds, orders, hierarchies, sensitive_values)
+        tags = tags_of(roles, kinds, orders, hierarchies, sensitive_values, values)
         if rows == "synthetic":
             from anoncore.release.reading.opening_synthetic import opened_synthetic
 

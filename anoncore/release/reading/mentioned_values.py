@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -24,8 +24,9 @@ def domain_of(
     kind: Kind | None,
     order: Sequence[Any] | None,
     hierarchy: Hierarchy | None,
+    stated: Collection[Any] | None,
 ) -> Domain:
-    """The domain of an attribute from its cells in all tables.
+    """The domain of an attribute from its cells in all tables, or from all its values where these are stated.
 
     Parameters
     ----------
@@ -39,15 +40,24 @@ def domain_of(
         Whether a missing cell is a value of its own; otherwise it was suppressed.
     kind, order, hierarchy
         What is known of the attribute, as for `Microdata`; with a hierarchy its values are the domain.
+    stated : collection, optional
+        All values that it has in the original, with a missing one where it may be missing.
 
     Returns
     -------
     Domain
-        The values, with the missing one where a cell names it.
+        The values, with the missing one where a cell names it or it is stated.
+
+    Raises
+    ------
+    DataError
+        If no value is stated, or an attribute that is tagged numeric has cells that are no numbers.
     """
     together = pd.concat([column.reset_index(drop=True) for column in columns], ignore_index=True)
     some_missing = missing_is_value and bool(together.isna().any())
     known = together[together.notna()]
+    if stated is not None:
+        return _stated_domain(name, stated, some_missing | _names_missing(known), kind, order, hierarchy)
     is_typed = not pd.api.types.is_object_dtype(known.dtype) and not pd.api.types.is_string_dtype(known.dtype)
     if hierarchy is not None:
         values: list[Any] = list(hierarchy.leaves if order is None else order)
@@ -70,6 +80,25 @@ def domain_of(
     if order is not None:
         values = _by_text(values, order)
     return _encoded(name, values, some_missing | _names_missing(known), kind or Kind.NOMINAL, order, None)
+
+
+def _stated_domain(
+    name: str,
+    stated: Collection[Any],
+    some_missing: bool,
+    kind: Kind | None,
+    order: Sequence[Any] | None,
+    hierarchy: Hierarchy | None,
+) -> Domain:
+    """The domain of a table that has these values, each of them."""
+    if not len(stated):
+        raise DataError(f"values lists nothing for '{name}'; list all that it has, or leave it out.")
+    values = [value for value in stated if not is_missing(value)]
+    if not values:
+        return _encoded(name, [], True, kind, None, None)
+    kind = kind or _kind_of(values)
+    some_missing |= len(values) < len(stated)
+    return _encoded(name, values, some_missing, kind, order if kind is not Kind.NUMERIC else None, hierarchy)
 
 
 def _by_text(values: Sequence[Any], order: Sequence[Any]) -> list[Any]:

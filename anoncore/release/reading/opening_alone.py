@@ -29,7 +29,8 @@ def opened_alone(frames: Sequence[PublishedFrame], tags: Tags, missing_is_value:
     of one group stand side by side.
     """
     names = list(dict.fromkeys(name for frame in frames for name in frame.columns))
-    unknown = [name for name in {**tags.roles, **tags.kinds, **tags.orders, **tags.hierarchies} if name not in names]
+    given = {**tags.roles, **tags.kinds, **tags.orders, **tags.hierarchies, **tags.values}
+    unknown = [name for name in given if name not in names]
     if unknown:
         raise DataError(f"No published table has the columns {listing(unknown)}; there is {listing(names, 30)}.")
     lengths = {frame.n_rows for frame in frames}
@@ -56,7 +57,7 @@ def opened_alone(frames: Sequence[PublishedFrame], tags: Tags, missing_is_value:
         counted,
         tags.hierarchies,
         tags.sensitive_values,
-        unknown_widths(tables, roles, missing_is_value),
+        unknown_widths(tables, roles, missing_is_value, tags.values),
     )
     opened: list[OpenedTable] = []
     for table, lines in zip(tables, line, strict=True):
@@ -126,6 +127,7 @@ def _domain(
         tags.kinds.get(name),
         tags.orders.get(name),
         tags.hierarchies.get(name),
+        tags.values.get(name),
     )
 
 

@@ -15,13 +15,14 @@ from anoncore.table.microdata import Microdata, Role, kind_of, role_of
 
 @dataclass(frozen=True)
 class Tags:
-    """What is known of the attributes, as for `Microdata`."""
+    """What is known of the attributes, as for `Microdata`, and all `values` of those of which they are known."""
 
     roles: Mapping[str, Role]
     kinds: Mapping[str, Kind]
     orders: Mapping[str, Sequence[Any]]
     hierarchies: Mapping[str, Hierarchy]
     sensitive_values: Mapping[str, Collection[Any]]
+    values: Mapping[str, Collection[Any]]
 
 
 def tags_of(
@@ -30,6 +31,7 @@ def tags_of(
     orders: Mapping[str, Sequence[Any]] | None,
     hierarchies: Mapping[str, Hierarchy] | None,
     sensitive_values: Mapping[str, Collection[Any]] | None,
+    values: Mapping[str, Collection[Any]] | None,
 ) -> Tags:
     """The tags by columns as texts. Raises DataError for roles and kinds that do not exist."""
     return Tags(
@@ -37,7 +39,8 @@ def tags_of(
         {str(name): kind_of(str(name), kind) for name, kind in (kinds or {}).items()},
         {str(name): order for name, order in (orders or {}).items()},
         {str(name): hierarchy for name, hierarchy in (hierarchies or {}).items()},
-        {str(name): values for name, values in (sensitive_values or {}).items()},
+        {str(name): chosen for name, chosen in (sensitive_values or {}).items()},
+        {str(name): all_of_it for name, all_of_it in (values or {}).items()},
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from anoncore.base.texts import MISSING_TEXT, quoted
 from anoncore.release.reading.mentioned_values import number_in
@@ -16,10 +16,10 @@ CHANGED = "every cell of what may be known is a single value, and values that we
 
 
 def unknown_widths(
-    tables: Sequence[ReadTable], roles: Mapping[str, Role], missing_is_value: bool | None
+    tables: Sequence[ReadTable], roles: Mapping[str, Role], missing_is_value: bool | None, stated: Collection[str]
 ) -> dict[str, str]:
     """The attributes whose cells do not tell what share of the domain they cover, each with the reason as half a
-    sentence.
+    sentence. Of those that are `stated` all values are known.
 
     A reason is given wherever two originals with the same published cells, none of whose single values was changed,
     would have different domains; and where a single table has nothing but single values, so that some may well be.
@@ -30,17 +30,25 @@ def unknown_widths(
     if len(tables) == 1 and all(column.is_exact and not column.says_nothing.any() for column in known):
         found = {column.domain.name: CHANGED for column in known}
     for column in columns:
-        why = _reason(column, missing_is_value is True)
+        why = _two_missing(column) or (
+            "" if column.domain.name in stated else _reason(column, missing_is_value is True)
+        )
         if why:
             found[column.domain.name] = why
     return found
 
 
+def _two_missing(column: ReadColumn) -> str:
+    """Why a missing cell cannot be told from a value; an empty text where it can."""
+    domain = column.domain
+    if domain.has_missing and domain.texts.tolist().count(MISSING_TEXT) > 1:
+        return f"'{domain.name}' has a value called {quoted(MISSING_TEXT)}, which a missing cell is called too"
+    return ""
+
+
 def _reason(column: ReadColumn, missing_is_value: bool) -> str:
     """Why the cells of a column do not tell the domain; an empty text where they do."""
     domain, name = column.domain, column.domain.name
-    if domain.has_missing and domain.texts.tolist().count(MISSING_TEXT) > 1:
-        return f"'{name}' has a value called {quoted(MISSING_TEXT)}, which a missing cell is called too"
     if domain.tree is not None:
         if column.says_nothing.any() and missing_is_value and not domain.has_missing:
             return f"cells of '{name}' that allow everything may also hide missing values, which no other cell shows"

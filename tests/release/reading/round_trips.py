@@ -138,10 +138,15 @@ def _same(one: Any, other: Any) -> bool:
     return bool(np.isclose(one, other, rtol=1e-9, atol=1e-9))
 
 
-def alone(release: Release) -> Release:
-    """The published tables read back without the original, with what is known of the attributes."""
+def alone(release: Release, with_values: bool = False) -> Release:
+    """The published tables read back without the original, with what is known of the attributes, and maybe with all
+    values that the original has.
+    """
     data = release.data
     published = release.attributes
+    values = {
+        name: [*data.domain[name].values, *([None] if data.domain[name].has_missing else [])] for name in published
+    }
     return Release.from_published(
         release.tables(),
         {name: data.roles[name] for name in published},
@@ -149,5 +154,6 @@ def alone(release: Release) -> Release:
         orders={name: data.domain[name].values for name in published if data.domain[name].kind is not Kind.NUMERIC},
         hierarchies={name: data.hierarchies[name] for name in published if name in data.hierarchies},
         sensitive_values={name: values for name, values in data.sensitive_values.items() if name in published},
+        values=values if with_values else None,
         missing="value",
     )

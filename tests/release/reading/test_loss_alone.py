@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from anoncore import Hierarchy, Microdata, Release, ReleaseError, utility
+from anoncore import DataError, Hierarchy, Microdata, Release, ReleaseError, utility
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.release.reading.published_values import ASSUMED
 from anoncore.requirements import KAnonymity
@@ -140,3 +140,34 @@ def test_a_table_that_others_may_be_joined_with_says_so():
     assert "'Group-ID' is called like a column that joins several tables" in note
     known = Release.from_published(frame, {"age": "quasi-identifier", "Group-ID": "quasi-identifier"}).notes
     assert not any("joins several" in one for one in known)
+
+
+def test_who_knows_all_values_is_told_what_any_cell_loses():
+    """Ages are 20, 30, 40 and 60, five towns: `*` costs all of both, `>=40` one of two steps, 476** two of four."""
+    release = opened(
+        age=["20-30", "20-30", ">=40", "*"],
+        town=["476**", "476**", "*", "10115"],
+        values={"age": [20, 30, 40, 60], "town": ["47601", "47602", "47603", "10115", "20095"]},
+    )
+    loss = utility.information_loss(release)
+    assert loss.per_attribute == pytest.approx({"age": (10 + 10 + 20 + 40) / 4 / 40, "town": (2 + 2 + 4 + 0) / 4 / 4})
+
+
+def test_missing_numbers_have_their_place_where_all_values_are_known():
+    # Missing lies a mean step, 10, above the largest number, so that the domain is 40 wide.
+    age = ["20-30", "20-30", "40-50 or (missing)", "40-50 or (missing)"]
+    loss = utility.information_loss(opened(age=age, values={"age": [20, 30, 40, 50, None]}, missing="value"))
+    assert loss.per_attribute["age"] == pytest.approx((10 + 10 + 20 + 20) / 4 / 40)
+
+
+def test_values_that_are_stated_have_to_be_those_of_the_table():
+    with pytest.raises(DataError, match="values lists nothing for 'age'"):
+        opened(values={"age": []})
+    with pytest.raises(DataError, match="Leipzig"):
+        opened(town=["Bonn", "Ulm", "Leipzig", "Trier"], values={"town": ["Bonn", "Ulm", "Trier"]})
+    with pytest.raises(DataError, match="No published table has the columns 'height'"):
+        opened(values={"height": [1, 2]})
+    with pytest.raises(ReleaseError, match="is a single value, and values that were"):
+        utility.information_loss(
+            opened(age=[20, 20, 30, 50], town=["Bonn", "Bonn", "Ulm", "Ulm"], values={"age": [20, 30, 50]})
+        )

@@ -8,6 +8,7 @@ import pytest
 
 from anoncore import DataError, Distorted, Exact, Microdata, ReleaseError, privacy
 from anoncore.algorithms import Anatomy, Mask, Mondrian, Slicing
+from anoncore.base.texts import MISSING_TEXT
 from anoncore.datasets.adult import load_adult
 from anoncore.release.reading.region_texts import regions_in
 from anoncore.release.release import Release
@@ -101,8 +102,30 @@ def check_alone(name, parameters, number):
         assert shows[told] == "ReleaseError" or not differences({told: has[told]}, {told: shows[told]}), told
         assert is_belief or told in ("information loss", "two-way error") or shows[told] != "ReleaseError"
     assert shows["two-way error"] == "ReleaseError"
+    # Who knows all values of the attributes is told the loss, unless all cells may be true values or changed ones.
+    loss = dict(numbers(alone(release, with_values=True)))["information loss"]
+    if loss == "ReleaseError":
+        assert can_be_changed(back) or has_two_missing(data)
+    else:
+        assert not differences({"loss": has["information loss"]}, {"loss": loss})
     only_sets = {one.split(" ")[1] for one in has.keys() - shows.keys()}
     assert only_sets <= {one for one in data.sensitive if any(f"'{one}'" in note for note in notes_of(back))}
+
+
+def can_be_changed(release):
+    """Whether a single table has nothing but single values of what may be known."""
+    if len(release.fragments) > 1:
+        return False
+    cells = release.tables()[release.fragments[0].name]
+    texts = {text for name in release.data.quasi_identifiers if name in cells for text in cells[name].astype(str)}
+    known = {text for name in release.data.quasi_identifiers for text in release.data.domain[name].texts.tolist()}
+    return texts <= known | {"<NA>", "nan", "None", "NaT"}
+
+
+def has_two_missing(data):
+    """Whether a value of an attribute that may be missing is called as a missing one is."""
+    domains = [data.domain[name] for name in data.quasi_identifiers]
+    return any(one.has_missing and one.texts.tolist().count(MISSING_TEXT) > 1 for one in domains)
 
 
 def lists_more_numbers(data, name):
