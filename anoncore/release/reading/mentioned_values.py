@@ -46,7 +46,7 @@ def domain_of(
     Returns
     -------
     Domain
-        The values, with the missing one where a cell names it or it is stated.
+        The values, with the missing one where a cell is missing or names it, and where it is stated.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def domain_of(
     some_missing = missing_is_value and bool(together.isna().any())
     known = together[together.notna()]
     if stated is not None:
-        return _stated_domain(name, stated, some_missing | _names_missing(known), kind, order, hierarchy)
+        return _stated_domain(name, stated, some_missing, kind, order, hierarchy)
     is_typed = not pd.api.types.is_object_dtype(known.dtype) and not pd.api.types.is_string_dtype(known.dtype)
     if hierarchy is not None:
         values: list[Any] = list(hierarchy.leaves if order is None else order)

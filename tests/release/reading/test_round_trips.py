@@ -114,12 +114,9 @@ def check_alone(name, parameters, number):
 
 def can_be_changed(release):
     """Whether a single table has nothing but single values of what may be known."""
-    if len(release.fragments) > 1:
-        return False
-    cells = release.tables()[release.fragments[0].name]
-    texts = {text for name in release.data.quasi_identifiers if name in cells for text in cells[name].astype(str)}
-    known = {text for name in release.data.quasi_identifiers for text in release.data.domain[name].texts.tolist()}
-    return texts <= known | {"<NA>", "nan", "None", "NaT"}
+    known = set(release.data.quasi_identifiers)
+    cells = [recoding for one in release.fragments for name, recoding in one.recodings.items() if name in known]
+    return len(release.fragments) == 1 and all(isinstance(one, Exact) for one in cells)
 
 
 def has_two_missing(data):
