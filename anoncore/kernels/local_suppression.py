@@ -19,6 +19,7 @@ import numpy as np
 from anoncore.kernels.arrays import Bools, Int32, Int64, Words
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.lookup import position_of_word
 from anoncore.kernels.people import KernelPeople, Tally, add_row, forget_row, new_tally
 from anoncore.kernels.sorting import filled_with
 
@@ -114,17 +115,6 @@ def _word(rows: SuppressedRows, row: int, mask: Bools) -> np.uint64:
 
 
 @inner_kernel
-def _position(word: np.uint64, entry: Int64, words: Words) -> int:
-    """Where a word stands in a hash table with open addressing, or the free position where it would stand."""
-    # The size of the table is a power of two, so that the position of a hash in it is a mask and not a division.
-    last = entry.shape[0] - 1
-    slot = int(word >> np.uint64(20)) & last
-    while entry[slot] >= 0 and words[entry[slot]] != word:
-        slot = (slot + 1) & last
-    return int(slot)
-
-
-@inner_kernel
 def _candidates(rows: SuppressedRows, mask: Bools, left: Int64) -> tuple[Int64, Int64, Int64, Words]:
     """The groups of the rows left that agree under a mask: their rows (`members`, `starts`), and a hash table of them.
 
@@ -138,7 +128,7 @@ def _candidates(rows: SuppressedRows, mask: Bools, left: Int64) -> tuple[Int64, 
     n_groups = 0
     for i in range(left.shape[0]):
         word = _word(rows, left[i], mask)
-        slot = _position(word, entry, words)
+        slot = position_of_word(word, entry, words)
         if entry[slot] < 0:
             entry[slot], words[n_groups] = n_groups, word
             n_groups += 1
@@ -268,7 +258,7 @@ def _with_donors(
         size = whole.starts[c + 1] - whole.starts[c] - whole.given[c]
         if size <= checks.minimum_rows:
             continue
-        slot = _position(_word(rows, whole.members[whole.starts[c]], mask), entry, words)
+        slot = position_of_word(_word(rows, whole.members[whole.starts[c]], mask), entry, words)
         g = entry[slot]
         if g >= 0 and not settled[g] and starts[g + 1] - starts[g] >= least:
             after[c], first[g] = first[g], c

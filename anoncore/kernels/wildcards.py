@@ -13,6 +13,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Int32, Int64, Words
 from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.lookup import position_of_word
 from anoncore.kernels.sorting import filled_with
 
 
@@ -30,17 +31,6 @@ def _word(codes: Int32, salt: Words, begin: Int64, row: int, compared: Bools) ->
 
 
 @inner_kernel
-def _position(word: np.uint64, entry: Int64, words: Words) -> int:
-    """Where a word stands in a hash table with open addressing, or the free position where it would stand."""
-    # The size of the table is a power of two, so that the position of a hash in it is a mask and not a division.
-    last = entry.shape[0] - 1
-    slot = int(word >> np.uint64(20)) & last
-    while entry[slot] >= 0 and words[entry[slot]] != word:
-        slot = (slot + 1) & last
-    return int(slot)
-
-
-@inner_kernel
 def _table(codes: Int32, salt: Words, begin: Int64, compared: Bools, listed: Int64) -> tuple[Int64, Words, Int64]:
     """A hash table of the listed classes: `entry`, the different words, and which of them each class has."""
     capacity = 64
@@ -51,7 +41,7 @@ def _table(codes: Int32, salt: Words, begin: Int64, compared: Bools, listed: Int
     n_words = 0
     for i in range(listed.shape[0]):
         word = _word(codes, salt, begin, listed[i], compared)
-        slot = _position(word, entry, words)
+        slot = position_of_word(word, entry, words)
         if entry[slot] < 0:
             entry[slot], words[n_words] = n_words, word
             n_words += 1
@@ -81,7 +71,7 @@ def add_matches(
         total = np.zeros(asked.shape[0], np.int64)
         for i in range(among.shape[0]):
             word = _word(among_codes, salt, begin, among[i], compared)
-            found = entry[_position(word, entry, words)]
+            found = entry[position_of_word(word, entry, words)]
             if found >= 0:
                 total[found] += weights[i]
         for i in range(asked.shape[0]):
@@ -93,6 +83,6 @@ def add_matches(
         total[number[i]] += weights[i]
     for i in range(asked.shape[0]):
         word = _word(asked_codes, salt, begin, asked[i], compared)
-        found = entry[_position(word, entry, words)]
+        found = entry[position_of_word(word, entry, words)]
         if found >= 0:
             counts[i] += total[found]
