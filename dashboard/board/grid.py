@@ -48,7 +48,7 @@ OPENS = {
     "predictable": "Opens the page Utility.",
 }
 NO_GROUPS = "It is asked of groups of people, and the rows of this table are nobody's."
-DRAWN = "another random draw may give another number"
+DRAWN = "other random draws may differ"
 HOLDING = ("kept", "met", "measured")
 """States of marks that hold."""
 CHANGE = "change the method or its own parameters"
