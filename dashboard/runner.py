@@ -16,7 +16,6 @@ from dashboard.markdown import escaped
 from dashboard.serving import audit
 from dashboard.state import LoadedTable, Tags
 
-"""What a newcomer starts with: it takes any requirement, suits most tables, and is fast."""
 PATIENCE = 0.6
 """Seconds that a click on Run waits for the release before it shows progress; most runs need less."""
 POLL = 0.5
@@ -78,7 +77,6 @@ def take_finished() -> None:
     Between the first line and the last nothing asks the page, so that a click cannot interrupt it halfway.
     """
     here = state.workspace()
-    assert here.table is not None, "a page without a table has no button that starts a run"
     with here.lock:
         found: RunJob | None = here.jobs.get(_JOB)
         if found is None or found.job.running:

@@ -30,7 +30,6 @@ ROUNDS = 16
 """Attacks on the release after which l counts as out of reach."""
 MARGIN = 0.97
 """Part of the bound that mixed buckets are made for: what the adversary learns changes a little with every change."""
-"""By how much floating-point numbers may exceed the bound."""
 
 
 class ForegroundSafe(Algorithm):
