@@ -4,8 +4,10 @@
 
 A server by settings, a provider of the sign-in and nginx are started on this machine, and every visitor is a person of
 their own in a headless Chromium, who uploads a table whose values carry a mark and then works as in `sessions`. In the
-middle the server is told to end and started again. A mark of somebody else on any page, a workspace that is lost, and a
-page that does not come back make the command fail. The browsers run on the same cores.
+middle the server is told to end and started again; every other visitor then loads the page anew, and the rest only
+wait until the page that is open comes back by itself. A mark of somebody else on any page, a workspace that is lost,
+and a page that does not come back make the command fail. The browsers run on the same cores and take most of them, so
+the last line says how much of the processors' time the server took.
 """
 
 from __future__ import annotations
@@ -17,23 +19,40 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.sessions import FINISHED, Door, Script, memory, print_times, table
+import psutil
+
+from tests.benchmarks.sessions import FINISHED, NO_INTERACTION, PATIENCE, Door, Script, memory, print_times, table
 from tests.dashboard import browser, served
 from tests.dashboard.browser import Visitor
 
 BASE = "tools/anoncore"
+BACK = "back after restart"
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process and those that it started have taken of the processors."""
+    process = psutil.Process(pid)
+    times = [one.cpu_times() for one in (process, *process.children(recursive=True))]
+    return sum(one.user + one.system for one in times)
+
+
+def busy_seconds() -> float:
+    """What all processes of the machine have taken of the processors."""
+    times = psutil.cpu_times()
+    return times.user + times.nice + times.system
 
 
 class Restart:
-    """When the server goes and has come back; visitors load their page anew after it, as people do."""
+    """When the server goes and has come back, and what it had taken of the processors until it went."""
 
     def __init__(self) -> None:
         self.begins, self.is_over = threading.Event(), threading.Event()
-        self.seconds = 0.0
+        self.seconds = self.processor_seconds = 0.0
 
     def make(self, server: served.Served, after: float) -> None:
         """End the server so many seconds from now, and start it again."""
         time.sleep(after)
+        self.processor_seconds = processor_seconds(server.pid)
         self.begins.set()
         begin = time.monotonic()
         server.stop()
@@ -75,11 +94,16 @@ class Person(Script):
             raise InterruptedError("the server goes")
 
     def _come_back(self, visitor: Visitor) -> None:
-        """Load the page anew and look whether table and runs are there."""
-        if not self.restart.is_over.wait(120):
+        """Load the page anew, or let it come back by itself, and look whether table and runs are there."""
+        if not self.restart.is_over.wait(PATIENCE):
             raise RuntimeError("The server did not come back.")
         self.came_back = True
-        visitor.open(visitor.page.url)
+        begin = time.perf_counter()
+        if self.number % 2:
+            visitor.open(visitor.page.url)
+        else:
+            visitor.settle()
+        self.seconds[BACK].append(time.perf_counter() - begin)
         visitor.go("Data")
         text = visitor.page.content()
         self.is_lost = f"{self.mark}.csv" not in text or "is gone" in text
@@ -131,18 +155,22 @@ def main() -> None:
                 one.start()
             while not any(one.end for one in people) and any(thread.is_alive() for thread in threads):
                 time.sleep(0.2)
+            begin, busy, before = time.monotonic(), busy_seconds(), processor_seconds(server.pid)
             restart.make(server, seconds / 2)
             for one in threads:
                 one.join()
+            of_server = restart.processor_seconds - before + processor_seconds(server.pid)
+            busy, there = busy_seconds() - busy, (time.monotonic() - begin) * (psutil.cpu_count() or 1)
             taken = memory(server.pid)
             n_records = len((folder / "audit.jsonl").read_text("ascii").splitlines())
     problems = [problem for one in people for problem in one.problems]
-    print_times(list(people), problems)
+    print_times(list(people), problems, {*NO_INTERACTION, BACK})
     lost, back = sum(one.is_lost for one in people), sum(one.came_back for one in people)
     print(f"restart: {restart.seconds:.1f} s; {back} of {len(people)} visitors came back, {lost} workspaces lost")
     print(
         f"crosstalk: {sum(' saw ' in problem for problem in problems)}; {n_records} records; {taken:.0f} MB at the end"
     )
+    print(f"processors: {busy / there:.0%} busy; of that the server {of_server / busy:.0%}, the browsers the rest")
     if problems or back < len(people):
         raise SystemExit(1)
 

@@ -17,7 +17,7 @@ import statistics
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +34,14 @@ PAGES = (
 )
 # Not page interactions: a new browser loads the whole application; a run lasts as its method and the queue before it.
 STARTED, FINISHED = "first page", "run finished"
+NO_INTERACTION = frozenset({STARTED, FINISHED})
 KEEP_MINUTES = 0.2
+PATIENCE = 120.0
+"""Seconds after which a page that is not there counts as a problem.
+
+Browsers wait for each other on the same processors. How long is in the figures, and `serving` tells how much of the
+work was the server's.
+"""
 
 
 def table(mark: str, seed: int) -> pd.DataFrame:
@@ -78,6 +85,7 @@ class Script:
             with browser.chrome() as chrome:
                 with self.door.turn:
                     visitor = browser.visitor(chrome, self.address)
+                    visitor.share_processors(PATIENCE)
                     self._come_in(visitor)
                 self.door.all_in.wait()
                 self.end = time.monotonic() + self.lasts
@@ -199,14 +207,14 @@ def main() -> None:
         raise SystemExit(1)
 
 
-def print_times(scripts: list[Script], problems: list[str]) -> None:
-    """Seconds from click to painted by page, and what went wrong."""
+def print_times(scripts: list[Script], problems: list[str], apart: Collection[str] = NO_INTERACTION) -> None:
+    """Seconds from click to painted by page, and what went wrong; those `apart` are no answers to a click."""
     seconds: dict[str, list[float]] = defaultdict(list)
     for one in scripts:
         for page, found in one.seconds.items():
             seconds[page] += found
     seconds["all pages and controls"] = [
-        second for what, found in seconds.items() if what not in (STARTED, FINISHED) for second in found
+        second for what, found in seconds.items() if what not in apart for second in found
     ]
     for page, found in seconds.items():
         if found:

@@ -120,12 +120,14 @@ class Visitor:
     """One browser session: counts finished runs of the script and notes requests that leave this machine.
 
     `seconds` is what the last `run` took, from the action until all was painted; `titled` what the last `go` took until
-    the title of the page stood.
+    the title of the page stood. A page that is not idle after `patience` seconds is given up.
     """
 
     def __init__(self, page: Any, address: str) -> None:
         self.page = page
         self.address = address
+        self.patience = 30.0
+        self.polling: float | str = "raf"
         self.finished = 0
         self.seconds = self.titled = 0.0
         self.foreign: list[str] = []
@@ -149,20 +151,28 @@ class Visitor:
     def open(self, path: str = "data") -> None:
         """Load a page of the dashboard anew; an empty path is that of the board."""
         self.page.goto(path if path.startswith("http") else f"{self.address}/{path}")
-        self.page.wait_for_selector("h1", timeout=60_000)
+        self.page.wait_for_selector("h1", timeout=max(60, self.patience) * 1000)
         self.settle()
 
-    def settle(self, seconds: float = 30) -> None:
+    def share_processors(self, patience: float) -> None:
+        """Wait longer and look at the page ten times a second only, because many browsers work on the same processors.
+
+        Looking at it before every frame, as `settle` does otherwise, takes up to a tenth of a processor a browser.
+        """
+        self.patience, self.polling = patience, 100
+        self.page.set_default_timeout(patience * 1000)
+
+    def settle(self, seconds: float = 0) -> None:
         """Wait until nothing runs and all is painted."""
-        self.page.wait_for_function(IDLE, timeout=seconds * 1000)
+        self.page.wait_for_function(IDLE, timeout=(seconds or self.patience) * 1000, polling=self.polling)
         self.page.evaluate(PAINTED)
 
     @contextmanager
-    def run(self, seconds: float = 30) -> Iterator[None]:
+    def run(self, seconds: float = 0) -> Iterator[None]:
         """What is done inside must make the script run; wait until it has, and all is painted."""
         before, start = self.finished, time.perf_counter()
         yield
-        if not self._ran_since(before, seconds):
+        if not self._ran_since(before, seconds or self.patience):
             raise AssertionError("Nothing ran after the action.")
         self.settle(seconds)
         self.seconds = time.perf_counter() - start
@@ -191,9 +201,9 @@ class Visitor:
             is_near = tab.count() > 0
             if not is_near:
                 entry.click()
-            if is_near or (not is_first and self._appears(tab, 5)):
+            if is_near or (not is_first and self._appears(tab, self.patience / 6)):
                 tab.click()
-            if self._appears(heading, 5):
+            if self._appears(heading, self.patience / 6):
                 break
         self.see_heading(HEADINGS.get(title, title))
         self.titled = time.perf_counter() - start
@@ -299,10 +309,11 @@ class Visitor:
         self.page.wait_for_selector("h1", timeout=60_000)
         self.settle()
 
-    def see(self, text: str | re.Pattern[str], seconds: float = 20) -> None:
+    def see(self, text: str | re.Pattern[str], seconds: float = 0) -> None:
         """Wait until the page's main part holds the text."""
         from playwright.sync_api import expect
 
+        seconds = seconds or self.patience
         expect(self.page.get_by_test_id("stMain")).to_contain_text(text, timeout=seconds * 1000)
         self.settle()
 
@@ -311,7 +322,7 @@ class Visitor:
         from playwright.sync_api import expect
 
         heading = self.page.get_by_test_id("stHeading").filter(has_text=text).first
-        expect(heading).to_be_visible(timeout=20_000)
+        expect(heading).to_be_visible(timeout=self.patience * 1000)
 
     def error(self) -> str:
         """The one sentence in red."""
