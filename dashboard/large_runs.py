@@ -5,6 +5,7 @@ Only where `own_machine.is_served_alone()`: paths are read and written as the pr
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import time
 from collections.abc import Sequence
@@ -89,7 +90,7 @@ def draw_sample(source: TablePlace, size: int) -> Sampling:
 
     def work(report: jobs.Report) -> TableSample:
         report(0.0, "Opening the table; text files and SQLite are converted first, which takes a while")
-        with source.source.brought_here(progress=part_of(report, 0.0, 0.5)) as here, temporary_directory() as folder:
+        with source.brought_here(progress=part_of(report, 0.0, 0.5)) as here, temporary_directory() as folder:
             table = LargeTable(Path(str(here.path)), folder, here.table)
             try:
                 return sample_table(table, size, seed=0, progress=part_of(report, 0.5, 1.0))
@@ -216,8 +217,9 @@ def start(
                 made.look()
                 report(share, text)
 
-            with made.recipe.brought_here(workspace, part_of(heard, 0.0, 0.2)) as recipe:
+            with large.source.brought_here(workspace, part_of(heard, 0.0, 0.2)) as source:
                 share = 0.2 if made.recipe.source.is_elsewhere else 0.0
+                recipe = dataclasses.replace(made.recipe, source=source)
                 return _certified_run(made, recipe, workspace, replace, part_of(heard, share, 1.0))
 
         made.job = jobs.start(work, "all rows", here.id)

@@ -80,25 +80,29 @@ def whole_path(text: str) -> Path:
         raise DataError("Write the whole path, such as /home/me/people.parquet.")
     if settings.current().has_sign_in:
         access.require("paths")
-        return _inside(path)
+        return whole_inside(path)[0]
     return path
 
 
-def _inside(path: Path) -> Path:
-    """The path with all links followed, where that lies in one of the folders that may be used."""
+def whole_inside(path: Path) -> tuple[Path, Path]:
+    """The path with all links followed, and which of the folders that may be used it is or lies in.
+
+    Raises DataError where it lies elsewhere.
+    """
     whole = path.resolve()
-    if _lies_inside(whole):
-        return whole
+    folder = allowed_folder(whole)
+    if folder is not None:
+        return whole, folder
     folders = [Path(folder).resolve() for folder in settings.current().rights.folders]
     raise DataError(
         f"'{path}' lies outside the folders that may be used here: {listing([str(one) for one in folders])}."
     )
 
 
-def _lies_inside(whole: Path) -> bool:
-    """Whether a path without links is one of the folders that may be used, or lies in one."""
+def allowed_folder(whole: Path) -> Path | None:
+    """The folder that may be used, without links, that a path without links is or lies in; None where there is none."""
     folders = [Path(folder).resolve() for folder in settings.current().rights.folders]
-    return any(whole == folder or folder in whole.parents for folder in folders)
+    return next((folder for folder in folders if whole == folder or folder in whole.parents), None)
 
 
 def _require_no_way_out(folder: Path) -> None:
@@ -106,7 +110,7 @@ def _require_no_way_out(folder: Path) -> None:
     if not folder.is_dir():
         return
     for path in folder.rglob("*"):
-        if path.is_symlink() and not _lies_inside(path.resolve()):
+        if path.is_symlink() and allowed_folder(path.resolve()) is None:
             raise DataError(
                 f"'{path}' is a link that leads outside the folders that may be used here; put the file itself there."
             )

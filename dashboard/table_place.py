@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from anoncore import DataError
+from anoncore.base.progress import Progress
 from anoncore.recipes.source import Source
 from anoncore.sources.addresses import is_database, shown_address
 from anoncore.sources.table_files import table_files
-from dashboard import state
+from dashboard import held_files, state
+from dashboard.serving import settings
 
-_SERVER = "tables-of-server"
+_SERVER, _FILE = "tables-of-server", "tables-of-file"
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,19 @@ class TablePlace:
         """The table as a recipe names it."""
         return Source(path=str(self.place), table=self.table)
 
+    @contextmanager
+    def brought_here(self, workspace: Path | None = None, progress: Progress | None = None) -> Iterator[Source]:
+        """The source as it may be read until the block ends: fetched from its address, or held where others may be.
+
+        Raises DataError for a table that is not there, and for one that may not be read any more.
+        """
+        with self.source.brought_here(workspace, progress) as here:
+            if not isinstance(self.place, Path) or not _is_guarded():
+                yield here
+                return
+            with held_files.held(self.place) as path:
+                yield here.replace(path=str(path))
+
     @property
     def stem(self) -> str:
         """A name for files about it."""
@@ -44,6 +61,11 @@ class TablePlace:
     def folder(self) -> Path:
         """Where files about it lie unless something else is said: beside it, or in the user's own folder."""
         return self.place.parent if isinstance(self.place, Path) else Path.home()
+
+
+def _is_guarded() -> bool:
+    """Whether paths are named by those who may read certain folders only, on a machine that can hold them to it."""
+    return settings.current().has_sign_in and held_files.can_hold()
 
 
 def known_tables(path: Path | str) -> tuple[str, ...]:
@@ -64,6 +86,20 @@ def known_tables(path: Path | str) -> tuple[str, ...]:
         return of_server
     if not path.exists():
         raise DataError(f"There is no file and no folder '{path}' on this machine.")
+    if not _is_guarded():
+        return _tables_of_file(path)
+    identity = held_files.identity(path)
+    known = state.session(_FILE)
+    # A page asks again whenever it is drawn, and holding a database may copy it.
+    if known is None or known[0] != (path, identity) or path.is_dir():
+        with held_files.held(path) as name:
+            known = ((path, identity), _tables_of_file(name))
+        state.set_session(_FILE, known)
+    of_file: tuple[str, ...] = known[1]
+    return of_file
+
+
+def _tables_of_file(path: Path) -> tuple[str, ...]:
     # DuckDB is loaded only for tables that need it.
     from anoncore.sources.large_table import database_tables
 

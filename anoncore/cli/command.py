@@ -7,13 +7,24 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
 from anoncore.base.version import __version__
 from anoncore.cli.log import Log, log_of
 
 FAILED, MISUSED, STOPPED = 1, 2, 130
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that repeats what it does not understand without what gives rights to whoever reads it."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the command, and end."""
+        # Only a mistake waits for this import.
+        from anoncore.sources.addresses import without_parameters
+
+        super().error(without_parameters(message))
 
 
 class Command(NamedTuple):
@@ -126,7 +137,7 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
     What a command needs takes seconds to import, so it is imported when that command is asked for and not to print the
     version or the list of commands.
     """
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="anoncore",
         description="Anonymize tables with people in them and see what a release protects and what it costs.",
     )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -26,10 +28,13 @@ from anoncore.engines.output_folder import folder_when_complete, temporary_folde
 from anoncore.engines.parts import PartResult, Publisher
 from anoncore.engines.spool import Tags, profile_of, spool_rows
 from anoncore.engines.table_profile import TableProfile
+from anoncore.sources.addresses import is_secret, parameters_of
 from anoncore.sources.large_table import LargeTable
 
 VALUES_READ, ROWS_CODED, ROWS_DIVIDED = 0.15, 0.4, 0.6
 """Share of a run that is over after each step, as a rule of thumb for the estimate of the time left."""
+HARMLESS = re.compile(r"use_ssl|user_id|user_agent|session_id|grpc_.*")
+"""Parameters of Spark Connect whose values give rights to nobody; all others are sent to the server, as a token is."""
 SUMMARY = "_release.json"
 MOST_ROWS = 1_000_000_000
 
@@ -59,11 +64,33 @@ class LargeRun:
 class Cluster:
     """Where Spark runs: its master, such as `spark://host:7077`, and its options by name.
 
-    Without a master it is the session that there is, or this machine.
+    Without a master it is the session that there is, or this machine. The address of a server of Spark Connect may have
+    a token, and options may be passwords: neither is shown with the object.
     """
 
-    master: str | None = None
-    options: Mapping[str, str] = field(default_factory=dict)
+    master: str | None = field(default=None, repr=False)
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def shown_master(self) -> str:
+        """The master as it may be told, without a user and without parameters."""
+        beginning, _, place = (self.master or "").partition(";")[0].partition("?")[0].partition("#")[0].rpartition("@")
+        return f"{beginning.partition('://')[0]}://{place}" if beginning else place
+
+    def without_secrets(self, text: str) -> str:
+        """A text in which no value of the address and of options stands that may give rights to whoever has it.
+
+        Spark tells addresses in its errors, this one and the one that its own variables name.
+        """
+        addresses = (self.master or "", os.environ.get("SPARK_REMOTE", ""))
+        parameters = [one.partition("=") for address in addresses for one in parameters_of(address)]
+        values = {value if is_set else name for name, is_set, value in parameters if not HARMLESS.fullmatch(name)}
+        values |= {value for name, value in self.options.items() if is_secret(name)}
+        values |= {os.environ.get("SPARK_CONNECT_AUTHENTICATE_TOKEN", "")}
+        # The longest first: a value may be the beginning of another one.
+        for value in sorted(values | {unquote(value) for value in values}, key=len, reverse=True):
+            text = text.replace(value, "***") if value else text
+        return text
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -18,6 +19,7 @@ from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.texts import FORMULA, MOST_DIGITS
 from anoncore.publishing.whole_files import replace_file
+from anoncore.release.reading.published_table import duration_text
 from anoncore.table.given_table import as_pandas
 
 if TYPE_CHECKING:
@@ -203,7 +205,8 @@ def packed(members: Iterable[tuple[str, bytes, ZipTime, int]]) -> bytes:
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """The CSV file of a table."""
-    safe = safe_cells(frame)
+    # A negative duration is text to a spreadsheet, which would run it, so that it is written out before it is guarded.
+    safe = safe_cells(_with_durations_written_out(frame))
     for position in range(safe.shape[1]):
         column = safe.iloc[:, position]
         if column.dtype == object and any(isinstance(value, Decimal) for value in column):
@@ -211,6 +214,20 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
             safe.isetitem(position, written)
     # With \n as line end, Python's writer would leave a text with \r without quotes.
     return safe.to_csv(index=False, lineterminator="\r\n").encode("utf-8")
+
+
+def _with_durations_written_out(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with durations as texts, each in the same form, whatever other durations its column has."""
+    written = frame.copy(deep=False)
+    for position in range(frame.shape[1]):
+        column = frame.iloc[:, position]
+        if column.dtype.kind == "m" or (
+            column.dtype == object and any(isinstance(value, timedelta) for value in column)
+        ):
+            texts = [duration_text(value) if isinstance(value, timedelta) else value for value in column]
+            cells: Any = pd.Series(texts, index=column.index, dtype=object)
+            written.isetitem(position, cells)
+    return written
 
 
 def written_out(value: Any) -> Any:
@@ -238,12 +255,32 @@ def parquet_array(column: pd.Series[Any], table: str) -> pa.Array:
     # A dictionary would also publish the categories that don't occur.
     values: Any = np.asarray(column) if isinstance(column.dtype, pd.CategoricalDtype) else column
     try:
-        return pa.array(values, from_pandas=True)
+        array = pa.array(values, from_pandas=True)
+        return array.cast(kept_type(array.type))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise DataError(
             f"Column '{column.name}' of table '{table}' holds values of several types or of one that Parquet does not "
             "know; turn them into text, or write CSV."
         ) from None
+
+
+@cache
+def kept_type(kind: pa.DataType) -> pa.DataType:
+    """The type in which a Parquet file gives back values of a type: points in time to the second become milliseconds.
+
+    A file would hold such values in a type that it knows, and name the one they came in besides. Whoever reads its
+    table and writes it again gets another file, so that it could not be told from one that hides something.
+    Raises ArrowException for a type that Parquet does not know.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if isinstance(kind, pa.BaseExtensionType):
+        raise pa.ArrowNotImplementedError(f"{kind} has no meaning outside the program that made it")
+    if pa.types.is_dictionary(kind):
+        return kept_type(kind.value_type)
+    content = parquet_bytes(pa.table([pa.array([], kind)], names=["values"]))
+    return pq.read_schema(pa.BufferReader(content)).field(0).type
 
 
 def parquet_bytes(table: pa.Table) -> bytes:
@@ -341,6 +378,8 @@ def _sheet_value(value: Any) -> Any:
         # Excel counts a 29 February 1900 that never was, and knows no time zones.
         zoned = isinstance(value, datetime) and value.tzinfo is not None
         return value.isoformat() if zoned or (value.year, value.month) < (1900, 3) else value
+    if isinstance(value, timedelta):
+        return guarded(duration_text(value))
     return value if isinstance(value, time) else guarded(str(written_out(value)))
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pandas as pd
 import pyarrow as pa
@@ -30,6 +31,7 @@ from anoncore.engines.large_run import USUAL, Cluster, LargeRun, RunSettings, an
 from anoncore.engines.spool import Tags
 from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.source import HierarchySpec, Source, table_value
+from anoncore.sources.addresses import is_secret, parameters_of
 from anoncore.sources.large_table import LargeTable
 from anoncore.sources.parquet import LARGEST_CELLS
 from anoncore.sources.reader import UNPACKED_LIMIT
@@ -44,6 +46,8 @@ MASTERS = ("spark://", "yarn", "k8s://", "local")
 """How masters of Spark begin."""
 CONNECT, CONNECT_PORT = "sc://", 15002
 """How the address of a server of Spark Connect begins, and where it listens if the address does not say."""
+PARAMETER = re.compile(r"[a-z0-9_.\-]+")
+"""Names that the protocol of Spark Connect takes; it tells those of others together with all that is sent."""
 ANSWER = 10.0
 """Seconds that such a server has to answer; Spark itself would try for ten minutes without a word."""
 PANDAS_NEWER = "PySpark does not yet fully support pandas"
@@ -157,7 +161,8 @@ def run_on_spark(recipe: Recipe, output: Path, settings: RunSettings = USUAL) ->
         try:
             return _on_cluster(recipe, path, algorithm, output, settings)
         except PySparkException as error:
-            raise RecipeError(f"Spark could not finish: {str(error).splitlines()[0][:300]}") from None
+            reason = settings.cluster.without_secrets(str(error)).splitlines()[0][:300]
+            raise RecipeError(f"Spark could not finish: {reason}") from None
 
 
 def _on_cluster(recipe: Recipe, path: Path, algorithm: Rothko, output: Path, settings: RunSettings) -> LargeRun:
@@ -181,49 +186,71 @@ def _spark_session(builder: Any, cluster: Cluster) -> Any:
     """The session of a cluster. Raises RecipeError for a master that is none."""
     if cluster.master is not None:
         if cluster.master.startswith(CONNECT):
-            return _connect_session(builder, cluster.master, cluster.options)
+            return _connect_session(builder, cluster.master, cluster)
         if not cluster.master.startswith(MASTERS):
             beginnings = listing([*MASTERS, CONNECT], 10)
-            raise RecipeError(f"'{cluster.master}' is no master of Spark; it begins with {beginnings}.")
+            raise RecipeError(f"'{cluster.shown_master}' is no master of Spark; it begins with {beginnings}.")
         builder = builder.master(cluster.master)
     for name, value in cluster.options.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
 
-def _connect_session(builder: Any, address: str, options: Mapping[str, str]) -> Any:
+def _connect_session(builder: Any, address: str, cluster: Cluster) -> Any:
     """A session at a server of Spark Connect, with the options that a session may set.
 
     Raises RecipeError where no server answers, where a package is missing, and for an option that only the start of the
-    server can set: Spark itself would pass over it without a word.
+    server can set: Spark itself would pass over it without a word. No sentence has a parameter of the address, which
+    may be a token.
     """
-    parts = urlsplit(address)
+    _check_parameters(address, cluster.shown_master)
     try:
-        host, port = parts.hostname, parts.port or CONNECT_PORT
+        parts = urlsplit(address)
+        host, port = None if ";" in parts.netloc else parts.hostname, parts.port or CONNECT_PORT
     except ValueError:
         host, port = None, CONNECT_PORT
     if host is None:
-        raise RecipeError(f"'{address}' names no server of Spark Connect; write sc://host:{CONNECT_PORT}.")
+        wanted = (
+            f"write sc://host:{CONNECT_PORT}, and parameters behind it as in sc://host:{CONNECT_PORT}/;use_ssl=true"
+        )
+        raise RecipeError(f"'{cluster.shown_master}' names no server of Spark Connect; {wanted}.")
     try:
         socket.create_connection((host, port), ANSWER).close()
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+    except (OSError, UnicodeError) as error:
+        reason = ((isinstance(error, OSError) and error.strerror) or str(error)).lower()
         raise RecipeError(f"No server of Spark Connect answers at {host}:{port} ({reason}); start it first.") from None
     try:
         session = builder.remote(address).getOrCreate()
     except ImportError as error:
-        needed = str(error).splitlines()[0]
+        needed = cluster.without_secrets(str(error)).splitlines()[0]
         raise RecipeError(
             f"Spark Connect needs more packages; install them with: pip install 'anoncore[spark-connect]' ({needed})"
         ) from None
-    for name, value in options.items():
+    for name, value in cluster.options.items():
         if not session.conf.isModifiable(name):
+            setting = f"--conf {name}" if is_secret(name) else f"--conf {name}={value}"
             raise RecipeError(
                 f"--spark-option {name}: a session of Spark Connect cannot set it; leave it out here, and start the "
-                f"server with --conf {name}={value}."
+                f"server with {setting}."
             )
         session.conf.set(name, value)
     return session
+
+
+def _check_parameters(address: str, shown: str) -> None:
+    """Raise RecipeError for a parameter of an address that Spark or what it speaks with would refuse by its value."""
+    for place, parameter in enumerate(parameters_of(address), 1):
+        name, is_set, value = parameter.partition("=")
+        if not is_set or "=" in value:
+            raise RecipeError(
+                f"Parameter {place} of the address '{shown}' is not written name=value; write = in a "
+                "value as %3D, and ; as %3B."
+            )
+        if not PARAMETER.fullmatch(name) or not (unquote(value).isascii() and unquote(value).isprintable()):
+            raise RecipeError(
+                f"Parameter {place} of the address '{shown}' cannot be sent to a server; its name has "
+                "small letters, digits, - _ and . alone, and its value printable letters of ASCII."
+            )
 
 
 def on_disk(recipe: Recipe) -> Rothko:

@@ -11,6 +11,8 @@ ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")
 """How an address begins; a single letter before the colon is a drive."""
 DATABASES = ("postgresql", "postgres")
 """How addresses of databases begin."""
+CONNECT = re.compile(r"(?i)(sc://[^\s;'\"]*);[^\s'\"]*")
+"""An address of a server of Spark Connect with parameters."""
 SECRET = re.compile(r"(?i)pass|secret|token|sign?ature|^sig$|credential|access|account_?key|api_?key|^x-(amz|goog)-")
 """Parameters of an address that give rights to whoever has it."""
 
@@ -42,6 +44,21 @@ def kept_address(address: str) -> str:
     if netloc == parts.netloc and len(kept) == len(query):
         return address
     return urlunsplit((parts.scheme, netloc, parts.path, urlencode(kept), ""))
+
+
+def is_secret(name: str) -> bool:
+    """Whether the name of a parameter or an option says that its value gives rights to whoever has it."""
+    return SECRET.search(name) is not None
+
+
+def parameters_of(address: str) -> list[str]:
+    """The parameters of the address of a server of Spark Connect, as in `sc://host/;use_ssl=true;token=...`."""
+    return [one for one in address.split(";")[1:] if one]
+
+
+def without_parameters(text: str) -> str:
+    """A text in which the addresses of servers of Spark Connect have no parameters: one of them may be a token."""
+    return CONNECT.sub(r"\1", text)
 
 
 def package_missing(address: str, package: str, extra: str) -> DataError:

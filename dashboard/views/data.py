@@ -159,7 +159,7 @@ def load_place(asked: TablePlace) -> None:
     """Read a table by its path or address, and make it the table. Raises DataError and keeps the previous one."""
     if settings.current().has_sign_in:
         access.require("paths")
-    with quotas.loading(state.make_room), asked.source.brought_here() as here:
+    with quotas.loading(state.make_room), asked.brought_here() as here:
         path = Path(str(here.path))
         if path.is_dir() or path.suffix.lower() in DATABASES:
             frame = load_source(here, Path())

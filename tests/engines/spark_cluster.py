@@ -77,20 +77,25 @@ class Cluster:
         self.workers.append(self._start(name, "worker.Worker", *own, self.master))
         self._until(name, "Successfully registered with master")
 
-    def connect(self) -> str:
-        """Start a server of Spark Connect, which does the work itself; gives its address."""
+    def connect(self, token: str = "") -> str:
+        """Start a server of Spark Connect, which does the work itself; gives its address without the token.
+
+        With a token, only those who have it are answered. Without TLS, Spark sends a token to `localhost` alone.
+        """
         port = free_port()
         given = {
             **OPTIONS,
             "spark.connect.grpc.binding.address": "127.0.0.1",
             "spark.connect.grpc.binding.port": str(port),
         }
+        if token:
+            given["spark.connect.authenticate.token"] = token
         words = [word for name, value in given.items() for word in ("--conf", f"{name}={value}")]
         server = "org.apache.spark.sql.connect.service.SparkConnectServer"
         submit = str(spark_home() / "bin" / "spark-submit")
         self._process("connect", submit, "--class", server, "--master", "local[2]", *words)
         self._until("connect", "Spark Connect server started")
-        return f"sc://127.0.0.1:{port}"
+        return f"sc://{'localhost' if token else '127.0.0.1'}:{port}"
 
     def _start(self, name: str, program: str, *words: str) -> subprocess.Popen[bytes]:
         spark_class = str(spark_home() / "bin" / "spark-class")

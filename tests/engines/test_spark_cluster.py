@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -85,6 +86,44 @@ def test_spark_connect_gives_the_release_of_the_disk(cluster, recipe, key, disk,
     require_same(output, disk, recipe, key)
     assert "0 fail, 0 could not be made" in capsys.readouterr().out
     assert list(shared.iterdir()) == []
+
+
+TOKEN, HEADER = "bm90LWZvci15b3U%3D", "another-secret"
+
+
+def test_a_token_in_the_address_is_told_nowhere(cluster, recipe, key, disk, tmp_path):
+    pytest.importorskip("grpc_status", reason="grpcio is not installed; the extra 'spark-connect' brings it")
+    shared, output = tmp_path / "shared", tmp_path / "out" / "spark.parquet"
+    for folder in (shared, output.parent):
+        folder.mkdir()
+    words = [str(recipe), "--output", str(output), "--workspace", str(shared), "--key-file", str(key)]
+    words += ["--log-json", "--report", "--mapping"]
+    address = cluster.connect(unquote(TOKEN))
+    server = cluster.processes[-1]
+    parameters = f"user_id=ann;x-office={HEADER}"
+    try:
+        ended = [
+            (run.communicate(timeout=4 * PATIENCE), run.returncode)
+            for run in (
+                cluster.run(*words, master=f"{address}/;token={TOKEN};{parameters}", options={}),
+                cluster.run(*words, "--force", master=f"{address}/;token={TOKEN}no;{parameters}", options={}),
+                cluster.run(*words, "--force", master=f"{address}/;token={unquote(TOKEN)};{parameters}", options={}),
+                cluster.run(*words, "--forced", f"--mastre={address}/;token={TOKEN};{parameters}", options={}),
+            )
+        ]
+    finally:
+        cluster.kill(server)
+    assert [code for _, code in ended] == [0, 2, 2, 2], ended[0][0][1][-3_000:]
+    assert "Spark could not finish" in ended[1][0][1]
+    assert "is not written name=value" in ended[2][0][1]
+    assert "unrecognized arguments" in ended[3][0][1]
+    assert published(output) == published(disk)
+    written = [path for path in [*output.parent.rglob("*"), *shared.rglob("*")] if path.is_file()]
+    assert {path.suffix for path in written} >= {".json", ".parquet", ".html"}
+    told = [text.encode() for streams, _ in ended for text in streams]
+    for content in [*told, *(path.read_bytes() for path in written)]:
+        for secret in (TOKEN, unquote(TOKEN), HEADER):
+            assert secret.encode() not in content
 
 
 def test_the_release_is_that_of_the_disk_where_a_worker_is_killed(cluster, recipe, key, disk, tmp_path, capsys):

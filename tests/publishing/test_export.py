@@ -8,20 +8,21 @@ import re
 import stat
 import sys
 import zipfile
-from datetime import date, datetime, timezone
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import openpyxl
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore.base.errors import DataError, ParameterError
-from anoncore.publishing.export import safe_cells, write_tables
+from anoncore.publishing.export import parquet_bytes, safe_cells, write_tables
 from anoncore.publishing.whole_files import replace_files
 from anoncore.sources import read_table
 
@@ -83,6 +84,48 @@ def test_categories_that_do_not_occur_are_not_published() -> None:
         data = written(pd.DataFrame({"x": column}), form)
         assert b"withheld" not in data
         assert read_table(data).frame["x"].tolist()[:2] == ["low", "high"]
+
+
+def test_entries_of_an_arrow_dictionary_that_do_not_occur_are_not_published() -> None:
+    coded = pa.DictionaryArray.from_arrays([0, 0, None], ["plain", "secret"])
+    frame = pd.DataFrame({"job": pd.Series(coded, dtype=pd.ArrowDtype(coded.type))})
+    content = written(frame, "parquet")
+    assert b"plain" in content
+    assert b"secret" not in content
+
+
+@pytest.mark.parametrize(
+    ("kind", "kept"),
+    [
+        (pa.timestamp("s"), pa.timestamp("ms")),
+        (pa.timestamp("s", "UTC"), pa.timestamp("ms", "UTC")),
+        (pa.time32("s"), pa.time32("ms")),
+        (pa.date64(), pa.date32()),
+        (pa.dictionary(pa.int8(), pa.string()), pa.string()),
+        (pa.timestamp("ns"), pa.timestamp("ns")),
+        (pa.decimal128(5, 2), pa.decimal128(5, 2)),
+    ],
+    ids=str,
+)
+def test_a_parquet_file_names_no_type_but_the_one_it_holds(kind: pa.DataType, kept: pa.DataType) -> None:
+    content = written(pd.DataFrame({"when": pd.Series([None, None], dtype=pd.ArrowDtype(kind))}), "parquet")
+    table = pq.read_table(io.BytesIO(content))
+    assert table.schema.field("when").type == kept
+    assert parquet_bytes(table) == content
+
+
+@pytest.mark.parametrize("kind", ["period[M]", "interval"])
+def test_parquet_holds_no_type_that_only_pandas_has(kind: str) -> None:
+    values: Any = pd.period_range("2020-01", periods=3, freq="M") if kind == "period[M]" else pd.interval_range(0, 3)
+    with pytest.raises(DataError, match=r"Column 'when' of table 'release' .* write CSV"):
+        written(pd.DataFrame({"when": values}), "parquet")
+
+
+@pytest.mark.parametrize("dtype", ["timedelta64[us]", "object"])
+def test_durations_are_written_alike_and_run_nothing(dtype: str) -> None:
+    frame = pd.DataFrame({"wait": pd.Series([timedelta(days=1), timedelta(days=-1), None], dtype=dtype)})
+    assert written(frame, "csv").decode().split("\r\n")[1:4] == ["1 days 00:00:00", "'-1 days +00:00:00", '""']
+    assert cells(written(frame, "excel"))[1:3] == [["1 days 00:00:00"], ["'-1 days +00:00:00"]]
 
 
 @pytest.mark.parametrize(("form", "ending"), [("csv", ".csv"), ("parquet", ".parquet")])

@@ -307,6 +307,59 @@ def test_a_container_limits_the_free_memory(tmp_path, monkeypatch, limit, used, 
     assert memory.free_memory() == 3400
 
 
+TOKEN = "Zm9yLW5vYm9keQ"
+
+
+@pytest.mark.parametrize(
+    "master",
+    [
+        f"sc://:15002/;use_ssl=true;token={TOKEN}",
+        f"sc://127.0.0.1:1/;use_ssl=true;token={TOKEN}",
+        f"sc://127.0.0.1:1/;token={TOKEN}==",
+        f"sc://127.0.0.1:1/;{TOKEN}",
+        f"sc://127.0.0.1:1/;X-Key={TOKEN}",
+        f"sc://127.0.0.1:1/;x-key={TOKEN}%0a",
+        f"sc://127.0.0.1:1;token={TOKEN}",
+        f"sc://127.0.0.1;token={TOKEN}",
+        f"sc://[::1/;token={TOKEN}",
+        f"sc://127.0.0.1:port/;token={TOKEN}",
+        f"sc://ann:{TOKEN}@127.0.0.1:1/",
+        f"SC://127.0.0.1:1/;token={TOKEN}",
+        f"https://ann:{TOKEN}@127.0.0.1/;token={TOKEN}?token={TOKEN}",
+        f"https://127.0.0.1/?token={TOKEN}",
+    ],
+)
+def test_no_error_about_an_address_tells_its_token(master):
+    builder = SimpleNamespace(remote=lambda url: SimpleNamespace(getOrCreate=ConnectSession))
+    cluster = Cluster(master, {"spark.ssl.keyPassword": TOKEN})
+    with pytest.raises(RecipeError) as error:
+        engine_choice._spark_session(builder, cluster)
+    assert TOKEN not in str(error.value)
+    assert TOKEN not in repr(cluster)
+    assert error.value.__cause__ is None
+    assert error.value.__suppress_context__ or error.value.__context__ is None
+
+
+def test_what_spark_tells_of_an_address_has_no_token(monkeypatch):
+    monkeypatch.setenv("SPARK_REMOTE", "sc://elsewhere/;token=other-token")
+    monkeypatch.setenv("SPARK_CONNECT_AUTHENTICATE_TOKEN", "third-token")
+    cluster = Cluster(
+        "sc://h:1/;use_ssl=true;user_id=ann;token=a%2Bb/c;x-key=a%2Bb",
+        {"spark.ssl.keyPassword": "pw-9", "spark.x": "y"},
+    )
+    told = "ann true y: token=a%2Bb/c or a+b/c, x-key a+b, other-token, third-token, pw-9"
+    assert cluster.without_secrets(told) == "ann true y: token=*** or ***, x-key ***, ***, ***, ***"
+    assert Cluster("spark://h:1").without_secrets(told.replace("other-", "").replace("third-", "")).count("***") == 0
+
+
+def test_the_value_of_a_secret_option_is_not_repeated():
+    builder = SimpleNamespace(remote=lambda url: SimpleNamespace(getOrCreate=ConnectSession))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"sc://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(RecipeError, match=r"start the server with --conf spark\.ssl\.keyPassword\.$"):
+            engine_choice._spark_session(builder, Cluster(address, {"spark.ssl.keyPassword": TOKEN}))
+
+
 class ConnectSession:
     """What a session of Spark Connect does with options: it sets those of SQL, and passes over the others."""
 

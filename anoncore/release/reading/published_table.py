@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,7 @@ from anoncore.base.texts import FORMULA, MOST_DIGITS, is_missing, value_text
 from anoncore.kernels.arrays import Codes, Int64
 
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
-MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d(?::\d\d)?)?)?")
 EXACT_WHOLE = 1e16
 
 
@@ -37,7 +37,14 @@ def cell_text(value: Any) -> str:
         return _number(value)
     if isinstance(value, Decimal):
         return _decimal(value)
+    if isinstance(value, timedelta):
+        return duration_text(value)
     return _moment(pd.Timestamp(value)) if isinstance(value, datetime | date) else str(value)
+
+
+def duration_text(duration: timedelta) -> str:
+    """The text of a duration, the same whichever class it has and whatever library gave it: 0 days 01:30:00."""
+    return str(pd.Timedelta(duration))
 
 
 def _text(text: str) -> str:
@@ -48,7 +55,7 @@ def _text(text: str) -> str:
         return _number(float(text)) if number[1] or number[2] or text == "-0" else text
     if MOMENT.fullmatch(text):
         try:
-            return _moment(pd.Timestamp(text))
+            return _moment(_parsed(text))
         except ValueError:
             return text
     return text
@@ -66,6 +73,15 @@ def _decimal(number: Decimal) -> str:
     if abs(number) >= EXACT_WHOLE and number.adjusted() < MOST_DIGITS and number == number.to_integral_value():
         return str(int(number))
     return _text(str(number))
+
+
+def _parsed(text: str) -> pd.Timestamp:
+    """The point in time that a text names. Raises ValueError where there is none."""
+    try:
+        return pd.Timestamp(text)
+    except ValueError:
+        # Before about 1900, zones are apart by seconds too, which pandas writes and does not read.
+        return pd.Timestamp(datetime.fromisoformat(text))
 
 
 def _moment(moment: pd.Timestamp) -> str:

@@ -6,11 +6,13 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -121,6 +123,78 @@ def test_awkward_values_verify(extra: tuple[Any, ...]) -> None:
     held = [failures(release, format) for format in FORMATS]
     assert held[0] == held[2] == []
     assert held[1] in (None, [])
+
+
+DAYS = [date(2020, 1, 1), date(1850, 5, 5), None, date(2020, 1, 1)]
+MOMENTS = [None if day is None else datetime(day.year, day.month, day.day, 10, 11, 12) for day in DAYS]
+SPANS = [timedelta(days=1), timedelta(days=-2), None, timedelta(days=1)]
+HOURS = [timedelta(hours=30), timedelta(minutes=-1), None, timedelta(days=1)]
+TYPED = [
+    *(
+        pytest.param(pd.Series(MOMENTS, dtype=f"datetime64[{unit}]"), id=f"moments {unit}")
+        for unit in ("s", "ms", "us")
+    ),
+    pytest.param(pd.Series(MOMENTS, dtype="datetime64[s]").dt.tz_localize("Europe/Vienna"), id="moments with a zone"),
+    pytest.param(pd.Series([np.datetime64("2020-01-01", "s")] * 4, dtype=object), id="moments as objects"),
+    pytest.param(pd.Series(MOMENTS, dtype="datetime64[s]").astype("category"), id="moments as categories"),
+    *(pytest.param(pd.Series(spans, dtype="timedelta64[us]"), id=f"durations {spans[0]}") for spans in (SPANS, HOURS)),
+    *(pytest.param(pd.Series(spans, dtype=object), id=f"durations as objects {spans[0]}") for spans in (SPANS, HOURS)),
+    pytest.param(pd.Series([time(1)] * 4, dtype=pd.ArrowDtype(pa.time32("s"))), id="times of day"),
+    pytest.param(
+        pd.Series([*list("aab"), None], dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))), id="dict"
+    ),
+]
+"""Columns in types that a file holds in another one."""
+MISSING: list[Any] = [
+    *(f"datetime64[{unit}]" for unit in ("s", "ms", "us", "ns")),
+    *("datetime64[s, UTC]", "timedelta64[s]", "timedelta64[ns]", "Int8", "UInt64", "Float32", "boolean", "string"),
+    *("str", "category", "float64", "object"),
+    *(pd.ArrowDtype(kind) for kind in (pa.date32(), pa.timestamp("ms"), pa.bool_(), pa.decimal128(5, 2), pa.null())),
+]
+
+
+def beside(extra: Any) -> pd.DataFrame:
+    """Four people with a column that nobody protects."""
+    return pd.DataFrame({"number": [1, 2, 3, 4], "kind": list("aabb"), "hidden": ["flu", "gout"] * 2, "extra": extra})
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("extra", TYPED)
+def test_values_of_types_that_a_file_holds_in_another_type_verify(extra: pd.Series[Any], format: FileFormat) -> None:
+    for name, parameters in (("mondrian", {}), ("vertical-fragmentation", {"k": 2, "enforce": "naive"})):
+        release = build(name, parameters).anonymize(Microdata(beside(extra), roles=ROLES))
+        assert failures(release, format) == []
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("kind", MISSING, ids=str)
+def test_a_column_that_is_missing_everywhere_verifies(kind: Any, format: FileFormat) -> None:
+    extra = pd.Series([None] * 4, dtype=kind)
+    for name, parameters in (("mondrian", {}), ("vertical-fragmentation", {"k": 2, "enforce": "naive"})):
+        release = build(name, parameters).anonymize(Microdata(beside(extra), roles=ROLES))
+        assert failures(release, format) == []
+
+
+@pytest.mark.parametrize("library", ["arrow", "polars", "duckdb"])
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("days", [DAYS, [None] * 4], ids=["days", "missing"])
+def test_days_of_other_libraries_verify(library: str, format: FileFormat, days: list[Any]) -> None:
+    table: Any = pa.Table.from_pandas(beside(None).drop(columns="extra"), preserve_index=False)
+    table = table.append_column("extra", pa.array(days, pa.date32()))
+    if library == "polars":
+        table = pytest.importorskip("polars").from_arrow(table)
+    elif library == "duckdb":
+        table = pytest.importorskip("duckdb").from_arrow(table)
+    release = build("mondrian", {}).anonymize(Microdata(table, roles=ROLES))
+    assert failures(release, format) == []
+
+
+def test_dates_that_are_all_missing_verify_in_fragments() -> None:
+    release = build("vertical-fragmentation", {"k": 3, "enforce": "naive"}).anonymize(small_table(3983))
+    tables = [table for table in release.tables().values() if "extra" in table]
+    assert tables
+    assert all(table["extra"].isna().all() and table["extra"].dtype.kind == "M" for table in tables)
+    assert [failures(release, format) for format in FORMATS] == [[], [], []]
 
 
 @pytest.mark.parametrize("method", METHODS)
