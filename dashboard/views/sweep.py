@@ -31,6 +31,7 @@ FIRST_VALUES = {
     "l": "2, 3, 4",
     "t": "0.1, 0.2, 0.3",
     "size": "10, 20, 50",
+    "epsilon": "0.5, 1, 2",
     "columns": "",
 }
 X, Y = "sweep-x", "sweep-y"
@@ -66,6 +67,7 @@ def _form(data: Microdata) -> None:
     for name in chosen:
         known = [axis for axis in axes(ALGORITHMS[name]) if axis in FIRST_VALUES or axis == "delta"]
         ranges[name] = {}
+        problem = ALGORITHMS[name].why_unavailable() or problem
         if not known:
             continue
         st.caption(ALGORITHMS[name].title)
@@ -114,7 +116,7 @@ def _started(name: str) -> tuple[str, ...]:
     A k that is asked of slicing besides is one of its buckets, which hide no rows.
     """
     known, own = axes(ALGORITHMS[name]), ALGORITHMS[name].model_fields
-    varied = sorted((axis for axis in ("k", "l", "t", "size") if axis in known), key=lambda axis: axis not in own)
+    varied = sorted((axis for axis in ("k", "l", "t", "size", "epsilon") if axis in known), key=lambda axis: axis not in own)
     return tuple(varied[:1])
 
 
