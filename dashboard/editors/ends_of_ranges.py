@@ -22,12 +22,13 @@ def draw(
 ) -> dict[str, tuple[float | str, ...]]:
     """Ask for the ends of each attribute that has numbers or dates; those left empty are not in the result.
 
-    What a field says while it is empty is what is taken then: the smallest and the largest value of the table.
+    What a field shows while it is empty is what is taken then: the smallest and the largest value of the table.
     """
     asked = [name for name in names if data is None or data.domain[name].kind is Kind.NUMERIC]
     if not asked:
         return {}
     st.markdown(f"**{field.title}**", help=field.help)
+    st.caption("Where a field is empty, the smallest and the largest value of the table are taken as they are.")
     found: dict[str, tuple[float | str, ...]] = {}
     for name, column in zip(asked, places(len(asked)), strict=True):
         place = f"{key}.{name}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -65,9 +67,19 @@ def _parameters(algorithm: Algorithm) -> list[str]:
     for name, info in type(algorithm).model_fields.items():
         if name == "seed":
             continue
-        value = getattr(algorithm, name)
-        shown = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-        shown = run_title(value) if isinstance(value, Algorithm) else shown
         title = info.title or name.replace("_", " ")
-        lines.append(f"- {parts.escaped(title)}: {parts.escaped(shown) if value not in (None, ()) else 'none'}")
+        lines.append(f"- {parts.escaped(title)}: {parts.escaped(_told(getattr(algorithm, name)))}")
     return lines
+
+
+def _told(value: Any) -> str:
+    """The value of a parameter, as it is read."""
+    if value is None:
+        return "not given"
+    if isinstance(value, Algorithm):
+        return run_title(value)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {_told(one)}" for name, one in value.items()) or "none"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -116,7 +116,8 @@ def _started(name: str) -> tuple[str, ...]:
     A k that is asked of slicing besides is one of its buckets, which hide no rows.
     """
     known, own = axes(ALGORITHMS[name]), ALGORITHMS[name].model_fields
-    varied = sorted((axis for axis in ("k", "l", "t", "size", "epsilon") if axis in known), key=lambda axis: axis not in own)
+    levels = [axis for axis in ("k", "l", "t", "size", "epsilon") if axis in known]
+    varied = sorted(levels, key=lambda axis: axis not in own)
     return tuple(varied[:1])
 
 
