@@ -172,7 +172,7 @@ def _number(field: FieldForm, key: str, value: Any) -> Any:
         format=None if field.form == "integer" else "%g",
         key=key,
         help=field.help,
-        placeholder="none",
+        placeholder="not given",
         **bounds,
     )
     return field.default if entered is None and not field.optional else entered

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from anoncore import Microdata
+from anoncore.base.texts import value_text
 from anoncore.table.domain import Domain, Kind
 from dashboard.editors.per_attribute import places
 from dashboard.fields import FieldForm
@@ -50,12 +50,12 @@ def own_ends(domain: Domain) -> str:
     """The smallest and the largest value of the table, as they would be written; empty where there is none."""
     if not domain.values:
         return ""
-    return ", ".join(_text(value) for value in (domain.values[0], domain.values[-1]))
+    return ", ".join(value_text(value) for value in (domain.values[0], domain.values[-1]))
 
 
 def text_of(ends: Sequence[float | str]) -> str:
     """Ends as they are written."""
-    return ", ".join(_text(end) for end in ends)
+    return ", ".join(value_text(end) for end in ends)
 
 
 def read(text: str) -> tuple[float | str, ...]:
@@ -70,12 +70,3 @@ def _end(text: str) -> float | str:
         return text
     # A text that is no number is refused later, in a sentence that names the attribute.
     return number if abs(number) < float("inf") else text
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, pd.Timestamp):
-        return str(value.date() if value == value.normalize() else value)
-    number = float(value)
-    return str(int(number)) if number.is_integer() else repr(number)

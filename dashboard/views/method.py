@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
-from typing import Any
 
 import streamlit as st
 
@@ -63,23 +61,15 @@ def _description(run: Run, algorithm: Algorithm, alone: bool) -> None:
 
 
 def _parameters(algorithm: Algorithm) -> list[str]:
+    # Reports take half a second to import, for which no other page waits.
+    from anoncore.publishing.report.treatments import parameter_text
+
     lines = []
     for name, info in type(algorithm).model_fields.items():
         if name == "seed":
             continue
         title = info.title or name.replace("_", " ")
-        lines.append(f"- {parts.escaped(title)}: {parts.escaped(_told(getattr(algorithm, name)))}")
+        value = getattr(algorithm, name)
+        shown = run_title(value) if isinstance(value, Algorithm) else parameter_text(value)
+        lines.append(f"- {parts.escaped(title)}: {parts.escaped(shown)}")
     return lines
-
-
-def _told(value: Any) -> str:
-    """The value of a parameter, as it is read."""
-    if value is None:
-        return "not given"
-    if isinstance(value, Algorithm):
-        return run_title(value)
-    if isinstance(value, Mapping):
-        return "; ".join(f"{name}: {_told(one)}" for name, one in value.items()) or "none"
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value)) or "none"
-    return f"{value:g}" if isinstance(value, float) else str(value)
