@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -188,6 +189,18 @@ def _draw(trial: Trial) -> None:
         return
     labels = [run_title(point.algorithm) for point in points]
     front = pareto(points, x, y)
+    if not any(x in point.values and y in point.values for point in points):
+        st.info(
+            f"No release has both numbers, {CRITERIA[x].title} and {CRITERIA[y].title}, so there is nothing to draw. "
+            "The table below has those that there are; measure by others, or draw others here."
+        )
+    else:
+        _chart(points, labels, x, y, front)
+    _chosen(trial, points, labels)
+    _table(trial, points, labels, front)
+
+
+def _chart(points: tuple[Point, ...], labels: list[str], x: str, y: str, front: Any) -> None:
     parts.chart(
         trade_off(points, labels, CRITERIA[x], CRITERIA[y], state.board_colors()),
         key=f"sweep-chart-{state.session('sweep-round', 0)}",
@@ -197,7 +210,9 @@ def _draw(trial: Trial) -> None:
         alt=f"{len(points):,} releases over {CRITERIA[x].title} and {CRITERIA[y].title}; {int(front.sum())} unbeaten.",
         on_select=_clicked,
     )
-    _chosen(trial, points, labels)
+
+
+def _table(trial: Trial, points: tuple[Point, ...], labels: list[str], front: Any) -> None:
     st.dataframe(
         table(points, labels, trial.criteria, front),
         hide_index=True,
