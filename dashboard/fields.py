@@ -16,7 +16,19 @@ from anoncore.base.model import Model, Stops
 from anoncore.requirements import REQUIREMENTS, Requirement
 from anoncore.search.keeping import offered_instead
 
-Form = Literal["integer", "number", "choice", "flag", "attribute", "requirements", "numbers", "groups", "text"]
+Form = Literal[
+    "integer",
+    "number",
+    "choice",
+    "flag",
+    "attribute",
+    "attributes",
+    "requirements",
+    "numbers",
+    "ends",
+    "groups",
+    "text",
+]
 SENSITIVE_FIELD = "attribute"
 """The field by which requirements name the attribute that they protect."""
 
@@ -87,6 +99,10 @@ def _form(annotation: Any) -> tuple[Form, tuple[Any, ...]]:
         return "attribute", ()
     if get_origin(annotation) is dict and get_args(annotation)[0] is str and _is_number(get_args(annotation)[1]):
         return "numbers", ()
+    if annotation == dict[str, tuple[float | str, ...]]:
+        return "ends", ()
+    if annotation == tuple[str, ...]:
+        return "attributes", ()
     if annotation == tuple[tuple[str, ...], ...]:
         return "groups", ()
     if get_origin(annotation) is tuple and _is_requirement(get_args(annotation)[0]):

@@ -20,7 +20,7 @@ from anoncore.algorithms.attribute_proposal import AttributeProposal
 from anoncore.base.model import Model
 from anoncore.requirements import REQUIREMENTS, Requirement
 from dashboard import about, compute, reference, state
-from dashboard.editors import attribute_groups, per_attribute
+from dashboard.editors import attribute_groups, ends_of_ranges, per_attribute
 from dashboard.fields import SENSITIVE_FIELD, FieldForm, build_requirement, field_forms, first_requirement
 
 Values = dict[str, Any]
@@ -143,6 +143,10 @@ def _draw_widget(field: FieldForm, key: str, value: Any, names: Names) -> Any:
         return _attribute(field, key, value, names)
     if field.form == "numbers":
         return per_attribute.draw(field, key, value, names.sensitive, _seed)
+    if field.form == "attributes":
+        return _attributes(field, key, value, names)
+    if field.form == "ends":
+        return ends_of_ranges.draw(field, key, value, names.all, names.data, _seed)
     _seed(key, value if isinstance(value, str) else text_value(value))
     return st.text_area(field.title, key=key, help=f"{field.help} (written as JSON)", height=80)
 
@@ -168,7 +172,7 @@ def _number(field: FieldForm, key: str, value: Any) -> Any:
         format=None if field.form == "integer" else "%g",
         key=key,
         help=field.help,
-        placeholder="none",
+        placeholder="not given",
         **bounds,
     )
     return field.default if entered is None and not field.optional else entered
@@ -194,6 +198,16 @@ def _attribute(field: FieldForm, key: str, value: Any, names: Names) -> Any:
         field.title, options, key=key, help=field.help, format_func=lambda name: empty if name == _NO_NAME else name
     )
     return None if chosen == _NO_NAME else chosen
+
+
+def _attributes(field: FieldForm, key: str, value: Any, names: Names) -> Any:
+    kept = state.widget_value(key, _ABSENT)
+    start = (value or ()) if kept is _ABSENT else kept
+    state.set_widget_values({key: [name for name in start if name in names.all]})
+    chosen = st.multiselect(
+        field.title, list(names.all), key=key, help=field.help, placeholder="all" if field.optional else "none"
+    )
+    return None if field.optional and not chosen else tuple(chosen)
 
 
 def _seed(key: str, value: Any, among: Sequence[Any] | None = None) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from anoncore.base.errors import ParameterError
-from anoncore.cli.text import tell_reading
+from anoncore.cli.text import tell_reading, tell_unavailable
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.schema import DRAFT, recipe_schema
@@ -37,6 +37,7 @@ def _recipe(arguments: argparse.Namespace) -> None:
         return
     recipe = Recipe.load(arguments.recipe)
     tell_reading(recipe)
+    tell_unavailable(recipe)
     print(recipe.dumps(arguments.with_seed), end="")
 
 

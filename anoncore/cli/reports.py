@@ -8,7 +8,7 @@ from pathlib import Path
 from anoncore.base.errors import ParameterError
 from anoncore.base.progress import part_of
 from anoncore.cli.log import add_log_options, log
-from anoncore.cli.text import add_unit_option, tell_reading
+from anoncore.cli.text import add_unit_option, tell_reading, tell_unavailable
 from anoncore.publishing.report import MOST, Subject, report
 from anoncore.publishing.whole_files import replace_file
 from anoncore.recipes.notebook import python_notebook
@@ -64,4 +64,6 @@ def _report(arguments: argparse.Namespace) -> None:
 
 def _script(arguments: argparse.Namespace) -> None:
     write = python_notebook if arguments.notebook else python_script
-    print(write(Recipe.load(arguments.recipe), arguments.with_seed), end="")
+    recipe = Recipe.load(arguments.recipe)
+    tell_unavailable(recipe)
+    print(write(recipe, arguments.with_seed), end="")

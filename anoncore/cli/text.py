@@ -35,6 +35,12 @@ def tell_reading(recipe: Recipe) -> None:
         log().note(note)
 
 
+def tell_unavailable(recipe: Recipe) -> None:
+    """Say on the error stream where the method of a recipe cannot run here, and what helps."""
+    if recipe.algorithm.why_unavailable():
+        log().note(recipe.algorithm.why_unavailable())
+
+
 def summary(run: RecipeRun, publish_untagged: Sequence[str] = (), cache: Cache | None = None) -> Iterator[str]:
     """Groups, guarantees, notes and measures of a run, a line each.
 

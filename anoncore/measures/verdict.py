@@ -42,6 +42,7 @@ GIVEN_AWAY = 0.05
 The baseline is the same share for an adversary who takes every possible world for equally likely.
 """
 PROMISED = "What the method promises of everybody no table can show."
+UNJUDGED = "What was asked is about groups of people and cannot be judged: the rows of this table are nobody's."
 MOST_NAMED = 8
 """Columns that a sentence names."""
 
@@ -119,6 +120,8 @@ class Verdict(Shown):
         Columns that undo a tag and are published all the same, because somebody decided so, a sentence each.
     promised : tuple of str
         What the method promises of everybody and no table can show, such as an epsilon, a sentence each.
+    unjudged : tuple of str
+        What was asked for and can neither hold nor fail, because no row is a person's, a sentence each.
 
     Examples
     --------
@@ -138,6 +141,7 @@ class Verdict(Shown):
     not_asked: tuple[Failing, ...]
     decided: tuple[str, ...] = ()
     promised: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
 
     @property
     def held(self) -> tuple[str, ...]:
@@ -158,7 +162,9 @@ class Verdict(Shown):
     def asked(self) -> str:
         """How much of what was asked holds, in a sentence."""
         if not self.held and not self.failed:
-            return PROMISED if self.promised else "Nothing was asked of this release."
+            told = [UNJUDGED] if self.unjudged else []
+            told += [PROMISED] if self.promised else []
+            return " ".join(told) or "Nothing was asked of this release."
         if not self.failed:
             return "Everything that was asked holds."
         do = "does" if len(self.failed) == 1 else "do"
@@ -192,8 +198,8 @@ def verdict(
     is found with more than one chance in three, where a group is half of the way or more from the table, where what the
     release itself teaches gives away one of twenty people, and where an insensitive column undoes a tag. Each is left
     out where a guess without the release gets as far, or where another level was asked for. Of a synthetic table none
-    of this can be said: what is asked of groups fails, and what it gives away is left to the attacks with a control
-    part.
+    of this can be said: what is asked of groups cannot be judged, and what it gives away is left to the attacks with a
+    control part.
 
     Parameters
     ----------
@@ -264,21 +270,17 @@ def verdict(
 
 
 def _without_people(release: Release, requirements: Sequence[Requirement], measure: Cache) -> Verdict:
-    """The verdict where rows are nobody's: what was asked of groups of people cannot hold, as there is none.
+    """The verdict where rows are nobody's: what was asked of groups of people neither holds nor fails.
 
     What its method promises about people is no matter of groups, and no table shows whether it holds. What the table
     gives away needs people who are not in it, so nothing is found by itself.
     """
     personal = measure("privacy.personal_guarantees", privacy.personal_guarantees)
-    statements = [
-        Promise(
-            False,
-            f"{one.label()} cannot be judged: it asks for groups of people, and the rows of this table are nobody's.",
-            one.source,
-        )
+    unjudged = [
+        f"{one.label()} cannot be judged: it asks for groups of people, and the rows of this table are nobody's."
         for one in requirements
     ]
-    return Verdict(tuple(statements), (), promised=tuple(one.sentence for one in personal))
+    return Verdict((), (), promised=tuple(one.sentence for one in personal), unjudged=tuple(unjudged))
 
 
 def guarantees_of(requirements: Sequence[Requirement], measure: Cache) -> tuple[privacy.Guarantee, ...]:

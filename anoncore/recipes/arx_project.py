@@ -12,6 +12,7 @@ import math
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -51,8 +52,15 @@ KINDS: Mapping[str, Kind] = {
     "Decimal": Kind.NUMERIC,
     "String": Kind.NOMINAL,
     "Ordinal": Kind.ORDINAL,
+    "OrderedString": Kind.ORDINAL,
 }
-"""Kinds of ARX's data types; dates are left to the reader of the table."""
+"""Kinds of ARX's data types, of which early versions call the last but one the last; dates are left to the reader of
+the table."""
+NO_ORDER = "Default"
+"""What stands for the alphabetical order where an ordinal data type could name an order of its own."""
+PUBLISHED, PUBLISHED_OBJECT = "data/output.csv", "data/output.dat"
+"""The published table as early versions of ARX write it, and the Java object that later ones write instead."""
+OTHER_ENCODING = "cp1252"
 NUMBER = r"(\d+(?:\.\d+)?(?:E-?\d+)?)"
 OF = r" for attribute '(.*)'"
 Build = Callable[..., Requirement]
@@ -70,7 +78,7 @@ MODELS: tuple[tuple[re.Pattern[str], Build], ...] = tuple(
             lambda c, l, name: RecursiveDiversity(c=float(c), l=int(l), attribute=name),
         ),
         (
-            rf"{NUMBER}-closeness with (equal|ordered|hierarchical) (?:ground )?distance{OF}",
+            rf"{NUMBER}-closeness with (equal|ordered|hierarchical) (?:ground[- ])?distance{OF}",
             lambda t, ground, name: _closeness(t, ground, name),
         ),
     )
@@ -152,9 +160,24 @@ class _Column:
     name: str
     role: Role
     kind: Kind | None
-    hierarchy: str | None
+    format: str
     limits: tuple[str, str]
     averaged_by: str | None
+
+    @property
+    def order(self) -> tuple[str | int | float, ...]:
+        """The values of an ordinal attribute in their order; empty where the project names none.
+
+        They are numbers where all of them are, because the reader of the table takes them for numbers as well.
+        """
+        if self.kind is not Kind.ORDINAL or self.format in ("", NO_ORDER):
+            return ()
+        values = self.format.splitlines()
+        for number in (int, float):
+            with suppress(ValueError):
+                if all(str(number(value)) == value for value in values):
+                    return tuple(number(value) for value in values)
+        return tuple(values)
 
 
 class _Reader:
@@ -185,15 +208,16 @@ class _Reader:
                 file = self._place(f"hierarchies/{number + 1}-{re.sub('[^A-Za-z0-9]+', '-', name).strip('-')}.csv")
                 files[file] = hierarchy_text(hierarchy).encode()
                 specs[name] = HierarchySpec(path=file)
-        published = self._place("published.csv") if "data/output.csv" in self.names else None
+        published = self._place("published.csv") if PUBLISHED in self.names else None
         if published is not None:
-            files[published] = self._table("data/output.csv")
+            files[published] = self._table(PUBLISHED)
         recipe = Recipe(
             source=Source(path=self._place("input.csv")),
             roles={one.name: one.role.value for one in columns},
             kinds={
                 one.name: one.kind.value for one in columns if one.kind is not None and one.role is not Role.IDENTIFIER
             },
+            orders={one.name: one.order for one in columns if one.order and one.role is not Role.IDENTIFIER},
             hierarchies=specs,
             algorithm=OptimalRecoding(requirements=requirements, max_suppression=self._suppression(config)),
             measures=("privacy.profile", "utility.two_way_error"),  # type: ignore[arg-type]  # names become measures
@@ -238,8 +262,8 @@ class _Reader:
                     f"'{name}' has the type {quoted(one.findtext('type') or '')} in {self.label}, which is unknown."
                 )
             limits = tuple((one.findtext(end) or "All").strip() for end in ("min", "max"))
-            averaged_by = one.findtext("microAggregationFunction")
-            yield _Column(name, role, KINDS.get(kind), one.findtext("ref"), (limits[0], limits[1]), averaged_by)
+            format, averaged_by = one.findtext("format") or "", one.findtext("microaggregationFunction")
+            yield _Column(name, role, KINDS.get(kind), format, (limits[0], limits[1]), averaged_by)
 
     def _requirements(self, config: ElementTree.Element, columns: list[_Column]) -> tuple[Requirement, ...]:
         written = [(one.text or "").strip() for one in config.iter("criterion")]
@@ -273,7 +297,8 @@ class _Reader:
             for one in requirements
         )
         entry = f"{self.part}hierarchies/{column.name}.csv"
-        if column.averaged_by is not None and column.role is Role.QUASI_IDENTIFIER and column.hierarchy is None:
+        # ARX names the function only where it is used, and the hierarchy beside it wherever there is one.
+        if column.averaged_by is not None and column.role is Role.QUASI_IDENTIFIER:
             raise DataError(
                 f"ARX publishes the {column.averaged_by} of each class for '{column.name}' (microaggregation), which "
                 "no recipe of optimal recoding does; generalize it in ARX, or judge the published table itself."
@@ -285,25 +310,42 @@ class _Reader:
                 raise DataError(
                     f"{self.label} lacks the hierarchy of '{column.name}', by which its distance is measured."
                 )
-            self.notes.append(f"'{column.name}' has no hierarchy in the project; it is kept exact or suppressed.")
+            self._note_without_hierarchy(column)
             return None
-        hierarchy = self._lines_of(entry)
+        lines = self._lines_of(entry)
+        levels = max(map(len, lines), default=1) - 1
+        # For an attribute without a hierarchy ARX writes one of its values alone, which have no level above them.
+        if levels == 0 and not by_tree:
+            self._note_without_hierarchy(column)
+            return None
         low, high = column.limits
-        if low not in ("All", "0") or high not in ("All", str(hierarchy.height)):
+        if low not in ("All", "0") or high not in ("All", str(levels)):
             raise DataError(
-                f"ARX may publish '{column.name}' at the levels {low} to {high} of its {hierarchy.height} only, which "
-                "optimal recoding cannot be told; cut the hierarchy to these levels."
+                f"ARX may publish '{column.name}' at the levels {low} to {high} of its {levels} only, which optimal "
+                "recoding cannot be told; cut the hierarchy to these levels."
             )
-        return hierarchy
+        return Hierarchy.from_table(lines)
 
-    def _lines_of(self, entry: str) -> Hierarchy:
+    def _note_without_hierarchy(self, column: _Column) -> None:
+        self.notes.append(f"'{column.name}' has no hierarchy in the project; it is kept exact or suppressed.")
+
+    def _lines_of(self, entry: str) -> list[list[str]]:
         separator = self._text("project.xml", "separator", ";")[:1] or ";"
         try:
-            text = self._content(entry).decode("utf-8-sig")
-            lines = [line for line in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if line]
+            text = self._decoded(entry)
+            return [line for line in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if line]
         except (UnicodeDecodeError, csv.Error) as error:
-            raise DataError(f"{entry} of {self.label} cannot be read as CSV in UTF-8: {error}.") from None
-        return Hierarchy.from_table(lines)
+            raise DataError(f"{entry} of {self.label} cannot be read as CSV: {error}.") from None
+
+    def _decoded(self, entry: str) -> str:
+        """The text of a hierarchy, which ARX writes in the encoding of the machine, while its tables are UTF-8."""
+        content = self._content(entry)
+        try:
+            return content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = content.decode(OTHER_ENCODING)
+        self.notes.append(f"{entry} is not in UTF-8; it is read as Windows-1252, as ARX writes it on Windows.")
+        return text
 
     def _suppression(self, config: ElementTree.Element) -> float:
         text = (config.findtext("relativeMaxOutliers") or "0").strip()
@@ -334,10 +376,22 @@ class _Reader:
         suppressed = [(one.text or "").strip() for one in config.iterfind("suppressedAttributeTypes/type")]
         if set(suppressed) - {"QUASI_IDENTIFYING_ATTRIBUTE"}:
             self.notes.append("ARX also suppressed attributes that nobody knows; here they stay as they are.")
-        ordinal = [one.name for one in columns if one.kind is Kind.ORDINAL]
+        ordinal = [one.name for one in columns if one.kind is Kind.ORDINAL and not one.order]
         if ordinal:
             self.notes.append(
-                f"The order of the values of {listing(ordinal)} is not in the XML; say it under [orders]."
+                f"The project names no order for the values of {listing(ordinal)}, which ARX then orders by the "
+                "alphabet; say another one under [orders]."
+            )
+        formats = [f"'{one.name}' ({one.format})" for one in columns if one.kind is Kind.NUMERIC and one.format]
+        if formats:
+            self.notes.append(
+                f"ARX reads the numbers of {', '.join(formats)} by a format of their own; write them as plain numbers "
+                "into the table where they are not."
+            )
+        if PUBLISHED_OBJECT in self.names and PUBLISHED not in self.names:
+            self.notes.append(
+                "The table that ARX published lies in the project as a Java object, which is not read; export it from "
+                "ARX as CSV to judge it."
             )
 
 

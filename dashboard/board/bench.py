@@ -139,6 +139,11 @@ class Bench:
             )
 
     @property
+    def doing(self) -> tuple[str, ...]:
+        """What the methods are at that take half a minute."""
+        return tuple(job.text for _, job in self.long_work)
+
+    @property
     def waits_for_compiler(self) -> bool:
         """Whether something that is wished for waits until it is compiled on this machine."""
         with self._lock:

@@ -62,7 +62,7 @@ class Shown:
 
     `marks` are those of the promises, `quick` the facts that are there at once, `slow` what takes longer, by the name
     of its row. `status` is "ready", "pending" or "failed"; `problem` says why. `is_opened`: it was made
-    elsewhere and only read.
+    elsewhere and only read. `doing` is what its method is at, where that takes long.
     """
 
     id: str
@@ -75,6 +75,7 @@ class Shown:
     quick: Facts | None = None
     slow: Mapping[str, SlowFacts] | None = None
     is_opened: bool = False
+    doing: str = ""
 
 
 @dataclass(frozen=True)
@@ -285,7 +286,7 @@ def _cell(name: str, column: Shown, asked: Asked) -> Cell:
     if column.status == "failed":
         return {"state": "failed", "why": column.problem if name == "promise" else ""}
     if column.status == "pending" or column.quick is None:
-        waiting = "being read …" if column.is_opened else "being made …"
+        waiting = "being read …" if column.is_opened else f"{column.doing or 'being made'} …"
         return {"state": "pending", "why": waiting if name == "promise" else " "}
     if name == "promise":
         return _promise_cell(column, column.quick)

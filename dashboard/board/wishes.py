@@ -75,6 +75,8 @@ class Column:
 def _short(value: Any) -> str:
     if isinstance(value, tuple | list):
         return " | ".join(_short(one) for one in value)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name} {_short(one)}" for name, one in value.items())
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -20,7 +20,7 @@ def draw(field: FieldForm, key: str, value: Mapping[str, float] | None, names: S
     if not names:
         return entered
     st.markdown(f"**{field.title}**", help=field.help)
-    for name, column in zip(names, _places(len(names)), strict=True):
+    for name, column in zip(names, places(len(names)), strict=True):
         place = f"{key}.{name}"
         seed(place, (value or {}).get(name))
         with column:
@@ -39,8 +39,9 @@ def draw(field: FieldForm, key: str, value: Mapping[str, float] | None, names: S
     return entered
 
 
-def _places(count: int) -> list[Any]:
-    places: list[Any] = []
+def places(count: int) -> list[Any]:
+    """Where so many fields go, a few beside each other."""
+    found: list[Any] = []
     for start in range(0, count, IN_A_LINE):
-        places += st.columns(min(count, IN_A_LINE))[: count - start]
-    return places
+        found += st.columns(min(count, IN_A_LINE))[: count - start]
+    return found

@@ -20,6 +20,7 @@ ATTACKS: dict[str, str] = {
     "Population": "population",
 }
 """The module of `dashboard.views.attacks` that shows an attack, by the tab's title."""
+OF_SYNTHETIC = "In or out"
 EXPLAINED: dict[str, str] = {
     "foreground": "attack:foreground_knowledge",
     "matching": "attack:matching_buckets",
@@ -36,7 +37,9 @@ def render() -> None:
     """Draw the page."""
     run = parts.shown_run()
     if run is not None:
-        parts.tabs("attack", {title: partial(_draw, module, run) for title, module in ATTACKS.items()})
+        # Of a synthetic release, whose rows are nobody's, only this attack can be asked.
+        first = OF_SYNTHETIC if run.release.is_synthetic else ""
+        parts.tabs("attack", {title: partial(_draw, module, run) for title, module in ATTACKS.items()}, first)
 
 
 def _draw(module: str, run: Run) -> None:

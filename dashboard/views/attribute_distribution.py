@@ -27,11 +27,17 @@ def draw(run: Run, page: str) -> None:
     original = axis.counts(run.data.codes[name]) / run.data.n_rows
     released = compute.cached("dashboard.published_shares", run, _released_shares, name)
     moved = float(np.abs(original - released).sum()) / 2
+    if run.release.is_synthetic:
+        told = f"in the original table, and in the synthetic one. {share_text(moved)} of the rows lie in another bar."
+    else:
+        told = (
+            "before, and after as a reader of the release would estimate it, who takes every value of a region for "
+            f"equally likely. {share_text(moved)} of the rows land on another bar."
+        )
     parts.chart(
         distribution(axis, original, released, run_style(run.color_index)),
         key=f"{page}-distribution",
-        caption=f"'{parts.escaped(name)}' before, and after as a reader of the release would estimate it, who takes "
-        f"every value of a region for equally likely. {share_text(moved)} of the rows land on another bar.",
+        caption=f"'{parts.escaped(name)}' {told}",
         alt=f"Bar chart of the shares of {name} before and after; {share_text(moved)} of the rows move.",
     )
 

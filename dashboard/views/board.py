@@ -77,7 +77,7 @@ def render() -> None:
     grid.draw(grid.model(shown, asked, len(wishes.columns) < MOST_COLUMNS), _clicked)
     _hints(wishes, data, bench)
     if bench is not None and bench.is_busy:
-        _watch(bench, bench.version)
+        _watch(bench, bench.version, bench.doing)
     dialogs.render(data, wishes, bench)
     board_map.render(shown, bench, wishes.secret_of(data))
 
@@ -203,7 +203,8 @@ def _shown(
     secret, target = wishes.secret_of(data), wishes.target_of(data)
     quick, marks = attempt.quick.get(secret), attempt.marks.get(kept)
     if attempt.run is None or quick is None or marks is None:
-        return known
+        takes_long = attempt.algorithm is not None and attempt.algorithm.takes_long
+        return replace(known, doing=attempt.job.text) if takes_long and attempt.job is not None else known
     slow = {
         str(key[0]): SlowFacts(attempt.slow[key].estimate, attempt.slow[key].exact, attempt.slow[key].problem)
         for key, _, _ in facts.measures(secret, wishes.r, target)
@@ -261,9 +262,9 @@ def _hints(wishes: Wishes, data: Microdata, bench: Bench | None) -> None:
 
 
 @st.fragment(run_every=POLL, key="board-watch")
-def _watch(bench: Bench, version: int) -> None:
+def _watch(bench: Bench, version: int, doing: tuple[str, ...]) -> None:
     """Draw the page anew when something new is known."""
-    if bench.version != version or not bench.is_busy:
+    if bench.version != version or bench.doing != doing or not bench.is_busy:
         st.rerun()
     for title, job in bench.long_work:
         st.progress(job.fraction, text=f"{title}: {job.text}")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from anoncore import AnonymizationError, Microdata
+from anoncore import AnonymizationError, InfeasibleError, Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
 from anoncore.search.keeping import Levels, can_leave_out, keeping
 from dashboard import about, forms, reference, routes, state
@@ -206,9 +207,13 @@ def _fields(
             entered = forms.draw(kind, prefix, values, forms.Names.of(data), without=without)
             if len(without) == len(kind.model_fields):
                 st.caption("This method has no parameters of its own.")
-        keeping(kind.name, entered, wishes.levels, wishes.more, data, wishes.left_out)
+        algorithm = keeping(kind.name, entered, wishes.levels, wishes.more, data, wishes.left_out)
         if kind.why_unavailable():
             return None, kind.why_unavailable()
+        # What no parameter of the method's own can mend is said here; where a level is out of reach, the board looks
+        # for parameters that reach it, and else the column says so.
+        with suppress(InfeasibleError):
+            algorithm.validate_data(data)
     except AnonymizationError as error:
         return None, str(error)
     return entered, ""
@@ -249,6 +254,9 @@ def _publish(wishes: Wishes, bench: Bench | None) -> None:
     verdicts.render(run)
     export.seed_warning(run)
     untagged.decide(run)
+    if run.release.is_synthetic:
+        for note in run.release.notes:
+            st.caption(escaped(note))
     export.downloads(run)
     takeaway.render(run)
     state.select_run(run.id)

@@ -64,21 +64,8 @@ def render() -> None:
     found = headline(run)
     with st.container(border=True):
         st.markdown(f"**Run {escaped(run.label)}**")
-        first, second = st.columns(3), st.columns(3)
-        first[0].metric(
-            "Groups",
-            f"{found.groups:,}",
-            help=f"Nobody can tell which row of a group belongs to whom. Here a group is called {found.word}.",
-        )
-        _score(first[1], "k", found.k, "{:,.0f}")
-        _score(first[2], "l", found.l, "{:,.0f}")
-        _score(second[0], "t", found.t, "{:.3f}")
-        _score(second[1], INFORMATION_LOSS.title, found.loss, "{:.1%}")
-        second[2].metric(
-            "Time",
-            parts.duration(run.seconds),
-            help=f"Made in {parts.made_in(run)}. Measuring the release is not part of it.",
-        )
+        if not run.release.is_synthetic:
+            _numbers(found, run)
         verdicts.line(run)
         st.caption(_in_words(found, run))
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -86,6 +73,24 @@ def render() -> None:
             for name in ("classes", "privacy", "utility", "export"):
                 routes.link(name)
     _all_runs()
+
+
+def _numbers(found: Headline, run: Run) -> None:
+    first, second = st.columns(3), st.columns(3)
+    first[0].metric(
+        "Groups",
+        f"{found.groups:,}",
+        help=f"Nobody can tell which row of a group belongs to whom. Here a group is called {found.word}.",
+    )
+    _score(first[1], "k", found.k, "{:,.0f}")
+    _score(first[2], "l", found.l, "{:,.0f}")
+    _score(second[0], "t", found.t, "{:.3f}")
+    _score(second[1], INFORMATION_LOSS.title, found.loss, "{:.1%}")
+    second[2].metric(
+        "Time",
+        parts.duration(run.seconds),
+        help=f"Made in {parts.made_in(run)}. Measuring the release is not part of it.",
+    )
 
 
 def _score(place: object, label: str, score: Score | None, form: str) -> None:
@@ -96,20 +101,23 @@ def _score(place: object, label: str, score: Score | None, form: str) -> None:
 
 def _in_words(found: Headline, run: Run) -> str:
     if run.release.is_synthetic:
-        return f"Its rows are nobody's, so it has no groups of people. Table: {escaped(run.table_name)}."
+        return (
+            f"{run.release.table_size.capitalize()}, made in {parts.made_in(run)}. They are nobody's, so there are no "
+            f"groups of people, no k, no l and no t. Table: {escaped(run.table_name)}."
+        )
     size = run.data.n_rows / found.groups
     plural = "es" if found.word.endswith("s") else "s"
-    parts = [f"{found.groups:,} {found.word}{plural if found.groups != 1 else ''} of {size:,.1f} rows on average."]
+    said = [f"{found.groups:,} {found.word}{plural if found.groups != 1 else ''} of {size:,.1f} rows on average."]
     if found.k is not None:
         others = int(found.k) - 1
-        parts.append(f"Every person hides among at least {others:,} other{'s' if others != 1 else ''}.")
+        said.append(f"Every person hides among at least {others:,} other{'s' if others != 1 else ''}.")
     if found.l is not None:
         enough = f"Each {found.word} has at least {int(found.l)} different sensitive values."
         lacking = (
             f"In at least one {found.word} everyone has the same sensitive value: require diversity to prevent it."
         )
-        parts.append(enough if found.l > 1 else lacking)
-    return " ".join(parts) + f" Table: {escaped(run.table_name)}."
+        said.append(enough if found.l > 1 else lacking)
+    return " ".join(said) + f" Table: {escaped(run.table_name)}."
 
 
 def _all_runs() -> None:
@@ -122,7 +130,7 @@ def _all_runs() -> None:
         pd.DataFrame(
             {
                 "Run": [run.label for run in reversed(runs)],
-                "Groups": [one.groups for one in found],
+                "Groups": [one.groups or None for one in found],
                 "k": [_plain(one.k) for one in found],
                 "l": [_plain(one.l) for one in found],
                 "t": [_plain(one.t) for one in found],

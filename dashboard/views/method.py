@@ -61,13 +61,15 @@ def _description(run: Run, algorithm: Algorithm, alone: bool) -> None:
 
 
 def _parameters(algorithm: Algorithm) -> list[str]:
+    # Reports take half a second to import, for which no other page waits.
+    from anoncore.publishing.report.treatments import parameter_text
+
     lines = []
     for name, info in type(algorithm).model_fields.items():
         if name == "seed":
             continue
-        value = getattr(algorithm, name)
-        shown = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-        shown = run_title(value) if isinstance(value, Algorithm) else shown
         title = info.title or name.replace("_", " ")
-        lines.append(f"- {parts.escaped(title)}: {parts.escaped(shown) if value not in (None, ()) else 'none'}")
+        value = getattr(algorithm, name)
+        shown = run_title(value) if isinstance(value, Algorithm) else parameter_text(value)
+        lines.append(f"- {parts.escaped(title)}: {parts.escaped(shown)}")
     return lines

@@ -87,7 +87,7 @@ def shown_run(reason_for_people: str = "") -> Run | None:
     release = run.release
     if release.is_synthetic and reason_for_people:
         _shown(run, "")
-        st.info(escaped(_no_people(release, reason_for_people)))
+        says_why_nobodys(run, reason_for_people)
         with st.container(horizontal=True):
             routes.link("utility", "See what it is good for")
             routes.link("attack", "Ask what it gives away")
@@ -111,13 +111,17 @@ def _shown(run: Run, groups: str) -> None:
         )
 
 
-def _no_people(release: Release, why: str) -> str:
-    """Why a page has nothing to show of a synthetic release."""
+def says_why_nobodys(run: Run, reason_for_people: str) -> bool:
+    """Say why there is nothing to show of a synthetic release; whether it is one.
+
+    `reason_for_people`: what rows of people are needed for, as the first half of a sentence.
+    """
     try:
-        release.require_people(why)
+        run.release.require_people(reason_for_people)
     except AnonymizationError as error:
-        return reason(error)
-    return ""
+        st.info(escaped(reason(error)))
+        return True
+    return False
 
 
 def made_in(run: Run) -> str:
@@ -298,8 +302,11 @@ def _progress(what: str, name: str, run: Run, function: Callable[..., Any], argu
     st.progress(found.progress, text=f"{what}: {found.text}")
 
 
-def tabs(name: str, pages: Mapping[str, Callable[[], None]]) -> None:
-    """Tabs of which only the open one is computed; it is remembered over page switches and in the address."""
+def tabs(name: str, pages: Mapping[str, Callable[[], None]], first: str = "") -> None:
+    """Tabs of which only the open one is computed; it is remembered over page switches and in the address.
+
+    `first` is the title of the tab that is open before another one is chosen, if not that of the first tab.
+    """
     key = f"tabs-{name}"
     chosen = state.session(name)
 
@@ -313,7 +320,8 @@ def tabs(name: str, pages: Mapping[str, Callable[[], None]]) -> None:
         state.set_session(name, chosen)
         state.set_widget_values({key: chosen})
     asked = state.linked_place(key)
-    default = chosen if chosen in pages else titles[0 if asked is None or asked >= len(titles) else asked]
+    usual = titles.index(first) if first else 0
+    default = chosen if chosen in pages else titles[usual if asked is None or asked >= len(titles) else asked]
     for place, (tab, draw) in enumerate(
         zip(st.tabs(titles, default=default, key=key, on_change=remember), pages.values(), strict=True)
     ):

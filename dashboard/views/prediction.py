@@ -36,7 +36,8 @@ def draw(run: Run) -> None:
             "What learns from the release and is tested on original rows that it has not seen.",
             names=lambda one: CLASSIFIERS[one].title,
         )
-    _homogeneity(run, target)
+    if not run.release.is_synthetic:
+        _homogeneity(run, target)
     _classifier(run, target, classifier)
 
 

@@ -25,7 +25,7 @@ from anoncore.requirements import (
     TCloseness,
     VarianceDiversity,
 )
-from dashboard import about, compute
+from dashboard import about, compute, state
 from dashboard.charts.privacy import belief_histogram, distance_curve, risk_bars, share_at_most
 from dashboard.palette import run_style
 from dashboard.state import Run
@@ -54,6 +54,7 @@ def render() -> None:
     """Draw the page."""
     run = parts.shown_run("k, l and t count people who look alike")
     if run is None:
+        _promised()
         return
     asked = compute.cached("privacy.guarantees", run, privacy.guarantees)
     personal = compute.cached("privacy.personal_guarantees", run, privacy.personal_guarantees)
@@ -84,6 +85,15 @@ def render() -> None:
         with right:
             _beliefs(run, attribute)
     _reidentification(run)
+
+
+def _promised() -> None:
+    """What the method promises of everybody and no table can show, of a release whose rows are nobody's."""
+    run = state.current_run()
+    if run is None:
+        return
+    for one in compute.cached("privacy.personal_guarantees", run, privacy.personal_guarantees):
+        st.info(parts.escaped(one.sentence), icon=":material/handshake:")
 
 
 def _asked(run: Run, guarantees: tuple[Guarantee, ...]) -> None:

@@ -7,6 +7,7 @@ import logging
 import streamlit as st
 
 from anoncore import AnonymizationError
+from anoncore.base.texts import listing
 from dashboard import state
 from dashboard.markdown import escaped
 from dashboard.serving import audit, uploads
@@ -38,6 +39,7 @@ def render() -> None:
                 "on another machine.",
             )
             st.caption("The file holds the original table and the seeds of the runs. Keep it as safe as the table.")
+            _unrepeatable()
         with right:
             file = uploads.field(
                 "Open a saved session",
@@ -48,6 +50,18 @@ def render() -> None:
             if file is not None:
                 with st.spinner("Opening the session …"):
                     _open(file.getvalue())
+
+
+def _unrepeatable() -> None:
+    """Say which releases the file cannot bring back, because nothing can draw the same noise twice."""
+    drawn = {
+        run.algorithm.title for run in state.runs() if run.algorithm is not None and not run.algorithm.is_repeatable
+    }
+    if drawn:
+        st.caption(
+            f"Tables of {escaped(listing(sorted(drawn)))} are not in it, and no seed makes them again: opened, the "
+            "board draws other ones. Take the tables themselves away on the page Export first."
+        )
 
 
 def _content(here: Workspace) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -31,6 +32,7 @@ FIRST_VALUES = {
     "l": "2, 3, 4",
     "t": "0.1, 0.2, 0.3",
     "size": "10, 20, 50",
+    "epsilon": "0.5, 1, 2",
     "columns": "",
 }
 X, Y = "sweep-x", "sweep-y"
@@ -66,6 +68,7 @@ def _form(data: Microdata) -> None:
     for name in chosen:
         known = [axis for axis in axes(ALGORITHMS[name]) if axis in FIRST_VALUES or axis == "delta"]
         ranges[name] = {}
+        problem = ALGORITHMS[name].why_unavailable() or problem
         if not known:
             continue
         st.caption(ALGORITHMS[name].title)
@@ -114,7 +117,8 @@ def _started(name: str) -> tuple[str, ...]:
     A k that is asked of slicing besides is one of its buckets, which hide no rows.
     """
     known, own = axes(ALGORITHMS[name]), ALGORITHMS[name].model_fields
-    varied = sorted((axis for axis in ("k", "l", "t", "size") if axis in known), key=lambda axis: axis not in own)
+    levels = [axis for axis in ("k", "l", "t", "size", "epsilon") if axis in known]
+    varied = sorted(levels, key=lambda axis: axis not in own)
     return tuple(varied[:1])
 
 
@@ -185,6 +189,18 @@ def _draw(trial: Trial) -> None:
         return
     labels = [run_title(point.algorithm) for point in points]
     front = pareto(points, x, y)
+    if not any(x in point.values and y in point.values for point in points):
+        st.info(
+            f"No release has both numbers, {CRITERIA[x].title} and {CRITERIA[y].title}, so there is nothing to draw. "
+            "The table below has those that there are; measure by others, or draw others here."
+        )
+    else:
+        _chart(points, labels, x, y, front)
+    _chosen(trial, points, labels)
+    _table(trial, points, labels, front)
+
+
+def _chart(points: tuple[Point, ...], labels: list[str], x: str, y: str, front: Any) -> None:
     parts.chart(
         trade_off(points, labels, CRITERIA[x], CRITERIA[y], state.board_colors()),
         key=f"sweep-chart-{state.session('sweep-round', 0)}",
@@ -194,7 +210,9 @@ def _draw(trial: Trial) -> None:
         alt=f"{len(points):,} releases over {CRITERIA[x].title} and {CRITERIA[y].title}; {int(front.sum())} unbeaten.",
         on_select=_clicked,
     )
-    _chosen(trial, points, labels)
+
+
+def _table(trial: Trial, points: tuple[Point, ...], labels: list[str], front: Any) -> None:
     st.dataframe(
         table(points, labels, trial.criteria, front),
         hide_index=True,

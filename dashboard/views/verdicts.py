@@ -48,11 +48,13 @@ def render(run: Run) -> None:
     with left:
         if found.failed:
             st.error(_box("This does not hold:", found.failed), icon=":material/close:")
+        if found.unjudged:
+            st.warning(_box("This cannot be judged:", found.unjudged), icon=":material/question_mark:")
         if found.held:
             st.success(_box("This holds:" if found.failed else found.asked, found.held), icon=":material/check:")
         if found.promised:
             st.info(_box("What no table can show:", found.promised), icon=":material/handshake:")
-        elif not found.held and not found.failed:
+        elif not found.held and not found.failed and not found.unjudged:
             st.info(found.asked)
     with right:
         if found.not_asked:

@@ -262,6 +262,9 @@ def test_report_and_recipe_name_the_promise(copying):
     release = algorithm.anonymize(data)
     text = report([Subject("Synthesis", release)])
     assert "epsilon = 2, delta = 1e-06 for every person with at most 3 rows each" in text
+    assert "age: 18, 50, 99" in text
+    assert "its random choices come from the system, and nothing can repeat them" in text
+    assert "What a table of nobody&#39;s rows gives away is not measured by itself" in text
     recipe = Recipe.of(Source(path="people.csv"), data, algorithm, ("utility.two_way_error",))
     assert Recipe.loads(recipe.dumps()).algorithm == algorithm
     assert recipe.dumps().count("epsilon = 2.0") == 1
@@ -315,7 +318,7 @@ def test_only_attributes_that_can_be_counted_are_taken(copying):
         MarginalSynthesis(attributes=("disease", "height")).validate_data(data)
 
 
-def test_without_opendp_everybody_is_told_how_to_install_it(monkeypatch, capsys):
+def test_without_opendp_everybody_is_told_how_to_install_it(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(marginal_synthesis, "is_installed", lambda: False)
     for ask in (MarginalSynthesis().validate_data, MarginalSynthesis().anonymize):
         with pytest.raises(DataError, match="install it with: pip install 'anoncore\\[dp\\]'"):
@@ -323,6 +326,19 @@ def test_without_opendp_everybody_is_told_how_to_install_it(monkeypatch, capsys)
     assert MarginalSynthesis.why_unavailable() == NOT_INSTALLED
     main(["algorithms"])
     assert NOT_INSTALLED in " ".join(capsys.readouterr().out.split())
+    recipe = tmp_path / "made.toml"
+    recipe.write_text(
+        'format = 1\n[source]\npath = "people.csv"\n[roles]\nage = "quasi-identifier"\n'
+        '[algorithm]\nname = "dp-marginals"\n',
+        encoding="utf-8",
+    )
+    people().to_csv(tmp_path / "people.csv", index=False)
+    for command in ("recipe", "script"):
+        assert main([command, str(recipe)]) == 0
+        assert NOT_INSTALLED in " ".join(capsys.readouterr().err.split()), command
+    for command in ("run", "evaluate"):
+        assert main([command, str(recipe)]) == 1
+        assert NOT_INSTALLED in " ".join(capsys.readouterr().err.split()), command
 
 
 def test_epsilon_is_an_axis_of_a_sweep():

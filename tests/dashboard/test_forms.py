@@ -15,6 +15,7 @@ from anoncore.algorithms import ALGORITHMS, Anatomy
 from anoncore.base.model import Model
 from anoncore.requirements import REQUIREMENTS, DistinctDiversity, KAnonymity, RecursiveDiversity
 from dashboard import forms
+from dashboard.editors import ends_of_ranges
 from dashboard.fields import build_requirement, feasible_instead, field_forms, first_requirement
 from tests.dashboard.conftest import Visitor
 
@@ -36,6 +37,8 @@ class Invented(Model):
     target: str | None = None
     columns: tuple[tuple[str, ...], ...] | None = None
     bounds: Annotated[dict[str, Annotated[float, Field(ge=0, le=2)]], Field(default_factory=dict)]
+    shown: tuple[str, ...] | None = None
+    ranges: Annotated[dict[str, tuple[float | str, ...]], Field(default_factory=dict)]
 
 
 def _data() -> Microdata:
@@ -54,6 +57,8 @@ def test_fields_tell_how_to_ask_for_them() -> None:
         "target": "attribute",
         "columns": "groups",
         "bounds": "numbers",
+        "shown": "attributes",
+        "ranges": "ends",
     }
     assert (fields["bounds"].low, fields["bounds"].high) == (0, 2)
     count = fields["count"]
@@ -174,3 +179,76 @@ def test_unknown_kinds_of_fields_are_written_as_json() -> None:
     assert forms.json_value(columns, '[["age", "sex"]]') == [["age", "sex"]]
     with pytest.raises(ParameterError, match="Columns cannot be read"):
         forms.json_value(columns, "[age")
+
+
+def _synthesis_page() -> None:
+    import pandas as pd
+    import streamlit as st
+
+    from anoncore import Microdata
+    from anoncore.algorithms import MarginalSynthesis
+    from dashboard import forms
+
+    frame = pd.DataFrame(
+        {
+            "age": [20, 35, 61],
+            "weight": [50.5, 70.25, 90.0],
+            "seen": pd.to_datetime(["2020-01-01", "2020-06-01", "2020-12-31"]),
+            "town": ["Ulm", "Bonn", "Kiel"],
+        }
+    )
+    data = Microdata(frame, {"age": "quasi-identifier"}, kinds={"weight": "numeric", "seen": "numeric"})
+    values = st.session_state.setdefault("entered", {})
+    made = forms.draw(MarginalSynthesis, "p", values, forms.Names.of(data))
+    st.session_state["made"] = MarginalSynthesis(**made)
+
+
+def test_attributes_are_chosen_and_ends_of_ranges_entered_without_any_json() -> None:
+    page = AppTest.from_function(_synthesis_page, default_timeout=30).run()
+    assert not page.exception
+    assert not page.text_area
+    ends = {one.label: one for one in page.text_input}
+    assert {name: one.placeholder for name, one in ends.items()} == {
+        "age": "20, 61",
+        "weight": "50.5, 90",
+        "seen": "2020-01-01, 2020-12-31",
+    }
+    ends["age"].set_value(" 18, 40 ,99")
+    ends["seen"].set_value("2019-01-01, 2021-12-31")
+    page.multiselect(key="p.attributes").set_value(["town", "age"])
+    page.run()
+    made = page.session_state["made"]
+    assert made.ranges == {"age": (18.0, 40.0, 99.0), "seen": ("2019-01-01", "2021-12-31")}
+    assert set(made.attributes) == {"town", "age"}
+    page.run()
+    assert any(one.label == "More options (1 changed)" for one in page.expander)
+    page.multiselect(key="p.attributes").set_value([])
+    for one in page.text_input:
+        one.set_value("")
+    page.run()
+    made = page.session_state["made"]
+    assert (made.attributes, made.ranges) == (None, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("", ()),
+        (" , ", ()),
+        ("0, 100", (0.0, 100.0)),
+        ("-1.5,0,2e3", (-1.5, 0.0, 2000.0)),
+        ("low, 9", ("low", 9.0)),
+        ("inf, nan", ("inf", "nan")),
+    ],
+)
+def test_ends_are_read_as_numbers_where_they_are_numbers(text: str, ends: tuple[Any, ...]) -> None:
+    assert ends_of_ranges.read(text) == ends
+    assert ends_of_ranges.read(ends_of_ranges.text_of(ends)) == ends
+
+
+def test_chosen_attributes_that_another_table_lacks_are_forgotten() -> None:
+    page = AppTest.from_function(_synthesis_page, default_timeout=30)
+    page.session_state["entered"] = {"attributes": ("town", "height")}
+    page.run()
+    assert not page.exception
+    assert page.session_state["made"].attributes == ("town",)

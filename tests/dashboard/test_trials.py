@@ -10,6 +10,7 @@ import pytest
 
 from anoncore import Microdata
 from anoncore.algorithms import Anatomy
+from anoncore.algorithms.synthesis import marginal_synthesis
 from anoncore.measures.criteria import CRITERIA
 from anoncore.search.candidates import candidates
 from anoncore.search.sweeping import Point, sweep
@@ -208,3 +209,35 @@ def test_without_quasi_identifiers_the_page_says_what_to_do(visitor: Visitor, na
     state._workspaces.get(visitor.workspace).load(LoadedTable("t", "t", frame, "t-none", (), None, tags), tags)
     visitor.open(name)
     assert len(visitor.at.error) == 1
+
+
+def test_a_method_whose_package_is_missing_is_not_swept_and_says_why(
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(marginal_synthesis, "is_installed", lambda: False)
+    _load(visitor)
+    visitor.open("sweep")
+    visitor.at.multiselect(key="sweep-methods").set_value(["mondrian", "dp-marginals"])
+    visitor.run()
+    assert visitor.at.text_input(key="sweep-dp-marginals-epsilon").value == "0.5, 1, 2"
+    assert visitor.warnings == ["Marginal synthesis needs OpenDP; install it with: pip install 'anoncore[dp]'."]
+    assert next(item for item in visitor.at.button if item.label == "Start").disabled
+
+
+def test_a_sweep_whose_releases_lack_a_number_says_so_instead_of_drawing_nothing(
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(marginal_synthesis, "is_installed", lambda: True)
+    monkeypatch.setattr(marginal_synthesis, "generated", lambda cells, order, progress: cells[::-1])
+    _load(visitor)
+    visitor.open("sweep")
+    visitor.at.multiselect(key="sweep-methods").set_value(["dp-marginals"])
+    visitor.run()
+    visitor.press("Start")
+    trial = _trial(visitor, "sweep")
+    _until(lambda: trial.is_done and not trial.running)
+    visitor.run()
+    assert "No release has both numbers, Two-way error and Distance (t)" in visitor.texts()
+    table = table_of(visitor, "release", "unbeaten")
+    assert table["Distance (t)"].tolist() == ["–"] * 3
+    assert all(text.endswith("%") for text in table["Two-way error"])

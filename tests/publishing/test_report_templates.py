@@ -27,6 +27,7 @@ VERDICT = SimpleNamespace(
     not_asked=[SimpleNamespace(sentence=NASTY)],
     decided=[NASTY],
     promised=(NASTY,),
+    unjudged=(NASTY,),
 )
 VALUES: dict[str, tuple[dict[str, Any], int]] = {
     "adversary.html": (
@@ -47,7 +48,7 @@ VALUES: dict[str, tuple[dict[str, Any], int]] = {
     "definitions.html": ({}, 0),
     "distributions.html": ({"figures": [FIGURE], "missing": [NASTY]}, 3),
     "earlier.html": ({"earlier": [SimpleNamespace(sentence=NASTY, about=NASTY)]}, 2),
-    "holds.html": ({"verdict": VERDICT}, 8),
+    "holds.html": ({"verdict": VERDICT, "otherwise": NASTY}, 9),
     "meanings.html": ({"numbers": [NUMBER]}, 3),
     "method.html": ({"algorithm": NUMBER, "parameters": [(NASTY, NASTY)], "seed": NASTY, "notes": [NASTY]}, 8),
     "no_people.html": ({"text": NASTY}, 1),
@@ -101,7 +102,8 @@ def test_each_value_is_text_and_none_may_be_left_out(name: str) -> None:
     assert NASTY not in text
     assert "<script" not in text
     assert "<img" not in text
-    for one in set(values) - {"no_beliefs"}:  # that is asked for only without beliefs
+    # These are asked for only without beliefs, and where nothing fails badly.
+    for one in set(values) - {"no_beliefs", "otherwise"}:
         with pytest.raises(jinja2.UndefinedError):
             rendered(name, **{key: value for key, value in values.items() if key != one})
 
@@ -116,3 +118,8 @@ def test_no_template_turns_escaping_off(path: Path) -> None:
 def test_reasons_are_escaped_where_there_are_no_beliefs() -> None:
     values = VALUES["adversary.html"][0] | {"beliefs": None, "no_beliefs": NASTY}
     assert f"<p>{ESCAPED}</p>" in rendered("adversary.html", **values)
+
+
+def test_what_is_said_where_nothing_fails_badly_is_escaped() -> None:
+    values = {"verdict": SimpleNamespace(**vars(VERDICT) | {"not_asked": []}), "otherwise": NASTY}
+    assert f"<p>{ESCAPED}</p>" in rendered("holds.html", **values)

@@ -169,6 +169,10 @@ def test_what_arx_published_is_judged_beside_the_original(tmp_path):
             "1.0E-1-closeness with ordered distance for attribute 'disease'",
             TCloseness(t=0.1, ground="ordered", attribute="disease"),
         ),
+        (
+            "0.2-closeness with equal ground-distance for attribute 'disease'",
+            TCloseness(t=0.2, ground="equal", attribute="disease"),
+        ),
     ],
 )
 def test_models_become_the_requirements_of_the_same_definition(tmp_path, written, requirement):
@@ -176,8 +180,9 @@ def test_models_become_the_requirements_of_the_same_definition(tmp_path, written
     assert project.recipe.algorithm.requirements == (KAnonymity(k=2), requirement)
 
 
-def test_the_hierarchical_distance_brings_the_hierarchy_of_the_secret(tmp_path):
-    written = ["0.3-closeness with hierarchical distance for attribute 'disease'"]
+@pytest.mark.parametrize("distance", ["distance", "ground-distance"])
+def test_the_hierarchical_distance_brings_the_hierarchy_of_the_secret(tmp_path, distance):
+    written = [f"0.3-closeness with hierarchical {distance} for attribute 'disease'"]
     diseases = [["flu", "airways", "*"], ["cold", "airways", "*"], ["gout", "joints", "*"]]
     with pytest.raises(DataError, match="lacks the hierarchy of 'disease'"):
         read_arx_project(deid(tmp_path / "study.deid", criteria=written))
@@ -217,16 +222,22 @@ def test_what_is_not_carried_over_is_said(tmp_path):
         "least information loss.",
         "The weights of 'age' are not carried over; all attributes count alike here.",
         "ARX also suppressed attributes that nobody knows; here they stay as they are.",
-        "The order of the values of 'disease' is not in the XML; say it under [orders].",
+        "The project names no order for the values of 'disease', which ARX then orders by the alphabet; say another "
+        "one under [orders].",
     )
 
 
-AVERAGED = {"age": element("microAggregationFunction", "Arithmetic mean")}
+AVERAGED = {
+    "age": element("microaggregationFunction", "Arithmetic mean") + element("microaggregationIgnoreMissingData", "true")
+}
 
 
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
+        # ARX writes the hierarchy beside the function wherever there is one.
+        ({"extra": AVERAGED}, "publishes the Arithmetic mean of each class for 'age'"),
+        ({"criteria": ["3-anonymity", "Inclusion"]}, "asks for 'Inclusion', which is no requirement here"),
         ({"criteria": ["3-anonymity", "(0.1,0.2)-presence"]}, r"asks for '\(0.1,0.2\)-presence', which is no requir"),
         (
             {"criteria": ["(e=1.0,d=1.0E-6)-differential privacy"]},
@@ -283,3 +294,200 @@ def test_files_are_not_overwritten_and_stay_in_their_folder(tmp_path, monkeypatc
     ]
     assert main(["init", "study.deid"]) != 0
     assert "exists" in capsys.readouterr().err
+
+
+GRADES = pd.DataFrame(
+    {
+        "id": [f"P{row}" for row in range(12)],
+        "age": [21, 22, 23, 24, 35, 36, 37, 38, 51, 52, 53, 80],
+        "town": ["Köln", "Ulm"] * 6,
+        "grade": ["low", "mid", "high"] * 4,
+        "stage": [3, 1, 2] * 4,
+        "disease": ["flu", "cold", "gout"] * 4,
+    }
+)
+
+
+class Xml:
+    """XML as ARX writes it: an element a line, tabs in front, and nothing above the root."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.open: list[str] = []
+
+    def begin(self, name: str) -> None:
+        self.lines.append("\t" * len(self.open) + f"<{name}>")
+        self.open.append(name)
+
+    def end(self) -> None:
+        name = self.open.pop()
+        self.lines.append("\t" * len(self.open) + f"</{name}>")
+
+    def write(self, name: str, value: object) -> None:
+        # Characters beyond ASCII, quotes and apostrophes become entities.
+        text = escape(str(value), {"'": "&apos;", '"': "&quot;"}).encode("ascii", "xmlcharrefreplace").decode()
+        self.lines.append("\t" * len(self.open) + f"<{name}>{text}</{name}>")
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines) + "\n"
+
+
+def settings(criteria: list[str]) -> str:
+    xml = Xml()
+    xml.begin("config")
+    xml.write("suppressTuplesInNonAnonymousOutput", "true")
+    xml.begin("suppressedAttributeTypes")
+    xml.write("type", "QUASI_IDENTIFYING_ATTRIBUTE")
+    xml.end()
+    xml.write("practicalMonotonicity", "false")
+    xml.write("relativeMaxOutliers", "0.05")
+    xml.write("metric", "Loss (0.5) (Geometric mean)")
+    xml.begin("attributeWeights")
+    for name in ("age", "town"):
+        xml.begin("attributeWeight")
+        xml.write("attribute", name)
+        xml.write("weight", 0.5)
+        xml.end()
+    xml.end()
+    xml.begin("criteria")
+    for one in criteria:
+        xml.write("criterion", one)
+    xml.end()
+    xml.end()
+    return str(xml)
+
+
+def definition() -> str:
+    """Types, data types with their formats and languages, and the response variable that a classifier predicts."""
+    xml = Xml()
+    xml.begin("definition")
+    for name, kind, datatype, more in (
+        ("id", "IDENTIFYING_ATTRIBUTE", "String", {}),
+        ("age", "QUASI_IDENTIFYING_ATTRIBUTE", "Integer", {"ref": "hierarchies/age.csv"}),
+        ("town", "QUASI_IDENTIFYING_ATTRIBUTE", "String", {"ref": "hierarchies/town.csv"}),
+        ("grade", "QUASI_IDENTIFYING_ATTRIBUTE", "Ordinal", {"format": "low\nmid\nhigh", "locale": "DE"}),
+        ("stage", "INSENSITIVE_ATTRIBUTE", "Ordinal", {"format": "3\n2\n1", "locale": "DE"}),
+        ("disease", "SENSITIVE_ATTRIBUTE", "String", {"response": "true"}),
+    ):
+        xml.begin("assigment")
+        xml.write("name", name)
+        xml.write("type", kind)
+        xml.write("datatype", datatype)
+        if "QUASI" in kind:
+            more = {"ref": f"hierarchies/{name}.csv"} | more | {"min": "All", "max": "All"}
+        for one in ("format", "locale", "response", "ref", "min", "max"):
+            if one in more:
+                xml.write(one, more[one])
+        xml.end()
+    xml.end()
+    return str(xml)
+
+
+def project_settings() -> str:
+    xml = Xml()
+    xml.begin("project")
+    for name, value in (
+        ("name", "Study"),
+        ("separator", ";"),
+        ("escape", '"'),
+        ("quote", '"'),
+        ("linebreak", "UNIX"),
+        ("description", "Patients of Köln"),
+        ("locale", "DE"),
+        ("historySize", 200),
+        ("snapshotSizeDataset", 0.2),
+        ("snapshotSizeSnapshot", 0.8),
+        ("initialNodesInViewer", 100),
+        ("maxNodesInViewer", 700),
+        ("selectedAttribute", "age"),
+        ("inputBytes", 337),
+    ):
+        xml.write(name, value)
+    xml.end()
+    return str(xml)
+
+
+def as_written(path: Path, criteria: list[str]) -> Path:
+    """A project with every entry that a current version of ARX writes, in its order, on a machine with Windows.
+
+    The table is UTF-8, hierarchies are in the encoding of the machine, and what was published is a Java object.
+    """
+    java = b"\xac\xed\x00\x05 a Java object"
+    metadata = "<metadata>\n\t<version>3.0.9</version>\n\t<vocabulary>2.0</vocabulary>\n</metadata>\n"
+    lattice = '<!-- ARX XML Vocabulary Version 2.0 -->\n<lattice><level depth="0"></level></lattice>'
+    ages = "".join(f"{age};{age // 20 * 20}-{age // 20 * 20 + 19};*\n" for age in GRADES["age"])
+    hierarchies = {"age": ages, "town": "Köln;*\nUlm;*\n", "grade": "low\nmid\nhigh\n"}
+    entries: dict[str, str | bytes] = {
+        "metadata.xml": metadata,
+        "project.dat": java,
+        "project.xml": project_settings(),
+        "data/input.csv": GRADES.to_csv(index=False, sep=";", lineterminator="\n").encode("utf-8"),
+        "data/output.dat": java,
+    }
+    for part in ("input/", "output/"):
+        entries |= {f"{part}config.dat": java, f"{part}config.xml": settings(criteria)}
+        entries[f"{part}definition.xml"] = definition()
+        entries |= {f"{part}hierarchies/{name}.csv": text.encode("cp1252") for name, text in hierarchies.items()}
+    entries |= {"lattice.xml": lattice, "lattice.dat": java, "infoloss.dat": java, "attributes.dat": java}
+    entries |= {"clipboard.xml": "<clipboard>\n\t<node>[1, 1, 0]</node>\n</clipboard>\n", "filter.dat": java}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    return path
+
+
+def test_a_project_with_everything_that_arx_writes_becomes_a_recipe_that_runs(tmp_path, monkeypatch, capsys):
+    criteria = [
+        "2-anonymity",
+        "distinct-2-diversity for attribute 'disease'",
+        "shannon-entropy-1.5-diversity for attribute 'disease'",
+        "recursive-(4.0,2)-diversity for attribute 'disease'",
+        "0.5-closeness with equal ground-distance for attribute 'disease'",
+    ]
+    monkeypatch.chdir(tmp_path)
+    as_written(Path("study.deid"), criteria)
+    assert main(["init", "study.deid"]) == 0
+    printed = capsys.readouterr()
+    assert "What ARX published" not in printed.out
+    said = " ".join(printed.err.split())
+    assert "lies in the project as a Java object, which is not read; export it from ARX as CSV" in said
+    assert "output/hierarchies/town.csv is not in UTF-8; it is read as Windows-1252" in said
+    assert "'grade' has no hierarchy in the project; it is kept exact or suppressed" in said
+    assert "names no order" not in said
+    recipe = Recipe.load("study.toml")
+    assert recipe.algorithm.requirements == (
+        KAnonymity(k=2),
+        DistinctDiversity(l=2, attribute="disease"),
+        EntropyDiversity(l=1.5, attribute="disease"),
+        RecursiveDiversity(c=4.0, l=2, attribute="disease"),
+        TCloseness(t=0.5, ground="equal", attribute="disease"),
+    )
+    assert recipe.algorithm.max_suppression == 0.05
+    assert set(recipe.hierarchies) == {"age", "town"}
+    data = recipe.microdata()
+    pd.testing.assert_frame_equal(data.frame, GRADES, check_dtype=False)
+    assert list(data.domain["grade"].values) == ["low", "mid", "high"]
+    assert list(data.domain["stage"].values) == [3, 2, 1]
+    release = recipe.run().release
+    assert privacy.check(release, recipe.algorithm.requirements) == ()
+
+
+def test_numbers_with_a_format_of_their_own_are_named(tmp_path):
+    formats = {"age": element("format", "#,##0")}
+    project = read_arx_project(deid(tmp_path / "study.deid", extra=formats))
+    assert "ARX reads the numbers of 'age' (#,##0) by a format of their own" in " ".join(project.notes)
+
+
+@pytest.mark.parametrize("order", ["", "Default"])
+def test_an_ordinal_attribute_without_an_order_of_its_own_says_so(tmp_path, order):
+    types = TYPES | {"disease": ("SENSITIVE_ATTRIBUTE", "Ordinal")}
+    formats = {"disease": element("format", order)}
+    project = read_arx_project(deid(tmp_path / "study.deid", types=types, extra=formats))
+    assert project.recipe.orders == {}
+    assert "names no order for the values of 'disease'" in " ".join(project.notes)
+
+
+def test_a_hierarchy_in_no_known_encoding_is_refused(tmp_path):
+    entries = {"output/hierarchies/town, part.csv": b"Bonn;*\nU\x81lm;*\n"}
+    with pytest.raises(DataError, match=r"town, part\.csv of .* cannot be read as CSV"):
+        read_arx_project(deid(tmp_path / "study.deid", entries=entries))

@@ -115,7 +115,8 @@ class MarginalSynthesis(Algorithm):
             lt=1,
             allow_inf_nan=False,
             title="Delta",
-            description="The chance with which epsilon may not hold, far below one divided by the number of people.",
+            description="The chance with which epsilon may not hold, far below one divided by the number of people; "
+            "1e-06 is one in a million, and 0 takes much more noise.",
         ),
         Stops((0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)),
     ] = 1e-6

@@ -141,7 +141,7 @@ def _ends(domain: Domain, grid: Grid, given: Sequence[float | str]) -> Floats:
         ) from None
     if len(ends) < 2 or not np.isfinite(ends).all() or (np.diff(ends) <= 0).any():
         raise ParameterError(
-            f"The ranges of '{domain.name}' need at least two ends, from the smallest to the largest, such as [0, 100]."
+            f"The ranges of '{domain.name}' need at least two ends, from the smallest to the largest, like 0 and 100."
         )
     return ends
 

@@ -30,7 +30,7 @@ from anoncore.publishing.parts.part_scan import Question
 from anoncore.publishing.report.document import page_of
 from anoncore.publishing.report.drawing import Series, bars, histogram
 from anoncore.publishing.report.rendering import Figure, Section, section
-from anoncore.publishing.report.single import Beliefs
+from anoncore.publishing.report.single import NOTHING_BAD, Beliefs
 from anoncore.publishing.report.treatments import SAMPLE_ROWS, parameters_of, sample_of
 from anoncore.requirements import REQUIREMENTS
 
@@ -89,7 +89,7 @@ def _holds(found: CertifiedParts) -> Section:
         recheck = judged(requirement, asked.attribute, found.scan.of(Question(requirement, asked.attribute)))
         statements.append(Promise(recheck.holds, recheck.sentence, asked.source))
     verdict = Verdict(tuple(statements), found.failing)
-    return section("What holds, and what does not", "holds.html", verdict=verdict)
+    return section("What holds, and what does not", "holds.html", verdict=verdict, otherwise=NOTHING_BAD)
 
 
 def _reached(found: CertifiedParts) -> Section:

@@ -27,6 +27,10 @@ NOBODY = (
     "such part is at hand here."
 )
 """What a report says of adversaries where rows are nobody's."""
+NOTHING_BAD = "Nothing fails badly of what is measured whether or not somebody asks."
+NOT_MEASURED = (
+    "What a table of nobody's rows gives away is not measured by itself: that takes people who are not in the original."
+)
 Numbers = dict[str, float | AnonymizationError]
 
 
@@ -57,7 +61,12 @@ def summary(subject: Subject, numbers: Numbers) -> Section:
 
 def holds(subject: Subject) -> Section:
     """What was asked for or promised, by whose definition, and the level reached."""
-    return section("What holds, and what does not", "holds.html", verdict=subject.verdict)
+    return section(
+        "What holds, and what does not",
+        "holds.html",
+        verdict=subject.verdict,
+        otherwise=NOT_MEASURED if subject.release.is_synthetic else NOTHING_BAD,
+    )
 
 
 def reached(subject: Subject, attribute: str | None) -> Section:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
 from anoncore.algorithms import Algorithm
-from anoncore.base.texts import is_missing
-from anoncore.publishing.certification.certificate import NO_SEED, SEED
+from anoncore.base.texts import is_missing, value_text
+from anoncore.publishing.certification.certificate import NO_SEED, SEED, UNREPEATABLE
 from anoncore.publishing.report.rendering import Section, section
 from anoncore.publishing.report.subject import Subject
 from anoncore.release.recoding import ColumnRegions, Distorted, Exact, Generalized, GroupValues, Recoding
@@ -98,13 +98,14 @@ def sample_of(name: str, frame: pd.DataFrame, n_rows: int | None = None) -> Samp
 def method(subject: Subject) -> Section:
     """The method, its parameters without any seed, and notes on how it went."""
     algorithm = subject.release.algorithm
+    is_repeatable = algorithm is None or algorithm.is_repeatable
     has_seed = algorithm is not None and bool(algorithm.seeds)
     return section(
         "How it was made",
         "method.html",
         algorithm=algorithm,
         parameters=[] if algorithm is None else list(parameters_of(algorithm)),
-        seed=SEED if has_seed else NO_SEED,
+        seed=UNREPEATABLE if not is_repeatable else SEED if has_seed else NO_SEED,
         notes=subject.release.notes,
     )
 
@@ -119,15 +120,22 @@ def parameters_of(algorithm: ReleaseMethod) -> Iterator[tuple[str, str, str]]:
 def parameter_text(value: object) -> str:
     """A field of a method as people read it."""
     if value is None:
-        return "none"
+        return "not given"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple | list):
         return "; ".join(parameter_text(one) for one in value) or "none"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {_in_a_line(one)}" for name, one in value.items()) or "none"
     if hasattr(value, "label"):
         return str(value.label())
     if isinstance(value, Algorithm):
         given = [field for field in value.to_dict() if field not in ("name", "seed")]
         fields = ", ".join(f"{field} = {parameter_text(getattr(value, field))}" for field in given)
         return f"{value.title}: {fields}" if fields else value.title
-    return str(value)
+    return value_text(value)
+
+
+def _in_a_line(value: object) -> str:
+    """What a field says of one attribute."""
+    return ", ".join(map(value_text, value)) if isinstance(value, tuple | list) else parameter_text(value)

@@ -13,6 +13,7 @@ from anoncore.base.texts import share_text
 from anoncore.publishing.certification.laid_beside import promised_l
 from dashboard import compute, state
 from dashboard.charts.composition import values_left
+from dashboard.markdown import reason
 from dashboard.palette import RunStyle, run_style
 from dashboard.serving import uploads
 from dashboard.state import Run
@@ -31,6 +32,8 @@ def render(run: Run) -> None:
         "in both is protected by neither alone**: a value that one of them rules out is ruled out. Choose the second "
         "release, and say by which columns a row of one table is the same person as a row of the other."
     )
+    if parts.says_why_nobodys(run, "What several releases tell together is told of people who are in each of them"):
+        return
     other = _other(run)
     if other is None:
         return
@@ -71,7 +74,7 @@ def render(run: Run) -> None:
             l,
         )
     except AnonymizationError as error:
-        st.warning(parts.escaped(str(error)))
+        st.warning(parts.escaped(reason(error)))
         return
     if len(found.people) == 0:
         st.info("Nobody is in both tables by these columns, so the two releases tell nothing about anybody together.")

@@ -39,6 +39,8 @@ def render(run: Run) -> None:
     if not names:
         st.info("The attack is on a sensitive attribute, and this release publishes none.")
         return
+    if parts.says_why_nobodys(run, "Foreground knowledge is turned against the group that holds a person's row"):
+        return
     try:
         _ = run.release.partition
     except ReleaseError:

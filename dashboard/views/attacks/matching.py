@@ -28,6 +28,8 @@ LIST_HEIGHT = 330
 def render(run: Run) -> None:
     """Draw the tab."""
     release = run.release
+    if parts.says_why_nobodys(run, "Matching buckets are those that may hold a person's row"):
+        return
     if len(release.fragments) < 2 or not release.is_shared:
         form = "one table" if len(release.fragments) < 2 else "tables with groups of their own"
         st.info(

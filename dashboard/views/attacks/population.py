@@ -30,6 +30,8 @@ def render(run: Run) -> None:
         "Where the table is a **sample**, somebody unique in it need not be unique in the population: others who are "
         "alike may not have been drawn. Say what is known of the population."
     )
+    if parts.says_why_nobodys(run, "Who is unique in the population is asked of people's rows"):
+        return
     known = parts.choice(
         "What is known",
         (FRACTION, TABLE, WEIGHTS),

@@ -374,6 +374,7 @@ def test_a_method_that_takes_long_tells_how_far_it_is_and_ends_with_its_column(b
     assert begun.wait(WAIT)
     ((title, job),) = board.bench.long_work
     assert (title, job.text, 0 < job.fraction < 1) == ("Marginal synthesis", "Counting with noise", True)
+    assert board.bench.doing == ("Counting with noise",)
     # Others are made meanwhile.
     end = time.monotonic() + WAIT
     while not any(one.run for one in board.bench.attempts) and time.monotonic() < end:
@@ -381,4 +382,4 @@ def test_a_method_that_takes_long_tells_how_far_it_is_and_ends_with_its_column(b
     assert [one.run is not None for one in board.bench.attempts] == [False, True]
     board.wish(10, names=["mondrian"])
     assert ended.wait(WAIT)
-    assert board.bench.long_work == ()
+    assert (board.bench.long_work, board.bench.doing) == ((), ())

@@ -84,6 +84,14 @@ def test_what_buckets_keep_but_do_not_hide_is_no_statement_about_groups():
     assert facts.unpromised(generalized, [k, large, l]) == (large, l), "its k is promised and said elsewhere"
 
 
+def test_a_column_that_takes_long_says_what_it_is_at():
+    asked = Asked({"k": 2.0}, 2, "illness", "illness")
+    for doing, told in (("", "being made …"), ("Counting with noise", "Counting with noise …")):
+        column = Shown("c1", "Marginal synthesis", 0, "synthesis", "pending", doing=doing)
+        rows = model([column], asked, True)["rows"]
+        assert next(row["cells"][0]["why"] for row in rows if row["id"] == "promise") == told
+
+
 def test_an_epsilon_is_promised_and_never_called_kept(monkeypatch):
     monkeypatch.setattr(marginal_synthesis, "is_installed", lambda: True)
     monkeypatch.setattr(marginal_synthesis, "generated", lambda cells, order, progress: cells[::-1])

@@ -344,9 +344,14 @@ def test_every_page_that_looks_closer_takes_it(visitor, drawn, kind):
         told[page] = visitor.texts()
         assert run.label in told[page]
     visitor.open("anonymize")
-    for attack in ("Foreground knowledge", "Known method", "Second release", "In or out", "Population"):
+    attacks = ("Foreground knowledge", "Matching buckets", "Membership", "Known method", "Second release", "In or out")
+    for attack in (*attacks, "Population"):
         visitor.at.session_state["tabs-attack"] = attack
         visitor.open("attack")
+        told[attack] = visitor.texts()
+    for attack in ("Foreground knowledge", "Matching buckets", "Membership", "Second release", "Population"):
+        assert ("the rows of this table are nobody's" in told[attack]) == (kind == "synthetic")
+        assert "attacks.inference" not in told[attack], "told in the words of the page"
     for tab in ("Distributions", "Associations", "Predictions"):
         visitor.at.session_state["tabs-utility-tab"] = tab
         visitor.open("utility")

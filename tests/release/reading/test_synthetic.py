@@ -330,7 +330,11 @@ def test_the_verdict_is_never_good_without_people():
     assert verdict(release).headline == "Nothing was asked of this release."
     found = verdict(release, [KAnonymity(k=3)])
     assert not found.is_good
-    assert found.failed == (
+    assert (found.held, found.failed) == ((), ())
+    assert found.headline == (
+        "What was asked is about groups of people and cannot be judged: the rows of this table are nobody's."
+    )
+    assert found.unjudged == (
         "k-anonymity (k = 3) cannot be judged: it asks for groups of people, and the rows of this table are nobody's.",
     )
 
