@@ -32,6 +32,11 @@ TWO_WAY_ERROR = Number(
     baseline="0: the original table.",
     release_forms=ALSO_SYNTHETIC,
 )
+NEEDS_ORIGINAL = (
+    "The two-way error compares with how often values occur together in the original, and this release was read from "
+    "published tables alone: two_way_error_bound tells how large it can be at most. Give the table that it was made of "
+    "as `original` for the error itself."
+)
 
 
 class TwoWayError(Score):
@@ -83,7 +88,8 @@ def two_way_error(release: Release) -> TwoWayError:
     Raises
     ------
     ReleaseError
-        If fewer than two quasi-identifiers and sensitive attributes are published, and where the original is not given.
+        If fewer than two quasi-identifiers and sensitive attributes are published, and where the original is not given;
+        `two_way_error_bound` tells the most that it can be then.
 
     Notes
     -----
@@ -115,7 +121,8 @@ def two_way_error(release: Release) -> TwoWayError:
     >>> float(utility.two_way_error(Mondrian(requirements=[KAnonymity(k=4)]).anonymize(data)))
     0.5
     """
-    release.require_original("The two-way error compares with how often values occur together in the original")
+    if not release.data.knows_rows:
+        raise ReleaseError(NEEDS_ORIGINAL)
     wanted = {*release.data.quasi_identifiers, *release.data.sensitive}
     names = [name for name in release.attributes if name in wanted]
     if len(names) < 2:

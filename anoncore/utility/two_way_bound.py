@@ -43,8 +43,8 @@ TWO_WAY_ERROR_BOUND = Number(
     release_forms=EVERY_FORM,
 )
 ASSUMED = (
-    "No value was changed before it was published, and a text that no hierarchy or list says to be a group of values is "
-    "one value. Rows and attributes that were left out do not count."
+    "No value was changed before it was published, and a text that no hierarchy has as a group of values is one value. "
+    "Rows and attributes that were left out do not count."
 )
 """What is taken for true of tables whose original is not given."""
 CHANGED = (
@@ -95,8 +95,8 @@ def two_way_error_bound(release: Release) -> TwoWayErrorBound:
 
     Where both attributes stand in one table, a row whose cells allow m pairs of values is right with at least 1/m.
     Where only the group links them, values that fill much of their group are right all the same: a value is linked with
-    as many rows as its group has of it, whichever these are. The bound is reached by tables in which all rows of a group
-    agree, or are linked as far from chance as can be, and groups have no values in common; other tables are below it.
+    as many rows as its group has of it, whichever these are. The bound is reached by tables in which all rows of a
+    group agree, or are linked as far from chance as can be, and groups have no values in common; others are below it.
 
     It is the same with and without the original, for readers who know all values of the attributes. Where the published
     tables do not tell these, a cell may allow any number of values: its row counts as wrong. Give all values of an
@@ -135,8 +135,9 @@ def two_way_error_bound(release: Release) -> TwoWayErrorBound:
 
     Examples
     --------
-    The young have the flu, or the cold; both tables have this release. A reader expects each of the four combinations
-    once, so that two of four rows lie in the wrong place in either, and in no table are it more:
+    Do the young have the flu and the old a cold, or do both have both? The tables do not tell. A reader expects each of
+    the four combinations once, so that two of four rows lie in the wrong place in the first case and none in the
+    second. There is no case in which it is more than two:
 
     >>> import pandas as pd
     >>> from anoncore import Release, utility
@@ -183,8 +184,15 @@ def two_way_error_bound(release: Release) -> TwoWayErrorBound:
 
 def _may_be_changed(release: Release) -> bool:
     """Whether a single table has nothing but single values of what may be known, so that any of them may be false."""
-    known = [release.recoding(name) for name in release.data.quasi_identifiers if name in release.attributes]
-    return len(release.fragments) == 1 and all(isinstance(one, Exact) for one in known)
+    if len(release.fragments) > 1:
+        return False
+    (fragment,), known = release.fragments, release.data.quasi_identifiers
+    uncounted = release.data.uncounted_cells
+    return all(
+        isinstance(recoding, Exact) and not uncounted[fragment.name, name].any()
+        for name, recoding in fragment.recodings.items()
+        if name in known
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,8 +286,8 @@ class _Certain:
         n_changed = int((~allowed).sum())
         if n_changed:
             raise ReleaseError(
-                f"{n_changed:,} of {data.n_rows:,} rows do not publish their value of '{name}' but another one, so what "
-                "is published rules nothing out. The original is known: ask two_way_error."
+                f"{n_changed:,} of {data.n_rows:,} rows do not publish their value of '{name}' but another one, so "
+                "what is published rules nothing out. The original is known: ask two_way_error."
             )
 
     def _linked(self, fragments: tuple[Fragment, Fragment], names: tuple[str, str], link: str | None) -> float:
@@ -337,10 +345,10 @@ class _Certain:
             return 0.0
         if all(one.column.is_exact for one in links):
             sizes = [np.bincount(one.region, minlength=one.column.n_codes) for one in links]
-            if not np.array_equal(*sizes):
+            if not np.array_equal(sizes[0], sizes[1]):
                 raise ReleaseError(
-                    f"'{link}' does not have the same values in '{fragments[0].name}' and '{fragments[1].name}', so some "
-                    f"were changed, and what is published rules nothing out. {GIVE_ORIGINAL}"
+                    f"'{link}' does not have the same values in '{fragments[0].name}' and '{fragments[1].name}', so "
+                    f"some were changed, and what is published rules nothing out. {GIVE_ORIGINAL}"
                 )
             return self._linked(fragments, names, link)
         # Each pair of rows with a linking value counts by 1 / the rows that the table with more of them has.

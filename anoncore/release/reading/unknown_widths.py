@@ -5,7 +5,6 @@ cell covers, and how many values it allows.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-
 from typing import Any
 
 import numpy as np
@@ -111,9 +110,10 @@ def uncounted_cells(column: ReadColumn, missing_is_value: bool, is_stated: bool)
     Of an attribute with `is_stated` all values are known. A range of numbers tells how wide it is, and not how many
     numbers of the original lie in it.
     """
-    if _two_missing(column):
-        return np.ones(len(column.cells), dtype=np.bool_)
     domain = column.domain
+    if _two_missing(column):
+        doubtful = domain.texts == MISSING_TEXT
+        return np.array([doubtful[cell.codes].any() for cell in column.cells], dtype=np.bool_)
     if is_stated:
         return np.zeros(len(column.cells), dtype=np.bool_)
     if domain.tree is not None:
