@@ -32,11 +32,8 @@ TWO_WAY_ERROR = Number(
     baseline="0: the original table.",
     release_forms=ALSO_SYNTHETIC,
 )
-NEEDS_ORIGINAL = (
-    "The two-way error compares with how often values occur together in the original, and this release was read from "
-    "published tables alone: two_way_error_bound tells how large it can be at most. Give the table that it was made of "
-    "as `original` for the error itself."
-)
+AT_MOST = "How large it can be at most is told by utility.two_way_error_bound."
+"""What can be asked where the error itself cannot be told."""
 
 
 class TwoWayError(Score):
@@ -121,8 +118,10 @@ def two_way_error(release: Release) -> TwoWayError:
     >>> float(utility.two_way_error(Mondrian(requirements=[KAnonymity(k=4)]).anonymize(data)))
     0.5
     """
-    if not release.data.knows_rows:
-        raise ReleaseError(NEEDS_ORIGINAL)
+    try:
+        release.require_original("The two-way error compares with how often values occur together in the original")
+    except ReleaseError as error:
+        raise ReleaseError(f"{error} {AT_MOST}") from None
     wanted = {*release.data.quasi_identifiers, *release.data.sensitive}
     names = [name for name in release.attributes if name in wanted]
     if len(names) < 2:

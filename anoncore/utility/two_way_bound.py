@@ -21,6 +21,7 @@ from anoncore.base.number import EVERY_FORM, Number
 from anoncore.base.score import Score
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.release.reading.published_values import ADVICE
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment, Release
 from anoncore.utility.reconstruction import Column, Reader, totals
@@ -51,7 +52,8 @@ CHANGED = (
     "How much of the two-way error is possible cannot be told from a table in which every cell of what may be known is "
     "a single value: values that were changed look like true ones"
 )
-GIVE_ORIGINAL = "Give the table that it was made of as `original` and ask two_way_error."
+OR_VALUES = " Or say all values of these attributes as `values`."
+"""What also helps where it is not known how many values cells allow."""
 
 
 class TwoWayErrorBound(Score):
@@ -158,7 +160,7 @@ def two_way_error_bound(release: Release) -> TwoWayErrorBound:
             "a pair."
         )
     if not release.data.knows_rows and _may_be_changed(release):
-        raise ReleaseError(f"{CHANGED}. {GIVE_ORIGINAL}")
+        raise ReleaseError(f"{CHANGED}. {ADVICE}")
     certain = _Certain(release)
     distances = np.zeros((len(names), len(names)))
     for first, second in combinations(range(len(names)), 2):
@@ -169,8 +171,7 @@ def two_way_error_bound(release: Release) -> TwoWayErrorBound:
     if uncounted and above.min() == 1.0:
         raise ReleaseError(
             f"The published tables alone do not tell how many values the cells of {listing(uncounted)} allow, so any "
-            "two-way error is possible. Give all values of these attributes as `values`, or the table that it was made "
-            "of as `original`."
+            f"two-way error is possible. {ADVICE}{OR_VALUES}"
         )
     return TwoWayErrorBound(
         float(above.mean()),
@@ -348,7 +349,7 @@ class _Certain:
             if not np.array_equal(sizes[0], sizes[1]):
                 raise ReleaseError(
                     f"'{link}' does not have the same values in '{fragments[0].name}' and '{fragments[1].name}', so "
-                    f"some were changed, and what is published rules nothing out. {GIVE_ORIGINAL}"
+                    f"some were changed, and what is published rules nothing out. {ADVICE}"
                 )
             return self._linked(fragments, names, link)
         # Each pair of rows with a linking value counts by 1 / the rows that the table with more of them has.

@@ -307,7 +307,7 @@ def test_rows_of_nobody_and_a_single_attribute_have_no_bound() -> None:
 
 
 def test_the_error_itself_points_to_the_bound() -> None:
-    with pytest.raises(ReleaseError, match="two_way_error_bound tells how large it can be at most"):
+    with pytest.raises(ReleaseError, match="How large it can be at most is told by utility.two_way_error_bound"):
         utility.two_way_error(opened(town=["{Bonn, Ulm}", "Ulm"], ill=["flu", "cold"]))
 
 
