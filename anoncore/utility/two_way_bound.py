@@ -24,6 +24,7 @@ from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.release.reading.published_values import ADVICE
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment, Release
+from anoncore.table.domain import Kind
 from anoncore.utility.reconstruction import Column, Reader, totals
 
 TWO_WAY_ERROR_BOUND = Number(
@@ -352,6 +353,10 @@ class _Certain:
                     f"some were changed, and what is published rules nothing out. {ADVICE}"
                 )
             return self._linked(fragments, names, link)
+        domain = self.release.data.domain[link]
+        if domain.kind is Kind.NUMERIC and domain.tree is not None:
+            # A hierarchy may list numbers that nobody has, and then nobody knows how often the others are expected.
+            return 0.0
         # Each pair of rows with a linking value counts by 1 / the rows that the table with more of them has.
         n_paired = np.maximum(*(totals(one.column) for one in links))
         return max(

@@ -213,6 +213,17 @@ def test_links_that_are_sets_of_values() -> None:
     assert largest(release, "age", "town") == pytest.approx(1 / 2)
 
 
+def test_sets_of_numbers_of_a_hierarchy_link_nothing_for_certain() -> None:
+    tree = Hierarchy.from_nested({"low": [1, 2], "high": [3, 4]})
+    frame = pd.DataFrame({"age": [7, 7, 8, 8], "town": ["a", "b", "a", "b"], "score": [1, 2, 1, 2]})
+    roles = dict.fromkeys(frame, "quasi-identifier")
+    data = Microdata(frame, roles=roles, kinds={"score": "numeric"}, hierarchies={"score": tree})
+    one, other = Partition([0, 0, 1, 1]), Partition([0, 1, 0, 1])
+    first = fragment(data, "x", one, ["age"], ["score"])
+    release = Release(data, (first, fragment(data, "y", other, ["town", "score"])))
+    assert utility.two_way_error_bound(release).pairs.loc["age", "town"] == 1
+
+
 # -- what the tables alone do not tell ------------------------------------------------------------------------------
 
 
@@ -266,6 +277,14 @@ def test_a_hierarchy_tells_how_many_values_a_node_has() -> None:
     assert float(utility.two_way_error_bound(missing)) == pytest.approx(1 - (1 / 2 + 1 / 3 + 1) / 4)
 
 
+def test_a_cell_that_is_called_as_missing_ones_are_is_not_taken_for_one_value() -> None:
+    tree = Hierarchy.from_nested({"A": ["(missing)"], "B": ["Bonn", "Ulm"]})
+    published = pd.DataFrame({"town": ["(missing)", "(missing)", "B", "B"], "ill": list("abcd")})
+    roles = {"town": "quasi-identifier", "ill": "sensitive"}
+    release = Release.from_published(published, roles, hierarchies={"town": tree})
+    assert float(utility.two_way_error_bound(release)) == pytest.approx(1 - (1 / 2 + 1 / 2) / 4)
+
+
 def test_nothing_is_told_where_no_cell_tells_how_many_values_it_allows() -> None:
     with pytest.raises(ReleaseError, match="the cells of 'age' allow, so any two-way error is possible"):
         utility.two_way_error_bound(opened(age=["20-29", "20-29", "30+"], ill=["a", "b", "c"]))
@@ -307,7 +326,7 @@ def test_rows_of_nobody_and_a_single_attribute_have_no_bound() -> None:
 
 
 def test_the_error_itself_points_to_the_bound() -> None:
-    with pytest.raises(ReleaseError, match="How large it can be at most is told by utility.two_way_error_bound"):
+    with pytest.raises(ReleaseError, match="How large it can be at most is told by"):
         utility.two_way_error(opened(town=["{Bonn, Ulm}", "Ulm"], ill=["flu", "cold"]))
 
 
