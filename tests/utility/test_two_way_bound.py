@@ -213,6 +213,19 @@ def test_links_that_are_sets_of_values() -> None:
     assert largest(release, "age", "town") == pytest.approx(1 / 2)
 
 
+def test_links_that_are_sets_of_values_beside_regions_of_several_sizes() -> None:
+    data = table(age=[1, 1, 1, 2], town=["a", "b", "c", "b"], ill=["flu", "cold", "flu", "cold"])
+    one, other = Partition([0, 0, 1, 1]), Partition([0, 1, 0, 1])
+    first = fragment(data, "x", one, ["age"])
+    sets = {**first.recodings, "ill": value_sets(data, "ill", one)}
+    release = Release(data, (Fragment("x", one, sets), fragment(data, "y", other, ["ill"], ["town"])))
+    # By ages: three rows have 3 / (1 2) / 2 and one has 1 / (1 2) / 2, towns are {a, c}, twice, and b. The least that
+    # they come to is 1/4 1 + 3/4 1 + 3/4 1/2 + 3/4 1/2 = 7/4. By towns, which have two rows each with one illness, it
+    # is 2 / (2 1) / 2 or 2 / (1 1) / 2 times 1/2 for the two illnesses of each age: (1/2 + 1/2 + 1 + 1) / 2 = 3/2.
+    assert utility.two_way_error_bound(release).pairs.loc["age", "town"] == pytest.approx(1 - 7 / 16)
+    assert largest(release, "age", "town") <= 1 - 7 / 16
+
+
 def test_sets_of_numbers_of_a_hierarchy_link_nothing_for_certain() -> None:
     tree = Hierarchy.from_nested({"low": [1, 2], "high": [3, 4]})
     frame = pd.DataFrame({"age": [7, 7, 8, 8], "town": ["a", "b", "a", "b"], "score": [1, 2, 1, 2]})
