@@ -274,7 +274,10 @@ class _Certain:
                 region = column.regions.numbered(column.n_codes)[of_row]
             share = 1 / column.regions.sizes[of_row]
             unknown = self.release.data.uncounted_cells.get(key)
-            self._cells[key] = _Cells(column, region, share if unknown is None else np.where(unknown, 0.0, share))
+            if unknown is not None:
+                # Such a cell was read as the values that are mentioned, and yet no cell of just these is like it.
+                region, share = np.where(unknown, region.max() + 1, region), np.where(unknown, 0.0, share)
+            self._cells[key] = _Cells(column, region, share)
         return self._cells[key]
 
     def _check_unchanged(self, name: str, column: Column) -> None:

@@ -256,6 +256,16 @@ def test_a_range_of_numbers_is_never_taken_for_one_number(cell: str) -> None:
     assert float(bound) == 1 / 4
 
 
+def test_a_range_without_an_end_does_not_make_the_number_at_which_it_begins_more_frequent() -> None:
+    tables = {
+        "known": pd.DataFrame({"group": [1, 1], "age": [60, ">=60"]}),
+        "secret": pd.DataFrame({"group": [1, 1], "ill": ["flu", "cold"]}),
+    }
+    release = Release.from_published(tables, {"age": "quasi-identifier", "ill": "sensitive"})
+    # One row with 60 is right with 1/2. Nothing is known of the other, whose age may be any of very many.
+    assert float(utility.two_way_error_bound(release)) == pytest.approx(3 / 4)
+
+
 @pytest.mark.parametrize("cell", ["476**", "*"])
 def test_a_text_that_may_be_several_categories_is_never_taken_for_one(cell: str) -> None:
     bound = utility.two_way_error_bound(opened(town=[cell, "47601", "{47601, x}", "x"], ill=["a", "b", "c", "d"]))
