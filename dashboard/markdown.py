@@ -7,10 +7,14 @@ from collections.abc import Mapping
 from anoncore import AnonymizationError
 from anoncore.release.reading.published_values import ADVICE
 from anoncore.release.release import ASK_INSTEAD
+from anoncore.utility.two_way import AT_MOST
+from anoncore.utility.two_way_bound import OR_VALUES
 
 IN_PAGE_WORDS: Mapping[str, str] = {
     'say rows="synthetic" for a table whose rows are nobody\'s': "open it again and say that its rows are nobody's",
     ADVICE: "Open it beside the table that it was made of to see this.",
+    OR_VALUES: "",
+    AT_MOST: "The board tells how large it can be at most.",
     ASK_INSTEAD: "What it gives away is asked on the page Attack, In or out, with people who are not in the table.",
 }
 """What people do here instead of what a program in Python is told to do."""

@@ -45,6 +45,7 @@ from anoncore.measures.criteria import CRITERIA
 from anoncore.privacy.levels import LEVELS
 from anoncore.utility.homogeneity import CONDITIONAL_ENTROPY, RMSE
 from anoncore.utility.learning import CLASSIFICATION
+from anoncore.utility.two_way_bound import TWO_WAY_ERROR_BOUND
 
 _OTHERS = (
     *LEVELS.values(),
@@ -92,6 +93,7 @@ _OTHERS = (
     CONDITIONAL_ENTROPY,
     RMSE,
     CLASSIFICATION,
+    TWO_WAY_ERROR_BOUND,
     CLASS_CHANGES,
 )
 """Numbers that a function tells but that are no criterion: they need a target, or one form of releases has them."""

@@ -426,6 +426,13 @@ class Microdata(Shown):
         """
         return {}
 
+    @property
+    def uncounted_cells(self) -> Mapping[tuple[str, str], npt.NDArray[np.bool_]]:
+        """By table and attribute, of which rows it is not known how many values the published cell allows, bool
+        (n_rows,); none but where only published tables are known, and these do not tell.
+        """
+        return {}
+
     def sensitive_view(self, attribute: str, codes: Codes | None = None) -> SensitiveValues:
         """An attribute with its values counted as requirements count them.
 

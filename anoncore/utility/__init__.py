@@ -9,6 +9,7 @@ from anoncore.utility.loss import InformationLoss, information_loss
 from anoncore.utility.outcome import Outcome
 from anoncore.utility.queries import QueryError, query_error
 from anoncore.utility.two_way import TwoWayError, two_way_error
+from anoncore.utility.two_way_bound import TwoWayErrorBound, two_way_error_bound
 from anoncore.utility.workload import QueryWorkload
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "QueryWorkload",
     "TargetScore",
     "TwoWayError",
+    "TwoWayErrorBound",
     "association",
     "association_error",
     "average_group_size",
@@ -34,4 +36,5 @@ __all__ = [
     "query_error",
     "rmse",
     "two_way_error",
+    "two_way_error_bound",
 ]

@@ -146,11 +146,11 @@ class Reader:
         rows of a table that the caller makes of an item.
         """
         shared = next((name for name in fragments[0].recodings if name in fragments[1].recodings), None)
-        left = [_totals(column)[:, None] for column in (one, other)]
+        left = [totals(column)[:, None] for column in (one, other)]
         n_left = float(self.data.n_rows)
         if shared is not None:
             links = [self.column(fragment, shared) for fragment in fragments]
-            own, foreign = _totals(links[0]), _totals(links[1])
+            own, foreign = totals(links[0]), totals(links[1])
             paired = np.minimum(own, foreign)
             shares = [np.divide(paired, total, out=np.zeros_like(total), where=total > 0) for total in (own, foreign)]
             weight = np.divide(shares[0] * shares[1], paired, out=np.zeros_like(own), where=paired > 0)
@@ -226,7 +226,7 @@ def _linked(one: Column, other: Column, partition: Partition) -> Iterator[tuple[
         begin = end
 
 
-def _totals(column: Column) -> Floats:
+def totals(column: Column) -> Floats:
     """Expected rows with each code, float (n_codes,)."""
     rows = np.bincount(column.of_row, minlength=column.n_regions).astype(np.float64)
     every = np.arange(column.n_regions, dtype=np.int32)

@@ -32,6 +32,8 @@ TWO_WAY_ERROR = Number(
     baseline="0: the original table.",
     release_forms=ALSO_SYNTHETIC,
 )
+AT_MOST = "How large it can be at most is told by utility.two_way_error_bound."
+"""What can be asked where the error itself cannot be told."""
 
 
 class TwoWayError(Score):
@@ -83,7 +85,8 @@ def two_way_error(release: Release) -> TwoWayError:
     Raises
     ------
     ReleaseError
-        If fewer than two quasi-identifiers and sensitive attributes are published, and where the original is not given.
+        If fewer than two quasi-identifiers and sensitive attributes are published, and where the original is not given;
+        `two_way_error_bound` tells the most that it can be then.
 
     Notes
     -----
@@ -115,7 +118,10 @@ def two_way_error(release: Release) -> TwoWayError:
     >>> float(utility.two_way_error(Mondrian(requirements=[KAnonymity(k=4)]).anonymize(data)))
     0.5
     """
-    release.require_original("The two-way error compares with how often values occur together in the original")
+    try:
+        release.require_original("The two-way error compares with how often values occur together in the original")
+    except ReleaseError as error:
+        raise ReleaseError(f"{error} {AT_MOST}") from None
     wanted = {*release.data.quasi_identifiers, *release.data.sensitive}
     names = [name for name in release.attributes if name in wanted]
     if len(names) < 2:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from anoncore import AnonymizationError, Release, attacks, privacy, utility
 from anoncore.base import Estimate
@@ -240,13 +241,21 @@ def _ground(run: Run, secret: str) -> str:
 
 
 def _lost(run: Run) -> Facts:
+    """The two-way error, or the most that it can be where the original is not here, by which it would be told."""
     try:
-        found = compute.cached("utility.two_way_error", run, utility.two_way_error)
+        if run.data.knows_rows:
+            error = compute.cached("utility.two_way_error", run, utility.two_way_error)
+            return {"value": float(error), **_by_attribute(error.pairs)}
+        bound = compute.cached("utility.two_way_error_bound", run, utility.two_way_error_bound)
     except AnonymizationError as error:
         return {"why": reason(error)}
-    names = list(found.pairs.columns)
-    means = found.pairs.to_numpy().sum(axis=1) / max(len(names) - 1, 1)
-    return {"value": float(found), "names": names, "means": [round(float(mean), 5) for mean in means]}
+    return {"at_most": float(bound), **_by_attribute(bound.pairs), "uncounted": list(bound.uncounted)}
+
+
+def _by_attribute(pairs: pd.DataFrame) -> Facts:
+    """The mean of the pairs of each attribute."""
+    means = pairs.to_numpy().sum(axis=1) / max(len(pairs) - 1, 1)
+    return {"names": list(pairs.columns), "means": [round(float(mean), 5) for mean in means]}
 
 
 def _belief(run: Run, secret: str | None) -> Facts:

@@ -85,15 +85,16 @@ function curve(cell, column, axis) {
     label(0, "closest group", "start"), label(WIDTH, "farthest group", "end"));
 }
 
-// The loss of every attribute.
+// The loss of every attribute, paler where it is only known that it is no more.
 function bars(cell, column, axis) {
   const step = WIDTH / Math.max(cell.bars.length, 1);
+  const isBound = cell.state === "bound";
   const drawn = cell.bars.map((value, place) => {
     const height = Math.max((value / axis.most) * (HEIGHT - 16), value > 0 ? 1 : 0);
     return shape("rect", {
       x: place * step + 1, y: HEIGHT - 11 - height, width: Math.max(step - 2, 1), height,
-      fill: column.color, stroke: column.outline, "stroke-width": 0.5,
-    }, `${cell.names[place]}: ${(100 * value).toFixed(1)}%`);
+      fill: column.color, "fill-opacity": isBound ? 0.35 : 1, stroke: column.outline, "stroke-width": 0.5,
+    }, `${cell.names[place]}: ${isBound ? "at most " : ""}${(100 * value).toFixed(1)}%`);
   });
   return picture(cell.alt, base(), ...drawn, label(0, axis.text, "start"));
 }

@@ -143,7 +143,11 @@ def model(columns: Sequence[Shown], asked: Asked, can_add: bool) -> Cell:
 def cheapest(columns: Sequence[Shown]) -> str | None:
     """The column that loses least of those that keep all that is asked, where there are two to choose from."""
     keeping = [one for one in columns if one.marks and all(mark.state in HOLDING for mark in one.marks)]
-    priced = [(one.quick["lost"]["value"], one.id) for one in keeping if one.quick and "value" in one.quick["lost"]]
+    lost = [(one.quick["lost"], one.id) for one in keeping if one.quick]
+    if any("at_most" in told for told, _ in lost):
+        # It may lose less than all others.
+        return None
+    priced = [(told["value"], id) for told, id in lost if "value" in told]
     return min(priced)[1] if priced else None
 
 
@@ -352,14 +356,27 @@ def _lost_cell(lost: Facts) -> Cell:
         return {"state": "failed", "why": lost["why"]}
     order = sorted(range(len(lost["means"])), key=lambda place: -lost["means"][place])
     worst = [f"{lost['names'][place]} {share_text(lost['means'][place])}" for place in order[:MOST_NAMED]]
+    sub = f"worst: pairs with {lost['names'][order[0]]}" if lost["means"][order[0]] > 0 else "nothing is lost"
+    is_bound = "at_most" in lost
+    text = f"at most {share_text(lost['at_most'])}" if is_bound else share_text(lost["value"])
     return {
-        "state": "exact",
-        "text": share_text(lost["value"]),
-        "sub": f"worst: pairs with {lost['names'][order[0]]}" if lost["means"][order[0]] > 0 else "nothing is lost",
+        "state": "bound" if is_bound else "exact",
+        "text": text,
+        "sub": _bounded(sub, lost["uncounted"]) if is_bound else sub,
         "bars": [lost["means"][place] for place in order],
         "names": [lost["names"][place] for place in order],
-        "alt": f"{share_text(lost['value'])} lost; most in {', '.join(worst)}",
+        "alt": f"{text} lost; most in {', '.join(worst)}",
     }
+
+
+def _bounded(worst: str, uncounted: Sequence[str]) -> str:
+    """What is said under the most that can be lost."""
+    told = f"{worst}; the original is not here, and it may be less"
+    if not uncounted:
+        return told
+    more = f" and {len(uncounted) - MOST_NAMED} more" if len(uncounted) > MOST_NAMED else ""
+    named = f"{', '.join(uncounted[:MOST_NAMED])}{more}"
+    return f"{told}; cells of {named} that may allow any number of values count as lost"
 
 
 def _given_cell(slow: SlowFacts, is_drawn: bool) -> Cell:

@@ -71,13 +71,14 @@ def render() -> None:
     board_table.header(data)
     _promises(wishes, data)
     wishes = state.wishes(data)
-    shown, bench = _columns(wishes, data)
+    shown, bench, version = _columns(wishes, data)
     _as_it_is(data)
     asked = Asked(wishes.levels, wishes.r, wishes.secret_of(data), wishes.target_of(data), wishes.hidden)
     grid.draw(grid.model(shown, asked, len(wishes.columns) < MOST_COLUMNS), _clicked)
     _hints(wishes, data, bench)
-    if bench is not None and bench.is_busy:
-        _watch(bench, bench.version, bench.doing)
+    # What came since the columns were read is not among them, whether or not more is to come.
+    if bench is not None and (bench.is_busy or bench.version != version):
+        _watch(bench, version, bench.doing)
     dialogs.render(data, wishes, bench)
     board_map.render(shown, bench, wishes.secret_of(data))
 
@@ -145,15 +146,17 @@ def _level(axis: str, label: str, steps: Sequence[float], wishes: Wishes, help: 
     st.select_slider(label, options, key=key, on_change=change, help=help, format_func=lambda one: f"{axis} {one}")
 
 
-def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None]:
-    """What each column shows: from what ships with the program where that is asked, else from releases made here."""
+def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None, int]:
+    """What each column shows: from what ships with the program where that is asked, else from releases made here; and
+    the version of these.
+    """
     table, tags = state.table(), state.tags()
     assert table is not None, "there is no tagged table without a table"
     secret, target = wishes.secret_of(data), wishes.target_of(data)
     kept = requirements_of(wishes.levels, wishes.more, data)
     ready = shipped.columns(table, tags, wishes) if not state.is_live() else None
     if ready is not None:
-        return list(ready), None
+        return list(ready), None, 0
     wanted: dict[str, Algorithm | Run | Opened] = {}
     problems: dict[str, str] = {}
     for column in wishes.columns:
@@ -176,10 +179,12 @@ def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None
     attempts = bench.wish(wanted, colors, data, table, tags, secret, kept, facts.measures(secret, wishes.r, target))
     _wait(bench)
     state.show_on_board([one.run for column in wishes.columns if (one := attempts.get(column.id)) and one.run])
-    return [
+    version = bench.version
+    shown = [
         _shown(column, attempts.get(column.id), problems.get(column.id, ""), kept, wishes, data)
         for column in wishes.columns
-    ], bench
+    ]
+    return shown, bench, version
 
 
 def _wait(bench: Bench) -> None:

@@ -124,6 +124,7 @@ def shown() -> tuple[Any, ...]:
         utility.average_group_size(mondrian),
         utility.conditional_entropy(mondrian, "illness"),
         utility.two_way_error(mondrian),
+        utility.two_way_error_bound(mondrian),
         utility.association_error(mondrian),
         (learned := utility.classification(mondrian, "illness", folds=2)),
         learned.original,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from dataclasses import replace
 
@@ -105,6 +106,33 @@ def test_an_uploaded_table_is_tagged_and_four_methods_are_compared(visitor, draw
     told = {mark["symbol"]: mark["state"] for mark in found["rows"][0]["cells"][0]["promises"]}
     assert told == {"k": "kept", "l": "kept", "t": "kept"}
     assert [run.column for run in workspace(visitor).runs] == ["c1", "c2", "c3", "c4"]
+
+
+def test_what_ends_while_the_page_is_being_drawn_is_put_up_all_the_same(visitor, monkeypatch):
+    """A visitor who does nothing would else wait for ever for numbers that are there."""
+    may_end, models = threading.Event(), []
+
+    def predictable(release, target, progress):
+        may_end.wait(WAIT)
+        return {"value": 0.5, "original": 0.6, "guess": 0.3}
+
+    def draw(model, on_event):
+        models.append(model)
+        bench = workspace(visitor).jobs.get("board")
+        if bench is None or may_end.is_set():
+            return
+        may_end.set()
+        end = time.monotonic() + WAIT
+        while bench.is_busy and time.monotonic() < end:
+            time.sleep(0.05)
+
+    for name in ("predictable", "about_predictable"):
+        monkeypatch.setattr(facts, name, predictable)
+    monkeypatch.setattr(facts, "about_given_away", facts.given_away)
+    monkeypatch.setattr(grid, "draw", draw)
+    tagged(visitor)
+    assert may_end.is_set()
+    assert all(cell["state"] == "exact" for row in models[-1]["rows"] for cell in row["cells"])
 
 
 def test_a_promise_is_said_once_for_every_column_and_can_be_taken_back(visitor, drawn):

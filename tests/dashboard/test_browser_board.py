@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib.resources import files
 from io import BytesIO
 from typing import Any
@@ -11,6 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anoncore import Microdata
+from anoncore.algorithms import Mondrian
+from anoncore.requirements import KAnonymity
 from dashboard.routes import ROUTES
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
@@ -136,6 +140,31 @@ def test_a_synthetic_table_is_opened_beside_mondrian_and_says_which_rows_make_no
     visitor.page.get_by_role("dialog").get_by_role("button", name="Close").click()
     rows["Lost"].locator(".number").click()
     visitor.see("700 synthetic rows")
+
+
+def test_of_a_published_table_alone_the_board_tells_how_much_is_lost_at_most(browse: Any) -> None:
+    """Paler bars than those of a number that is known, and the words for those who do not see them."""
+    frame = pd.read_csv(BytesIO(people())).drop(columns="name")
+    known = ("age", "sex", "education")
+    data = Microdata(frame, {**dict.fromkeys(known, "quasi-identifier"), "diagnosis": "sensitive"})
+    published = Mondrian(requirements=[KAnonymity(k=5)]).anonymize(data).pandas_tables()["release"]
+    visitor = browse()
+    visitor.open("")
+    visitor.page.get_by_role("button", name="Census-like table").click()
+    with visitor.page.expect_file_chooser() as chooser:
+        visitor.page.get_by_test_id("stFileUploaderDropzone").locator("button").click()
+    content = published.to_csv(index=False).encode()
+    chooser.value.set_files({"name": "published.csv", "mimeType": "text/csv", "buffer": content})
+    visitor.see("What do others know, and what must they not learn?")
+    visitor.page.get_by_role("button", name="It is a release already: judge it").click()
+    lost = board(visitor).locator("tbody tr").filter(has_text="Lost").locator("td.cell")
+    lost.locator(".number").wait_for(timeout=60_000)
+    assert re.fullmatch(r"at most \d+\.\d%", lost.locator(".number").inner_text())
+    assert "the original is not here, and it may be less" in lost.inner_text()
+    assert "at most" in lost.get_by_role("img").get_attribute("aria-label")
+    bars = lost.locator("svg rect").all()
+    assert len(bars) == 4
+    assert {bar.get_attribute("fill-opacity") for bar in bars} == {"0.35"}
 
 
 def test_what_is_said_of_an_uploaded_table_is_kept(browse: Any) -> None:

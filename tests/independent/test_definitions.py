@@ -65,6 +65,7 @@ ELSEWHERE = {
     "utility.query_error": "utility/test_queries.py",
     "two-way-error": "utility/test_two_way.py",
     "utility.two_way_error": "utility/test_two_way.py",
+    "utility.two_way_error_bound": "utility/test_two_way_bound.py",
 }
 """What has its second definition in a file of its own, or beside its other tests."""
 

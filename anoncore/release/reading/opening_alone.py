@@ -18,7 +18,7 @@ from anoncore.release.reading.published_values import ASSUMED, PublishedValues
 from anoncore.release.reading.read_columns import read_column
 from anoncore.release.reading.region_texts import set_parts
 from anoncore.release.reading.tags import Tags
-from anoncore.release.reading.unknown_widths import unknown_widths
+from anoncore.release.reading.unknown_widths import uncounted_cells, unknown_widths
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.given_table import given_table
 from anoncore.table.microdata import Role
@@ -58,6 +58,13 @@ def opened_alone(frames: Sequence[PublishedFrame], tags: Tags, missing_is_value:
         tags.hierarchies,
         tags.sensitive_values,
         unknown_widths(tables, roles, missing_is_value, tags.values),
+        {
+            (table.name, name): uncounted_cells(column, missing_is_value is True, name in tags.values)[
+                column.cell[lines]
+            ]
+            for table, lines in zip(tables, line, strict=True)
+            for name, column in table.columns.items()
+        },
     )
     opened: list[OpenedTable] = []
     for table, lines in zip(tables, line, strict=True):

@@ -8,7 +8,7 @@ from typing import Any
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.texts import listing
 from anoncore.base.typed_values import value_key
-from anoncore.kernels.arrays import Codes
+from anoncore.kernels.arrays import Bools, Codes
 from anoncore.table.domain import Domain
 from anoncore.table.given_table import GivenTable
 from anoncore.table.hierarchy import Hierarchy
@@ -63,6 +63,7 @@ class PublishedValues(Microdata):
         hierarchies: Mapping[str, Hierarchy],
         sensitive_values: Mapping[str, Any],
         unknown_widths: Mapping[str, str],
+        uncounted_cells: Mapping[tuple[str, str], Bools],
     ) -> None:
         self.given = given
         self.roles = dict(roles)
@@ -75,6 +76,7 @@ class PublishedValues(Microdata):
         self.codes = UnknownCodes(self.attributes)  # type: ignore[assignment]
         self._counted = dict(counted)
         self._unknown_widths = dict(unknown_widths)
+        self._uncounted_cells = dict(uncounted_cells)
         self.sensitive_values = {name: self._published(name, values) for name, values in sensitive_values.items()}
 
     def _published(self, name: str, values: Collection[Any]) -> tuple[Any, ...]:
@@ -106,3 +108,8 @@ class PublishedValues(Microdata):
     def unknown_widths(self) -> Mapping[str, str]:
         """The attributes whose cells do not tell what share of the domain they cover, with the reason."""
         return self._unknown_widths
+
+    @property
+    def uncounted_cells(self) -> Mapping[tuple[str, str], Bools]:
+        """By table and attribute, of which rows the published cell does not tell how many values it allows."""
+        return self._uncounted_cells

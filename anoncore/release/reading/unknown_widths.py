@@ -1,14 +1,20 @@
-"""Why published cells do not tell what they lose, where the table that they were made of is not given."""
+"""What published cells do not tell where the table that they were made of is not given: what share of its domain a
+cell covers, and how many values it allows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from anoncore.base.texts import MISSING_TEXT, quoted
+from anoncore.kernels.arrays import Bools
 from anoncore.release.reading.mentioned_values import number_in
 from anoncore.release.reading.opening import ReadTable
 from anoncore.release.reading.read_columns import CellReader, ReadColumn
-from anoncore.release.reading.region_texts import Masked, Region, Span, regions_in
+from anoncore.release.reading.region_texts import Masked, OneOf, Region, Span, regions_in
 from anoncore.table.domain import Kind
 from anoncore.table.microdata import Role
 
@@ -96,3 +102,43 @@ def _has_no_last_number(span: Span) -> bool:
         return True
     whole = all(isinstance(number_in(end), int) for end, _ in ends if end is not None)
     return not whole and any(is_open for _, is_open in ends)
+
+
+def uncounted_cells(column: ReadColumn, missing_is_value: bool, is_stated: bool) -> Bools:
+    """Whether each cell of a column leaves open how many values of the original it allows, bool (n_cells,).
+
+    Of an attribute with `is_stated` all values are known. A range of numbers tells how wide it is, and not how many
+    numbers of the original lie in it.
+    """
+    domain = column.domain
+    if _two_missing(column):
+        doubtful = domain.texts == MISSING_TEXT
+        return np.array([doubtful[cell.codes].any() for cell in column.cells], dtype=np.bool_)
+    if is_stated:
+        return np.zeros(len(column.cells), dtype=np.bool_)
+    if domain.tree is not None:
+        # All values are those of the hierarchy, but for missing ones.
+        return column.says_nothing & (missing_is_value and not domain.has_missing)
+    if domain.kind is Kind.NUMERIC:
+        unlisted = [region is not None and not _lists_numbers(region) for region in column.read_as]
+        return column.says_nothing | np.array(unlisted, dtype=np.bool_)
+    reader = CellReader(domain, None, regions_first=True)
+    several = [
+        bool(low == high) and any(_may_be_several(reader, region) for region in regions_in(text))
+        for text, low, high in zip(column.texts, column.low, column.high, strict=True)
+    ]
+    return column.says_nothing | np.array(several, dtype=np.bool_)
+
+
+def _lists_numbers(region: Region) -> bool:
+    """Whether a region names every number that it allows."""
+    if isinstance(region, OneOf):
+        return all(map(_is_one_number, region.values))
+    if not isinstance(region, Span) or region.low_open or region.high_open:
+        return False
+    ends = [None if end is None else number_in(end) for end in (region.low, region.high)]
+    return ends[0] is not None and ends[0] == ends[1]
+
+
+def _is_one_number(value: Any) -> bool:
+    return not isinstance(value, str) or value == MISSING_TEXT or number_in(value) is not None

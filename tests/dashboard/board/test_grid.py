@@ -49,6 +49,23 @@ def test_every_row_has_one_scale_for_all_its_cells():
     assert (axis["first"], len(axis["bins"]), axis["line"]) == (1, 6, 4)
 
 
+def test_the_most_that_can_be_lost_is_told_as_such_and_is_no_price():
+    bound = {"at_most": 0.12, "names": ["age", "town"], "means": [0.06, 0.12], "uncounted": []}
+    bounded = column("c2", facts={**quick(), "lost": bound})
+    (cell,) = cells([bounded], "lost")["cells"]
+    assert (cell["state"], cell["text"]) == ("bound", "at most 12.0%")
+    assert cell["alt"] == "at most 12.0% lost; most in town 12.0%, age 6.0%"
+    assert cell["sub"] == "worst: pairs with town; the original is not here, and it may be less"
+    assert (cell["names"], cell["bars"]) == (["town", "age"], [0.12, 0.06])
+    # Which of two loses least is not known where one may lose less than is told.
+    assert cheapest([column("c1"), bounded]) is None
+    unknown = {**bound, "uncounted": ["age", "town", "job", "pay"]}
+    (cell,) = cells([column("c2", facts={**quick(), "lost": unknown})], "lost")["cells"]
+    assert cell["sub"].endswith(
+        "; cells of age, town, job and 1 more that may allow any number of values count as lost"
+    )
+
+
 def test_a_k_between_two_edges_is_drawn_between_them():
     assert SIZE_EDGES[4:6] == (10, 20)
     axis = cells([column()], "hides") and model([column()], Asked({"k": 15.0}, 2, "illness", "illness"), True)

@@ -12,6 +12,7 @@ import pytest
 
 from anoncore import DataError, Microdata, Release, privacy, utility
 from anoncore.algorithms import Anatomy, Mondrian
+from anoncore.base.texts import share_text
 from anoncore.publishing.saved_releases import saved_releases
 from anoncore.requirements import KAnonymity
 from anoncore.sources import read_table
@@ -252,7 +253,13 @@ def test_a_published_table_alone_is_judged_and_says_what_needs_its_original(visi
     assert promised(found)["k"]["words"] == "is 5, you ask for 10"
     farthest = float(privacy.emd(run.release, "illness", "equal").max())
     assert np.isclose(cell(found, "distance")["curve"][-1], farthest, atol=1e-5)
-    for row in ("lost", "given", "predictable"):
+    # What is lost cannot be told, but that it is no more than this.
+    bound = utility.two_way_error_bound(run.release)
+    assert cell(found, "lost")["state"] == "bound"
+    assert cell(found, "lost")["text"] == f"at most {share_text(bound)}"
+    assert np.isclose(sum(cell(found, "lost")["bars"]) / 4, float(bound), atol=1e-4)
+    assert "the original is not here, and it may be less; cells of age, town that" in cell(found, "lost")["sub"]
+    for row in ("given", "predictable"):
         assert cell(found, row)["state"] == "failed"
         assert "beside the table that it was made of" in cell(found, row)["why"]
 

@@ -108,6 +108,7 @@ def numbers(release: Release, with_costs: bool = True) -> Iterator[tuple[str, An
     if with_costs:
         yield "information loss", _said(lambda: float(utility.information_loss(release)))
         yield "two-way error", _said(lambda: float(utility.two_way_error(release)))
+        yield "two-way bound", _said(lambda: float(utility.two_way_error_bound(release)))
     for name in release.data.sensitive:
         yield f"belief about {name}", _said(lambda name=name: beliefs(release, name))
 
