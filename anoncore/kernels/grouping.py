@@ -140,7 +140,7 @@ def numbered_keys(keys: Words) -> tuple[Int64, Int64]:
     """
     # Sorting keys costs O(n log n); a table of slots, at least two for every key, finds each one in O(1). A key that
     # finds its slot taken by another one takes the next slot that is free.
-    slots = np.int64(2)
+    slots = 2
     while slots < 2 * keys.shape[0]:
         slots *= 2
     last = np.uint64(slots - 1)
