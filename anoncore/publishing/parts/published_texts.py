@@ -20,7 +20,7 @@ def distinct_texts(values: pa.Array) -> list[str]:
         column: Any = table.to_pandas(integer_object_nulls=True, date_as_object=True)["values"]
         return [cell_text(value) for value in column]
     texts = values.to_pylist()
-    for position in _suspects(values, *_bytes(values)).tolist():
+    for position in _suspects(values, *text_bytes(values)).tolist():
         texts[position] = cell_text(texts[position])
     return texts
 
@@ -32,13 +32,13 @@ def hashed_texts(values: pa.Array, key: Words) -> Words:
     be written in another way become Python's texts first.
     """
     if not _is_text(values.type):
-        return text_hashes(*_bytes(pa.array(distinct_texts(values), pa.large_string())), key)
-    content, starts = _bytes(values)
+        return text_hashes(*text_bytes(pa.array(distinct_texts(values), pa.large_string())), key)
+    content, starts = text_bytes(values)
     hashes = text_hashes(content, starts, key)
     suspects = _suspects(values, content, starts)
     if len(suspects):
         texts = [cell_text(text) for text in values.take(pa.array(suspects)).to_pylist()]
-        hashes[suspects] = text_hashes(*_bytes(pa.array(texts, pa.large_string())), key)
+        hashes[suspects] = text_hashes(*text_bytes(pa.array(texts, pa.large_string())), key)
     return hashes
 
 
@@ -46,8 +46,11 @@ def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
-def _bytes(texts: pa.Array) -> tuple[Bytes, Int64]:
-    """The bytes of texts as kernels read them, and where each text begins."""
+def text_bytes(texts: pa.Array) -> tuple[Bytes, Int64]:
+    """The bytes of texts, uint8 (n_bytes,), and where each text begins and the last one ends, (n_texts + 1,).
+
+    These are the column's own bytes, which may go on before the first text and behind the last one.
+    """
     _, starts, content = texts.buffers()
     bounds, held = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.uint8)
     if len(texts):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from itertools import pairwise
 
@@ -211,3 +212,22 @@ def test_a_digest_tells_every_cell_and_the_order_but_no_row_groups(monkeypatch, 
 def test_texts_are_not_glued_together():
     one = digests(pa.table({"cells": ["ab", "c"]}), [2])
     assert one != digests(pa.table({"cells": ["a", "bc"]}), [2])
+
+
+@settings(deadline=None)
+@given(st.lists(st.one_of(st.none(), st.sampled_from(["", "a", "b", "ba", "ä", "z\0"])), min_size=1, max_size=9))
+def test_the_digest_of_texts_is_what_certificates_were_written_with(cells):
+    """The plain twin: in every block the lengths of the sorted texts, the texts, and the rank of each cell."""
+    expected = hashlib.sha256(b"text")
+    for begin in range(0, len(cells), 4):
+        block = cells[begin : begin + 4]
+        texts = sorted({cell.encode() for cell in block if cell is not None})
+        ranks = [-1 if cell is None else texts.index(cell.encode()) for cell in block]
+        lengths = b"".join(len(text).to_bytes(8, "little") for text in texts)
+        for content in (lengths, b"".join(texts), b"".join(rank.to_bytes(4, "little", signed=True) for rank in ranks)):
+            expected.update(len(content).to_bytes(8, "little") + content)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(part_digests, "BLOCK_ROWS", 4)
+        for kind in (pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())):
+            table = pa.table({"cells": pa.array(cells, kind)})
+            assert digests(table, [len(cells)]) == {"cells": expected.hexdigest()}
