@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anoncore.kernels.arrays import Int32, Int64
+from anoncore.kernels.arrays import Int32, Int64, Words
 from anoncore.kernels.compiler import kernel
 from anoncore.kernels.sorting import filled_with, sort_in_place
 
@@ -105,3 +105,59 @@ def group_value_lists(order: Int64, starts: Int64, codes: Int32, size: int) -> t
         sort_in_place(members[begin:filled])
         offsets[group + 1] = filled
     return offsets, members[:filled].copy()
+
+
+@kernel
+def classes_within(order: Int64, starts: Int64, codes: Int32, size: int) -> tuple[Int64, Int64]:
+    """The classes of equal codes inside every group: the first row of each and its number of rows, int64 (n_classes,).
+
+    Classes are listed group by group, inside a group in the order of their first rows.
+    """
+    first, sizes = np.empty(order.shape[0], np.int64), np.empty(order.shape[0], np.int64)
+    counts = np.zeros(size, np.int64)
+    filled = 0
+    for group in range(starts.shape[0] - 1):
+        begin = filled
+        for position in range(starts[group], starts[group + 1]):
+            code = codes[order[position]]
+            if counts[code] == 0:
+                first[filled] = order[position]
+                filled += 1
+            counts[code] += 1
+        # Only the codes of this group are set back: the column may have many more.
+        for at in range(begin, filled):
+            sizes[at] = counts[codes[first[at]]]
+            counts[codes[first[at]]] = 0
+    return first[:filled].copy(), sizes[:filled].copy()
+
+
+@kernel
+def numbered_keys(keys: Words) -> tuple[Int64, Int64]:
+    """Number keys of 128 bits, uint64 (n, 2), by the order in which they first come.
+
+    Gives the number of each key, int64 (n,), and where each distinct key first stands, int64 (n_distinct,).
+    The keys should look random in their low bits, as hashes do.
+    """
+    # Sorting keys costs O(n log n); a table of slots, at least two for every key, finds each one in O(1). A key that
+    # finds its slot taken by another one takes the next slot that is free.
+    slots = 2
+    while slots < 2 * keys.shape[0]:
+        slots *= 2
+    last = np.uint64(slots - 1)
+    holder = filled_with(slots, -1)
+    number = np.empty(keys.shape[0], np.int64)
+    first = np.empty(keys.shape[0], np.int64)
+    filled = 0
+    for i in range(keys.shape[0]):
+        slot = keys[i, 0] & last
+        while holder[slot] >= 0:
+            other = first[holder[slot]]
+            if keys[other, 0] == keys[i, 0] and keys[other, 1] == keys[i, 1]:
+                break
+            slot = (slot + np.uint64(1)) & last
+        if holder[slot] < 0:
+            holder[slot] = filled
+            first[filled] = i
+            filled += 1
+        number[i] = holder[slot]
+    return number, first[:filled].copy()

@@ -3,7 +3,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore.kernels.grouping import group_extent, group_histogram, group_value_lists, group_value_sets, rows_by_group
+from anoncore.kernels.grouping import (
+    classes_within,
+    group_extent,
+    group_histogram,
+    group_value_lists,
+    group_value_sets,
+    numbered_keys,
+    rows_by_group,
+)
 
 
 @st.composite
@@ -43,3 +51,27 @@ def test_group_statistics_equal_their_plain_twins(case):
         found = [values[offsets[g] : offsets[g + 1]].tolist() for g in range(n_groups)]
         assert found == [sorted({int(codes[row]) for row in rows}) for rows in members]
         assert len(values) == offsets[-1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(grouped_codes())
+def test_classes_within_groups_equal_their_plain_twin(case):
+    group, codes, n_groups, size = case
+    starts = starts_of(group)
+    expected = []
+    for g in range(n_groups):
+        rows_of: dict[int, list[int]] = {}
+        for row in np.flatnonzero(group == g).tolist():
+            rows_of.setdefault(int(codes[row]), []).append(row)
+        expected += [(rows[0], len(rows)) for rows in rows_of.values()]
+    first, sizes = classes_within(rows_by_group(group, starts), starts, codes, size)
+    assert list(zip(first.tolist(), sizes.tolist(), strict=True)) == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from([0, 1, 2, 8, 16, 2**63, 2**64 - 1]), st.integers(0, 2)), max_size=60))
+def test_keys_are_numbered_as_they_first_come_also_where_they_share_half_or_a_slot(keys):
+    distinct = list(dict.fromkeys(keys))
+    number, first = numbered_keys(np.array(keys, dtype=np.uint64).reshape(-1, 2))
+    assert number.tolist() == [distinct.index(key) for key in keys]
+    assert first.tolist() == [keys.index(key) for key in distinct]

@@ -106,7 +106,7 @@ def certify_parts(
     attributes = [_with_values(one, scan) for one in attributes]
     uncounted = [name for name in profile.sensitive if name not in scan.values]
     entries = [_entry(scan, one) for one in asked]
-    leaks = _leaks(files, profile, algorithm, related)
+    leaks = _leaks(files, profile, algorithm, related, scan)
     failing = (
         *_not_asked(scan, algorithm.requirements, by_name(attributes), algorithm.group_word),
         *untagged_failing(undecided(leaks, publish_untagged)),
@@ -146,12 +146,12 @@ def certify_parts(
 
 
 def _leaks(
-    files: Sequence[PartFile], profile: TableProfile, algorithm: Rothko, related: FoundRelations
+    files: Sequence[PartFile], profile: TableProfile, algorithm: Rothko, related: FoundRelations, scan: Scan
 ) -> tuple[TagLeak, ...]:
     """The columns that undo a tag, as of a release in memory; the parts are read only where there are free columns."""
     if not profile.insensitive:
         return ()
-    classes = PartClasses(files, profile.quasi_identifiers, promised_k(algorithm, profile))
+    classes = PartClasses(files, profile.quasi_identifiers, promised_k(algorithm, profile), scan.shared)
     return leaks_of_classes(profile, classes, related.relations, algorithm.group_word)
 
 

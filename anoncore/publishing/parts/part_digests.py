@@ -12,6 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anoncore.publishing.parts.published_texts import text_bytes
+
 BLOCK_ROWS = 1 << 20
 """Texts of so many rows are sorted and coded together, so that a digest does not depend on how a file is written."""
 
@@ -70,9 +72,9 @@ def _contents(column: pa.Array) -> Iterator[bytes]:
     order = np.asarray(pc.sort_indices(texts))
     rank = np.full(len(coded.dictionary) + 1, -1, dtype="<i4")
     rank[used[order]] = np.arange(len(used), dtype=np.int32)
-    values = [text.encode() for text in texts.take(pa.array(order)).to_pylist()]
-    yield np.array([len(value) for value in values], dtype="<i8").tobytes()
-    yield b"".join(values)
+    content, starts = text_bytes(texts.take(pa.array(order)))
+    yield np.diff(starts).astype("<i8").tobytes()
+    yield content[starts[0] : starts[-1]].tobytes()
     yield rank[codes].tobytes()
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pyarrow as pa
 
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.checking import counts_level
-from anoncore.publishing.parts.published_texts import distinct_texts
+from anoncore.kernels.grouping import numbered_keys
+from anoncore.publishing.parts.published_texts import hashed_texts
 from anoncore.release.partition import Partition
 from anoncore.requirements.requirement import Check
 
@@ -25,12 +25,13 @@ Triples = tuple[Int64, Codes, Int64]
 class GroupKeys:
     """Gives every combination of published cells a key of 128 bits, the same wherever it is found.
 
-    A key is made of keyed hashes (SipHash) of the cells. The hashes' own keys are drawn anew, so that nobody can
-    publish different groups that get one key, but by a chance of one in 2^128.
+    A key is made of keyed hashes (SipHash) of the cells. The hashes' own key is drawn anew, so that nobody can publish
+    different groups that get one key, but by a chance of one in 2^128.
     """
 
     def __init__(self, n_columns: int) -> None:
-        self._hash_keys = [secrets.token_hex(8) for _ in range(2)]
+        self._hash_key = np.frombuffer(secrets.token_bytes(16), dtype=np.uint64)
+        self._nothing = hashed_texts(pa.array([""], pa.string()), self._hash_key)
         random = np.frombuffer(secrets.token_bytes(16 * max(n_columns, 1)), dtype=np.uint64)
         self._factors = random.reshape(-1, 2) | np.uint64(1)
 
@@ -38,11 +39,10 @@ class GroupKeys:
         """The keys of some rows of dictionary-coded columns, uint64 (n_rows, 2)."""
         lanes = np.zeros((len(rows), 2), dtype=np.uint64)
         for place, column in enumerate(columns):
-            texts = np.array([*distinct_texts(column.dictionary), ""], dtype=object)
-            codes = column.indices.take(pa.array(rows)).fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
-            for lane, key in enumerate(self._hash_keys):
-                hashed = pd.util.hash_array(texts, hash_key=key, categorize=False)
-                lanes[:, lane] += hashed[codes] * self._factors[place, lane]
+            # Every distinct text is hashed once, and rows without a cell have the hash of an empty text.
+            hashes = np.concatenate([hashed_texts(column.dictionary, self._hash_key), self._nothing])
+            codes = column.indices.take(pa.array(rows)).fill_null(len(hashes) - 1).to_numpy(zero_copy_only=False)
+            lanes += (hashes * self._factors[place])[codes]
         return lanes
 
 
@@ -82,17 +82,8 @@ def unit_partition(keys: GroupKeys, columns: Sequence[pa.Array], n_rows: int) ->
 
 def distinct_keys(lanes: Lanes) -> tuple[Lanes, Int64]:
     """The distinct keys in the order in which they first come, and the number of each key among them."""
-    order = np.lexsort((lanes[:, 1], lanes[:, 0]))
-    ordered = lanes[order]
-    new = np.ones(len(lanes), dtype=bool)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    sorted_number = np.cumsum(new) - 1
-    first = np.minimum.reduceat(order, np.flatnonzero(new)) if len(lanes) else order
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
-    number = np.empty(len(lanes), dtype=np.int64)
-    number[order] = rank[sorted_number]
-    return lanes[np.sort(first)], number
+    number, first = numbered_keys(np.ascontiguousarray(lanes))
+    return lanes[first], number
 
 
 def counted(partition: Partition, codes: Codes, groups: Int64) -> Triples:

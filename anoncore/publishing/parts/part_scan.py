@@ -18,6 +18,7 @@ from anoncore.engines.table_profile import MOST_VALUES, TableProfile
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.published_release import Level, PublishedRelease
+from anoncore.publishing.parts.part_classes import ClassSplit, PartClasses, SplitPiece, coded_cells
 from anoncore.publishing.parts.part_digests import PartDigester
 from anoncore.publishing.parts.part_files import PartFile, array_of
 from anoncore.publishing.parts.part_groups import (
@@ -43,6 +44,10 @@ WAITING = 0.5
 """Seconds after which progress is told again."""
 
 
+Split = tuple[tuple[str, ...], int]
+"""Columns by which the rows of a group are told apart further, and the k that their classes are compared with."""
+
+
 @dataclass(frozen=True)
 class Question:
     """What every group is asked: its level of a requirement, on an attribute or on sizes alone."""
@@ -64,7 +69,9 @@ class Scan:
     """What the parts show: rows, the size of every group, levels, and how often each value of an attribute stands.
 
     `sizes` int64 (n_groups,); `values` has the profile of each attribute that was asked about, alone; `columns` the
-    digests of the parts' columns by the name of the part, where they were asked for.
+    digests of the parts' columns by the name of the part, where they were asked for. `shared` says for each piece which
+    of its groups other pieces have rows of, as `PartClasses` takes it; `splits` what each of the sets of columns that
+    were asked about makes of the groups: the size of the smallest class, and the rows in classes of fewer than its k.
     """
 
     n_rows: int
@@ -72,6 +79,8 @@ class Scan:
     levels: tuple[tuple[Question, Level], ...]
     values: Mapping[str, PublishedValues]
     columns: Mapping[str, dict[str, str]]
+    shared: Sequence[Int64]
+    splits: Mapping[Split, tuple[int, int]]
 
     def of(self, question: Question) -> list[Level]:
         """What the groups reach of a question, a level per group for each of its checks."""
@@ -85,12 +94,14 @@ def scan_parts(
     optional: Sequence[Question] = (),
     digested: bool = False,
     progress: Progress | None = None,
+    splits: Sequence[Split] = (),
 ) -> Scan:
     """Read every part once, in pieces, and say what its groups reach; `digested` parts have digests of their columns.
 
     Groups are those that a reader sees: rows of any parts whose quasi-identifiers are published alike. What a
     requirement needs to know of the whole table is counted first, from the sensitive columns alone. Pieces that share
-    groups, other than at their edges, are read a second time. `optional` questions are left out where their attribute
+    groups, other than at their edges, are read a second time. `splits` are answered in the same scan, or in one more
+    where pieces share groups other than at their edges. `optional` questions are left out where their attribute
     has more than MOST_VALUES different values; for the others that is a DataError.
     """
     tell = progress if progress is not None else silent
@@ -103,7 +114,7 @@ def scan_parts(
         elif name in asked:
             raise DataError(f"'{name}' has more than {MOST_VALUES:,} different values, which cannot be counted.")
     answered = [*questions, *(one for one in optional if one.attribute is None or one.attribute in values)]
-    scan = _Scan(files, attributes, list(dict.fromkeys(answered)), values, digested)
+    scan = _Scan(files, attributes, list(dict.fromkeys(answered)), values, digested, list(dict.fromkeys(splits)))
     scan.run(tell)
     return scan.result()
 
@@ -140,7 +151,7 @@ def _counted_values(files: Sequence[PartFile], attribute: Attribute, tell: Progr
     for number, file in enumerate(files):
         tell(0.1 * number / len(files), f"Counting the values of '{attribute.name}'")
         for unit in file.units([attribute.name]):
-            coded = _coded(array_of(unit, attribute.name))
+            coded = coded_cells(array_of(unit, attribute.name))
             texts = [*distinct_texts(coded.dictionary), ""]
             codes = coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
             for text, rows in zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True):
@@ -151,17 +162,13 @@ def _counted_values(files: Sequence[PartFile], attribute: Attribute, tell: Progr
     return published_values(attribute, counts)
 
 
-def _coded(column: pa.Array) -> pa.DictionaryArray:
-    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-
-
 @dataclass(frozen=True, eq=False)
 class _Piece:
-    """A piece of a part, and what its groups are."""
+    """A piece of a part, where it stands, what its groups are, and what becomes of them with further columns."""
 
-    file: PartFile
-    number: int
+    place: tuple[int, int]
     groups: UnitGroups
+    splits: list[SplitPiece]
 
 
 class _Scan:
@@ -174,12 +181,15 @@ class _Scan:
         questions: Sequence[Question],
         values: Mapping[str, PublishedValues],
         digested: bool,
+        splits: Sequence[Split],
     ) -> None:
         self._files, self._values, self._digested = files, values, digested
+        self._splits = [ClassSplit(columns, k) for columns, k in splits]
         names = files[0].schema.names if files else []
         self._known = [name for name in names if attributes[name].role == "quasi-identifier"]
         self._secret = list(values)
-        self._names = list(names) if digested else [*self._known, *(one for one in values if one not in self._known)]
+        further = [name for columns, _ in splits for name in columns]
+        self._names = list(names) if digested else list(dict.fromkeys([*self._known, *values, *further]))
         self._keys = GroupKeys(len(self._known))
         self.checks = [(question, check) for question in questions for check in _checks(question, values)]
         self._pieces: list[_Piece] = []
@@ -191,7 +201,7 @@ class _Scan:
         """Read every part once."""
         total = sum(file.n_rows for file in self._files) or 1
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            running: set[Future[None]] = {pool.submit(self._read, file) for file in self._files}
+            running: set[Future[None]] = {pool.submit(self._read, number) for number in range(len(self._files))}
             try:
                 while running:
                     finished, running = wait(running, timeout=WAITING)
@@ -203,13 +213,14 @@ class _Scan:
                 for one in running:
                     one.cancel()
 
-    def _read(self, file: PartFile) -> None:
+    def _read(self, part: int) -> None:
+        file = self._files[part]
         digester = PartDigester(file.schema) if self._digested else None
         for number, unit in enumerate(file.units(self._names)):
             if self._stopped:
                 return
             if unit.num_rows:
-                piece = _Piece(file, number, self._unit_groups(unit))
+                piece = self._piece((part, number), unit)
                 with self._lock:
                     self._pieces.append(piece)
                     self._n_rows += unit.num_rows
@@ -220,7 +231,7 @@ class _Scan:
             with self._lock:
                 self._columns[file.name] = columns
 
-    def _unit_groups(self, unit: pa.Table) -> UnitGroups:
+    def _piece(self, place: tuple[int, int], unit: pa.Table) -> _Piece:
         keys, partition, codes = self._grouped(unit)
         levels = [
             check.levels(partition, None if check.values is None else codes[check.values.attribute])
@@ -228,16 +239,20 @@ class _Scan:
         ]
         edges = np.unique(partition.group[[0, -1]]).astype(np.int64)
         counts = [counted(partition, codes[name], edges) for name in self._secret]
-        return UnitGroups(keys, partition.sizes.astype(np.int64), levels, edges, counts)
+        is_edge = np.zeros(partition.n_groups, dtype=bool)
+        is_edge[edges] = True
+        further = {name: coded_cells(array_of(unit, name)) for split in self._splits for name in split.columns}
+        splits = [split.piece(partition, keys, is_edge, further) for split in self._splits]
+        return _Piece(place, UnitGroups(keys, partition.sizes.astype(np.int64), levels, edges, counts), splits)
 
     def _grouped(self, unit: pa.Table) -> tuple[Lanes, Partition, dict[str, Codes]]:
-        known = [_coded(array_of(unit, name)) for name in self._known]
+        known = [coded_cells(array_of(unit, name)) for name in self._known]
         keys, partition = unit_partition(self._keys, known, unit.num_rows)
         return keys, partition, {name: self._codes(name, array_of(unit, name)) for name in self._secret}
 
     def _codes(self, name: str, column: pa.Array) -> Codes:
         """The code of every cell as requirements count it."""
-        coded, codes = _coded(column), self._values[name].codes
+        coded, codes = coded_cells(column), self._values[name].codes
         texts = [*distinct_texts(coded.dictionary), ""]
         # What is in no row, such as an unused entry of a dictionary, has no code and needs none.
         table = np.array([codes.get(text, 0) for text in texts], dtype=np.int32)
@@ -245,6 +260,7 @@ class _Scan:
 
     def result(self) -> Scan:
         """What all pieces show together, with the groups that several of them have as one."""
+        self._pieces.sort(key=lambda piece: piece.place)
         units = [piece.groups for piece in self._pieces]
         _, groups, numbers = shared_keys([unit.keys for unit in units])
         n_shared = 1 + max((int(own.max()) for own in numbers if len(own)), default=-1)
@@ -271,14 +287,41 @@ class _Scan:
             together = np.concatenate([*levels, levels_of_counts(check, counted_ones, sizes)])
             found.append((question, Level(TABLE, check, together)))
         every = [unit.sizes[mask] for unit, mask in zip(units, alone, strict=True)]
-        return Scan(self._n_rows, np.concatenate([*every, sizes]), tuple(found), self._values, self._columns)
+        return Scan(
+            self._n_rows,
+            np.concatenate([*every, sizes]),
+            tuple(found),
+            self._values,
+            self._columns,
+            groups,
+            self._split_sizes(groups),
+        )
+
+    def _split_sizes(self, shared: Sequence[Int64]) -> dict[Split, tuple[int, int]]:
+        """What the sets of columns make of the groups. Only groups at the edges of pieces were kept to be put together;
+        where pieces share others, these are read again.
+        """
+        pairs = zip(self._pieces, shared, strict=True)
+        if self._splits and not all(np.isin(own, piece.groups.edges).all() for piece, own in pairs):
+            return {
+                (split.columns, split.k): next(
+                    PartClasses(self._files, self._known, split.k, shared).sizes([split.columns])
+                )
+                for split in self._splits
+            }
+        return {
+            (split.columns, split.k): split.together([piece.splits[place] for piece in self._pieces], shared)
+            for place, split in enumerate(self._splits)
+        }
 
     def _counts(self, piece: _Piece, wanted: Int64) -> Iterator[Triples]:
         """The counts of some groups of a piece; what is not kept of them is read again."""
         if not self._secret or np.isin(wanted, piece.groups.edges).all():
             yield from piece.groups.counts
             return
-        unit = next(one for number, one in enumerate(piece.file.units(self._names)) if number == piece.number)
+        part, wanted_number = piece.place
+        units = self._files[part].units(self._names)
+        unit = next(one for number, one in enumerate(units) if number == wanted_number)
         _, partition, codes = self._grouped(unit)
         for name in self._secret:
             yield counted(partition, codes[name], wanted)

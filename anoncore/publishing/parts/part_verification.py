@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 
 from anoncore.base.arguments import checked
@@ -18,10 +17,9 @@ from anoncore.publishing.certification.rechecking import Recheck, judged
 from anoncore.publishing.certification.untagged_columns import untagged_findings
 from anoncore.publishing.certification.verification import statement_finding
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE, sizes_of_groups
-from anoncore.publishing.parts.part_classes import PartClasses
 from anoncore.publishing.parts.part_digests import PartDigester, joined_digest
 from anoncore.publishing.parts.part_files import PartFile
-from anoncore.publishing.parts.part_scan import Question, Scan, scan_parts
+from anoncore.publishing.parts.part_scan import Question, Scan, Split, scan_parts
 from anoncore.requirements import REQUIREMENTS
 
 HASHED = 0.25
@@ -248,8 +246,14 @@ def shown_findings(certificate: Certificate, parts: Given, hashes: bool, tell: P
             faults[place] = Recheck(False, sentence)
             continue
         questions[place] = Question(requirement, asked.attribute)
+    columns = set(certificate.tables[0].columns)
+    classes = [one.classes for one in certificate.untagged or () if one.classes is not None]
+    # What the certificate says of columns that the parts do not have cannot be worked out, and fails below.
+    splits = [_split(one) for one in classes if set(one.columns) <= columns]
     try:
-        scan = scan_parts(parts, by_name(certificate.attributes), list(questions.values()), progress=tell)
+        scan = scan_parts(
+            parts, by_name(certificate.attributes), list(questions.values()), progress=tell, splits=splits
+        )
     except CancelledError:
         raise
     except AnonymizationError as error:
@@ -261,17 +265,11 @@ def shown_findings(certificate: Certificate, parts: Given, hashes: bool, tell: P
         yield statement_finding(
             asked.label, asked, _recheck(asked, questions.get(place), scan, faults.get(place)), asked.reached
         )
-    yield from untagged_findings(certificate.untagged or (), partial(_classes_shown, certificate, parts))
+    yield from untagged_findings(certificate.untagged or (), lambda classes: scan.splits.get(_split(classes)))
 
 
-def _classes_shown(certificate: Certificate, parts: Given, classes: UntaggedClasses) -> tuple[int, int] | None:
-    """Rows of the smallest class and rows below k where the columns tell classes apart; None where one is missing."""
-    attributes = by_name(certificate.attributes)
-    columns = certificate.tables[0].columns
-    if not set(classes.columns) <= set(columns):
-        return None
-    known = [name for name in columns if attributes[name].role == "quasi-identifier"]
-    return next(PartClasses(parts, known, classes.k).sizes([tuple(classes.columns)]))
+def _split(classes: UntaggedClasses) -> Split:
+    return tuple(classes.columns), classes.k
 
 
 def _recheck(asked: Asked, question: Question | None, scan: Scan, fault: Recheck | None) -> Recheck | None:

@@ -113,6 +113,14 @@ def test_a_decision_is_kept_and_checked(tmp_path):
     forged = found.certificate.model_copy(update={"untagged": [fewer]})
     (failing,) = failures(verified(tmp_path / "out", forged))
     assert failing.endswith("; the certificate says 1 and 599.")
+    for change, said in (
+        ({"columns": ["nowhere"]}, "classes cannot be made; the certificate says 1 and 600."),
+        ({"columns": ["race"]}, "; the certificate says 1 and 600."),
+        ({"k": 6, "smallest": 2}, "; the certificate says 2 and 600."),
+    ):
+        other = number.model_copy(update={"classes": number.classes.model_copy(update=change)})
+        (failing,) = failures(verified(tmp_path / "out", found.certificate.model_copy(update={"untagged": [other]})))
+        assert failing.endswith(said)
     with pytest.raises(ParameterError, match="publishes no insensitive column 'age' to decide on"):
         certified_run(tmp_path / "in.parquet", algorithm, tmp_path / "two", ("age",), roles=ROLES)
     assert not (tmp_path / "two").exists()
