@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import duckdb
@@ -32,6 +32,8 @@ WHOLE_NUMBERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALL
 NARROW = 1 << 22
 """Range of whole numbers up to which they are counted in a table of that size."""
 BATCH_ROWS = 131_072
+SCANS = (1, 4, 16)
+"""In how many scans combinations of values are counted, tried in turn until their share fits into memory."""
 
 
 class LargeTable:
@@ -147,11 +149,7 @@ class LargeTable:
         """
         if name in self._counted and self._counted[name].num_rows <= most:
             return self._counted[name]
-        query = (
-            f"SELECT {self._in_sql[name]} AS value, count(*) AS rows FROM {self._relation} GROUP BY 1 LIMIT {most + 1}"
-        )
-        with reading(self.name):
-            found = self._connection.sql(query).to_arrow_table()
+        found = self._grouped([name], ["value"], most + 1)
         if found.num_rows > most:
             raise DataError(
                 f"'{name}' has more than {most:,} different values; round them, or tag the column as insensitive."
@@ -167,10 +165,28 @@ class LargeTable:
 
     def joint(self, names: Sequence[str]) -> pa.Table:
         """The combinations of values of some columns and how often each occurs, the columns in order and `rows`."""
-        columns = ", ".join(f"{self._in_sql[name]} AS value_{place}" for place, name in enumerate(names))
-        query = f"SELECT {columns}, count(*) AS rows FROM {self._relation} GROUP BY ALL"
+        return self._grouped(names, [f"value_{place}" for place in range(len(names))])
+
+    def _grouped(self, names: Sequence[str], titles: Sequence[str], most: int | None = None) -> pa.Table:
+        """The combinations of values of some columns, called `titles`, and how often each occurs, `rows`; those beyond
+        `most` may be left out.
+
+        Millions of them may not fit into the memory that DuckDB keeps to, so that they are then counted in several
+        scans, each for a share of them.
+        """
+        titled = ", ".join(f"{self._in_sql[name]} AS {title}" for name, title in zip(names, titles, strict=True))
+        combined, limit = ", ".join(titles), "" if most is None else f"LIMIT {most}"
+
+        def counted(share: int, scans: int) -> pa.Table:
+            where = f"WHERE hash({combined}) % {scans} = {share}" if scans > 1 else ""
+            found = f"SELECT {combined}, count(*) AS rows FROM (SELECT {titled} FROM {self._relation})"
+            return self._connection.sql(f"{found} {where} GROUP BY {combined} {limit}").to_arrow_table()
+
         with reading(self.name):
-            return self._connection.sql(query).to_arrow_table()
+            for scans in SCANS[:-1]:
+                with suppress(duckdb.OutOfMemoryException):
+                    return pa.concat_tables([counted(share, scans) for share in range(scans)])
+            return pa.concat_tables([counted(share, SCANS[-1]) for share in range(SCANS[-1])])
 
     def some_rows(self, names: Sequence[str], n: int) -> pa.Table:
         """So many rows of some columns, or all where there are fewer, drawn at random with equal chances."""
