@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.base.errors import ReleaseError
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.two_way import linked_frequencies, rectangle_frequencies, region_totals
 from anoncore.release.partition import Partition
@@ -58,6 +59,21 @@ class Column:
             starts = np.searchsorted(code, np.arange(self.n_regions + 1))
             known = self.groups_of_codes[id(partition)] = starts.astype(np.int64), group, count
         return known
+
+
+def paired_attributes(release: Release) -> list[str]:
+    """The published quasi-identifiers and sensitive attributes, whose pairs the two-way error looks at.
+
+    Raises ReleaseError where they are fewer than two.
+    """
+    wanted = {*release.data.quasi_identifiers, *release.data.sensitive}
+    names = [name for name in release.attributes if name in wanted]
+    if len(names) < 2:
+        raise ReleaseError(
+            "The release publishes fewer than two quasi-identifiers and sensitive attributes; the two-way error needs "
+            "a pair."
+        )
+    return names
 
 
 def column_of(recoding: Recoding) -> Column:

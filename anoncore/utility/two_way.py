@@ -13,7 +13,7 @@ from anoncore.base.number import ALSO_SYNTHETIC, Number
 from anoncore.base.score import Score
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment, Release
-from anoncore.utility.reconstruction import Reader, pairs_of
+from anoncore.utility.reconstruction import Reader, paired_attributes, pairs_of
 
 TWO_WAY_ERROR = Number(
     name="two-way-error",
@@ -122,13 +122,7 @@ def two_way_error(release: Release) -> TwoWayError:
         release.require_original("The two-way error compares with how often values occur together in the original")
     except ReleaseError as error:
         raise ReleaseError(f"{error} {AT_MOST}") from None
-    wanted = {*release.data.quasi_identifiers, *release.data.sensitive}
-    names = [name for name in release.attributes if name in wanted]
-    if len(names) < 2:
-        raise ReleaseError(
-            "The release publishes fewer than two quasi-identifiers and sensitive attributes; the two-way error needs "
-            "a pair."
-        )
+    names = paired_attributes(release)
     reader = Reader(release)
     distances = np.zeros((len(names), len(names)))
     for first, second in combinations(range(len(names)), 2):

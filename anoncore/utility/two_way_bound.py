@@ -25,7 +25,7 @@ from anoncore.release.reading.published_values import ADVICE
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment, Release
 from anoncore.table.domain import Kind
-from anoncore.utility.reconstruction import Column, Reader, totals
+from anoncore.utility.reconstruction import Column, Reader, paired_attributes, totals
 
 TWO_WAY_ERROR_BOUND = Number(
     name="two-way-error-bound",
@@ -153,13 +153,7 @@ def two_way_error_bound(release: Release) -> TwoWayErrorBound:
     0.5
     """
     release.require_people("How wrong a table can be is told by rows that were made of people's")
-    wanted = {*release.data.quasi_identifiers, *release.data.sensitive}
-    names = [name for name in release.attributes if name in wanted]
-    if len(names) < 2:
-        raise ReleaseError(
-            "The release publishes fewer than two quasi-identifiers and sensitive attributes; the two-way error needs "
-            "a pair."
-        )
+    names = paired_attributes(release)
     if not release.data.knows_rows and _may_be_changed(release):
         raise ReleaseError(f"{CHANGED}. {ADVICE}")
     certain = _Certain(release)
