@@ -22,7 +22,7 @@ from anoncore.base.score import Score
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.release.reading.published_values import ADVICE
-from anoncore.release.recoding import Exact
+from anoncore.release.recoding import Distorted, Exact, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
 from anoncore.table.domain import Kind
 from anoncore.utility.reconstruction import Column, Reader, paired_attributes, totals
@@ -261,7 +261,8 @@ class _Certain:
         key = (fragment.name, name)
         if key not in self._cells:
             column = self.reader.column(fragment, name)
-            self._check_unchanged(name, column)
+            if _tells_changes(fragment.recodings[name]):
+                self._check_unchanged(name, column)
             of_row = column.of_row
             region = of_row.astype(np.int64)
             if not column.is_exact:
@@ -379,6 +380,17 @@ class _Certain:
         most_paired = links[0].column.regions.largest(n_paired)[links[0].column.of_row]
         filled = np.sort(alike * mine.share * links[0].share / most_paired)
         return float(filled @ np.sort(theirs.share * links[1].share)[::-1])
+
+
+def _tells_changes(recoding: Recoding) -> bool:
+    """Whether a cell that does not allow the value of its row shows a changed value.
+
+    Where it could not be worked out which published lines are which rows, single values and lists of them are given to
+    rows at random; they are published as they were all the same.
+    """
+    if isinstance(recoding, GroupValues):
+        return recoding.original is not None
+    return isinstance(recoding, Distorted) or not isinstance(recoding, Exact)
 
 
 def _rows_alike(key: Int64) -> Floats:
