@@ -83,7 +83,8 @@ class AttackNumbers:
 class Tried:
     """What one adversary got: the share of right guesses and the number of all, of members and of control.
 
-    `precision` and `recall` are of members; `control_right` is NaN where there is no control part.
+    `precision` and `recall` are of members; `control_right` is NaN where there is no control part. `control_interval`
+    is its interval where that is not the one of a share that was counted.
     """
 
     adversary: str
@@ -93,6 +94,7 @@ class Tried:
     control_made: int
     precision: float
     recall: float
+    control_interval: Interval | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,18 +147,25 @@ def checked_queries(n_queries: int) -> int:
     return int(n_queries)
 
 
+def deviations(n_adversaries: int) -> float:
+    """How many deviations wide an interval is on either side.
+
+    All intervals hold at once with the confidence (Bonferroni), so that the best adversary may be chosen by them.
+    """
+    from scipy.special import ndtri
+
+    return float(ndtri(1 - (1 - CONFIDENCE) / 2 / n_adversaries))
+
+
 def figures(
     numbers: AttackNumbers, tried: Sequence[Tried], guess: float, words: dict[str, str], notes: Sequence[str]
 ) -> Figures:
     """The figures of the best adversary and of all."""
-    from scipy.special import ndtri
-
-    # Bonferroni: all intervals hold at once with the confidence, so the best one may be chosen by them.
-    z = float(ndtri(1 - (1 - CONFIDENCE) / 2 / len(tried)))
+    z = deviations(len(tried))
     lines: list[dict[str, Any]] = []
     for one in tried:
         members = wilson(one.right, one.made, z)
-        control = wilson(one.control_right, one.control_made, z)
+        control = one.control_interval or wilson(one.control_right, one.control_made, z)
         difference = newcombe(one.right, members, one.control_right, control)
         lines.append(
             {

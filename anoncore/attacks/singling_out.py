@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import nan
-from typing import Any
 
 import numpy as np
 
-from anoncore.attacks.control_figures import AttackNumbers, Figures, Tried, checked_queries, figures
+from anoncore.attacks.control_figures import (
+    AttackNumbers,
+    Figures,
+    Interval,
+    Tried,
+    checked_queries,
+    deviations,
+    figures,
+)
 from anoncore.attacks.control_people import People, attacked_attributes, control_of, members_of
 from anoncore.attacks.linked_records import Records
 from anoncore.attacks.population import regions
 from anoncore.attacks.published_keys import published_key
 from anoncore.attacks.rows_counted import rows_counted
+from anoncore.attacks.success_among_more import SuccessAmongMore
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.random_numbers import generator
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.kernels.arrays import Bools, Codes, Int64
 from anoncore.kernels.guessing import records_inside
 from anoncore.kernels.population import count_inside
 from anoncore.release.release import Release
@@ -34,8 +42,6 @@ SINGLING_OUT = AttackNumbers.of(
 )
 ATTEMPTS = 50
 """Predicates that are tried for each one that is wanted."""
-SIZES = 10
-"""Sizes of the control part at which the correction for its size is fitted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,8 +138,10 @@ def singling_out(
     - learned model: a randomized tree of scikit-learn that separates the published records, with a value of each range
       or set drawn at random; leaves with one record are predicates.
 
-    All but the first link the fragments at random within what links them. If the control part is smaller than the
-    table, its success is extrapolated as anonymeter does; if it is larger, it is thinned out, exactly.
+    All but the first link the fragments at random within what links them. If the control part is larger than the
+    table, it is thinned out, exactly. If it is smaller, its success among as many people as the table has is estimated,
+    with an interval that holds however probabilities are spread over predicates: up to ±7 points for a table twice as
+    large, and ±13 for one four times as large.
 
     Parameters
     ----------
@@ -215,9 +223,11 @@ def singling_out(
     for adversary, predicates in made.items():
         right = int((predicates.counts(groups[0]) == 1).sum())
         number = len(predicates)
-        other = nan
+        other, interval = nan, None
         if control is not None and number:
-            other = _success_among(predicates.counts(groups[1]), control.n_rows, n_people)
+            other, interval = _success_among(
+                predicates.counts(groups[1]), control.n_rows, n_people, deviations(len(made))
+            )
         tried.append(
             Tried(
                 adversary,
@@ -227,7 +237,14 @@ def singling_out(
                 number if control is not None else 0,
                 right / number if number else nan,
                 right / predicates.tried if predicates.tried else 0.0,
+                interval,
             )
+        )
+    if control is not None and control.n_rows < n_people:
+        notes.append(
+            f"The table has {n_people:,} people and the control part {control.n_rows:,}. How many predicates are true "
+            f"of one of {n_people:,} people who are not in the table cannot be counted then. It is estimated, and the "
+            "intervals are as wide as that makes them. With a control part as large as the table all is counted."
         )
     if not any(len(one) for one in made.values()):
         notes.append("Nothing stands once in what is published, so no adversary has a predicate to try.")
@@ -412,54 +429,29 @@ def _nothing(records: Records, tried: int) -> _Predicates:
     return _Predicates(low, high, np.zeros((0, len(records.names) + 1), np.int64), np.zeros(0, dtype=np.int32), tried)
 
 
-def _success_among(counts: Int64, size: int, wanted: int) -> float:
+def _success_among(counts: Int64, size: int, wanted: int, z: float) -> tuple[float, Interval | None]:
     """Share of predicates that are true of exactly one of `wanted` people, from their counts among `size` people.
 
-    Of fewer people exactly: a predicate that is true of c of them is true of one in a random part with the
-    hypergeometric probability. Of more people by the model of Giomi et al.: predicates whose probabilities are spread
-    evenly up to some limit, which is fitted to the success among parts of the people.
+    Of fewer people exactly, so that the interval is that of any share, None: a predicate that is true of c of them is
+    true of one in a random part with the hypergeometric probability. Of more people it is estimated, with an interval
+    that is `z` deviations wide.
     """
     if wanted <= size:
-        return float(_alone(counts, size, np.array([wanted]))[0])
-    from scipy.optimize import curve_fit
-
-    sizes = np.unique(np.linspace(max(1, min(1_000, size // SIZES)), size, SIZES).astype(np.int64))
-    shares = _alone(counts, size, sizes)
-    if not shares[-1] or len(sizes) < 2:
-        return float(shares[-1])
-
-    def model(number: Any, limit: float, scale: float) -> Any:
-        """The integral of number * w * (1 - w)^(number - 1) for w from 0 to the limit, scaled."""
-        return scale * (1 - (number * limit + 1) * (1 - limit) ** number) / (number + 1)
-
-    start = 1 / size
-    try:
-        fitted, _ = curve_fit(
-            model,
-            sizes.astype(np.float64),
-            shares,
-            p0=(start, shares[-1] / model(size, start, 1.0)),
-            bounds=(0, (1, np.inf)),
-        )
-    except RuntimeError:
-        return float(shares[-1])
-    factor = float(model(wanted, *fitted) / model(size, *fitted))
-    return float(min(shares[-1] * factor, 1.0)) if np.isfinite(factor) else float(shares[-1])
+        return _alone(counts, size, wanted), None
+    estimate = SuccessAmongMore(counts, size, wanted)
+    return estimate.share, estimate.interval(z)
 
 
-def _alone(counts: Int64, size: int, parts: Int64) -> Floats:
-    """The mean chance that a predicate is true of exactly one of a random part of the people, float (n_parts,)."""
+def _alone(counts: Int64, size: int, part: int) -> float:
+    """The mean chance that a predicate is true of exactly one of a random part of the people."""
     from scipy.special import gammaln
 
     different, often = np.unique(counts[counts > 0], return_counts=True)
-    found = np.zeros(len(parts))
-    for place, part in enumerate(parts.tolist()):
-        possible = different <= size - part + 1
-        c = different[possible].astype(np.float64)
-        logarithm = (
-            np.log(c)
-            + (gammaln(size - c + 1) - gammaln(part) - gammaln(size - c - part + 2))
-            - (gammaln(size + 1) - gammaln(part + 1) - gammaln(size - part + 1))
-        )
-        found[place] = np.exp(logarithm) @ often[possible] / len(counts)
-    return found
+    possible = different <= size - part + 1
+    c = different[possible].astype(np.float64)
+    logarithm = (
+        np.log(c)
+        + (gammaln(size - c + 1) - gammaln(part) - gammaln(size - c - part + 2))
+        - (gammaln(size + 1) - gammaln(part + 1) - gammaln(size - part + 1))
+    )
+    return float(np.exp(logarithm) @ often[possible] / len(counts))

@@ -16,6 +16,12 @@ from anoncore.base.errors import AnonymizationError, DataError
 FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 FULL_TEXTS = ("no space left", "file too large", "disk quota", "disk is full", "out of disk")
 
+LESS_MEMORY = (
+    "Leave out columns that have another value in nearly every row, or tag them as identifiers, and run again. Nothing "
+    "was published."
+)
+"""What helps where the values of a large table do not fit into the memory that DuckDB keeps to."""
+
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
@@ -29,6 +35,11 @@ def reading(what: str) -> Iterator[None]:
             raise DataError(
                 f"The disk is full of temporary files of '{what}'; free some space, or choose another folder for them "
                 "(--workspace), and run again. Nothing was published."
+            ) from None
+        if isinstance(error, duckdb.OutOfMemoryException):
+            raise DataError(
+                f"What is asked of '{what}' takes more memory than is set aside for it; the file itself is not at "
+                f"fault. {LESS_MEMORY}"
             ) from None
         raise DataError(f"'{what}' cannot be read: {_first_line(error)}") from None
 
@@ -45,6 +56,10 @@ def writing(folder: Path) -> Iterator[None]:
             raise DataError(
                 f"The disk of '{folder}' is full; free some space, or choose another folder for the temporary files "
                 "(--workspace) or the release (--output), and run again. Nothing was published."
+            ) from None
+        if isinstance(error, duckdb.OutOfMemoryException):
+            raise DataError(
+                f"What is written to '{folder}' takes more memory than is set aside for it. {LESS_MEMORY}"
             ) from None
         raise DataError(f"'{folder}' cannot be written: {_first_line(error)}") from None
 

@@ -257,17 +257,63 @@ def test_intervals_are_those_of_wilson_and_newcombe():
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=12), st.integers(1, 20))
 def test_a_larger_control_part_is_thinned_out_exactly(counts, part):
     expected = np.mean([chance_of_one(count, 20, part) for count in counts])
-    assert _success_among(np.array(counts), 20, part) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    share, interval = _success_among(np.array(counts), 20, part, 2.5)
+    assert share == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert interval is None
 
 
-def test_a_smaller_control_part_is_extrapolated():
-    # Predicates true of half the people each at random: a table twice as large has fewer that are true of one only.
-    counts = np.random.default_rng(0).binomial(1_000, 0.002, 2_000)
-    half = _success_among(counts, 1_000, 1_000)
-    assert half == pytest.approx((counts == 1).mean())
-    assert _success_among(counts, 1_000, 2_000) < half
-    rare = np.random.default_rng(0).binomial(1_000, 0.0001, 2_000)
-    assert _success_among(rare, 1_000, 2_000) > (rare == 1).mean()
+SPREADS = {
+    "alike": lambda rng: np.full(2_000, 0.6),
+    "gamma": lambda rng: rng.gamma(0.7, 2.0, 2_000),
+    "two kinds": lambda rng: rng.choice([0.05, 4.0], 2_000),
+    "rare": lambda rng: rng.exponential(0.02, 2_000),
+    "never": lambda rng: np.zeros(2_000),
+    "often": lambda rng: rng.uniform(0, 300, 2_000),
+}
+"""How many of 1,000 people each predicate is expected to be true of."""
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("more", [1.3, 2, 4, 10])
+def test_success_among_more_people_lies_in_the_interval_however_probabilities_are_spread(spread, more):
+    rng = np.random.default_rng(1)
+    probability = SPREADS[spread](rng) / 1_000
+    wanted = round(1_000 * more)
+    truth = (wanted * probability * (1 - probability) ** (wanted - 1)).mean()
+    share, (low, high) = _success_among(rng.binomial(1_000, probability), 1_000, wanted, 2.5)
+    assert low <= truth <= high
+    assert low <= share <= high
+    # A constant would be as good as an interval of 0.37, as no predicate is true of one with a larger chance.
+    assert high - low < 0.37
+
+
+@pytest.mark.parametrize("more", [1.3, 2, 4])
+@pytest.mark.parametrize("spread", ["alike", "gamma", "rare", "never"])
+def test_the_estimate_among_more_people_is_near_where_probabilities_are_gamma_distributed(spread, more):
+    rng = np.random.default_rng(2)
+    probability = SPREADS[spread](rng) / 1_000
+    wanted = round(1_000 * more)
+    truth = (wanted * probability * (1 - probability) ** (wanted - 1)).mean()
+    share, _ = _success_among(rng.binomial(1_000, probability), 1_000, wanted, 2.5)
+    assert share == pytest.approx(truth, abs=0.03)
+
+
+def test_intervals_grow_with_what_has_to_be_estimated():
+    counts = np.random.default_rng(0).binomial(1_000, 0.001, 2_000)
+    widths = [np.diff(_success_among(counts, 1_000, wanted, 2.5)[1])[0] for wanted in (1_100, 2_000, 4_000, 16_000)]
+    assert widths == sorted(widths)
+
+
+def test_rows_of_others_are_not_given_away_beside_a_smaller_control_part():
+    published, rest = people(8, n=6_000).split(control=0.7, seed=1)
+    strangers, control = rest.split(control=0.25, seed=3)
+    release = Release.from_published(published.frame, original=strangers, rows="synthetic")
+    found = attacks.singling_out(release, control=control)
+    assert any("is estimated" in note for note in found.notes)
+    low, high = found.difference_interval
+    assert low <= 0 <= high
+    raw = Mondrian(requirements=[KAnonymity(k=1)]).anonymize(strangers)
+    assert attacks.singling_out(raw, control=control).difference_interval[0] > 0.3
 
 
 def test_bad_input_is_named():

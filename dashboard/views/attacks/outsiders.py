@@ -25,9 +25,12 @@ QUESTIONS = {
     "singling_out": "Singling out: describe exactly one person",
     "linkability": "Linkability: link two lists about the same people",
 }
-HELD_BACK = 0.2
+HELD_BACK = {"inference": 0.2, "singling_out": 0.5, "linkability": 0.2}
+"""The share of the table that is held back: for singling out both parts are equal, as it counts people among each."""
+PARTS = {0.2: ("a fifth", "four fifths"), 0.5: ("half", "half")}
+"""A share that is held back and the share that is left, in words."""
 ALL, TAGGED = "all else that is published", "the quasi-identifiers"
-HOLD, UPLOAD, ALONE = "hold back a fifth of the table", "a table of my own", "nobody"
+HOLD, UPLOAD, ALONE = "hold back a part of the table", "a table of my own", "nobody"
 FIRST = "inference"
 """The question that the button above the tab explains."""
 
@@ -47,6 +50,7 @@ def render(run: Run) -> None:
             "What the attack is after.",
             QUESTIONS.__getitem__,
         )
+        held, left = PARTS[HELD_BACK[question]]
         names = [*run.data.sensitive, *(name for name in run.release.attributes if name not in run.data.sensitive)]
         names = [name for name in names if name in run.release.attributes]
         attribute, knows = None, ALL
@@ -63,8 +67,7 @@ def render(run: Run) -> None:
             "People who are not in it",
             (HOLD, UPLOAD, ALONE) if run.algorithm is not None else (UPLOAD, ALONE),
             f"outsiders-who-{run.id}",
-            "People to compare with. Held back: the same method anonymizes four fifths of the table anew; the others "
-            "are those who are not in it.",
+            f"People to compare with. A part is {held} of the table; the same method anonymizes the other {left} anew.",
         )
     if question != FIRST:
         about.button(f"attack:{question}", "What is this question?")
@@ -102,7 +105,7 @@ def _attack(
             raise ParameterError(
                 "It is not known how this release was made, so nobody can be held back; upload people."
             )
-        members, control = release.data.split(control=HELD_BACK)
+        members, control = release.data.split(control=HELD_BACK[question])
         release = release.algorithm.anonymize(members)
     return function(release, *asked, control=control, **named)
 
@@ -116,6 +119,7 @@ def _draw(run: Run, question: str, found: Figures, who: str) -> None:
             f"guessing: {share_text(found.members.baseline or 0)}",
         )
     ]
+    _, left = PARTS[HELD_BACK[question]]
     if who != ALONE:
         low, high = found.difference_interval
         row += [
@@ -136,7 +140,7 @@ def _draw(run: Run, question: str, found: Figures, who: str) -> None:
         success_bars(found.adversaries, float(found.members.baseline or 0), run_style(run.color_index)),
         key="outsiders-success",
         caption="Right guesses of each adversary, with 95% intervals; the dotted line is what guessing gets."
-        + (" The release is made anew of four fifths of the table, by the same method." if who == HOLD else ""),
+        + (f" The release is made anew of {left} of the table, by the same method." if who == HOLD else ""),
         alt=f"Bar chart: the best adversary is right of {share_text(found.members)} of the guesses about people in the "
         "table.",
     )
