@@ -47,8 +47,10 @@ def main() -> None:
     people = pd.read_csv(FOLDER / "acs_national_2019.csv.gz", dtype=str)
     print(f"| attributes | unique of {len(people):,} | sample | {' | '.join(NAMES)} |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
+    everything = []
     for title, columns in COLUMNS.items():
         found = errors(people, columns, draws)
+        everything.append(found)
         true = int(found["true"].iloc[0])
         for fraction, part in found.groupby("fraction"):
             cells = []
@@ -56,8 +58,14 @@ def main() -> None:
                 median, size = part[name].median(), part[name].abs().median()
                 cells.append(f"{median:+.1%} ({size:.1%})")
             print(f"| {title} | {true:,} | {fraction:.0%} | {' | '.join(cells)} |")
-        over = found[list(NAMES)].abs().median()
-        print(f"| {title} | {true:,} | all | {' | '.join(f'({over[name]:.1%})' for name in NAMES)} |")
+        print(over_all(title, f"{true:,}", found))
+    print(over_all("all three", "", pd.concat(everything)))
+
+
+def over_all(title: str, true: str, found: pd.DataFrame) -> str:
+    """The line with the medians over samples of all sizes."""
+    over = found[list(NAMES)].abs().median()
+    return f"| {title} | {true} | all | {' | '.join(f'({over[name]:.1%})' for name in NAMES)} |"
 
 
 if __name__ == "__main__":
