@@ -299,9 +299,11 @@ def test_the_estimate_among_more_people_is_near_where_probabilities_are_gamma_di
 
 
 def test_intervals_grow_with_what_has_to_be_estimated():
-    counts = np.random.default_rng(0).binomial(1_000, 0.001, 2_000)
-    widths = [np.diff(_success_among(counts, 1_000, wanted, 2.5)[1])[0] for wanted in (1_100, 2_000, 4_000, 16_000)]
+    rng = np.random.default_rng(0)
+    counts = rng.binomial(1_000, rng.gamma(0.7, 2.0, 2_000) / 1_000)
+    widths = [np.diff(_success_among(counts, 1_000, wanted, 2.5)[1])[0] for wanted in (1_100, 1_500, 2_000, 3_000)]
     assert widths == sorted(widths)
+    assert widths[0] < 0.1
 
 
 def test_rows_of_others_are_not_given_away_beside_a_smaller_control_part():
