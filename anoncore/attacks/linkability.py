@@ -380,7 +380,7 @@ def _weights(release: Release, lead: Fragment, cells: Cells, partition: Partitio
         start, members = np.zeros((len(cells), 1), dtype=np.int64), np.zeros(0, dtype=np.int32)
         allowed = np.ones(len(cells))
     known = people.of(names)
-    begin, cell = fitting_cells(known.below, known.above, low, high, start, members, False)
+    begin, cell = fitting_cells(known.below, known.above, low, high, start, members)
     weight = 1 / allowed[cell]
     if others:
         factors = []

@@ -100,28 +100,27 @@ def secret_scores(
 
 @kernel
 def fitting_cells(
-    below: Int32, above: Int32, low: Int32, high: Int32, set_start: Int64, members: Int32, only_count: bool
+    below: Int32, above: Int32, low: Int32, high: Int32, set_start: Int64, members: Int32
 ) -> tuple[Int64, Int64]:
-    """The cells that fit each person: `cell[start[p]:start[p + 1]]`; without the cells where they are only counted."""
+    """The cells that fit each person: `cell[start[p]:start[p + 1]]`."""
     start = np.zeros(below.shape[0] + 1, np.int64)
     first_low, first_high = _first(low, -1), _first(high, 0)
-    cells = np.empty(0, np.int64)
-    for is_filled in range(1 if only_count else 2):
-        if is_filled:
-            cells = np.empty(start[-1], np.int64)
-        for person in range(below.shape[0]):
-            first_below, first_above = _own(below, person), _own(above, person)
-            place = start[person]
-            for cell in range(low.shape[0]):
-                if first_low[cell] > first_below or first_high[cell] < first_above:
-                    continue
-                if is_inside(below[person], above[person], low[cell], high[cell], set_start[cell], members):
-                    if is_filled:
-                        cells[place] = cell
-                    place += 1
-            if not is_filled:
-                start[person + 1] = place
-    return start, cells
+    cells = np.empty(4 * below.shape[0] + 1, np.int64)
+    place = 0
+    for person in range(below.shape[0]):
+        first_below, first_above = _own(below, person), _own(above, person)
+        for cell in range(low.shape[0]):
+            if first_low[cell] > first_below or first_high[cell] < first_above:
+                continue
+            if is_inside(below[person], above[person], low[cell], high[cell], set_start[cell], members):
+                if place == len(cells):
+                    more = np.empty(2 * place, np.int64)
+                    more[:place] = cells
+                    cells = more
+                cells[place] = cell
+                place += 1
+        start[person + 1] = place
+    return start, cells[:place].copy()
 
 
 @inner_kernel
