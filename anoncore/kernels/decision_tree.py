@@ -21,6 +21,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.xorshift import next_state
 
 FEATURE, BORDER, LEFT, RIGHT, BEGIN, END = range(6)
 LOG_2 = float(np.log(2.0))
@@ -30,17 +31,6 @@ ROUNDING = 1e-9
 """Difference of two sums of x log2 x that may come from rounding, as a share of the node's own x log2 x."""
 FEW_ROWS = 40
 """Rows up to which keys are sorted by comparing them, which is fastest for few."""
-
-
-@inner_kernel
-def _drawn(state: int) -> int:
-    """The next state of scikit-learn's generator, an xorshift of 32 bits."""
-    if state == 0:
-        state = 1
-    state ^= (state << 13) & 0xFFFFFFFF
-    state ^= state >> 17
-    state ^= (state << 5) & 0xFFFFFFFF
-    return state
 
 
 @inner_kernel
@@ -261,7 +251,7 @@ def _split(
     best[0] = -1
     n_drawn_constant, n_new, undrawn = 0, 0, features.shape[0]
     while undrawn > n_known + n_new:
-        state = _drawn(state)
+        state = next_state(state)
         drawn = n_drawn_constant + (state & 0x7FFFFFFF) % (undrawn - n_new - n_drawn_constant)
         if drawn < n_known:
             features[n_drawn_constant], features[drawn] = features[drawn], features[n_drawn_constant]

@@ -12,11 +12,12 @@ from scipy.sparse.csgraph import connected_components
 
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
 from anoncore.release.reading.alignment import Alignment, Classes, Fitting, align, dealt, differing
+from anoncore.release.reading.exchanged_lines import MOST_PAIRS, Wanted, joined_in_groups, rows_of_pairs
 from anoncore.release.reading.read_columns import ReadColumn
 
 MOST_PLACES = 8_000_000
 """Places of rows in groups that are weighed at once; with more of them, one table decides."""
-SECONDS = (2.0, 2.0, 4.0)
+SECONDS = (2.0, 2.0)
 """Times after which the choice of places is begun anew, and given up in the end."""
 INFEASIBLE = 2
 """What the solver says of a program without a solution."""
@@ -36,9 +37,11 @@ def align_joined(
     """Assign lines of every table to the rows of the original, so that all lines of a row are in one group.
 
     A place of a row is a group with, in every table, a line that allows the row's values. Which rows take which places
-    is an integer program: every line is taken by as many rows as it stands for. Where no solution is found, the table
-    with most different lines says which group a row is in, and lines of the others are joined with the rows of their
-    group so that as many as possible agree.
+    is an integer program: every line is taken by as many rows as it stands for. Where its solution is not found in
+    time, the lines of two tables of single values are joined by exchanges inside groups, which leaves few pairs that
+    no row has; rows without a pair get one that differs in the table with fewer different values. Else the table with
+    most different lines says which group a row is in, and lines of the others are joined with the rows of their group
+    so that as many as possible agree.
 
     Parameters
     ----------
@@ -63,12 +66,20 @@ def align_joined(
         return _by_largest(tables, sides, codes, known, is_found=False)
     taken, is_found = _taken_places(places, rows, sides)
     if taken is None:
-        return _by_largest(tables, sides, codes, known, is_found)
+        return _by_largest(tables, sides, codes, known, is_found=True)
     groups = places.group * len(rows) + places.row
     n_groups = np.bincount(places.row[np.unique(groups, return_index=True)[1]], minlength=len(rows))
     several = int(rows.sizes[n_groups > 1].sum())
+    lacking = [0] * len(sides)
+    if not is_found:
+        exchanged = _exchanged(places, rows, sides, taken)
+        if exchanged is None:
+            return _by_largest(tables, sides, codes, known, is_found=False)
+        places, taken, lacking = exchanged
     return [
-        Alignment(dealt(rows, side.lines, places.row, places.line[number], taken), several, 0)
+        Alignment(
+            dealt(rows, side.lines, places.row, places.line[number], taken), several, lacking[number], not any(lacking)
+        )
         for number, side in enumerate(sides)
     ]
 
@@ -147,9 +158,8 @@ def _extended(found: _Places, side: _Side, own: Int64, number: int) -> _Places |
 
 
 def _taken_places(places: _Places, rows: Classes, sides: Sequence[_Side]) -> tuple[Int64 | None, bool]:
-    """How many rows take each place, int64 (n_places,), so that all rows and lines are used up.
-
-    None where nothing was found; then the second says whether it is known that there is nothing.
+    """How many rows take each place, int64 (n_places,), so that all rows and lines are used up; None where they cannot
+    be. The second says whether that was found in time; where not, only some rows take a place.
     """
     n_places = len(places.row)
     if not n_places:
@@ -174,7 +184,7 @@ def _taken_places(places: _Places, rows: Classes, sides: Sequence[_Side]) -> tup
     if not open_places.any():
         return taken, True
     is_solved, is_known = _solved(matrix, left, open_places, taken)
-    return (taken if is_solved else None), is_known
+    return (None if is_known and not is_solved else taken), is_solved
 
 
 def _forced(matrix: csr_array, sums: Floats, taken: Int64) -> tuple[Floats | None, Bools]:
@@ -253,6 +263,57 @@ def _amounts(matrix: csr_array, sums: Floats) -> tuple[Int64 | None, bool]:
             if (amount >= 0).all() and np.array_equal(matrix @ amount, sums):
                 return amount, True
     return None, False
+
+
+def _exchanged(
+    places: _Places, rows: Classes, sides: Sequence[_Side], taken: Int64
+) -> tuple[_Places, Int64, list[int]] | None:
+    """A place for every row, how many rows take each, and how many differ in the line of each table.
+
+    None where there are not two tables of single values, or where these do not have the values of the rows. Rows keep
+    the places that they took already.
+    """
+    if len(sides) != 2:
+        return None
+    # The table with fewer different values gives way, as a rule that of the sensitive attributes.
+    main = int(np.argmax([len(side.rows) for side in sides]))
+    both = [sides[main], sides[1 - main]]
+    taken_lines = [places.line[main], places.line[1 - main]]
+    left = rows.sizes - np.bincount(places.row, weights=taken, minlength=len(rows)).astype(np.int64)
+    open_rows = np.flatnonzero(left)
+    own = [side.rows.of[rows.first[open_rows]] for side in both]
+    lines, groups, codes = [], [], []
+    for side, of_taken in zip(both, taken_lines, strict=True):
+        if len(side.line) != len(side.lines) or len(np.unique(side.line)) != len(side.lines):
+            return None
+        shown = np.empty(len(side.lines), dtype=np.int64)
+        shown[side.line] = side.row
+        by_group = np.argsort(side.group, kind="stable")
+        free = side.lines.sizes - np.bincount(of_taken, weights=taken, minlength=len(side.lines)).astype(np.int64)
+        lines.append(np.repeat(by_group, free[by_group]))
+        groups.append(side.group[lines[-1]])
+        codes.append(shown[lines[-1]])
+    wanted = Wanted(own[0], own[1], left[open_rows])
+    if (
+        not np.array_equal(groups[0], groups[1])
+        or not wanted.fits(*codes)
+        or len(both[0].rows) * len(both[1].rows) > MOST_PAIRS
+    ):
+        return None
+    joined = joined_in_groups(codes[0], codes[1], groups[0], wanted)
+    row, is_own = rows_of_pairs(codes[0], codes[1][joined], wanted)
+    added = [lines[0], lines[1][joined]]
+    moved = _Places(
+        np.concatenate((places.row, open_rows[row])),
+        np.concatenate((places.group, groups[0])),
+        tuple(
+            np.concatenate((place, more))
+            for place, more in zip(places.line, (added if main == 0 else added[::-1]), strict=True)
+        ),
+    )
+    lacking = [0, 0]
+    lacking[1 - main] = int((~is_own).sum())
+    return moved, np.concatenate((taken, np.ones(len(row), dtype=np.int64))), lacking
 
 
 def _by_largest(

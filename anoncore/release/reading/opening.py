@@ -259,12 +259,12 @@ def _alignment_notes(
             "left out of everything that is measured."
         )
     if not all(one.is_found for one in aligned):
+        n_changed = max(one.n_changed for one in aligned)
         notes.append(
-            "Which rows are in which group could not be worked out, as too many rows fit too many groups. Groups and "
-            "what is published in them are right; beliefs about single people are those of other combinations of "
-            "values."
+            f"For {n_changed:,} of {n_rows:,} rows ({share_text(n_changed / n_rows)}) it could not be worked out which "
+            "group they are in, as too many rows fit too many groups; they stand in one that lacks a value of theirs. "
+            "Groups and what is published in them are right; beliefs about these people are those of others."
         )
-        return notes
     for number, (table, one) in enumerate(zip(tables, aligned, strict=True)):
         is_joined = table.group is not None
         where = f" of the table '{table.name}'" if len(tables) > 1 and not is_joined else ""
@@ -274,7 +274,7 @@ def _alignment_notes(
                 "; they were assigned so that every group gets its rows. Another assignment is possible, in which "
                 "single people are in other groups."
             )
-        if one.n_changed:
+        if one.n_changed and one.is_found:
             where = f" of the table '{table.name}'" if len(tables) > 1 else ""
             notes.append(
                 f"{one.n_changed:,} of {n_rows:,} rows{where} differ from the original in a cell that should allow "
