@@ -243,7 +243,7 @@ def test_adult_is_read_back(method):
     # The search for everybody's group may end too early, but then hardly anybody is in another one.
     for fragment in back.fragments:
         for name, recoding in fragment.recodings.items():
-            if isinstance(recoding, Exact):
+            if isinstance(recoding, Exact) and not isinstance(recoding, Distorted):
                 assert (recoding.codes != data.codes[name]).mean() < 0.002
 
 
