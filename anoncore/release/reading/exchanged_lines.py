@@ -13,6 +13,9 @@ MOST_PAIRS = 20_000_000
 """Pairs of codes up to which lines are joined by exchanges."""
 STEPS = 300
 """Exchanges at random that are tried for each line."""
+MOST_LOOKED_AT = 300_000_000
+"""Lines of the same group that are looked at for exchanges, which takes some seconds; with more of them, fewer
+exchanges are tried."""
 ROUNDS = 100
 """Rounds of chains of exchanges; most end much earlier."""
 
@@ -65,7 +68,7 @@ def joined_in_groups(first: Int64, second: Int64, group: Int64, wanted: Wanted) 
         np.argsort(first, kind="stable"),
         excess,
     )
-    exchange_at_random(places, STEPS * n_lines, 1)
+    exchange_at_random(places, min(STEPS * n_lines, MOST_LOOKED_AT * len(different) // n_lines), 1)
     exchange_in_chains(places, ROUNDS)
     joined = np.empty(n_lines, dtype=np.int64)
     joined[np.lexsort((other, group))] = np.lexsort((second, group))
