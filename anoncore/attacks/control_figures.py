@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan, sqrt
 from typing import Any
@@ -84,7 +84,7 @@ class Tried:
     """What one adversary got: the share of right guesses and the number of all, of members and of control.
 
     `precision` and `recall` are of members; `control_right` is NaN where there is no control part. `control_interval`
-    is its interval where that is not the one of a share that was counted.
+    gives its interval, so many deviations wide, where it was estimated; else it is that of a share that was counted.
     """
 
     adversary: str
@@ -94,7 +94,7 @@ class Tried:
     control_made: int
     precision: float
     recall: float
-    control_interval: Interval | None = None
+    control_interval: Callable[[float], Interval] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,25 +147,19 @@ def checked_queries(n_queries: int) -> int:
     return int(n_queries)
 
 
-def deviations(n_adversaries: int) -> float:
-    """How many deviations wide an interval is on either side.
-
-    All intervals hold at once with the confidence (Bonferroni), so that the best adversary may be chosen by them.
-    """
-    from scipy.special import ndtri
-
-    return float(ndtri(1 - (1 - CONFIDENCE) / 2 / n_adversaries))
-
-
 def figures(
     numbers: AttackNumbers, tried: Sequence[Tried], guess: float, words: dict[str, str], notes: Sequence[str]
 ) -> Figures:
     """The figures of the best adversary and of all."""
-    z = deviations(len(tried))
+    from scipy.special import ndtri
+
+    # Bonferroni: all intervals hold at once with the confidence, so the best one may be chosen by them.
+    z = float(ndtri(1 - (1 - CONFIDENCE) / 2 / len(tried)))
     lines: list[dict[str, Any]] = []
     for one in tried:
         members = wilson(one.right, one.made, z)
-        control = one.control_interval or wilson(one.control_right, one.control_made, z)
+        estimated = one.control_interval
+        control = estimated(z) if estimated else wilson(one.control_right, one.control_made, z)
         difference = newcombe(one.right, members, one.control_right, control)
         lines.append(
             {

@@ -9,11 +9,11 @@ import numpy as np
 from anoncore.attacks.control_figures import Interval, wilson
 from anoncore.kernels.arrays import Floats, Int64
 
-STEP = 1.1
-"""Each probability that is looked at is so many times the one before."""
+STEP = 1.05
+"""Each probability that is looked at is so many times the one before; those between hardly lead to other counts."""
 RAREST = 0.01
 """The smallest probability but 0, as the number of those who are expected among the people that are wanted."""
-CARE = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.5)
+CARE = (0.1, 0.3, 0.6, 1.2, 2.5)
 """How much chance counts beside the largest error that any spread of probabilities can make; the best one is taken."""
 MOST_ALIKE = 12.0
 """Logarithm of the shape of a spread beyond which all probabilities are equal, as far as counts can tell."""
@@ -30,8 +30,7 @@ class SuccessAmongMore:
     One is that of a weighted sum of the shares of predicates with each count. The weights are those by which the sum is
     as near as possible to the share that is wanted, whatever the spread is, and the interval reaches as far as the
     largest error of the sum and chance together. The other one reaches from the smallest to the largest share of all
-    spreads that lead to the counts up to chance. Both grow with the number of people wanted: few people tell little
-    about many.
+    spreads that lead to the counts up to chance. Few people tell little about many, and the interval is wide then.
 
     Parameters
     ----------
@@ -80,10 +79,7 @@ class SuccessAmongMore:
 
     def interval(self, z: float) -> Interval:
         """Where the share lies, whatever the spread of the probabilities, with chance `z` deviations wide."""
-        from scipy.special import ndtr, ndtri
-
-        # Each of both holds with half the doubt, so that both hold at once.
-        each = float(ndtri(1 - (1 - ndtr(z)) / 2))
+        each = _at_once(z, 2)
         one, other = self._of_sums(each), self._of_spreads(each)
         low, high = max(one[0], other[0], 0.0), min(one[1], other[1], 1.0)
         return min(low, self.share), max(high, self.share)
@@ -107,9 +103,8 @@ class SuccessAmongMore:
         any predicate is true of anybody.
         """
         from scipy.optimize import linprog
-        from scipy.special import ndtr, ndtri
 
-        each = float(ndtri(1 - (1 - ndtr(z)) / len(self.seen)))
+        each = _at_once(z, len(self.seen))
         low, high = np.array([wilson(float(one), len(self.counts), each) for one in self.seen]).T
         found = []
         for sign in (1.0, -1.0):
@@ -147,6 +142,13 @@ class SuccessAmongMore:
             if program.x is not None:
                 found.append((program.x[:n_bins], float(program.x[-1])))
         return found
+
+
+def _at_once(z: float, number: int) -> float:
+    """How many deviations wide so many intervals are that hold all at once as surely as one of `z` deviations."""
+    from scipy.special import ndtr, ndtri
+
+    return float(ndtri(1 - (1 - ndtr(z)) / number))
 
 
 def _ends_of_bins(largest: int) -> Int64:

@@ -79,8 +79,10 @@ def _best_partner(places: Places, place: int, state: int) -> tuple[int, int, int
 
 
 @kernel
-def exchange_at_random(places: Places, n_steps: int, state: int) -> int:
-    """Take random places with an excess of their pair, and exchange them in the best way; the next state."""
+def exchange_at_random(places: Places, n_steps: int, state: int) -> None:
+    """Take random places with an excess of their pair, and exchange them in the best way; `state` is that of the random
+    numbers.
+    """
     n_places = len(places.one)
     waiting, at, n_waiting = np.empty(n_places, np.int64), np.full(n_places, -1, np.int64), 0
     for place in range(n_places):
@@ -113,7 +115,6 @@ def exchange_at_random(places: Places, n_steps: int, state: int) -> int:
                     if places.other[alike] == second and at[alike] < 0:
                         waiting[n_waiting], at[alike] = alike, n_waiting
                         n_waiting += 1
-    return state
 
 
 class Chain(NamedTuple):

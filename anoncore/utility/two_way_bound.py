@@ -385,8 +385,8 @@ class _Certain:
 def _tells_changes(recoding: Recoding) -> bool:
     """Whether a cell that does not allow the value of its row shows a changed value.
 
-    Where it could not be worked out which published lines are which rows, single values and lists of them are given to
-    rows at random; they are published as they were all the same.
+    Where it could not be worked out which published lines are which rows, some rows stand beside single values and
+    lists that are not theirs. These are true of other rows all the same.
     """
     if isinstance(recoding, GroupValues):
         return recoding.original is not None

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtri
+from scipy.stats import binom, nbinom
 
 from anoncore import (
     DataError,
@@ -35,6 +36,7 @@ from anoncore.attacks.fitting_secrets import beliefs, evidence_of
 from anoncore.attacks.linkability import _by_rules, _scores
 from anoncore.attacks.linked_records import Records
 from anoncore.attacks.singling_out import _success_among
+from anoncore.attacks.success_among_more import SuccessAmongMore, _ends_of_bins
 from anoncore.requirements import KAnonymity
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.part import rows_of
@@ -257,7 +259,7 @@ def test_intervals_are_those_of_wilson_and_newcombe():
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=12), st.integers(1, 20))
 def test_a_larger_control_part_is_thinned_out_exactly(counts, part):
     expected = np.mean([chance_of_one(count, 20, part) for count in counts])
-    share, interval = _success_among(np.array(counts), 20, part, 2.5)
+    share, interval = _success_among(np.array(counts), 20, part)
     assert share == pytest.approx(expected, rel=1e-9, abs=1e-12)
     assert interval is None
 
@@ -274,17 +276,18 @@ SPREADS = {
 
 
 @pytest.mark.parametrize("spread", SPREADS)
-@pytest.mark.parametrize("more", [1.3, 2, 4, 10])
-def test_success_among_more_people_lies_in_the_interval_however_probabilities_are_spread(spread, more):
+@pytest.mark.parametrize(("more", "widest"), [(1.3, 0.2), (2, 0.18), (4, 0.27), (10, 0.36)])
+def test_success_among_more_people_lies_in_the_interval_however_probabilities_are_spread(spread, more, widest):
     rng = np.random.default_rng(1)
     probability = SPREADS[spread](rng) / 1_000
     wanted = round(1_000 * more)
     truth = (wanted * probability * (1 - probability) ** (wanted - 1)).mean()
-    share, (low, high) = _success_among(rng.binomial(1_000, probability), 1_000, wanted, 2.5)
+    share, interval = _success_among(rng.binomial(1_000, probability), 1_000, wanted)
+    low, high = interval(2.5)
     assert low <= truth <= high
     assert low <= share <= high
-    # A constant would be as good as an interval of 0.37, as no predicate is true of one with a larger chance.
-    assert high - low < 0.37
+    # Without any counts the interval would be from 0 to 0.37, as no predicate is true of one with a larger chance.
+    assert high - low < widest
 
 
 @pytest.mark.parametrize("more", [1.3, 2, 4])
@@ -294,14 +297,42 @@ def test_the_estimate_among_more_people_is_near_where_probabilities_are_gamma_di
     probability = SPREADS[spread](rng) / 1_000
     wanted = round(1_000 * more)
     truth = (wanted * probability * (1 - probability) ** (wanted - 1)).mean()
-    share, _ = _success_among(rng.binomial(1_000, probability), 1_000, wanted, 2.5)
+    share, _ = _success_among(rng.binomial(1_000, probability), 1_000, wanted)
     assert share == pytest.approx(truth, abs=0.03)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_estimate_is_that_of_the_likeliest_negative_binomial_distribution(seed):
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(rng.gamma(0.5 + seed, 1.0, 500))
+    shapes = np.geomspace(0.05, 50, 4_000)[:, None]
+    likelihood = nbinom.logpmf(counts, shapes, shapes / (shapes + counts.mean())).sum(axis=1)
+    shape, mean = shapes[likelihood.argmax(), 0], 3 * counts.mean()
+    # Among three times the people a predicate is true of one with the chance that such a count is 1.
+    expected = nbinom.pmf(1, shape, shape / (shape + mean))
+    assert SuccessAmongMore(counts, 1_000, 3_000).share == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("more", [1.5, 4])
+def test_no_probability_makes_a_larger_error_of_a_weighted_sum_than_is_allowed_for(more):
+    counts = np.random.default_rng(0).poisson(np.random.default_rng(1).gamma(0.7, 2.0, 2_000))
+    wanted = round(1_000 * more)
+    found = SuccessAmongMore(counts, 1_000, wanted)
+    # Also those between the probabilities that were looked at.
+    probability = np.geomspace(1e-7, 1, 5_000)
+    ends = _ends_of_bins(int(counts.max()))
+    upto = binom.cdf(np.append(ends[:-1], 1_000)[:, None], 1_000, probability)
+    chances = np.diff(upto, axis=0, prepend=0.0)
+    truth = binom.pmf(1, wanted, probability)
+    assert len(found._sums) > 1
+    for weights, error in found._sums:
+        assert np.abs(weights @ chances - truth).max() <= error * 1.01
 
 
 def test_intervals_grow_with_what_has_to_be_estimated():
     rng = np.random.default_rng(0)
     counts = rng.binomial(1_000, rng.gamma(0.7, 2.0, 2_000) / 1_000)
-    widths = [np.diff(_success_among(counts, 1_000, wanted, 2.5)[1])[0] for wanted in (1_100, 1_500, 2_000, 3_000)]
+    widths = [np.ptp(SuccessAmongMore(counts, 1_000, wanted).interval(2.5)) for wanted in (1_100, 1_500, 2_000, 3_000)]
     assert widths == sorted(widths)
     assert widths[0] < 0.1
 
@@ -372,6 +403,19 @@ def test_a_raw_copy_of_adult_is_given_away_and_rows_of_others_are_not():
     for attack, asked in ((attacks.singling_out, ()), (attacks.linkability, ()), (attacks.inference, ("occupation",))):
         low, high = attack(fake, *asked, control=control).difference_interval
         assert low <= 0 <= high, attack.__name__
+
+
+@pytest.mark.slow
+def test_rows_of_other_people_of_adult_give_nobody_away_beside_a_quarter_as_many():
+    data = Microdata(pd.read_csv(require("adult.csv")))
+    members, rest = data.split(control=1 / 3, seed=1)
+    published, control = rest.split(control=0.5, seed=2)
+    release = Release.from_published(published.frame, original=members, rows="synthetic")
+    found = attacks.singling_out(release, control=control).adversaries
+    assert (found["difference_low"] <= 0).all()
+    assert (found["difference_high"] >= 0).all()
+    # Nobody is told apart: the members' share is what was to be estimated.
+    assert ((found["control_low"] <= found["members"]) & (found["members"] <= found["control_high"])).all()
 
 
 def as_if_of(members: Microdata, others: Microdata) -> Release:

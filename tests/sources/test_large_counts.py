@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anoncore import DataError
+from anoncore.base.faults import writing
 from anoncore.sources import large_table
 from anoncore.sources.large_table import LargeTable
 
@@ -83,3 +84,8 @@ def test_what_never_fits_is_said(table):
     table._connection = Short(table._connection, 64)
     with pytest.raises(DataError, match=r"'people\.parquet' takes more memory .* not at fault\. Leave out columns"):
         table.joint(["value_1"])
+
+
+def test_what_never_fits_is_said_of_what_is_written_too(tmp_path):
+    with pytest.raises(DataError, match=r"takes more memory .* Leave out columns"), writing(tmp_path):
+        raise duckdb.OutOfMemoryException("Out of Memory Error: could not allocate block")

@@ -335,7 +335,8 @@ def _by_largest(
         line = _within_groups(table, sides[number], group)
         changed = differing(table.columns, codes, line)
         aligned.append(Alignment(line, of_main.n_several, int(changed.sum())))
-    return aligned if is_found else [replace(one, is_found=False) for one in aligned]
+    is_found = is_found or not any(one.n_changed for one in aligned)
+    return [replace(one, is_found=is_found) for one in aligned]
 
 
 def _within_groups(table: JoinedTable, side: _Side, group: Int64) -> Int64:

@@ -25,10 +25,10 @@ QUESTIONS = {
     "singling_out": "Singling out: describe exactly one person",
     "linkability": "Linkability: link two lists about the same people",
 }
-HELD_BACK = {"inference": 0.2, "singling_out": 0.5, "linkability": 0.2}
-"""The share of the table that is held back: for singling out both parts are equal, as it counts people among each."""
-PARTS = {0.2: ("a fifth", "four fifths"), 0.5: ("half", "half")}
-"""A share that is held back and the share that is left, in words."""
+FIFTH, HALF = (0.2, "a fifth", "four fifths"), (0.5, "half", "half")
+HELD_BACK = {"inference": FIFTH, "singling_out": HALF, "linkability": FIFTH}
+"""The share of the table that is held back, in words too, and the share that is left. Singling out counts of how many
+people a description is true, so that as many have to be outside as inside."""
 ALL, TAGGED = "all else that is published", "the quasi-identifiers"
 HOLD, UPLOAD, ALONE = "hold back a part of the table", "a table of my own", "nobody"
 FIRST = "inference"
@@ -50,7 +50,7 @@ def render(run: Run) -> None:
             "What the attack is after.",
             QUESTIONS.__getitem__,
         )
-        held, left = PARTS[HELD_BACK[question]]
+        _, held, left = HELD_BACK[question]
         names = [*run.data.sensitive, *(name for name in run.release.attributes if name not in run.data.sensitive)]
         names = [name for name in names if name in run.release.attributes]
         attribute, knows = None, ALL
@@ -105,7 +105,7 @@ def _attack(
             raise ParameterError(
                 "It is not known how this release was made, so nobody can be held back; upload people."
             )
-        members, control = release.data.split(control=HELD_BACK[question])
+        members, control = release.data.split(control=HELD_BACK[question][0])
         release = release.algorithm.anonymize(members)
     return function(release, *asked, control=control, **named)
 
@@ -119,7 +119,7 @@ def _draw(run: Run, question: str, found: Figures, who: str) -> None:
             f"guessing: {share_text(found.members.baseline or 0)}",
         )
     ]
-    _, left = PARTS[HELD_BACK[question]]
+    *_, left = HELD_BACK[question]
     if who != ALONE:
         low, high = found.difference_interval
         row += [

@@ -89,13 +89,12 @@ def test_excess_is_counted_along_and_chains_only_take_it_away(seed):
         np.argsort(first, kind="stable"),
         excess,
     )
-    state = exchange_at_random(places, 200, seed)
+    exchange_at_random(places, 200, seed)
     before = np.abs(excess).sum()
     exchange_in_chains(places, 50)
     counted = -asked
     np.add.at(counted, (first, other), 1)
     assert (counted == excess).all()
     assert np.abs(excess).sum() <= before
-    assert state != seed or before == 0
     for begin in range(0, len(group), 4):
         assert sorted(other[begin : begin + 4]) == sorted(second[begin : begin + 4])
