@@ -206,6 +206,17 @@ def test_costs_are_the_same_where_the_rows_of_the_lines_are_not_found(monkeypatc
     assert all(one.startswith("belief") for one in found)
 
 
+def test_rows_that_no_other_row_equals_are_found_however_many_places_there_are(monkeypatch):
+    monkeypatch.setattr(joined_alignment, "MOST_PLACES", 0)
+    frame = pd.DataFrame({"age": range(20, 32), "disease": ["flu", "cold", "gout"] * 4})
+    data = Microdata(frame, {"age": "quasi-identifier", "disease": "sensitive"})
+    back = Release.from_published(Anatomy(l=3, seed=1).anonymize(data).tables(), original=data)
+    assert back.notes == ()
+    for fragment in back.fragments:
+        for name, recoding in fragment.recodings.items():
+            assert (recoding.codes == data.codes[name]).all()
+
+
 def small_census():
     """People of whom most fit several groups."""
     rng = np.random.default_rng(3)
