@@ -8,11 +8,23 @@ from collections import Counter
 from collections.abc import Generator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 REQUIRE_BROWSER = "ANONCORE_REQUIRE_BROWSER"
 
 # Images of containers often forbid compiled files. Then every process would translate all tests at every start.
 sys.dont_write_bytecode = False
+
+# How long an example takes says nothing of what it computes, least of all beside other tests. What every change must
+# pass (`.ci/run`) draws the same examples in every run; elsewhere new ones are drawn, and look for new faults.
+settings.register_profile(
+    "anoncore",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=bool(os.environ.get("CI")),
+    print_blob=True,
+)
+settings.load_profile("anoncore")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

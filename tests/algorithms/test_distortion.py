@@ -53,7 +53,7 @@ def test_a_cluster_publishes_missing_where_most_of_it_is():
     assert CentroidMicroaggregation(k=2, seed=0).anonymize(nothing).tables()["release"]["age"].isna().all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), min_size=4, max_size=40), st.integers(1, 4))
 def test_classes_are_unions_of_clusters_with_their_middles(rows, k):
     data = tagged(pd.DataFrame(rows, columns=["a", "b"]))
@@ -118,7 +118,7 @@ def test_values_move_as_often_as_the_matrix_says():
         assert (np.abs(moves - expected) <= 6 * np.sqrt(expected) + 1).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=60), st.integers(0, 3), st.integers(0, 10_000))
 def test_no_move_of_probability_zero_ever_happens(ages, level, seed):
     frame = pd.DataFrame({"age": ages})

@@ -60,7 +60,7 @@ def counted_rules(data, size, confidence, expectation, protected):
     return found
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10**6),
     size=st.integers(1, 3),
@@ -113,7 +113,7 @@ def forbidden_sets(rules, size):
     return [set(np.flatnonzero(~row).tolist()) for row in allowed]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), l=st.sampled_from([2, 3]), protected=st.sampled_from([(), ("x",), ("x", "y")]))
 def test_everyone_has_l_values_that_no_rule_forbids(seed, l, protected):
     data = people(seed, protected=protected)
@@ -136,7 +136,7 @@ def test_everyone_has_l_values_that_no_rule_forbids(seed, l, protected):
     assert np.array_equal(np.sort(release.partition.order), np.arange(data.n_rows))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(size=st.integers(1, 6), data=st.data())
 def test_valid_values_against_every_assignment(size, data):
     table = Microdata(

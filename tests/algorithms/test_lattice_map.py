@@ -20,7 +20,7 @@ from tests.algorithms.test_incognito import REQUIREMENTS, labels, loss, satisfyi
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     data=tables(),
     requirements=st.sampled_from(REQUIREMENTS),

@@ -243,20 +243,20 @@ def keeps_everything(data, wanted):
     assert len(set(alike.tolist())) == release.partition.n_groups
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=tables(), wanted=st.sampled_from(WANTED))
 def test_no_class_breaks_a_requirement(data, wanted):
     keeps_everything(data, wanted)
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=tables(), wanted=st.sampled_from(WANTED))
 def test_no_class_of_many_tables_breaks_a_requirement(data, wanted):
     keeps_everything(data, wanted)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=tables(several_rows=True), wanted=st.sampled_from(WANTED[:4]))
 def test_no_class_breaks_a_requirement_where_people_are_counted(data, wanted):
     keeps_everything(data, wanted)

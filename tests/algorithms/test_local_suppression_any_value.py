@@ -164,14 +164,14 @@ def keeps_the_count(data, k):
     assert f"Of {few:,} of {data.n_rows:,} people" in release.notes[-1]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=tables(), k=st.integers(2, 4))
 def test_no_row_is_a_violator_and_none_loses_a_cell_too_many(data, k):
     keeps_the_count(data, k)
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=tables(), k=st.integers(2, 4))
 def test_no_row_of_many_tables_is_a_violator(data, k):
     keeps_the_count(data, k)

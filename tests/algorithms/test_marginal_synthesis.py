@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncore import AnonymizationError, CancelledError, DataError, Microdata, ParameterError, Recipe, privacy, utility
@@ -124,7 +124,6 @@ def numeric(values, **more) -> Microdata:
     return Microdata(pd.DataFrame({"x": values}), **more)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.one_of(st.integers(-40, 90), st.none()), min_size=1, max_size=40),
     st.integers(2, 9),

@@ -94,7 +94,7 @@ def test_other_methods_have_no_such_cuts():
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 @given(table=tagged_tables(max_rows=40))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_all_cuts_give_the_classes_of_the_release(variant: dict[str, Any], table: Any) -> None:
     data = table.microdata()
     if variant.get("split") == "infogain":

@@ -69,7 +69,7 @@ def test_a_bound_that_is_reached_is_within_t(t):
     assert len(find_fragmentation(cells_of(FIGURE_4_6), np.array(t))[1]) == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     sums=st.lists(st.integers(1, 6), min_size=1, max_size=5),
     gap=st.integers(0, 2),
@@ -94,7 +94,7 @@ def test_a_fragments_bound_is_the_largest_distance_to_any_vector_of_its_mass(sum
         assert distance(other, vector, ground) <= found + 1e-9
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 9999),
     shape=st.sampled_from([(3, 4), (5, 2), (1, 4), (2, 3, 2)]),
@@ -136,7 +136,7 @@ def test_every_cut_is_the_one_that_leaves_least_excess(seed, shape, t, nominal):
     assert (bounds <= limits + 1e-9).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=close_tables(most=40, sensitive=2), t=st.sampled_from([0.4, 0.15, 0.05, 0.0]))
 def test_the_boxes_tile_the_space_and_hold_their_cells(data, t):
     parts = SensitiveSpaceFragmentation(other_t=t).fragmentation(data)
@@ -157,7 +157,7 @@ def test_the_boxes_tile_the_space_and_hold_their_cells(data, t):
         assert (np.diff(along) != 0).sum() == parts.n_fragments - 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=close_tables(most=12, sensitive=2), t=st.sampled_from([0.5, 0.3, 0.1]), repeat=st.integers(2, 4))
 def test_no_conforming_class_is_farther_than_the_aggregate_bounds(data, t, repeat):
     """The table repeated: a class with 1/repeat of every fragment exists, drawn at its worst or at random."""
@@ -183,7 +183,7 @@ def test_no_conforming_class_is_farther_than_the_aggregate_bounds(data, t, repea
                 assert distance(p, q, EQUAL if grounds[name] == "equal" else ORDERED) <= parts.bounds[axis] + 1e-9
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=close_tables(most=40, sensitive=2), t=st.sampled_from([0.4, 0.15, 0.05]))
 def test_the_bounds_of_the_boxes_add_up_to_the_aggregate_bounds(data, t):
     parts = SensitiveSpaceFragmentation(other_t=t).fragmentation(data)
@@ -191,7 +191,7 @@ def test_the_bounds_of_the_boxes_add_up_to_the_aggregate_bounds(data, t):
     assert parts.box_bounds.sum(axis=0) == pytest.approx(parts.bounds, abs=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=close_tables(most=40), t=st.sampled_from([0.4, 0.15, 0.05]), sizing=st.sampled_from(["verified", "exact"]))
 def test_the_fragmentation_of_a_release_is_found_again(data, t, sizing):
     model = SensitiveSpaceFragmentation(other_t=t, sizing=sizing, seed=0)
@@ -221,7 +221,7 @@ def test_exact_sizing_makes_the_50_classes_of_20_rows_of_figure_4_8():
     assert privacy.emd(release, "x").max() == pytest.approx(0)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     data=close_tables(most=40), t=st.sampled_from([0.5, 0.2, 0.08, 0.0]), sizing=st.sampled_from(["verified", "exact"])
 )
@@ -242,7 +242,7 @@ def test_no_class_is_beyond_its_t(data, t, sizing):
         assert release.partition.n_groups == np.gcd.reduce(parts.counts)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(data=close_tables(most=40), k=st.integers(1, 10))
 def test_verified_sizing_deals_fragments_evenly_and_keeps_k(data, k):
     k = min(k, data.n_rows)

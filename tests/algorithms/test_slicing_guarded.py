@@ -74,7 +74,7 @@ def tables(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     tables(),
     st.sampled_from(COLUMNS),

@@ -67,7 +67,7 @@ def test_a_worked_example():
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.integers(2, 4))
 def test_the_greedy_search_is_that_of_the_paper(seed, number):
     data = random_table(seed)

@@ -13,7 +13,7 @@ from anoncore.algorithms.vertical.merging import merge_unsafe, unsafe_classes
 from anoncore.privacy.join_blocks import Joins, RowRule, SelectivityRule, TooManyJoins, ValueRule
 from anoncore.privacy.selectivity import Selectivity, versions
 
-some = settings(max_examples=50, deadline=None)
+some = settings(max_examples=50)
 
 
 @st.composite
@@ -125,7 +125,7 @@ def test_classes_of_one_value_join_to_0_or_at_least_k_squared_rows(case):
 
 
 @given(fragmentations(most_fragments=3, most_classes=3), st.sampled_from([0.2, 0.5, 0.9, 1.0]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_every_join_has_eta_of_at_least_delta_after_selectivity_enforcement(case, delta):
     k, counts = case
     counts = [np.minimum(one, 3) + (one == one.max(axis=1, keepdims=True)) * k for one in counts]

@@ -18,7 +18,7 @@ from anoncore.privacy.common_attribute import common_attribute
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from tests.algorithms.test_vertical_fragmentation_joins import plain_eta
 
-few = settings(max_examples=50, deadline=None)
+few = settings(max_examples=50)
 
 
 @st.composite
@@ -158,7 +158,7 @@ def test_classes_of_one_segment_need_no_merging(data, k, fragments):
     ids=str,
 )
 @given(wide_tables(), st.integers(0, 99))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_a_seed_gives_the_same_release_in_any_order_of_the_rows(parameters, data, seed):
     method = VerticalFragmentation(k=3, fragments=2, seed=seed, **parameters)
     order = np.random.default_rng(seed).permutation(data.n_rows)

@@ -43,7 +43,7 @@ from anoncore.table.part import rows_of
 from tests.attacks.naive_control import allowed, belief, chance_of_one, gower, likely_together
 from tests.shared_data import require
 
-some = settings(max_examples=12, deadline=None)
+some = settings(max_examples=12)
 KNOWN = ("age", "town", "sex")
 TOWNS = {"north": ["Kiel", "Bonn"], "south": ["Ulm", "Linz"]}
 

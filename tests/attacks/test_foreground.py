@@ -81,7 +81,7 @@ def releases(draw):
     return bucketized(data, group)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     release=releases(),
     rows=st.sampled_from([1.5, 2.5, 4.5]),
@@ -144,7 +144,7 @@ def test_attack_against_its_definition(release, rows, unreliable, solver, at_lea
             assert found.recall == pytest.approx(sure.mean())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000), size=st.integers(2, 5))
 def test_newton_and_fixed_point_agree(seed, size):
     rng = np.random.default_rng(seed)

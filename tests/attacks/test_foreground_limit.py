@@ -58,7 +58,7 @@ def test_both_solvers_end_where_plain_iteration_does_on_fixed_tables(seed):
     assert check(*small_table(np.random.default_rng(seed)))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_both_solvers_end_where_plain_iteration_does(seed):
     signatures, groups, has_x = small_table(np.random.default_rng(seed))
@@ -101,7 +101,7 @@ def test_no_solver_ends_at_a_lower_likelihood_on_fixed_tables(seed):
     check_likelihood(*small_table(np.random.default_rng(seed)))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_no_solver_ends_at_a_lower_likelihood_than_plain_iteration(seed):
     signatures, groups, has_x = small_table(np.random.default_rng(seed))

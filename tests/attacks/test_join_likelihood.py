@@ -39,7 +39,7 @@ def test_value_sets_count_with_the_rows_they_are_expected_to_have():
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 1_000), st.integers(2, 3), st.sampled_from(["naive", "dependency", "selectivity"]))
 def test_it_is_that_of_the_materialized_join(seed, fragments, enforce):
     rng = np.random.default_rng(seed)

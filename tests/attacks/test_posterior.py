@@ -73,7 +73,7 @@ def sliced_tables(draw, generalize=False):
     return Release(data, tuple(parts))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(sliced_tables())
 def test_sliced_tables_against_the_definition(release):
     expected, _ = bucket_posterior(release, "s")
@@ -82,13 +82,13 @@ def test_sliced_tables_against_the_definition(release):
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(sliced_tables(generalize=True))
 def test_generalized_columns_match_by_their_published_cell(release):
     np.testing.assert_allclose(attacks.sensitive_posterior(release, "s"), bucket_posterior(release, "s")[0], atol=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(sliced_tables(), st.randoms(use_true_random=False))
 def test_row_order_does_not_matter(release, random):
     order = list(range(release.data.n_rows))

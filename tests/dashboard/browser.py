@@ -245,8 +245,7 @@ class Visitor:
         wanted = self.page.get_by_role("option", name=option, exact=exact)
         for _ in range(10):
             box.locator("input").click()
-            self.page.wait_for_timeout(200)
-            if wanted.count():
+            if self._appears(wanted.first, 2):
                 break
         with self.run():
             wanted.first.click()
@@ -287,12 +286,37 @@ class Visitor:
         options = self.page.get_by_role("option", name=option, exact=True)
         for _ in range(10):
             grid.dblclick(position={"x": left, "y": 35 * (row + 1.5)})
-            self.page.wait_for_timeout(300)
-            if options.count():
+            if self._appears(options.first, 2):
                 break
         with self.run():
             options.first.click()
         self.wait_for_cell(key, column, row, option)
+
+    def type_into_cell(self, key: str, column: int, row: int, left: int, text: str) -> None:
+        """Type another text into a cell of an editor; `left` is a place in its column, in pixels of the grid.
+
+        A grid that is being drawn loses double clicks, and the keys that come before its field has the focus: what the
+        cell holds says whether the text has arrived, and is typed again otherwise.
+        """
+        grid = self.grid(key)
+        grid.scroll_into_view_if_needed()
+        cell = grid.get_by_test_id(f"glide-cell-{column}-{row}")
+        field = self.page.locator(".gdg-input")
+        before = self.finished
+        for _ in range(10):
+            grid.dblclick(position={"x": left, "y": 35 * (row + 1.5)})
+            if not self._appears(field, 2):
+                continue
+            field.fill(text)
+            self.page.evaluate(PAINTED)
+            field.press("Enter")
+            field.wait_for(state="detached")
+            self.page.evaluate(PAINTED)
+            if cell.text_content() == text:
+                break
+        self.wait_for_cell(key, column, row, text)
+        assert self._ran_since(before, self.patience), "Nothing ran after the cell was changed."
+        self.settle()
 
     def upload(self, name: str, content: bytes) -> None:
         """Give a file to the page's upload field."""

@@ -16,6 +16,8 @@ pytestmark = [
     pytest.mark.skipif(bool(browser.missing()), reason=f"no browser test here: {browser.missing()}"),
 ]
 MOST_CLICKS = 3
+LEVEL_1 = 2
+"""Column of the first level in the table of groups."""
 
 
 def _people(n: int = 300) -> pd.DataFrame:
@@ -59,23 +61,6 @@ def _groups(visitor: Visitor, level: int) -> int:
     return int(grid.get_by_test_id(f"glide-cell-1-{level}").text_content(timeout=10_000))
 
 
-def _type(visitor: Visitor, row: int, text: str) -> None:
-    """Type into the cell of level 1; a grid that was being drawn loses the double click, which is then made again."""
-    grid = visitor.grid("hierarchy-editor-")
-    grid.scroll_into_view_if_needed()
-    for _ in range(10):
-        before = visitor.finished
-        grid.dblclick(position={"x": 420, "y": 35 * (row + 1.5)})
-        visitor.page.wait_for_timeout(500)
-        visitor.page.keyboard.press("Control+A")
-        visitor.page.keyboard.type(text)
-        visitor.page.keyboard.press("Enter")
-        if visitor._ran_since(before, 5):
-            visitor.settle()
-            return
-    raise AssertionError(f"Nothing could be typed into row {row}.")
-
-
 def test_three_clicks_lead_to_a_usable_hierarchy_of_each_kind(browse: Any) -> None:
     visitor = browse(height=1600)
     visitor.open("data")
@@ -116,7 +101,7 @@ def test_a_typed_group_counts_and_the_role_beside_the_picker_follows(browse: Any
     with visitor.run():
         _main(visitor).get_by_role("radio", name="by hand", exact=True).click()
     for row in (0, 1):
-        _type(visitor, row, "helpers")
+        visitor.type_into_cell("hierarchy-editor-", LEVEL_1, row, 420, "helpers")
     visitor.see("What each level does")
     visitor.grid("levels-").scroll_into_view_if_needed()
     visitor.wait_for_cell("levels-", 1, 1, "4")

@@ -20,7 +20,7 @@ def _domain(values: list[object], **kinds: str):
     return Microdata(pd.DataFrame({"a": values}), kinds={"a": kinds.get("kind", "nominal")}).domain["a"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(1, 5000), min_size=1, max_size=200))
 def test_size_bars_count_every_group_once(sizes: list[int]) -> None:
     edges = size_bins(np.array(sizes))
@@ -84,7 +84,7 @@ def test_sensitive_bars_set_the_group_against_the_table() -> None:
     assert group.name == "bucket 3"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.one_of(st.none(), st.integers(-400, 400)), min_size=2, max_size=120))
 def test_axis_bins_hold_the_values_that_lie_between_their_edges(values: list[int | None]) -> None:
     data = Microdata(pd.DataFrame({"a": pd.array(values, dtype="Int64")}))

@@ -86,7 +86,7 @@ def test_a_job_keeps_its_place_while_nobody_waits_or_its_time_is_not_over() -> N
     st.integers(1, 3),
     st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 5)), min_size=1, max_size=25),
 )
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_places_are_never_exceeded_and_everybody_gets_a_turn(places: int, steps: list[tuple[str, int]]) -> None:
     queue, running, begun = JobQueue(places, 9.0), [], []
     tickets: list[Ticket] = []

@@ -9,7 +9,7 @@ from anoncore.table.coding import content_order
 
 
 @given(st.integers(0, 62), st.integers(0, 2**32 - 1), st.integers(1, 300))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_keys_of_any_width_are_sorted_and_equal_ones_kept(bits: int, seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     keys = rng.integers(0, 2**bits, n)
@@ -19,7 +19,7 @@ def test_keys_of_any_width_are_sorted_and_equal_ones_kept(bits: int, seed: int, 
 
 
 @given(st.lists(st.sampled_from([1, 2, 3, 70, 5_000, 2**31 - 1]), min_size=1, max_size=9), st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_columns_order_rows_from_the_first_on(sizes: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)
     columns = [rng.integers(0, min(size, 4), 60).astype(np.int32) * (size // 4 or 1) for size in sizes]

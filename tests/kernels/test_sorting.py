@@ -23,7 +23,7 @@ DRAWN = (st.integers(0, 200), st.integers(1, 60), st.integers(0, 2**32 - 1), st.
 
 
 @given(*DRAWN)
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_values_are_sorted_and_equal_ones_keep_their_order(n: int, different: int, seed: int, kind: str) -> None:
     values = numbers(n, different, seed, kind)
     order = stable_positions(values)
@@ -34,7 +34,7 @@ def test_values_are_sorted_and_equal_ones_keep_their_order(n: int, different: in
 
 
 @given(*DRAWN)
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_the_value_at_a_position_needs_no_sort(n: int, different: int, seed: int, kind: str) -> None:
     values = numbers(n + 1, different, seed, kind).astype(np.float64)
     before = values.copy()
@@ -44,7 +44,7 @@ def test_the_value_at_a_position_needs_no_sort(n: int, different: int, seed: int
 
 
 @given(*DRAWN)
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_the_values_up_to_a_number_are_counted(n: int, different: int, seed: int, kind: str) -> None:
     values = np.sort(numbers(n, different, seed, kind).astype(np.float64))
     for wanted in (-100.0, 0.0, 0.5, 3.0, 100.0):

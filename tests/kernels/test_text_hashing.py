@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anoncore.kernels.text_hashing import may_be_written_otherwise, text_hashes
@@ -36,7 +36,6 @@ def test_the_kernel_gives_the_vectors_of_the_reference_code(length, expected):
     assert text_hashes(*laid_out([bytes(range(length))]), key).tobytes().hex() == expected
 
 
-@settings(deadline=None)
 @given(st.lists(st.binary(max_size=25), max_size=6), st.integers(0, MASK), st.integers(0, MASK))
 @example([bytes(7), bytes(8), bytes(9), bytes(255), bytes(256), b"\xff" * 300], 1, 2)
 def test_the_kernel_hashes_every_text_as_the_twin_does(texts, one, two):
@@ -44,7 +43,6 @@ def test_the_kernel_hashes_every_text_as_the_twin_does(texts, one, two):
     assert found.tolist() == [list(siphash((one, two), text)) for text in texts]
 
 
-@settings(deadline=None)
 @given(st.lists(st.text("01289-'a.=", max_size=6), max_size=12))
 @example(["0", "00", "0-0", "0-", "-0", "10-20-30", "10-05", "", "'", "1a", "a1", "20", "9", "/", ":", "-", "²"])
 def test_texts_that_may_be_written_otherwise_are_those_of_the_patterns(texts):

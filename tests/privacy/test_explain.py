@@ -39,7 +39,7 @@ def _keeps(data: Microdata, rows: np.ndarray, requirement: object) -> bool:
     return all(one.holds(one.levels(Partition(group)))[0] for one in requirement.checks(data))  # type: ignore[attr-defined]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 500), st.integers(2, 9), st.sampled_from([1.5, 2.0]))
 def test_what_forbids_a_cut_is_what_its_halves_fail(seed: int, k: int, l: float) -> None:
     data = _data(seed=seed)

@@ -44,7 +44,7 @@ def test_unsafe_pairs_tell_what_became_of_them():
     assert found.columns[-1] == "published level"
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 1_000), st.sampled_from(["naive", "dependency", "selectivity"]))
 def test_they_are_those_of_the_whole_matrix(seed, enforce):
     release = VerticalFragmentation(k=6, enforce=enforce, seed=seed).anonymize(rare_classes(seed))

@@ -24,7 +24,7 @@ METHODS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=close_tables(most=40, sensitive=1), t=st.sampled_from([0.5, 0.2, 0.05, 0.0]), k=st.integers(1, 5))
 def test_no_class_is_farther_than_t_or_smaller_than_k(method, data, t, k):
     k = min(k, data.n_rows)

@@ -97,7 +97,7 @@ def released(algorithm, data):
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(mixed_tables(), st.data())
 def test_codes_tell_values_apart_as_their_keys_do(table, data):
     one = table.data()
@@ -114,7 +114,7 @@ def test_codes_tell_values_apart_as_their_keys_do(table, data):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(table=mixed_tables(), data=st.data())
 def test_no_method_sees_the_order_of_rows(name, parameters, table, data):
     algorithm = build(name, parameters)
@@ -122,7 +122,7 @@ def test_no_method_sees_the_order_of_rows(name, parameters, table, data):
     assert released(algorithm, table.data()) == released(algorithm, table.data(rows))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     table=mixed_tables(),
     ground=st.sampled_from(["ordered", "equal", "hierarchical"]),

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from anoncore import Hierarchy, Microdata, Release
@@ -105,7 +105,6 @@ def test_midpoints_are_the_middle_of_the_bounds() -> None:
     assert (middle["born"] - bounds["born_low"]).equals(bounds["born_high"] - middle["born"])
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-1e150, 1e150) | st.integers(-(2**70), 2**70), min_size=4, max_size=9))
 def test_midpoints_of_any_numbers_lie_between_their_bounds(numbers: list[float]) -> None:
     # Numbers that are one in double precision are refused.

@@ -25,7 +25,7 @@ from anoncore.requirements import (
 from anoncore.table.people import repeated_identifiers
 
 VALUES = ("flu", "ulcer", "cancer", "angina")
-some = settings(max_examples=60, deadline=None)
+some = settings(max_examples=60)
 
 
 @st.composite

@@ -26,7 +26,7 @@ from anoncore.requirements import (
     VarianceDiversity,
 )
 
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=60)
 NOTICED = Fraction(1, 10**11)
 """A share of the threshold that is more than rounding."""
 TREE = {"low": [0, 1], "middle": [2], "high": [3, 4, 5]}

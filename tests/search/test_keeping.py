@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncore import AnonymizationError, Microdata, ParameterError, privacy
@@ -139,7 +139,6 @@ def test_only_parameters_that_nobody_asked_for_may_change(data):
 LEVEL = st.integers(2, 4)
 
 
-@settings(deadline=None)
 @given(counts=st.lists(st.integers(0, 6), min_size=2, max_size=5), l=LEVEL, other=LEVEL)
 def test_one_diversity_implies_another_only_where_every_group_says_so(counts, l, other):
     # A group with these counts keeps the promise; then it must keep whatever the promise is said to imply.

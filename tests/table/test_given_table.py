@@ -209,7 +209,7 @@ def typed_frames(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(typed_frames())
 def test_equal_tables_have_equal_codes_and_equal_hashes(frame):
     plain = Microdata(frame)

@@ -87,7 +87,7 @@ def expected_counts(release: Release, a: str, b: str, intervals: int) -> np.ndar
 
 @pytest.mark.slow
 @given(random_releases(), st.sampled_from([2, 3, 10]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_equals_the_definition(release: Release, intervals: int) -> None:
     error = association_error(release, intervals)
     differences = []
@@ -105,7 +105,7 @@ def test_equals_the_definition(release: Release, intervals: int) -> None:
 
 @pytest.mark.slow
 @given(random_data(min_rows=2))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_groups_of_one_row_keep_everything(data: Microdata) -> None:
     alone = list(range(data.n_rows))
     assert association_error(generalized(data, alone)) == pytest.approx(0, abs=1e-12)

@@ -54,7 +54,7 @@ def assert_same(features: Int32, labels: Codes, seed: int = 0, unseen: Int32 | N
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_small_tables_full_of_ties(data: st.DataObject) -> None:
     n, width = data.draw(st.integers(1, 80)), data.draw(st.integers(1, 5))
     sizes = data.draw(st.lists(st.integers(1, 6), min_size=width, max_size=width))

@@ -54,7 +54,7 @@ def test_by_hand():
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
 def test_each_method_against_the_plain_definition(name: str, parameters: dict[str, Any]) -> None:
-    @settings(max_examples=5, deadline=None)
+    @settings(max_examples=5)
     @given(tagged_tables(max_rows=25), st.integers(0, 2**32))
     def holds(table: Any, seed: int) -> None:
         data = table.microdata()

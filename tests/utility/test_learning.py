@@ -214,7 +214,7 @@ def test_a_table_of_a_few_rows_is_judged() -> None:
 
 @pytest.mark.slow
 @given(random_releases(min_rows=2))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_training_rows_are_what_is_published(release: Release) -> None:
     """Cells of row i in the first fragment are those of original row i; linked cells come from the same group."""
     for table in released_tables(release, "ill", np.random.default_rng(0)):

@@ -90,7 +90,7 @@ def test_loss_needs_a_quasi_identifier() -> None:
 
 
 @given(random_releases())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_loss_equals_the_mean_over_cells(release: Release) -> None:
     data = release.data
     losses = []
@@ -114,7 +114,7 @@ def test_loss_equals_the_mean_over_cells(release: Release) -> None:
 
 @pytest.mark.slow
 @given(random_data(), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_merging_groups_never_lowers_loss_or_discernibility(data: Microdata, draw: st.DataObject) -> None:
     fine = draw.draw(st.lists(st.integers(0, 4), min_size=data.n_rows, max_size=data.n_rows))
     fine = np.unique(fine, return_inverse=True)[1]
@@ -126,7 +126,7 @@ def test_merging_groups_never_lowers_loss_or_discernibility(data: Microdata, dra
 
 
 @given(random_data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_extremes(data: Microdata) -> None:
     n = data.n_rows
     one, alone = generalized(data, [0] * n), generalized(data, list(range(n)))

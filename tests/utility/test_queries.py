@@ -72,7 +72,7 @@ def answered(release: Release, **arguments: float) -> QueryError | None:
 
 @pytest.mark.slow
 @given(random_releases(), st.integers(1, 3), st.sampled_from([0.05, 0.3, 0.7]), st.integers(0, 99))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_counts_and_estimates_equal_the_oracles(
     release: Release, dimensions: int, selectivity: float, seed: int
 ) -> None:
@@ -96,7 +96,7 @@ def test_counts_and_estimates_equal_the_oracles(
 
 
 @given(random_data(), st.integers(0, 9))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_groups_of_one_row_answer_exactly(data: Microdata, seed: int) -> None:
     alone = list(range(data.n_rows))
     releases = (
@@ -161,7 +161,7 @@ def test_fragments_are_combined_through_their_common_attribute_by_hand() -> None
 
 
 @given(random_data(min_rows=3), st.integers(1, 3), st.sampled_from([0.05, 0.4, 1.0]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_queries_are_drawn_as_defined(data: Microdata, dimensions: int, selectivity: float) -> None:
     names = data.quasi_identifiers
     workload = QueryWorkload(data, names, "ill", 20, dimensions, selectivity, seed=4)

@@ -416,13 +416,13 @@ def small_releases(draw: st.DrawFn) -> Release:
 
 @pytest.mark.slow
 @given(release=small_releases())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_no_table_with_the_release_has_a_larger_error(release: Release) -> None:
     check_against_all_tables(release)
 
 
 @given(release=small_releases())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_no_table_with_the_release_has_a_larger_error_in_few_examples(release: Release) -> None:
     check_against_all_tables(release)
 
@@ -432,7 +432,7 @@ def test_no_table_with_the_release_has_a_larger_error_in_few_examples(release: R
     others=st.lists(st.integers(1, 2), min_size=3, max_size=3),
     rows=st.lists(st.integers(1, 2), min_size=3, max_size=3),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_bound_is_reached_where_groups_have_no_values_in_common(
     regions: list[int], others: list[int], rows: list[int]
 ) -> None:
@@ -464,7 +464,7 @@ def test_the_bound_is_reached_by_links_of_values_that_are_equally_frequent(n_val
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
 @given(data=tagged_tables(max_rows=25))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_error_of_every_method_is_within_the_bound(name, parameters, data) -> None:
     try:
         release = build(name, parameters).anonymize(data.microdata())

@@ -6,21 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csc_array, csr_array, vstack
-from scipy.sparse.csgraph import connected_components
 
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.kernels.arrays import Bools, Codes, Int64
 from anoncore.release.reading.alignment import Alignment, Classes, Fitting, align, dealt, differing
 from anoncore.release.reading.exchanged_lines import MOST_PAIRS, Wanted, joined_in_groups, rows_of_pairs
 from anoncore.release.reading.read_columns import ReadColumn
+from anoncore.release.reading.taken_places import taken_places
 
 MOST_PLACES = 8_000_000
 """Places of rows in groups that are weighed at once; with more of them, one table decides."""
-SECONDS = (2.0, 2.0)
-"""Times after which the choice of places is begun anew, and given up in the end."""
-INFEASIBLE = 2
-"""What the solver says of a program without a solution."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +58,7 @@ def align_joined(
     places = _places(sides, rows)
     if places is None:
         return _by_largest(tables, sides, codes, known, is_found=False)
-    taken, is_found = _taken_places(places, rows, sides)
+    taken, is_found = taken_places([places.row, *places.line], [rows.sizes, *(side.lines.sizes for side in sides)])
     if taken is None:
         return _by_largest(tables, sides, codes, known, is_found=True)
     groups = places.group * len(rows) + places.row
@@ -155,114 +149,6 @@ def _extended(found: _Places, side: _Side, own: Int64, number: int) -> _Places |
     repeated = found.some(np.repeat(np.arange(len(found.row)), count))
     lines = tuple(line if place == number else one for place, one in enumerate(repeated.line))
     return _Places(repeated.row, side.group[line], lines)
-
-
-def _taken_places(places: _Places, rows: Classes, sides: Sequence[_Side]) -> tuple[Int64 | None, bool]:
-    """How many rows take each place, int64 (n_places,), so that all rows and lines are used up; None where they cannot
-    be. The second says whether that was found in time; where not, only some rows take a place.
-    """
-    n_places = len(places.row)
-    if not n_places:
-        return None, True
-    wanted = [rows.sizes, *(side.lines.sizes for side in sides)]
-    owners = [places.row, *places.line]
-    each, ones = np.arange(n_places), np.ones(n_places)
-    matrix = csr_array(
-        vstack(
-            [
-                csr_array((ones, (owner, each)), shape=(len(sizes), n_places))
-                for owner, sizes in zip(owners, wanted, strict=True)
-            ]
-        )
-    )
-    sums = np.concatenate(wanted).astype(np.float64)
-    taken = np.zeros(n_places, dtype=np.int64)
-    # What has one place only takes it; what is left falls apart into parts that have nothing to do with each other.
-    left, open_places = _forced(matrix, sums, taken)
-    if left is None:
-        return None, True
-    if not open_places.any():
-        return taken, True
-    is_solved, is_known = _solved(matrix, left, open_places, taken)
-    return (None if is_known and not is_solved else taken), is_solved
-
-
-def _forced(matrix: csr_array, sums: Floats, taken: Int64) -> tuple[Floats | None, Bools]:
-    """Fill in places without a choice; gives what is left to be used up, None if it cannot be, and the open places."""
-    left = sums.copy()
-    columns = csr_array(matrix.T)
-    is_open = np.ones(matrix.shape[1], dtype=np.bool_)
-    while True:
-        # A place of something that is used up takes nobody.
-        full = left <= 0
-        shut = is_open & ((columns @ full.astype(np.float64)) > 0)
-        is_open[shut] = False
-        options = matrix @ is_open.astype(np.float64)
-        if ((options == 0) & (left > 0)).any():
-            return None, is_open
-        single = np.flatnonzero((options == 1) & (left > 0))
-        if not len(single):
-            return left, is_open
-        only = matrix[single] @ csr_array((np.where(is_open, np.arange(matrix.shape[1]) + 1.0, 0.0))[:, None])
-        place = only.toarray().ravel().astype(np.int64) - 1
-        place, first = np.unique(place, return_index=True)
-        amount = left[single[first]]
-        # Two that have one place only must agree; the first says how many, and the next round finds a conflict.
-        taken[place] += amount.astype(np.int64)
-        is_open[place] = False
-        used = np.zeros(matrix.shape[1])
-        used[place] = amount
-        left = left - matrix @ used
-        if (left < 0).any():
-            return None, is_open
-
-
-def _solved(matrix: csr_array, left: Floats, is_open: Bools, taken: Int64) -> tuple[bool, bool]:
-    """Fill in the open places by integer programs; says whether they have a solution, and whether that is known.
-
-    What has no line or row in common is solved by itself. How long a search takes depends much on the order of the
-    places, so it is begun anew in another order after a while.
-    """
-    places = np.flatnonzero(is_open)
-    part = csr_array(matrix[:, places])
-    used = np.flatnonzero(np.diff(part.indptr) > 0)
-    part, sums = csr_array(part[used]), left[used]
-    _, piece = connected_components(csr_array(part.T @ part), directed=False)
-    order = np.argsort(piece, kind="stable")
-    ends = np.cumsum(np.bincount(piece))
-    columns = csc_array(part)
-    for begin, end in zip(ends - np.bincount(piece), ends, strict=True):
-        chosen = order[begin:end]
-        own = csr_array(columns[:, chosen])
-        touched = np.flatnonzero(np.diff(own.indptr) > 0)
-        amount, is_known = _amounts(csr_array(own[touched]), sums[touched])
-        if amount is None:
-            return False, is_known
-        taken[places[chosen]] = amount
-    return True, True
-
-
-def _amounts(matrix: csr_array, sums: Floats) -> tuple[Int64 | None, bool]:
-    """Whole numbers whose sums are those asked for, None where none were found, and whether that is known."""
-    rng = np.random.default_rng(0)
-    n_places = matrix.shape[1]
-    for seconds in SECONDS:
-        shuffled = rng.permutation(n_places)
-        found = milp(
-            np.zeros(n_places),
-            integrality=np.ones(n_places, dtype=np.int64),
-            bounds=Bounds(0, np.inf),
-            constraints=LinearConstraint(csr_array(matrix[:, shuffled]), sums, sums),
-            options={"time_limit": seconds},
-        )
-        if found.status == INFEASIBLE:
-            return None, True
-        if found.x is not None:
-            amount = np.empty(n_places, dtype=np.int64)
-            amount[shuffled] = np.rint(found.x).astype(np.int64)
-            if (amount >= 0).all() and np.array_equal(matrix @ amount, sums):
-                return amount, True
-    return None, False
 
 
 def _exchanged(

@@ -130,7 +130,7 @@ TEXT = st.text(alphabet="=+-@'\" ,;\n\r\t{}0.1eé_x", max_size=6)
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=30, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(st.lists(st.tuples(TEXT, TEXT | st.none(), st.floats(allow_infinity=False)), min_size=4, max_size=9))
 def test_any_cell_is_the_same_in_every_format(rows: list[tuple[str, str | None, float]]) -> None:
     frame = pd.DataFrame(rows, columns=["=known", "+hidden", "number"])

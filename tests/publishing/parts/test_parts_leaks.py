@@ -76,7 +76,7 @@ def test_a_run_on_disk_finds_what_memory_finds(tmp_path, monkeypatch, unit_rows)
     assert sum(one.check.startswith("untagged column") for one in holding.findings) == len(expected)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.data())
 def test_the_classes_of_parts_are_those_of_the_rows_however_they_lie(tmp_path_factory, data):
     """The plain twin: pandas groups all rows at once; parts may share classes, and units may be single rows."""

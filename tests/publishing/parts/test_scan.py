@@ -86,7 +86,7 @@ def part_of(frame: pd.DataFrame, name: str, group_rows: int) -> PartFile:
 
 
 @given(tables())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_groups_and_levels_are_those_of_the_whole_table(drawn):
     frame, cuts, group_rows, unit_rows = drawn
     bounds = [0, *cuts, len(frame)]
@@ -113,7 +113,7 @@ def test_groups_and_levels_are_those_of_the_whole_table(drawn):
 
 
 @given(tables(), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_classes_with_further_columns_are_those_that_reading_them_alone_finds(drawn, data):
     frame, cuts, group_rows, unit_rows = drawn
     # Two of the notes are one text where files are read, and a class with either may go on in the next piece.
@@ -138,7 +138,6 @@ def test_classes_with_further_columns_are_those_that_reading_them_alone_finds(dr
 KEY = np.array([3, 2**64 - 5], dtype=np.uint64)
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.sampled_from([*AGES, "", "7", "07", "1-2", "ä", "'"])), max_size=9), st.data())
 def test_texts_have_one_hash_where_readers_see_one_text(cells, data):
     begin = data.draw(st.integers(0, len(cells)))
@@ -214,7 +213,6 @@ def test_texts_are_not_glued_together():
     assert one != digests(pa.table({"cells": ["a", "bc"]}), [2])
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.sampled_from(["", "a", "b", "ba", "ä", "z\0"])), min_size=1, max_size=9))
 def test_the_digest_of_texts_is_what_certificates_were_written_with(cells):
     """The plain twin: in every block the lengths of the sorted texts, the texts, and the rank of each cell."""

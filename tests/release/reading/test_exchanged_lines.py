@@ -26,7 +26,7 @@ def drawn(seed, n_groups=60, size=4, n_first=40, n_second=6):
     return first, second[shown], group, wanted
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10_000), st.integers(1, 12), st.integers(1, 4), st.integers(1, 6))
 def test_every_line_is_joined_once_in_its_group_and_every_row_gets_a_pair(seed, n_groups, size, n_first):
     first, second, group, wanted = drawn(seed, n_groups, size, n_first)
@@ -71,7 +71,7 @@ def test_rows_that_lines_cannot_have_do_not_fit():
     assert not wanted.fits(np.array([0, 2]), np.array([0, 0]))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000))
 def test_excess_is_counted_along_and_chains_only_take_it_away(seed):
     first, second, group, wanted = drawn(seed, n_groups=30, n_first=12)

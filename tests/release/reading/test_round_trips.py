@@ -10,7 +10,7 @@ from anoncore import DataError, Distorted, Exact, Microdata, ReleaseError, priva
 from anoncore.algorithms import Anatomy, Mask, Mondrian, Slicing
 from anoncore.base.texts import MISSING_TEXT
 from anoncore.datasets.adult import load_adult
-from anoncore.release.reading import exchanged_lines, joined_alignment
+from anoncore.release.reading import exchanged_lines, joined_alignment, taken_places
 from anoncore.release.reading.region_texts import regions_in
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity
@@ -178,7 +178,7 @@ def test_without_the_original_the_tables_show_the_same_on_sixty_tables(name, par
 
 @pytest.mark.parametrize("is_hurried", [False, True])
 def test_rows_whose_lines_are_not_found_in_time_are_joined_by_exchanges(monkeypatch, is_hurried):
-    monkeypatch.setattr(joined_alignment, "SECONDS", ())
+    monkeypatch.setattr(taken_places, "SECONDS", ())
     if is_hurried:
         monkeypatch.setattr(exchanged_lines, "STEPS", 0)
         monkeypatch.setattr(exchanged_lines, "ROUNDS", 0)
@@ -195,7 +195,7 @@ def test_rows_whose_lines_are_not_found_in_time_are_joined_by_exchanges(monkeypa
 
 
 def test_costs_are_the_same_where_the_rows_of_the_lines_are_not_found(monkeypatch):
-    monkeypatch.setattr(joined_alignment, "SECONDS", ())
+    monkeypatch.setattr(taken_places, "SECONDS", ())
     monkeypatch.setattr(joined_alignment, "MOST_PAIRS", 0)
     data = small_census()
     release = Anatomy(l=3, seed=1).anonymize(data)

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncore import DataError, Exact, Hierarchy, Microdata, Release, ReleaseError, attacks, utility
@@ -51,7 +51,6 @@ def plain_two_way_error(original, published):
 cells = st.tuples(st.sampled_from([1, 2, 2.5, 9]), st.sampled_from("abcd"), st.sampled_from(["x", "y"]))
 
 
-@settings(deadline=None)
 @given(st.lists(cells, min_size=1, max_size=12), st.lists(cells, min_size=1, max_size=20))
 def test_the_two_way_error_is_that_of_the_definition_whatever_the_rows_and_values(original, published):
     frames = [pd.DataFrame(rows, columns=["age", "town", "disease"]) for rows in (original, published)]
@@ -60,7 +59,6 @@ def test_the_two_way_error_is_that_of_the_definition_whatever_the_rows_and_value
     assert float(utility.two_way_error(release)) == pytest.approx(plain_two_way_error(*frames))
 
 
-@settings(deadline=None)
 @given(st.lists(cells, min_size=3, max_size=20), st.lists(cells, min_size=1, max_size=12))
 def test_answers_to_queries_are_counts_of_the_rows_by_their_share(original, published):
     frames = [pd.DataFrame(rows, columns=["age", "town", "disease"]) for rows in (original, published)]
