@@ -68,10 +68,12 @@ def draw(
     for field in forms[:MOST_IN_SIGHT]:
         fields[field.name] = _draw_field(field, prefix, values, names)
     if len(forms) > MOST_IN_SIGHT:
-        changed = sum(_is_changed(field, values) for field in forms[MOST_IN_SIGHT:])
-        with st.expander(f"More options ({changed} changed)" if changed else "More options", key=f"{prefix}.more"):
+        with st.expander("More options", key=f"{prefix}.more"):
             for field in forms[MOST_IN_SIGHT:]:
                 fields[field.name] = _draw_field(field, prefix, values, names)
+        changed = [field.title for field in forms[MOST_IN_SIGHT:] if _is_changed(field, values)]
+        if changed:
+            st.caption(f"Changed among these options: {', '.join(changed)}.")
     for field in every:
         if field.form != "groups":
             continue

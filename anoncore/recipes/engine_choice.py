@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
@@ -42,7 +43,9 @@ from anoncore.table.microdata import Role
 
 Engine = Literal["memory", "disk", "spark"]
 
-MASTERS = ("spark://", "yarn", "k8s://", "local")
+LOCAL = "local"
+"""How the masters begin that do the work on this machine."""
+MASTERS = ("spark://", "yarn", "k8s://", LOCAL)
 """How masters of Spark begin."""
 CONNECT, CONNECT_PORT = "sc://", 15002
 """How the address of a server of Spark Connect begins, and where it listens if the address does not say."""
@@ -52,6 +55,12 @@ ANSWER = 10.0
 """Seconds that such a server has to answer; Spark itself would try for ten minutes without a word."""
 PANDAS_NEWER = "PySpark does not yet fully support pandas"
 """How a warning of Spark begins about the pandas that we need. Rows go to Spark and come back as Arrow alone."""
+PYTHON = "PYSPARK_PYTHON"
+"""The variable that names the Python of the machines that do the work."""
+PYTHON_OF_WORKERS = f"Install anoncore on all of them, and name the Python that has it by setting {PYTHON}."
+TRACEBACK = "Traceback (most recent call last)"
+MOST_TOLD = 300
+"""Characters of an error of Spark that are repeated."""
 MEMORY_SHARE = 0.5
 """Share of the free memory that a run in memory may need."""
 
@@ -161,8 +170,23 @@ def run_on_spark(recipe: Recipe, output: Path, settings: RunSettings = USUAL) ->
         try:
             return _on_cluster(recipe, path, algorithm, output, settings)
         except PySparkException as error:
-            reason = settings.cluster.without_secrets(str(error)).splitlines()[0][:300]
+            reason = reason_of(settings.cluster.without_secrets(str(error)))
             raise RecipeError(f"Spark could not finish: {reason}") from None
+
+
+def reason_of(text: str) -> str:
+    """What an error of Spark says in its first line, or in the last one of the traceback of a worker; and what helps
+    where a worker lacks a package.
+    """
+    lines = text.splitlines()
+    traceback = next((place for place, line in enumerate(lines) if line.startswith(TRACEBACK)), None)
+    if traceback is None:
+        return lines[0][:MOST_TOLD]
+    told = [line for line in lines[traceback + 1 :] if line and not line[0].isspace()]
+    reason = (told or lines)[0][:MOST_TOLD]
+    if reason.startswith(ModuleNotFoundError.__name__):
+        return f"{reason}, for the Python of the machines that do the work. {PYTHON_OF_WORKERS}"
+    return reason
 
 
 def _on_cluster(recipe: Recipe, path: Path, algorithm: Rothko, output: Path, settings: RunSettings) -> LargeRun:
@@ -193,7 +217,13 @@ def _spark_session(builder: Any, cluster: Cluster) -> Any:
         builder = builder.master(cluster.master)
     for name, value in cluster.options.items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    session = builder.getOrCreate()
+    # A session of Spark Connect, which the environment may name, has no context here.
+    context = getattr(session, "sparkContext", None)
+    if context is not None and context.master.startswith(LOCAL) and PYTHON not in os.environ:
+        # Spark would take the first `python3` that it finds, which lacks anoncore unless its environment is activated.
+        context.pythonExec = sys.executable
+    return session
 
 
 def _connect_session(builder: Any, address: str, cluster: Cluster) -> Any:

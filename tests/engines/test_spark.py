@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -23,6 +26,8 @@ if shutil.which("java") is None:
     pytest.skip("Spark needs Java, which is not installed", allow_module_level=True)
 
 from anoncore.engines.spark_run import SparkTable, anonymize_on_spark  # noqa: E402
+
+ROOT = Path(__file__).parents[2]
 
 pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.slow]
 
@@ -120,6 +125,27 @@ def test_a_recipe_runs_on_spark_as_on_disk(session, source, tmp_path, capsys):
     for summary in summaries:
         del summary["information loss"]
     assert summaries[0] == summaries[1]
+
+
+def test_the_command_needs_no_environment_that_is_activated(source, tmp_path):
+    roles = "\n".join(f'{name} = "{role}"' for name, role in ROLES.items())
+    algorithm = 'name = "rothko-tree"\nrequirements = [{name = "k-anonymity", k = 5}]'
+    recipe = tmp_path / "people.toml"
+    recipe.write_text(f'[source]\npath = "{source}"\n[roles]\n{roles}\n[algorithm]\n{algorithm}\n', encoding="utf-8")
+    # The first Python that Spark finds knows no package.
+    first = tmp_path / "first"
+    first.mkdir()
+    (first / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n', encoding="utf-8")
+    (first / "python3").chmod(0o755)
+    variables = {name: value for name, value in os.environ.items() if name != "PYSPARK_PYTHON"}
+    variables |= {"PATH": f"{first}{os.pathsep}{os.environ['PATH']}", "SPARK_LOCAL_IP": "127.0.0.1"}
+    for engine in ("spark", "disk"):
+        words = ["run", str(recipe), "--engine", engine, "--output", str(tmp_path / f"{engine}.parquet")]
+        command = [sys.executable, "-m", "anoncore", *words]
+        ended = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+        assert ended.returncode == 0, ended.stderr[-3_000:]
+        assert "FutureWarning" not in ended.stderr
+    assert published(tmp_path / "spark.parquet") == published(tmp_path / "disk.parquet")
 
 
 def test_combinations_of_values_are_estimated_counted_and_drawn(session, source):

@@ -390,3 +390,31 @@ def test_options_that_a_session_of_spark_connect_cannot_set_are_refused_by_name(
         engine_choice._spark_session(builder, Cluster(address))
     with pytest.raises(RecipeError, match="names no server of Spark Connect; write sc://host:15002"):
         engine_choice._spark_session(builder, Cluster("sc://:99"))
+
+
+FAILED = """An exception was thrown from the Python worker:
+Traceback (most recent call last):
+  File "worker.py", line 4207, in invoke_udf
+    func, profiler = read_udfs(
+                     ^^^^^^^^^^
+{}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "[TABLE_OR_VIEW_NOT_FOUND] There is none.\nJVM stacktrace:\n  at a.b",
+            "[TABLE_OR_VIEW_NOT_FOUND] There is none.",
+        ),
+        (FAILED.format("ValueError: too many\n  values"), "ValueError: too many"),
+        (FAILED.format(""), "An exception was thrown from the Python worker:"),
+        (
+            FAILED.format("ModuleNotFoundError: No module named 'anoncore'"),
+            "ModuleNotFoundError: No module named 'anoncore', for the Python of the machines that do the work. Install "
+            "anoncore on all of them, and name the Python that has it by setting PYSPARK_PYTHON.",
+        ),
+    ],
+)
+def test_what_spark_died_of_is_told(text, told):
+    assert engine_choice.reason_of(text) == told
