@@ -58,7 +58,9 @@ PANDAS_NEWER = "PySpark does not yet fully support pandas"
 PYTHON = "PYSPARK_PYTHON"
 """The variable that names the Python of the machines that do the work."""
 PYTHON_OF_WORKERS = f"Install anoncore on all of them, and name the Python that has it by setting {PYTHON}."
+"""What helps where these machines lack a package."""
 TRACEBACK = "Traceback (most recent call last)"
+"""How the traceback of a worker begins, inside an error of Spark."""
 MOST_TOLD = 300
 """Characters of an error of Spark that are repeated."""
 MEMORY_SHARE = 0.5
@@ -175,8 +177,9 @@ def run_on_spark(recipe: Recipe, output: Path, settings: RunSettings = USUAL) ->
 
 
 def reason_of(text: str) -> str:
-    """What an error of Spark says in its first line, or in the last one of the traceback of a worker; and what helps
-    where a worker lacks a package.
+    """The line of an error of Spark that says why: the first one, or what stands below the traceback of a worker.
+
+    Where a worker lacks a package, a sentence says what helps.
     """
     lines = text.splitlines()
     traceback = next((place for place, line in enumerate(lines) if line.startswith(TRACEBACK)), None)

@@ -18,10 +18,11 @@ INFEASIBLE = 2
 
 
 def taken_places(owners: Sequence[Int64], wanted: Sequence[Int64]) -> tuple[Int64 | None, bool]:
-    """Say how many rows take each place, so that every owner of places is used up.
+    """Say how many rows take each place, so that all rows and all lines are used up.
 
-    A place belongs to a class of rows and, in every table, to a class of lines. Each of these owners has as many rows
-    or lines as `wanted` says, and the places that belong to it must be taken as often in total.
+    A place is a group in which rows of a class (rows with equal values) can stand, together with the published lines
+    that they would have there, one class of lines in each table. The classes are the owners of the place. Of each owner
+    `wanted` says how many rows or lines it has, and the places that belong to it must be taken as often in total.
 
     Parameters
     ----------
@@ -34,8 +35,8 @@ def taken_places(owners: Sequence[Int64], wanted: Sequence[Int64]) -> tuple[Int6
     -------
     taken : ndarray of int64, shape (n_places,), or None
         How many rows take each place; None where they cannot be given out so.
-    is_found : bool
-        Whether either was found in time; where not, only some of the rows take a place in `taken`.
+    is_known : bool
+        Whether the search ended in time. Where it did not, only some of the rows take a place in `taken`.
 
     Examples
     --------
