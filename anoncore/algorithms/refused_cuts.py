@@ -12,7 +12,7 @@ from anoncore.algorithms.cut_order import widest_first
 from anoncore.base.errors import ReleaseError
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.attributes import HIERARCHY
-from anoncore.privacy.refusals import RefusalList, Refusals
+from anoncore.privacy.refusals import OTHER, RefusalList, Refusals
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
 from anoncore.table.kernel_attributes import kernel_attributes
@@ -26,7 +26,6 @@ ALIKE = (
 )
 EARLIER = "The cuts that this split tried before it found the ones that it made are not used."
 LARGE = "Of large nodes only some of the refused cuts are used."
-OTHER = "The release is not the one that its method makes of this table, so what the method refused is not known."
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +156,7 @@ class _CutTree:
             if low[a] == high[a]:
                 continue
             if domain.tree is None:
-                widths[a] = (domain.positions[high[a]] - domain.positions[low[a]]) / self.attributes.span[a]
+                widths[a] = (domain.steps[high[a]] - domain.steps[low[a]]) / self.attributes.span[a]
             else:
                 node = domain.tree.common_ancestor(low[a : a + 1], high[a : a + 1])[0]
                 widths[a] = (domain.tree.last[node] - domain.tree.first[node]) / self.attributes.span[a]

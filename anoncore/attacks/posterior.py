@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anoncore.attacks.published_keys import Cells, Entries, exact_key, published_key
+from anoncore.attacks.published_keys import Cells, Entries, key_inside_groups, published_key
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
 from anoncore.base.texts import listing
@@ -41,8 +41,8 @@ def sensitive_posterior(release: Release, attribute: str) -> Floats:
     may be large at once.
 
     - In a release of one fragment (generalization) the worst case counts: the adversary can map people to groups even
-      where regions overlap. So p is the distribution in the person's own group; where a quasi-identifier is published
-      exactly, only among the rows that agree with the person in it.
+      where regions overlap. So p is the distribution in the person's own group; where rows of a group show different
+      cells of a quasi-identifier, only among the rows that show the person's.
     - In fragments that share a partition (slicing, bucketization), p(t, s) is the sum over buckets B of p(t, B) times
       D(t, B)[s]. f_i(t, B) is the share of B's rows whose column i shows the person's published quasi-identifier cells,
       p(t, B) is in proportion to the product of the f_i, and D(t, B) is the distribution of s among the rows of B whose
@@ -120,7 +120,7 @@ def _own_groups(release: Release, attribute: str) -> SignaturePosterior:
     n_codes = len(release.data.domain[attribute])
     cells_of, shares_of = [], []
     for fragment in publishing:
-        key = exact_key(fragment, _known(release, attribute))
+        key = key_inside_groups(fragment, _known(release, attribute))
         cells = Cells.of(fragment.partition, key, release.data.people)
         cells_of.append(cells.of_row)
         shares_of.append(Entries.of(fragment, cells, attribute, n_codes).dense(n_codes))

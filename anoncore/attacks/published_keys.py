@@ -10,7 +10,7 @@ import numpy as np
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.privacy.published import published_values
 from anoncore.release.partition import Partition
-from anoncore.release.recoding import Exact
+from anoncore.release.recoding import Exact, Generalized, GroupValues
 from anoncore.release.release import Fragment
 from anoncore.table.keys import dense_key
 
@@ -21,15 +21,17 @@ def published_key(fragment: Fragment, known: Collection[str]) -> Int64:
     return dense_key((column for one in recodings for column in one.content()), fragment.partition.n_rows)
 
 
-def exact_key(fragment: Fragment, known: Collection[str]) -> Int64:
-    """Rows numbered by the known attributes that the fragment publishes exactly, int64 (n_rows,).
+def key_inside_groups(fragment: Fragment, known: Collection[str]) -> Int64:
+    """Rows numbered by the known attributes that tell people of one group apart, int64 (n_rows,).
 
-    Generalized cells are left out, as they tell nobody apart inside a group.
+    Left out are cells that all rows of a group share; of all others the adversary compares what is published.
     """
-    recodings = [
-        recoding for name, recoding in fragment.recodings.items() if name in known and isinstance(recoding, Exact)
+    told = [
+        name
+        for name, recoding in fragment.recodings.items()
+        if name in known and not isinstance(recoding, Generalized | GroupValues)
     ]
-    return dense_key((recoding.codes for recoding in recodings), fragment.partition.n_rows)
+    return published_key(fragment, told)
 
 
 def _people_of(of_row: Int64 | Codes, people: Codes, size: int = 0) -> Int64:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from anoncore.base.errors import ReleaseError
 from anoncore.kernels.arrays import Int64
 from anoncore.kernels.refused_groups import groups_hold
 from anoncore.release.partition import Partition
@@ -15,6 +16,7 @@ from anoncore.table.microdata import Microdata
 
 MOST_ENTRIES = 20_000_000
 """Row numbers that the groups of all refusals may hold together; further refusals are left out."""
+OTHER = "The release is not the one that its method makes of this table, so what the method refused is not known."
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +98,10 @@ class RefusalList:
         return len(np.unique(seen)) == len(seen)
 
     def add(self, groups: Sequence[Int64]) -> None:
-        """Remember that at least one of the groups breaks a requirement."""
+        """Remember that at least one of the groups breaks a requirement.
+
+        Raises ReleaseError where in this very table none does: a method that followed its rules refused no such groups.
+        """
         if not self.reads_secrets or min(map(len, groups)) < self._kernel.minimum_rows:
             return
         # Of a group of whole classes the counts are published. If it breaks a requirement, nothing new is told; if it
@@ -112,6 +117,8 @@ class RefusalList:
         if word in self._seen:
             return
         self._seen.add(word)
+        if not open_groups or self.hold(open_groups):
+            raise ReleaseError(OTHER)
         size = sum(map(len, open_groups))
         if self._n_entries + size > MOST_ENTRIES:
             self.leave_out("There are more refusals than are looked at.")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anoncore import Microdata, Partition, attacks, privacy, utility
+from anoncore import Microdata, Partition, Release, attacks, privacy, utility
 from anoncore.algorithms import Mondrian, Slicing
 from anoncore.algorithms.base import generalized_release
 from anoncore.algorithms.slicing.columns import sliced_release
@@ -230,6 +230,37 @@ def test_generalized_columns_keep_the_association_within_the_column():
     release = Slicing(l=2, attribute_columns=columns, column_requirements=[KAnonymity(k=20)]).anonymize(data)
     kept = utility.association_error(release).released.loc["age", "income"]
     assert kept > 0.5 * utility.association(data).loc["age", "income"]
+
+
+def test_a_generalized_column_of_its_own_gives_away_what_all_of_a_region_have():
+    # The young have ages 20-23 and all of them HIV; one bucket alone would show it in 4 of 8 rows.
+    people = pd.DataFrame(
+        {"age": [20, 21, 22, 23, 60, 61, 62, 63], "disease": ["HIV"] * 4 + ["flu", "flu", "gout", "gout"]}
+    )
+    roles = {"age": "quasi-identifier", "disease": "sensitive"}
+    data = Microdata(people, roles=roles)
+    slicing = Slicing(l=2, columns=1, column_requirements=[KAnonymity(k=4)])
+    with pytest.raises(InfeasibleError, match="gives someone 1 / largest probability 1"):
+        slicing.anonymize(data)
+
+
+def test_one_column_is_judged_like_what_is_published_of_it():
+    people = pd.DataFrame(
+        {"age": [20, 21, 22, 23, 60, 61, 62, 63], "disease": ["HIV", "flu"] * 2 + ["flu", "gout"] * 2}
+    )
+    roles = {"age": "quasi-identifier", "disease": "sensitive"}
+    data = Microdata(people, roles=roles)
+    release = Slicing(l=2, columns=1, column_requirements=[KAnonymity(k=4)]).anonymize(data)
+    again = Release.from_published(release.tables(), roles, original=data)
+    for one in (release, again):
+        assert one.partition.sizes.tolist() == [4, 4]
+        np.testing.assert_allclose(attacks.sensitive_posterior(one, "disease").max(axis=1), 0.5)
+    pd.testing.assert_frame_equal(privacy.profile(release).frame(), privacy.profile(again).frame())
+    together = attacks.composition([release, again], "disease")
+    assert together.possible.tolist() == [2] * 8
+    hard = Slicing(l=2, columns=1, column_requirements=[KAnonymity(k=4)], requirements=[KAnonymity(k=5)])
+    with pytest.raises(InfeasibleError, match="no buckets that could hide people.*has size 4"):
+        hard.anonymize(data)
 
 
 def test_exact_values_stay_and_columns_keep_their_rows():

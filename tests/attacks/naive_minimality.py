@@ -7,8 +7,10 @@ from itertools import permutations, product
 
 import numpy as np
 
-from anoncore import Microdata, Release
-from anoncore.kernels.arrays import Codes, Floats
+from anoncore import Microdata, Partition, Release
+from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.privacy.refusals import Refusals
+from anoncore.requirements import Requirement
 
 
 def worlds(release: Release, attribute: str) -> Iterator[Codes]:
@@ -58,3 +60,21 @@ def kept_worlds(release: Release, attribute: str) -> list[Codes]:
 def belief(kept: list[Codes], n_values: int) -> Floats:
     """Share of the kept worlds in which each person has each value, float (n_rows, m)."""
     return np.array([np.bincount(column, minlength=n_values) for column in np.array(kept).T]) / len(kept)
+
+
+def keep(requirements: tuple[Requirement, ...], data: Microdata, rows: Int64) -> bool:
+    """Whether these rows as one group satisfy all requirements in the table itself."""
+    together = Partition(np.zeros(len(rows), dtype=np.int32))
+    checks = [check for requirement in requirements for check in requirement.checks(data)]
+    return all(bool(check.holds(check.levels(together, rows=rows))[0]) for check in checks)
+
+
+def refused_wrongly(refusals: Refusals, data: Microdata) -> list[list[list[int]]]:
+    """The refusals of which no group breaks a requirement in the table itself, as lists of rows."""
+    wrong = []
+    for refusal in range(len(refusals)):
+        numbers = range(refusals.refusal_start[refusal], refusals.refusal_start[refusal + 1])
+        groups = [refusals.rows[refusals.group_start[one] : refusals.group_start[one + 1]] for one in numbers]
+        if all(keep(refusals.requirements, data, rows) for rows in groups):
+            wrong.append([rows.tolist() for rows in groups])
+    return wrong

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore import Distorted, Exact, Fragment, Microdata, Partition, Release, attacks
+from anoncore import Distorted, Exact, Fragment, Generalized, Microdata, Partition, Release, attacks
 from anoncore.algorithms import Anatomy
 from anoncore.base.errors import ReleaseError
+from anoncore.release.recoding import ColumnRegions
 from tests.attacks.naive_posterior import bucket_posterior
 from tests.privacy.releases import adult, builtin, fragment, generalized, sliced, value_sets
 from tests.requirements.tables import misleading_index
@@ -113,6 +114,45 @@ def test_exact_quasi_identifiers_beside_the_values_give_the_person_away():
     partition = Partition(np.zeros(8, dtype=np.int32))
     release = Release(data, (fragment(data, "release", partition, ["sex", "disease"], ["age", "zipcode"]),))
     assert belief(release, 0) == {"dyspepsia": 0.75, "flu": 0.25}  # the four men
+
+
+@st.composite
+def mixed_tables(draw):
+    """A random table in one fragment, whose quasi-identifiers are exact, one region per group, or one per row."""
+    n_rows = draw(st.integers(1, 12))
+    names = ["q0", "q1", "q2", "s"]
+    cells = st.lists(st.sampled_from(["a", "b", "c"]), min_size=n_rows, max_size=n_rows)
+    frame = pd.DataFrame({name: draw(cells) for name in names})
+    data = Microdata(frame, roles=dict.fromkeys(names, "quasi-identifier") | {"s": "sensitive"})
+
+    def groups():
+        numbers = draw(st.lists(st.integers(0, 2), min_size=n_rows, max_size=n_rows))
+        return Partition(np.unique(numbers, return_inverse=True)[1])
+
+    partition = groups()
+    recodings = {}
+    for name in names:
+        domain, codes = data.domain[name], data.codes[name]
+        form = "exact" if name == "s" else draw(st.sampled_from(["exact", "group", "row"]))
+        if form == "exact":
+            recodings[name] = Exact(domain, partition, codes)
+        elif form == "group":
+            recodings[name] = Generalized.of_rows(domain, partition, codes)
+        else:
+            recodings[name] = ColumnRegions(domain, partition, Generalized.of_rows(domain, groups(), codes))
+    return Release(data, (Fragment("release", partition, recodings),))
+
+
+@settings(max_examples=60)
+@given(mixed_tables())
+def test_rows_of_a_group_are_told_apart_by_every_cell_that_is_published(release):
+    found = attacks.sensitive_posterior(release, "s")
+    texts = [release.recoding(name).texts() for name in release.data.quasi_identifiers]
+    alike = release.partition.group[:, None] == release.partition.group
+    for cells in texts:
+        alike &= cells[:, None] == cells
+    has_value = np.eye(len(release.data.domain["s"]))[release.data.codes["s"]]
+    np.testing.assert_allclose(found, alike @ has_value / alike.sum(axis=1, keepdims=True), atol=1e-12)
 
 
 def test_published_values_are_what_the_adversary_sees():

@@ -15,7 +15,7 @@ from anoncore.algorithms.base import Algorithm, Requirements
 from anoncore.algorithms.full_domain.border import Border, lowest, upwards
 from anoncore.algorithms.full_domain.lattice import FrequencySet, Lattice, Node, require_searchable
 from anoncore.algorithms.full_domain.published_levels import release_at
-from anoncore.algorithms.full_domain.refused_levels import refused_levels
+from anoncore.algorithms.full_domain.refused_levels import TIE, refused_levels
 from anoncore.base.errors import InfeasibleError, ReleaseError
 from anoncore.base.progress import Progress, silent
 from anoncore.kernels.rounding import ROUNDING
@@ -28,8 +28,6 @@ from anoncore.requirements import CheckSet, KAnonymity, Requirement
 from anoncore.table.microdata import Microdata
 
 Grid = npt.NDArray[np.bool_]
-DIGITS = 12
-"""Digits of a loss in which two combinations of levels must differ, so that rounding does not choose between them."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +237,8 @@ class Search:
                 "lower the requirements."
             )
         # Of combinations with the same loss the first is taken, whatever order of adding up its loss comes from.
-        best = min(minimal, key=lambda node: (round(minimal[node][0], DIGITS), node))
+        least = min(loss for loss, _ in minimal.values())
+        best = min(node for node, (loss, _) in minimal.items() if loss <= least + TIE)
         return LatticeSearch(
             attributes=self.lattice.names,
             heights=self.lattice.heights,

@@ -127,7 +127,7 @@ class LocalRecoding(Algorithm):
                 "so what readers learn from refused groups is not measured; allow more combinations."
             )
         search.try_all(silent)
-        return refused_groups(release, self.requirements, search.group)
+        return refused_groups(release, self.requirements, len(search.left))
 
     def cell_knowledge(self, release: Release) -> CellKnowledge:
         """That no child of a cell could be a class, and that finer classes took all rows that fit them.

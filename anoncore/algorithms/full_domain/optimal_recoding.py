@@ -142,12 +142,14 @@ class OptimalRecoding(Algorithm):
                 "Where rows may be suppressed, a combination of levels with less loss may have been refused for "
                 "several reasons, so what readers learn from the refusal is not measured; choose no suppression."
             )
-        if not optimum_behind(release).optimal:
+        found = optimum_behind(release)
+        if not found.optimal:
             raise ReleaseError(
                 "The search for this release ended before it had looked at all combinations of levels with less loss, "
                 "so readers do not know that these were refused; allow more combinations."
             )
-        return refused_levels(release, self.requirements)
+        # A search that may end early may end before it has looked at all combinations that lose as much.
+        return refused_levels(release, self.requirements, ties_are_refused=found.n_nodes <= self.most_checked)
 
     @property
     def incognito(self) -> Incognito:

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from anoncore.algorithms.full_domain.lattice import Levels
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.privacy.refusals import RefusalList, Refusals
 from anoncore.release.recoding import Generalized
 from anoncore.release.release import Release
@@ -19,16 +19,21 @@ MOST_REFUSED = 2_000
 MOST_GROUPS = 20_000
 """Refused groups of LocalRecoding that are looked at, those that lie in the fewest classes first."""
 TIE = 1e-12
-"""Losses that differ by less count as equal: of such combinations optimal recoding publishes the one of lower bound."""
+"""Losses that differ by less count as equal; rounding does not choose between such combinations."""
 MANY = "Of many refusals only some are used."
-REST = "What was refused of the rows that were joined at the end is not used."
+TIES = "Combinations of levels that lose as much as the published one, and may have been refused, are not used."
+REST = (
+    "Readers do not see which class holds the rows that were left over, so what was refused of the classes that may "
+    "hold them is not used."
+)
 
 
-def refused_levels(release: Release, requirements: tuple[Requirement, ...]) -> Refusals:
-    """The combinations of levels with less loss than the published one: in each, some group breaks a requirement.
+def refused_levels(release: Release, requirements: tuple[Requirement, ...], ties_are_refused: bool = True) -> Refusals:
+    """The combinations of levels that are preferred to the published one: in each, some group breaks a requirement.
 
-    Where the requirements are monotone under merging, a combination fails if one above it does, so the highest ones
-    tell everything.
+    Less loss is preferred, and of equal losses the lower level of the first attribute that differs; unless
+    `ties_are_refused`, readers cannot tell that combinations of equal loss were refused. Where the requirements are
+    monotone under merging, a combination fails if one above it does, so the highest ones tell everything.
     """
     found = RefusalList(release.data, requirements, release.partition)
     if not found.reads_secrets:
@@ -40,8 +45,15 @@ def refused_levels(release: Release, requirements: tuple[Requirement, ...]) -> R
     mean = [one.loss[:, codes_of].mean(axis=1) for one, codes_of in zip(levels, codes, strict=True)]
     loss: Floats = np.zeros(())
     for of_attribute in mean:
-        loss = np.add.outer(loss, of_attribute)
-    refused: Bools = loss < loss[tuple(published)] - TIE
+        loss = np.add.outer(loss, of_attribute / len(mean))
+    lost = loss[tuple(published)]
+    refused: Bools = loss < lost - TIE
+    earlier = np.arange(loss.size).reshape(loss.shape) < np.ravel_multi_index(published, loss.shape)
+    ties = earlier & ~refused & (loss <= lost + TIE)
+    if ties_are_refused:
+        refused |= ties
+    elif ties.any():
+        found.leave_out(TIES)
     below = tuple(slice(None, level + 1) for level in published)
     refused[below] = True
     refused[tuple(published)] = False
@@ -84,41 +96,42 @@ def _groups(key: Int64) -> list[Int64]:
     return np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
 
 
-def refused_groups(release: Release, requirements: tuple[Requirement, ...], placed: Codes) -> Refusals:
+def refused_groups(release: Release, requirements: tuple[Requirement, ...], n_left: int) -> Refusals:
     """The groups that LocalRecoding refused: at a combination of levels, those that did not become a class.
 
     A group becomes a class at the first combination where it satisfies the requirements, so every other group was
-    refused. `placed` int32 (n_rows,) are the classes before the rows that were left over, -1, joined some of them; it
-    is supposed that readers know them. Of classes that were joined they cannot count the records, so no refusal of
-    their rows is used.
+    refused. Readers know that `n_left` rows were left over and joined into one class, with others where that was
+    needed, and not which class that is: it may be any that is as large.
     """
     data, partition = release.data, release.partition
     found = RefusalList(data, requirements, partition)
     if not found.reads_secrets:
         return found.finish()
-    walk = _LatticeWalk(release, placed, max(found.checks.kernel.minimum_rows, 1))
+    holds_rest = (partition.sizes >= n_left) & (n_left > 0)
+    walk = _LatticeWalk(release, holds_rest, max(found.checks.kernel.minimum_rows, 1))
     walk.run()
-    joined = np.zeros(partition.n_groups, dtype=np.bool_)
-    joined[partition.group[placed < 0]] = True
-    kept = [(spread, rows) for spread, rows in walk.refused if not joined[partition.group[rows]].any()]
-    if joined.any():
+    if n_left:
         found.leave_out(REST)
-    if len(kept) > MOST_GROUPS:
+    refused = walk.refused
+    if len(refused) > MOST_GROUPS:
         found.leave_out(MANY)
-        kept.sort(key=lambda one: one[0])
-    for _, rows in kept[:MOST_GROUPS]:
+        refused.sort(key=lambda one: one[0])
+    for _, rows in refused[:MOST_GROUPS]:
         found.add([rows])
     return found.finish()
 
 
 class _LatticeWalk:
-    """The combinations of levels in the order in which LocalRecoding tries them, and what becomes of the groups."""
+    """The combinations of levels in the order in which LocalRecoding tries them, and what becomes of the groups.
 
-    def __init__(self, release: Release, placed: Codes, least: int) -> None:
+    `is_open` bool (n_groups,) are the classes of which readers cannot tell when, or whether, they were taken from the
+    rows that are left. A group that has rows of them may have been another one, so nothing is refused of it.
+    """
+
+    def __init__(self, release: Release, is_open: Bools, least: int) -> None:
         data = release.data
-        # The rows that were left over never became a class, so they count as one that is larger than it is.
-        self.of_row, self.least = np.where(placed < 0, placed.max() + 1, placed), least
-        self.sizes = np.bincount(self.of_row) + np.where(np.arange(self.of_row.max() + 1) > placed.max(), 1, 0)
+        self.of_row, self.sizes, self.least = release.partition.group, release.partition.sizes, least
+        self.is_open = is_open.copy()
         self.levels = [Levels.of(data.domain[name]) for name in data.quasi_identifiers]
         self.codes = [data.codes[name] for name in data.quasi_identifiers]
         self.left = np.arange(data.n_rows)
@@ -154,9 +167,15 @@ class _LatticeWalk:
         starts = np.concatenate(([0], np.flatnonzero(key[1:] != key[:-1]) + 1))
         sizes = np.diff(np.append(starts, len(rows)))
         classes = self.of_row[rows]
-        lowest, highest = np.minimum.reduceat(classes, starts), np.maximum.reduceat(classes, starts)
-        is_class = (lowest == highest) & (sizes == self.sizes[lowest])
-        candidates = np.flatnonzero(~is_class & (sizes >= self.least))
+        is_open = self.is_open[classes]
+        lowest = np.minimum.reduceat(np.where(is_open, len(self.sizes), classes), starts)
+        highest = np.maximum.reduceat(np.where(is_open, -1, classes), starts)
+        n_open = np.add.reduceat(is_open, starts, dtype=np.int64)
+        holds_one = (lowest == highest) & (sizes - n_open == self.sizes[np.minimum(lowest, len(self.sizes) - 1)])
+        is_class = holds_one & (n_open == 0)
+        # Without the rows of open classes the group would be this class, which may so have been taken here.
+        self.is_open[lowest[holds_one & (n_open > 0)]] = True
+        candidates = np.flatnonzero(~is_class & (n_open == 0) & (sizes >= self.least))
         words = np.add.reduceat(self.words[rows], starts)[candidates]
         for group, word in zip(candidates.tolist(), words.tolist(), strict=True):
             if word not in self.seen:

@@ -112,9 +112,14 @@ def sliced_release(
     """The sliced table of an attribute partition and a tuple partition.
 
     One attribute per column is multiset-based generalization; all quasi-identifiers in one column and the sensitive
-    attribute in another is bucketization. `classes` are the regions of generalized columns. Source: Li et al., slicing,
-    definition 3 and section 2.
+    attribute in another is bucketization. `classes` are the regions of generalized columns. A single column is joined
+    with no other, so its buckets are not published: its groups are the rows whose quasi-identifiers are published
+    alike. Source: Li et al., slicing, definition 3 and section 2.
     """
+    if len(columns) == 1:
+        known = [name for name in columns[0] if name in data.quasi_identifiers]
+        cells = [classes[name].content() if classes and name in classes else (data.codes[name],) for name in known]
+        partition = Partition.alike([codes for content in cells for codes in content])
     fragments = []
     for number, column in enumerate(columns, start=1):
         recodings: dict[str, Recoding] = {}

@@ -31,6 +31,7 @@ from anoncore.base.progress import Progress, part_of
 from anoncore.base.shared_work import shared
 from anoncore.base.texts import listing
 from anoncore.kernels.rounding import ACCUMULATED, reaches
+from anoncore.privacy.check import check
 from anoncore.privacy.guarantees import PersonalGuarantee
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
@@ -231,6 +232,8 @@ class Slicing(Algorithm):
             )
         columns, levels = self.resolve_columns(data), self.levels_of(data)
         require_feasible(self.requirements, data)
+        if len(columns) == 1:
+            self._require_of_column(data, columns)
         reached = {name: self._reached_by_one_bucket(data, columns, name) for name in levels}
         failing = [name for name, l in levels.items() if not reaches(reached[name], l, ACCUMULATED)]
         if not failing:
@@ -253,6 +256,20 @@ class Slicing(Algorithm):
             instead=offer.changes,
         )
 
+    def _require_of_column(self, data: Microdata, columns: tuple[tuple[str, ...], ...]) -> None:
+        """Raise InfeasibleError where the groups of a single column, which no bucket can join, break a requirement."""
+        violations = check(self._one_bucket(data, columns), self.requirements)
+        if violations:
+            raise InfeasibleError(
+                f"A single column has no buckets that could hide people among others: {violations[0].sentence} Choose "
+                "two columns or more, or ask the same of the columns (column requirements)."
+            )
+
+    def _one_bucket(self, data: Microdata, columns: tuple[tuple[str, ...], ...]) -> Release:
+        """The release with all rows in one bucket."""
+        classes = column_classes(data, columns, self.column_requirements)
+        return sliced_release(data, Partition(np.zeros(data.n_rows, dtype=np.int32)), columns, self, classes)
+
     def _offer(
         self, data: Microdata, columns: tuple[tuple[str, ...], ...], name: str, levels: dict[str, float]
     ) -> Offer:
@@ -272,9 +289,7 @@ class Slicing(Algorithm):
         """The l that everybody has with all rows in one bucket, the largest that these columns can keep."""
 
         def reached() -> float:
-            classes = column_classes(data, columns, self.column_requirements)
-            one_bucket = Partition(np.zeros(data.n_rows, dtype=np.int32))
-            return achieved_diversity(sliced_release(data, one_bucket, columns, self, classes), name, self.diversity)
+            return achieved_diversity(self._one_bucket(data, columns), name, self.diversity)
 
         # It is the same for every l, so runs with several levels share it.
         return shared(data, ("one bucket", columns, repr(self.column_requirements), self.diversity, name), reached)
