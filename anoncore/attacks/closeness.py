@@ -8,6 +8,7 @@ from anoncore.attacks.posterior import signature_posterior
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
 from anoncore.kernels.arrays import Floats
+from anoncore.kernels.matching import distances_from_table
 from anoncore.release.release import Release
 from anoncore.requirements.t_closeness import GROUNDS, Ground, ground_reference
 from anoncore.table.microdata import SensitiveValues
@@ -81,12 +82,8 @@ def posterior_emd(release: Release, attribute: str, ground: Ground = "equal") ->
     view = SensitiveValues(attribute, data.counted_codes(attribute), size, -1, texts, people=data.people)
     reference = ground_reference(data, view, ground)
     first, last, weight = reference[size + 1 :].reshape(-1, 3).T
-    surplus = np.zeros((len(beliefs.probability), size + 1))
-    probability = beliefs.probability
-    if data.people is not None:
-        # Who may have several values is believed to have each of them in proportion, so that distributions compare.
-        probability = probability / probability.sum(axis=1, keepdims=True)
-    np.cumsum(probability - reference[:size] / reference[:size].sum(), axis=1, out=surplus[:, 1:])
-    crossing = np.abs(surplus[:, last.astype(np.int64) + 1] - surplus[:, first.astype(np.int64)])
-    distance: Floats = (crossing @ weight)[beliefs.signature]
-    return distance
+    edges = np.ascontiguousarray(first, dtype=np.int64), np.ascontiguousarray(last, dtype=np.int64), weight.copy()
+    table, distance = reference[:size] / reference[:size].sum(), np.zeros(beliefs.n_signatures)
+    for part, entries in beliefs.parts():
+        distance[part] = distances_from_table(entries.start, entries.code, entries.share, table, *edges)
+    return distance[beliefs.signature]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from anoncore.attacks.posterior import signature_posterior, table_distribution
+from anoncore.attacks.posterior import MOST_ENTRIES, SignaturePosterior, signature_posterior, table_distribution
+from anoncore.attacks.published_keys import Entries
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
@@ -25,6 +28,8 @@ from anoncore.table.domain import Domain
 from anoncore.table.microdata import Microdata
 
 By = str | Sequence[str] | None
+PEOPLE_AT_ONCE = 50_000
+"""People, at most, whose beliefs are looked at together."""
 
 FEW_VALUES = Number(
     name="composition-few-values",
@@ -129,8 +134,6 @@ class Composition(Result):
     rows: Int64
     values: tuple[Any, ...]
     prior: Floats
-    alone: Floats
-    belief: Floats
     possible: Int64
     possible_alone: Int64
     few: Score
@@ -138,6 +141,23 @@ class Composition(Result):
     largest: Score
     truth: Score
     notes: tuple[str, ...]
+    together: Together = field(repr=False)
+
+    @cached_property
+    def alone(self) -> Floats:
+        """The belief in each value that each release alone gives, float (n_releases, n_shared, m)."""
+        dense = np.zeros((len(self.rows), len(self.people), len(self.values)))
+        for part in self.together.parts():
+            dense[:, part.people[part.person], part.code] = part.alone
+        return dense
+
+    @cached_property
+    def belief(self) -> Floats:
+        """The belief in each value that all releases give together, float (n_shared, m)."""
+        dense = np.zeros((len(self.people), len(self.values)))
+        for part in self.together.parts():
+            dense[part.people[part.person], part.code] = part.belief
+        return dense
 
 
 @checked
@@ -227,29 +247,30 @@ def composition(releases: Sequence[Release], attribute: str, by: By = None, l: f
     for number, release in enumerate(releases):
         tables[number, codes[number]] = table_distribution(release, attribute)
     prior: Floats = np.average(tables, axis=0, weights=counts)
-    alone = np.zeros((len(releases), len(people), len(values)))
-    for number, release in enumerate(releases):
-        beliefs = signature_posterior(release, attribute)
-        alone[number][:, codes[number]] = beliefs.probability[beliefs.signature[rows[number]]]
-    news = _news(releases, rows, alone)
-    belief, possible = _joint(alone, prior, news)
+    together = Together(
+        tuple(signature_posterior(release, attribute) for release in releases),
+        tuple(codes),
+        rows,
+        prior,
+        _same_people(releases, rows),
+    )
     true = np.array([codes[i][release.data.codes[attribute][rows[i]]] for i, release in enumerate(releases)])
-    scores = _scores(alone, belief, possible, prior, true[0], {"attribute": f"'{attribute}'", "l": f"{l:g}"}, l)
+    figures = _Figures.of(together, true[0])
+    scores = _scores(figures, prior, true[0], {"attribute": f"'{attribute}'", "l": f"{l:g}"}, l)
     return Composition(
         attribute=attribute,
         people=people,
         rows=rows,
         values=values,
         prior=prior,
-        alone=alone,
-        belief=belief,
-        possible=possible,
-        possible_alone=(alone > 0).sum(axis=2),
+        possible=figures.possible,
+        possible_alone=figures.possible_alone,
         few=scores[0],
         breach=scores[1],
         largest=scores[2],
         truth=scores[3],
-        notes=(*_counted(releases, attribute), *_notes(attribute, true, possible, news)),
+        notes=(*_counted(releases, attribute), *_notes(attribute, true, figures.possible, figures.news)),
+        together=together,
     )
 
 
@@ -300,12 +321,11 @@ def _common_values(domains: Sequence[Domain]) -> tuple[tuple[Any, ...], list[Int
     return tuple(values.values()), codes
 
 
-def _news(releases: Sequence[Release], rows: Int64, alone: Floats) -> Bools:
-    """Whether each release says something new about each person, bool (n_releases, n_shared).
-
-    It does not where the person's group is the same set of people as in an earlier release, and says the same.
+def _same_people(releases: Sequence[Release], rows: Int64) -> Bools:
+    """Whether the group of each person is the same set of people in a release as in an earlier one, bool (n_releases,
+    n_releases, n_shared): the later release first.
     """
-    news = np.ones(rows.shape, dtype=np.bool_)
+    same = np.zeros((len(releases), *rows.shape), dtype=np.bool_)
     groups = [
         (release.partition.group[rows[number]].astype(np.int64), release.partition.sizes) if release.is_shared else None
         for number, release in enumerate(releases)
@@ -315,49 +335,154 @@ def _news(releases: Sequence[Release], rows: Int64, alone: Floats) -> Bools:
             if group is None or before is None:
                 continue
             _, pair, shared = np.unique(group[0] * len(before[1]) + before[0], return_inverse=True, return_counts=True)
-            is_same_set = (shared[pair] == group[1][group[0]]) & (shared[pair] == before[1][before[0]])
-            says_the_same = np.isclose(alone[later], alone[earlier], rtol=0, atol=ACCUMULATED).all(axis=1)
-            news[later] &= ~(is_same_set & says_the_same)
-    return news
+            same[later, earlier] = (shared[pair] == group[1][group[0]]) & (shared[pair] == before[1][before[0]])
+    return same
 
 
-def _joint(alone: Floats, prior: Floats, news: Bools) -> tuple[Floats, Int64]:
-    """The joint beliefs, float (n_shared, m), and how many values they leave possible, int64 (n_shared,).
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The beliefs about some people, one entry per person and value that some release gives a belief above 0.
 
-    Where the releases contradict each other about a person, the belief is the mean of theirs.
+    `people` int64 (n_some,) are their numbers. Per entry, by person and value: `person` int64, the place among the
+    people, `code` int64, the value, `alone` float (n_releases, n_entries), the beliefs of the releases, and `belief`
+    float, the joint one. `news` bool (n_releases, n_some) says whether each release says something new.
     """
-    can_be = (alone > 0).all(axis=0)
-    possible: Int64 = can_be.sum(axis=1)
-    logarithms = np.zeros(can_be.shape)
-    with np.errstate(divide="ignore"):
-        of_prior = np.log(prior)
-        for release, is_news in zip(alone, news, strict=True):
+
+    people: Int64
+    person: Int64
+    code: Int64
+    alone: Floats
+    belief: Floats
+    news: Bools
+
+    def largest(self, values: Floats) -> Floats:
+        """The largest number of each person, float (n_some,), of one per entry."""
+        largest: Floats = np.maximum.reduceat(values, np.searchsorted(self.person, np.arange(len(self.people))))
+        return largest
+
+    def count(self, chosen: Bools) -> Int64:
+        """How many entries of each person are chosen, int64 (n_some,)."""
+        return np.bincount(self.person[chosen], minlength=len(self.people)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """The beliefs of several releases about the people who are in all of them.
+
+    `beliefs` has those of each release, `codes` int64 (n_codes,) for each the number of its codes among all values,
+    `rows` int64 (n_releases, n_shared) the rows of the people, and `prior` float (m,) the share of each value. `same`
+    is what `_same_people` gives.
+    """
+
+    beliefs: tuple[SignaturePosterior, ...]
+    codes: tuple[Int64, ...]
+    rows: Int64
+    prior: Floats
+    same: Bools
+
+    def parts(self) -> Iterator[Part]:
+        """All people, some after the other: those of whom the releases say the same follow each other."""
+        signatures = [one.signature[rows] for one, rows in zip(self.beliefs, self.rows, strict=True)]
+        order = np.lexsort(signatures[::-1])
+        begin, step = 0, PEOPLE_AT_ONCE
+        while begin < len(order):
+            people = order[begin : begin + step]
+            found = [self._entries(number, one[people]) for number, one in enumerate(signatures)]
+            entries = [one for one in found if one is not None]
+            if len(entries) < len(found):
+                step = len(people) // 2
+                continue
+            yield self._part(people, entries)
+            begin += len(people)
+
+    def _entries(self, number: int, signatures: Int64) -> Entries | None:
+        """What a release says of some people; None where that is too much to look at together."""
+        different, of_person = np.unique(signatures, return_inverse=True)
+        entries = self.beliefs[number].leading(different)
+        is_all = len(entries) == len(different) and int(entries.sizes[of_person].sum()) <= MOST_ENTRIES
+        return entries.some(of_person.reshape(-1)) if is_all or len(signatures) == 1 else None
+
+    def _part(self, people: Int64, found: list[Entries]) -> Part:
+        m = len(self.prior)
+        keys = [one.cell * m + codes[one.code] for one, codes in zip(found, self.codes, strict=True)]
+        pairs = np.unique(np.concatenate(keys))
+        alone = np.zeros((len(found), len(pairs)))
+        for line, key, one in zip(alone, keys, found, strict=True):
+            line[np.searchsorted(pairs, key)] = one.share
+        person, code = np.divmod(pairs, m)
+        news = np.ones((len(found), len(people)), dtype=np.bool_)
+        for later, earlier in combinations(reversed(range(len(found))), 2):
+            differs = ~np.isclose(alone[later], alone[earlier], rtol=0, atol=ACCUMULATED)
+            says_the_same = np.bincount(person, weights=differs, minlength=len(people)) == 0
+            news[later] &= ~(self.same[later, earlier][people] & says_the_same)
+        part = Part(people, person, code, alone, np.zeros(len(pairs)), news)
+        return replace(part, belief=self._joint(part))
+
+    def _joint(self, part: Part) -> Floats:
+        """The joint belief of each entry: by Bayes' rule, or the mean where the releases contradict each other."""
+        can_be = (part.alone > 0).all(axis=0)
+        of_prior = np.log(self.prior[part.code])
+        logarithms = np.where(can_be, of_prior, -np.inf)
+        for release, is_news in zip(part.alone, part.news, strict=True):
             evidence = np.log(release, out=np.zeros_like(release), where=can_be) - of_prior
-            logarithms += np.where(is_news[:, None], evidence, 0.0)
-    logarithms = np.where(can_be, logarithms + of_prior, -np.inf)
-    belief: Floats = alone.mean(axis=0)
-    is_open = possible > 0
-    # The largest weight becomes 1, so that products of many small beliefs do not vanish.
-    weights = np.exp(logarithms[is_open] - logarithms[is_open].max(axis=1, keepdims=True))
-    belief[is_open] = weights / weights.sum(axis=1, keepdims=True)
-    return belief, possible
+            logarithms += np.where(is_news[part.person] & can_be, evidence, 0.0)
+        is_open = part.count(can_be)[part.person] > 0
+        # The largest weight becomes 1, so that products of many small beliefs do not vanish.
+        largest = np.where(is_open, part.largest(logarithms)[part.person], 0.0)
+        weights = np.exp(logarithms - largest)
+        total = np.bincount(part.person, weights=weights, minlength=len(part.people))[part.person]
+        return np.where(is_open, weights / np.where(is_open, total, 1.0), part.alone.mean(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Figures:
+    """What is counted of each person: possible values, strongest beliefs, belief in the truth, and what was news."""
+
+    possible: Int64
+    possible_alone: Int64
+    largest: Floats
+    largest_alone: Floats
+    truth: Floats
+    news: Bools
+
+    @classmethod
+    def of(cls, together: Together, true: Int64) -> _Figures:
+        """Look at all people; `true` int64 (n_shared,) are their values."""
+        shape = together.rows.shape
+        found = cls(
+            possible=np.zeros(shape[1], dtype=np.int64),
+            possible_alone=np.zeros(shape, dtype=np.int64),
+            largest=np.zeros(shape[1]),
+            largest_alone=np.zeros(shape),
+            truth=np.zeros(shape[1]),
+            news=np.ones(shape, dtype=np.bool_),
+        )
+        for part in together.parts():
+            found.possible[part.people] = part.count((part.alone > 0).all(axis=0))
+            found.largest[part.people] = part.largest(part.belief)
+            for number, alone in enumerate(part.alone):
+                found.possible_alone[number, part.people] = part.count(alone > 0)
+                found.largest_alone[number, part.people] = part.largest(alone)
+            is_true = part.code == true[part.people[part.person]]
+            found.truth[part.people[part.person[is_true]]] = part.belief[is_true]
+            found.news[:, part.people] = part.news
+        return found
 
 
 def _scores(
-    alone: Floats, belief: Floats, possible: Int64, prior: Floats, true: Int64, words: dict[str, str], l: float
+    figures: _Figures, prior: Floats, true: Int64, words: dict[str, str], l: float
 ) -> tuple[Score, Score, Score, Score]:
     """Few values, breach, largest belief and belief in the truth; NaN where nobody is in all tables."""
-    few_alone = [_share(lies_below((one > 0).sum(axis=1), l)) for one in alone]
-    breach_alone = [_share(lies_above(one.max(axis=1), 1 / l, ACCUMULATED)) for one in alone]
-    few = _share(lies_below(possible, l))
-    breach = _share(lies_above(belief.max(axis=1), 1 / l, ACCUMULATED))
-    largest = float(belief.max(initial=0.0)) if len(belief) else float("nan")
-    truth = _share(belief[np.arange(len(true)), true])
+    few_alone = [_share(lies_below(one, l)) for one in figures.possible_alone]
+    breach_alone = [_share(lies_above(one, 1 / l, ACCUMULATED)) for one in figures.largest_alone]
+    few = _share(lies_below(figures.possible, l))
+    breach = _share(lies_above(figures.largest, 1 / l, ACCUMULATED))
+    largest = float(figures.largest.max()) if len(figures.largest) else float("nan")
     return (
         Score(few, FEW_VALUES, baseline=max(few_alone), words=words),
         Score(breach, JOINT_BREACH, baseline=max(breach_alone), words=words),
         Score(largest, JOINT_LARGEST, baseline=float(prior.max()), words=words),
-        Score(truth, JOINT_TRUTH, baseline=_share(prior[true]), words=words),
+        Score(_share(figures.truth), JOINT_TRUTH, baseline=_share(prior[true]), words=words),
     )
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.attacks.posterior import signature_posterior, table_distribution
+from anoncore.attacks.posterior import SignaturePosterior, signature_posterior, table_distribution
 from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import ParameterError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
@@ -175,15 +175,11 @@ def attribute_disclosure(release: Release, attribute: str) -> AttributeDisclosur
     """
     release.require_people("What is believed of a person follows from the group that holds their row")
     release.require_linked({*release.data.quasi_identifiers, attribute})
-    beliefs = signature_posterior(release, attribute)
     baseline = table_distribution(release, attribute)
-    probability = _protected(release.data, attribute, beliefs.probability)
-    table = _protected(release.data, attribute, baseline[None])[0]
+    table = _protected(release.data, attribute, baseline)
     true = release.data.sensitive_view(attribute).codes
     is_protected = true < len(table)
-    confidence = np.full(release.data.n_rows, np.nan)
-    confidence[is_protected] = probability[beliefs.signature[is_protected], true[is_protected]]
-    belief = probability.max(axis=1)[beliefs.signature]
+    belief, confidence = _beliefs(signature_posterior(release, attribute), release.data, attribute, true)
     people = release.data.people
     if people is not None:
         belief = _strongest(belief, people)
@@ -205,11 +201,34 @@ def _strongest(belief: Floats, number: npt.NDArray[np.integer]) -> Floats:
     return strongest
 
 
-def _protected(data: Microdata, attribute: str, probability: Floats) -> Floats:
-    """Beliefs (n, m) over the attribute's codes as beliefs in what needs protection: all, or one set (n, 1)."""
+def _beliefs(beliefs: SignaturePosterior, data: Microdata, attribute: str, true: Codes) -> tuple[Floats, Floats]:
+    """The strongest belief about each row and that in its true value, NaN where that needs no protection, float (n,).
+
+    `true` int32 (n_rows,) are the values; where only some need protection, they are one value of code 0.
+    """
+    protected = _protected_codes(data, attribute)
+    order = np.argsort(beliefs.signature, kind="stable")
+    ordered = beliefs.signature[order]
+    strongest, confidence = np.zeros(beliefs.n_signatures), np.full(data.n_rows, np.nan)
+    for part, entries in beliefs.parts():
+        if protected is not None:
+            shares = np.where(np.isin(entries.code, protected), entries.share, 0.0)
+            strongest[part] = np.add.reduceat(shares, entries.start[:-1])
+            continue
+        strongest[part] = np.maximum.reduceat(entries.share, entries.start[:-1])
+        rows = order[np.searchsorted(ordered, part.start) : np.searchsorted(ordered, part.stop)]
+        confidence[rows] = entries.share_of(beliefs.signature[rows] - part.start, true[rows], beliefs.n_codes)
+    belief = strongest[beliefs.signature]
+    return belief, confidence if protected is None else np.where(true == 0, belief, np.nan)
+
+
+def _protected_codes(data: Microdata, attribute: str) -> Int64 | None:
+    """The codes of the values that need protection as one set; None where every value does."""
     values = data.sensitive_values.get(attribute)
-    if values is None:
-        return probability
-    codes = [data.domain[attribute].code_of(value) for value in values]
-    joined: Floats = probability[:, codes].sum(axis=1, keepdims=True)
-    return joined
+    return None if values is None else np.array([data.domain[attribute].code_of(value) for value in values])
+
+
+def _protected(data: Microdata, attribute: str, share: Floats) -> Floats:
+    """The shares (m,) of the attribute's codes as those of what needs protection: of all, or of one set (1,)."""
+    codes = _protected_codes(data, attribute)
+    return share if codes is None else share[codes].sum(keepdims=True)

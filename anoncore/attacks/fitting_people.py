@@ -16,7 +16,9 @@ from anoncore.release.release import Release
 MOST_PEOPLE = 1_000_000
 """People who fit the buckets, above whom nothing is bounded."""
 AT_ONCE = 50_000
-"""People, at least, whose beliefs are computed together."""
+"""People, at least, who are listed together."""
+BELIEFS_AT_ONCE = 10_000_000
+"""Beliefs, in whatever value, that are computed together."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,12 @@ def level_bounds(release: Release, attribute: str, level: Callable[[Floats], Flo
         return None
     # The highest level that the person behind each cell can have, as far as the cell alone tells.
     best = [np.full(len(shown), -np.inf) for shown in cells]
-    low = np.inf
+    low, step = np.inf, max(1, BELIEFS_AT_ONCE // len(release.data.domain[attribute]))
     for people in _combinations(borders, n_people):
         signatures = np.column_stack([shown.value[people[:, column]] for column, shown in enumerate(cells)])
-        levels = level(bucket_posterior(release, attribute, factors, keys, signatures))
+        beliefs = bucket_posterior(release, attribute, factors, keys, np.arange(len(people)), signatures)
+        parts = [slice(begin, begin + step) for begin in range(0, len(people), step)]
+        levels = np.concatenate([level(beliefs.dense(part)) for part in parts])
         low = min(low, float(levels.min()))
         for column, owner in enumerate(best):
             np.maximum.at(owner, people[:, column], levels)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from anoncore.attacks.posterior import signature_posterior
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.showing import Result
@@ -58,8 +60,7 @@ def person_view(release: Release, row: int, attribute: str | None = None) -> Per
     if attribute is not None:
         true_code = int(data.codes[attribute][row])
         try:
-            beliefs = signature_posterior(release, attribute)
-            belief = beliefs.probability[beliefs.signature[row]]
+            belief = signature_posterior(release, attribute).dense(np.array([row]))[0]
         except ReleaseError:
             belief = None
     return PersonView(row, published, size, belief, true_code)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,17 +20,113 @@ from anoncore.release.release import Fragment, Release
 from anoncore.table.keys import dense_key
 from anoncore.table.people import distinct_pairs
 
+ALL_ROWS = slice(None)
+MOST_ENTRIES = 5_000_000
+"""Beliefs above 0 that are held at once, unless those about a single person are more."""
+
 
 @dataclass(frozen=True, eq=False)
-class SignaturePosterior:
+class SignaturePosterior(ABC):
     """Beliefs by signature: people of one signature show the adversary the same values.
 
-    `probability` float (n_signatures, m) are the beliefs, `signature` int64 (n_rows,) says which signature each row
-    has.
+    `signature` int64 (n_rows,) says which of the `n_signatures` each row has. Only beliefs above 0 are held, and those
+    of some signatures after the other, as all of them may not fit into memory.
     """
 
-    probability: Floats
     signature: Int64
+    n_signatures: int
+    n_codes: int
+
+    @abstractmethod
+    def leading(self, signatures: Int64) -> Entries:
+        """The beliefs of the first of some signatures, of at least one and as many as fit, codes ascending."""
+
+    def parts(self) -> Iterator[tuple[slice, Entries]]:
+        """The beliefs of all signatures, some after the other, with the numbers of these."""
+        begin = 0
+        while begin < self.n_signatures:
+            entries = self.leading(np.arange(begin, self.n_signatures))
+            yield slice(begin, begin + len(entries)), entries
+            begin += len(entries)
+
+    def dense(self, rows: Int64 | slice = ALL_ROWS) -> Floats:
+        """The belief in every code about some rows, float (n, n_codes)."""
+        wanted, of_row = np.unique(self.signature[rows], return_inverse=True)
+        probability = np.zeros((len(wanted), self.n_codes))
+        done = 0
+        while done < len(wanted):
+            entries = self.leading(wanted[done:])
+            probability[done + entries.cell, entries.code] = entries.share
+            done += len(entries)
+        return probability[of_row.reshape(-1)]
+
+
+def n_fitting(sizes: Int64) -> int:
+    """How many of the first of some beliefs, of these sizes, fit into memory: at least one."""
+    return max(1, int(np.searchsorted(np.cumsum(sizes), MOST_ENTRIES, side="right")))
+
+
+@dataclass(frozen=True, eq=False)
+class GroupPosterior(SignaturePosterior):
+    """Beliefs that follow from the person's own group in each fragment, which are independent evidence.
+
+    `cells` int64 (n_signatures,) are the cells of each signature in a fragment, and `entries` the values of its cells.
+    `table` float (n_codes,) is the table's distribution.
+    """
+
+    cells: tuple[Int64, ...]
+    entries: tuple[Entries, ...]
+    table: Floats
+
+    def leading(self, signatures: Int64) -> Entries:
+        """The values in the cell of each signature, of several fragments joined."""
+        sizes = sum(entries.sizes[cells[signatures]] for cells, entries in zip(self.cells, self.entries, strict=True))
+        some = signatures[: n_fitting(np.asarray(sizes))]
+        found = [entries.some(cells[some]) for cells, entries in zip(self.cells, self.entries, strict=True)]
+        return found[0] if len(found) == 1 else self._joined(found)
+
+    def _joined(self, found: list[Entries]) -> Entries:
+        """Of each signature the independent evidence of several fragments: q times the product of the D_i / q."""
+        keys = [entries.cell * self.n_codes + entries.code for entries in found]
+        pairs = np.unique(np.concatenate(keys))
+        signature, code = np.divmod(pairs, self.n_codes)
+        evidence = np.zeros((len(found), len(pairs)))
+        for line, key, entries in zip(evidence, keys, found, strict=True):
+            line[np.searchsorted(pairs, key)] = entries.share
+        probability = self.table[code] * np.prod(evidence / self.table[code], axis=0)
+        total = np.bincount(signature, weights=probability, minlength=len(found[0]))[signature]
+        joined = np.where(total > 0, probability / np.where(total > 0, total, 1.0), evidence.mean(axis=0))
+        there = np.flatnonzero(joined)
+        start = np.searchsorted(signature[there], np.arange(len(found[0]) + 1))
+        return Entries(start, code[there], joined[there])
+
+
+@dataclass(frozen=True, eq=False)
+class BucketPosterior(SignaturePosterior):
+    """Beliefs that follow from all buckets that may hold the person.
+
+    `cells` int64 (n_signatures, n_factors) are what each signature shows; `columns`, `lead`, `lead_start` and
+    `lead_cells` are what the kernel reads of the buckets.
+    """
+
+    cells: Int64
+    columns: Columns
+    lead: int
+    lead_start: Int64
+    lead_cells: Int64
+
+    def leading(self, signatures: Int64) -> Entries:
+        """The values in the buckets that match each signature."""
+        found = slicing_posterior(
+            self.columns,
+            self.cells[signatures],
+            self.lead,
+            self.lead_start,
+            self.lead_cells,
+            self.n_codes,
+            MOST_ENTRIES,
+        )
+        return Entries(*found)
 
 
 @checked
@@ -98,8 +196,7 @@ def sensitive_posterior(release: Release, attribute: str) -> Floats:
     [0.833, 0.167]
     """
     release.require_people("What is believed of a person follows from the group that holds their row")
-    beliefs = signature_posterior(release, attribute)
-    return beliefs.probability[beliefs.signature]
+    return signature_posterior(release, attribute).dense()
 
 
 def signature_posterior(release: Release, attribute: str) -> SignaturePosterior:
@@ -116,33 +213,22 @@ def _known(release: Release, attribute: str) -> set[str]:
 
 
 def _own_groups(release: Release, attribute: str) -> SignaturePosterior:
-    publishing = fragments_of(release, attribute)
     n_codes = len(release.data.domain[attribute])
-    cells_of, shares_of = [], []
-    for fragment in publishing:
+    cells_of, entries_of = [], []
+    for fragment in fragments_of(release, attribute):
         key = key_inside_groups(fragment, _known(release, attribute))
         cells = Cells.of(fragment.partition, key, release.data.people)
         cells_of.append(cells.of_row)
-        shares_of.append(Entries.of(fragment, cells, attribute, n_codes).dense(n_codes))
-    if len(cells_of) == 1:
-        return SignaturePosterior(shares_of[0], cells_of[0])
-    signature = dense_key(cells_of, release.data.n_rows)
-    _, first = np.unique(signature, return_index=True)
-    evidence = np.array([shares[cells[first]] for shares, cells in zip(shares_of, cells_of, strict=True)])
-    return SignaturePosterior(_combined(evidence, table_distribution(release, attribute)), signature)
-
-
-def _combined(evidence: Floats, table: Floats) -> Floats:
-    """Join the distributions of several fragments, (n_fragments, n_signatures, m), as independent evidence.
-
-    `table` (m,) is the table's distribution, which each of them already contains.
-    """
-    probability = table * np.prod(evidence / table, axis=0)
-    total = probability.sum(axis=1, keepdims=True)
-    possible = total[:, 0] > 0
-    joined: Floats = evidence.mean(axis=0)
-    joined[possible] = probability[possible] / total[possible]
-    return joined
+        entries_of.append(Entries.of(fragment, cells, attribute, n_codes))
+    signature, first = cells_of[0], np.arange(len(entries_of[0]))
+    if len(cells_of) > 1:
+        signature = dense_key(cells_of, release.data.n_rows)
+        rows = np.unique(signature, return_index=True)[1]
+        cells_of = [of_row[rows] for of_row in cells_of]
+    else:
+        cells_of = [first]
+    table = table_distribution(release, attribute)
+    return GroupPosterior(signature, len(cells_of[0]), n_codes, tuple(cells_of), tuple(entries_of), table)
 
 
 def table_distribution(release: Release, attribute: str) -> Floats:
@@ -200,29 +286,30 @@ def _linked_by_buckets(release: Release, attribute: str) -> SignaturePosterior:
     keys = [published_key(factor.fragment, factor.known) for factor in factors]
     signature = dense_key(keys, release.data.n_rows)
     _, first = np.unique(signature, return_index=True)
-    probability = bucket_posterior(release, attribute, factors, keys, np.column_stack([key[first] for key in keys]))
-    return SignaturePosterior(probability, signature)
+    return bucket_posterior(release, attribute, factors, keys, signature, np.column_stack([key[first] for key in keys]))
 
 
 def bucket_posterior(
-    release: Release, attribute: str, factors: list[BucketFactor], keys: list[Int64], signatures: Int64
-) -> Floats:
-    """p(t, s) of people by the cells that they show, float (n_signatures, m).
+    release: Release, attribute: str, factors: list[BucketFactor], keys: list[Int64], signature: Int64, shown: Int64
+) -> BucketPosterior:
+    """p(t, s) of people by the cells that they show.
 
-    `keys` number what each factor shows of the rows, int64 (n_rows,) each; `signatures` int64 (n_signatures, n_factors)
-    are such numbers, of people who fit at least one bucket.
+    `keys` number what each factor shows of the rows, int64 (n_rows,) each; `shown` int64 (n_signatures, n_factors) are
+    such numbers, of people who fit at least one bucket, and `signature` those among these people who have the rows.
     """
     n_codes = len(release.data.domain[attribute])
     cells = [Cells.of(release.partition, key, release.data.people) for key in keys]
     starts = np.concatenate(([0], np.cumsum([len(one) for one in cells])))
     lead = int(np.argmax([int(key.max()) for key in keys]))
-    return slicing_posterior(
+    return BucketPosterior(
+        signature,
+        len(shown),
+        n_codes,
+        shown,
         _columns(factors, cells, starts, release.partition.n_groups, attribute, n_codes),
-        signatures,
         lead,
         np.searchsorted(np.sort(cells[lead].value), np.arange(int(keys[lead].max()) + 2)),
         starts[lead] + np.argsort(cells[lead].value, kind="stable"),
-        n_codes,
     )
 
 

@@ -101,14 +101,40 @@ class Entries:
         positions = np.arange(start[-1]) - np.repeat(start[:-1] - partition.starts[cells.group], sizes)
         return cls(start, codes[positions].astype(np.int64), np.repeat(1 / sizes, sizes))
 
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @property
+    def sizes(self) -> Int64:
+        """Number of values of each cell, int64 (n_cells,)."""
+        return np.diff(self.start)
+
+    @property
+    def cell(self) -> Int64:
+        """The cell of each entry, int64 (n_entries,)."""
+        return np.repeat(np.arange(len(self)), self.sizes)
+
     @property
     def totals(self) -> Floats:
         """What the shares of each cell add up to: 1, or more where a person may have several values."""
         sums = np.add.reduceat(self.share, self.start[:-1])
         return np.where(np.abs(sums - 1) < 1e-9, 1.0, sums)
 
+    def some(self, cells: Int64) -> Entries:
+        """The entries of some cells, in their order."""
+        sizes = self.sizes[cells]
+        start = np.concatenate(([0], np.cumsum(sizes)))
+        at = np.arange(start[-1]) + np.repeat(self.start[cells] - start[:-1], sizes)
+        return Entries(start, self.code[at], self.share[at])
+
+    def share_of(self, cells: Int64, codes: Int64 | Codes, n_codes: int) -> Floats:
+        """The share that some codes have in some cells, float (len(cells),); codes ascend within each cell."""
+        keys, wanted = self.cell * n_codes + self.code, cells * n_codes + codes
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[place] == wanted, self.share[place], 0.0)
+
     def dense(self, n_codes: int) -> Floats:
-        """Share of every code in each cell, (n_cells, n_codes)."""
-        shares = np.zeros((len(self.start) - 1, n_codes))
-        shares[np.repeat(np.arange(len(shares)), np.diff(self.start)), self.code] = self.share
+        """Share of every code in each cell, (n_cells, n_codes): for cells of which few are looked at together."""
+        shares = np.zeros((len(self), n_codes))
+        shares[self.cell, self.code] = self.share
         return shares

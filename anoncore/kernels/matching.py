@@ -16,6 +16,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.sorting import sort_in_place
 
 
 class Columns(NamedTuple):
@@ -57,33 +58,76 @@ def find_value(values: Int64 | Int32, begin: int, end: int, wanted: int) -> int:
 
 @kernel
 def slicing_posterior(
-    columns: Columns, signatures: Int64, lead: int, lead_start: Int64, lead_cells: Int64, n_codes: int
-) -> Floats:
-    """p(t, s) for each signature, float (n_signatures, n_codes): sum over buckets of p(t, B) D(t, B)[s].
+    columns: Columns, signatures: Int64, lead: int, lead_start: Int64, lead_cells: Int64, n_codes: int, most: int
+) -> tuple[Int64, Int64, Floats]:
+    """p(t, s) of the first signatures: sum over buckets of p(t, B) D(t, B)[s].
 
     f(t, B) D(t, B)[s] is the product over columns of the share of B's rows that show t's value, with s where the column
     has the sensitive attribute, over that of the links. Only buckets that show the signature's value in column `lead`
     can match: value v is in the cells `lead_cells[lead_start[v]:lead_start[v + 1]]`.
+
+    Returns, for as many signatures as give `most` values above 0 or the last of them more, where the values of each
+    begin, int64 (n_done + 1,), their codes, ascending, int64 (n_values,), and their probabilities, float (n_values,).
     """
     n_signatures, n_columns = signatures.shape
-    posterior = np.zeros((n_signatures, n_codes))
+    start = np.zeros(n_signatures + 1, np.int64)
+    room = min(most, n_signatures * n_codes) + n_codes
+    code_of, probability = np.empty(room, np.int64), np.empty(room)
+    posterior, is_met = np.zeros(n_codes), np.zeros(n_codes, np.bool_)
     matched = np.empty(n_columns, np.int64)
-    for signature in range(n_signatures):
+    n_done = 0
+    while n_done < n_signatures and start[n_done] < most:
         total = 0.0
-        wanted_lead = signatures[signature, lead]
+        begin = end = start[n_done]
+        wanted_lead = signatures[n_done, lead]
         for listed in range(lead_start[wanted_lead], lead_start[wanted_lead + 1]):
-            degree = _degree(columns, signatures[signature], columns.bucket[lead_cells[listed]], matched)
+            degree = _degree(columns, signatures[n_done], columns.bucket[lead_cells[listed]], matched)
             if degree == 0.0:
                 continue
             cell = matched[columns.sensitive[0]]
             for entry in range(columns.entry_start[cell], columns.entry_start[cell + 1]):
                 code = columns.entry_code[entry]
                 mass = degree * columns.entry_share[entry] * _other_shares(columns, code, matched)
-                posterior[signature, code] += mass
+                if mass > 0.0 and not is_met[code]:
+                    is_met[code] = True
+                    code_of[end] = code
+                    end += 1
+                posterior[code] += mass
                 total += mass / columns.entry_total[cell]
-        for code in range(n_codes):
-            posterior[signature, code] /= total
-    return posterior
+        sort_in_place(code_of[begin:end])
+        for place in range(begin, end):
+            code = code_of[place]
+            probability[place] = posterior[code] / total
+            posterior[code], is_met[code] = 0.0, False
+        n_done += 1
+        start[n_done] = end
+    return start[: n_done + 1], code_of[: start[n_done]], probability[: start[n_done]]
+
+
+@kernel
+def distances_from_table(
+    start: Int64, code: Int64, probability: Floats, table: Floats, first: Int64, last: Int64, weight: Floats
+) -> Floats:
+    """The earth mover's distance of each belief from the table's distribution, float (n_beliefs,).
+
+    Belief i has `probability[start[i]:start[i + 1]]` for the codes in `code`, and 0 for all others. An edge of the
+    ground distance separates the codes `first..last` from the others; `weight` float is its length.
+    """
+    distance = np.zeros(start.shape[0] - 1)
+    believed, surplus = np.zeros(table.shape[0]), np.zeros(table.shape[0] + 1)
+    for belief in range(distance.shape[0]):
+        total = 0.0
+        for entry in range(start[belief], start[belief + 1]):
+            believed[code[entry]] = probability[entry]
+            total += probability[entry]
+        # Who may have several values is believed to have each of them in proportion, so that distributions compare.
+        for value in range(table.shape[0]):
+            surplus[value + 1] = surplus[value] + (believed[value] / total - table[value])
+        for edge in range(first.shape[0]):
+            distance[belief] += weight[edge] * abs(surplus[last[edge] + 1] - surplus[first[edge]])
+        for entry in range(start[belief], start[belief + 1]):
+            believed[code[entry]] = 0.0
+    return distance
 
 
 @inner_kernel

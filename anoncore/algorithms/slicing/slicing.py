@@ -377,10 +377,11 @@ def achieved_diversity(release: Release, attribute: str, diversity: Diversity = 
     """
     if diversity == "posterior":
         return 1.0 / float(attribute_disclosure(release, attribute).largest)
-    possible = signature_posterior(release, attribute).probability > 0
     protected = release.data.sensitive_values.get(attribute, ())
     codes = [release.data.domain[attribute].code_of(value) for value in protected]
-    counts = possible.sum(axis=1)
-    if codes:
-        counts += possible[:, codes].any(axis=1) - possible[:, codes].sum(axis=1)
-    return float(counts.min())
+    fewest = np.inf
+    for _, entries in signature_posterior(release, attribute).parts():
+        in_set = np.isin(entries.code, codes)
+        n_protected = np.add.reduceat(in_set, entries.start[:-1], dtype=np.int64)
+        fewest = min(fewest, int((entries.sizes - np.maximum(n_protected - 1, 0)).min()))
+    return float(fewest)
