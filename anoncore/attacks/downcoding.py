@@ -281,12 +281,12 @@ class _Cells:
             truth = np.searchsorted(tree.last[children], codes[rows])
             without = shares / shares.sum()
             belief = self._belief(name, group, children, without)
-            each = (len(rows), 1)
+            alike = np.zeros(len(rows), dtype=np.int64)
             parts.append(
                 _Guesses(
                     rows,
-                    right_guesses(np.tile(belief, each), truth),
-                    right_guesses(np.tile(without, each), truth),
+                    right_guesses(belief[None], truth, alike),
+                    right_guesses(without[None], truth, alike),
                     np.full(len(rows), belief.max()),
                     np.full(len(rows), without.max()),
                 )

@@ -12,13 +12,17 @@ DEVIATIONS = 1.96
 """Standard deviations on either side of a mean that a 95% interval has."""
 
 
-def right_guesses(belief: Floats, truth: npt.NDArray[np.integer]) -> Floats:
+def right_guesses(
+    belief: Floats, truth: npt.NDArray[np.integer], line: npt.NDArray[np.integer] | None = None
+) -> Floats:
     """The chance that the likeliest of m values is the true one, where one of several equally likely ones is taken.
 
-    `belief` float (n, m), `truth` (n,) the true values; the chances are float (n,).
+    `belief` float (n_lines, m), `truth` (n,) the true values, `line` int (n,) which line is about each of them, by
+    default each its own; the chances are float (n,).
     """
+    line = np.arange(len(truth)) if line is None else line
     likeliest = reaches(belief, belief.max(axis=1, keepdims=True), ACCUMULATED)
-    chance: Floats = likeliest[np.arange(len(truth)), truth] / likeliest.sum(axis=1)
+    chance: Floats = likeliest[line, truth] / likeliest.sum(axis=1)[line]
     return chance
 
 

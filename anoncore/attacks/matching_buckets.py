@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.release.release import Release
 
 
@@ -123,46 +124,58 @@ def matching_buckets(release: Release, attribute: str, row: int) -> MatchingBuck
         raise ParameterError(f"The table has rows 0 to {release.data.n_rows - 1:,}, not {row}.")
     release.require_linked(set(release.data.quasi_identifiers) - {attribute})
     domain = release.data.domain[attribute]
-    mass = np.ones((release.partition.n_groups, len(domain)))
+    factors = bucket_factors(release, attribute)
+    shown = [_Shown.of(release, factor, row) for factor in factors]
+    matching = reduce(np.intersect1d, [one.cells.group[one.own] for one in shown])
+    mass = np.ones((len(matching), len(domain)))
     columns: dict[str, Floats] = {}
-    for factor in bucket_factors(release, attribute):
-        share, of_value = _shares(release, factor, attribute, row)
+    for factor, one in zip(factors, shown, strict=True):
+        share, of_value = one.shares(factor, attribute, len(domain), matching)
         if factor.power > 0:
             columns[factor.fragment.name] = share
         with np.errstate(divide="ignore", invalid="ignore"):
             mass = mass * of_value if factor.power > 0 else np.where(mass > 0, mass / of_value, 0.0)
     degree = mass.sum(axis=1)
-    matching = np.flatnonzero(degree)
+    is_possible = degree > 0
+    matching, mass, degree = matching[is_possible], mass[is_possible], degree[is_possible]
     index = pd.Index(matching, name=release.group_word)
-    probability = degree[matching] / degree.sum()
-    values = pd.DataFrame(mass[matching] / degree[matching, None], index=index, columns=pd.Index(domain.texts))
-    buckets = {"size": release.partition.sizes[matching]} | {name: share[matching] for name, share in columns.items()}
+    probability = degree / degree.sum()
+    values = pd.DataFrame(mass / degree[:, None], index=index, columns=pd.Index(domain.texts))
+    buckets = {"size": release.partition.sizes[matching]}
+    buckets |= {name: share[is_possible] for name, share in columns.items()}
     return MatchingBuckets(
         row=row,
         attribute=attribute,
         own=int(release.partition.group[row]),
-        buckets=pd.DataFrame(buckets | {"f": degree[matching], "p": probability}, index=index),
+        buckets=pd.DataFrame(buckets | {"f": degree, "p": probability}, index=index),
         values=values,
         probability=pd.Series(probability @ values.to_numpy(), index=values.columns, name="p"),
         notes=rows_counted(release),
     )
 
 
-def _shares(release: Release, factor: BucketFactor, attribute: str, row: int) -> tuple[Floats, Floats]:
-    """What each bucket shows of one row: the share of its rows with the row's cells, and that share by sensitive value.
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """The cells of a factor, and the numbers of those that show what one row shows, one per bucket that has any."""
 
-    The first is float (n_groups,); the second is float (n_groups, m), or (n_groups, 1) for a factor without the
-    sensitive attribute.
-    """
-    key = published_key(factor.fragment, factor.known)
-    cells = Cells.of(release.partition, key)
-    own_cells = np.flatnonzero(cells.value == key[row])
-    share = np.zeros(release.partition.n_groups)
-    share[cells.group[own_cells]] = cells.share[own_cells]
-    if not factor.is_sensitive:
-        return share, share[:, None]
-    n_codes = len(release.data.domain[attribute])
-    of_value = np.zeros((len(share), n_codes))
-    entries = Entries.of(factor.fragment, cells, attribute, n_codes)
-    of_value[cells.group[own_cells]] = entries.dense(n_codes)[own_cells] * cells.share[own_cells, None]
-    return share, of_value
+    cells: Cells
+    own: Int64
+
+    @classmethod
+    def of(cls, release: Release, factor: BucketFactor, row: int) -> _Shown:
+        key = published_key(factor.fragment, factor.known)
+        cells = Cells.of(release.partition, key)
+        return cls(cells, np.flatnonzero(cells.value == key[row]))
+
+    def shares(self, factor: BucketFactor, attribute: str, n_codes: int, buckets: Int64) -> tuple[Floats, Floats]:
+        """The share of the rows of some buckets with the row's cells, and that share by sensitive value.
+
+        The first is float (n_buckets,); the second is float (n_buckets, m), or (n_buckets, 1) for a factor without the
+        sensitive attribute.
+        """
+        own = self.own[np.isin(self.cells.group[self.own], buckets)]
+        share = self.cells.share[own]
+        if not factor.is_sensitive:
+            return share, share[:, None]
+        entries = Entries.of(factor.fragment, self.cells, attribute, n_codes).some(own)
+        return share, entries.dense(n_codes) * share[:, None]

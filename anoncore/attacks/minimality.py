@@ -291,14 +291,13 @@ def _refusals(release: Release) -> Refusals:
 
 
 def _summed_up(release: Release, view: SensitiveValues, refusals: Refusals, beliefs: Beliefs) -> MinimalityAttack:
-    partition, rows = release.partition, np.arange(release.data.n_rows)
-    counts = partition.histogram(view.codes, view.size)
-    shares = (counts / partition.sizes[:, None])[partition.group]
-    belief = beliefs.probability[beliefs.signature]
-    right, right_without = right_guesses(belief, view.codes), right_guesses(shares, view.codes)
+    partition = release.partition
+    shares = partition.histogram(view.codes, view.size) / partition.sizes[:, None]
+    right = right_guesses(beliefs.probability, view.codes, beliefs.signature)
+    right_without = right_guesses(shares, view.codes, partition.group)
     protected = [code for code in range(view.size) if code != view.unique]
-    without = shares[:, protected].max(axis=1)
-    strongest = belief[:, protected].max(axis=1)
+    without = shares[:, protected].max(axis=1)[partition.group]
+    strongest = beliefs.probability[:, protected].max(axis=1)[beliefs.signature]
     drawn = beliefs.drawn[beliefs.signature]
     error = np.where(drawn > 0, np.sqrt(strongest * (1 - strongest) / np.maximum(drawn, 1)), 0.0)
     sure = np.maximum(strongest - CAUTION * error, np.where(drawn > 0, 0.0, strongest))
@@ -322,7 +321,10 @@ def _summed_up(release: Release, view: SensitiveValues, refusals: Refusals, beli
         lift=Score((right - right_without).mean(), LIFT, baseline=0.0, words=words),
         interval=interval_of_mean(right - right_without, partition.group),
         truth=Score(
-            belief[rows, view.codes].mean(), TRUE_BELIEF, baseline=float(shares[rows, view.codes].mean()), words=words
+            beliefs.probability[beliefs.signature, view.codes].mean(),
+            TRUE_BELIEF,
+            baseline=float(shares[partition.group, view.codes].mean()),
+            words=words,
         ),
         largest=Score(max(sure.max(), 0.0), STRONGEST, baseline=float(without.max()), words=words),
         exposed=Score(exposed.mean(), EXPOSED, baseline=0.0, words=words),
