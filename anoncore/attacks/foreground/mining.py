@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from os import cpu_count
 from typing import Any, Literal, get_args
 
@@ -116,16 +115,24 @@ class Target:
 
     def random_worlds(self) -> tuple[Floats, Floats]:
         """p(t:x) of each row's own value, and the largest of any other, if every possible world is equally likely."""
-        own, other = np.zeros(len(self.true)), np.zeros(len(self.true))
-        share = np.zeros(self.partition.n_groups)
-        for value, (first, last) in enumerate(pairwise(self.published.value_start)):
-            groups = self.published.group[first:last]
-            share[groups] = self.published.n[first:last] / self.partition.sizes[groups]
-            has_value = self.true == value
-            p = share[self.partition.group]
-            own = np.where(has_value, p, own)
-            other = np.where(has_value, other, np.maximum(other, p))
-            share[groups] = 0
+        published, group, n_groups = self.published, self.partition.group, self.partition.n_groups
+        value = np.repeat(np.arange(self.n_values), np.diff(published.value_start))
+        share = published.n / self.partition.sizes[published.group]
+        # Before the shares stand two of 0, which are the largest ones of a group that publishes too few values.
+        before = np.repeat(np.arange(n_groups), 2)
+        of_pair = np.concatenate((before, published.group))
+        value_of_pair = np.concatenate((np.full(2 * n_groups, -1), value))
+        share_of_pair = np.concatenate((np.zeros(2 * n_groups), share))
+        order = np.lexsort((share_of_pair, of_pair))
+        last = np.cumsum(np.bincount(of_pair, minlength=n_groups)) - 1
+        largest, second = order[last], order[last - 1]
+        is_own = value_of_pair[largest][group] == self.true
+        other = np.where(is_own, share_of_pair[second][group], share_of_pair[largest][group])
+        own = np.zeros(len(self.true))
+        keys, wanted = value * n_groups + published.group, self.true.astype(np.int64) * n_groups + group
+        if len(keys):
+            place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            own = np.where(keys[place] == wanted, share[place], 0.0)
         return own, other
 
 
