@@ -1,5 +1,8 @@
 """What the adversary believes: the paper's example, a naive oracle on random tables, and every form of release."""
 
+import tracemalloc
+from importlib import import_module
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +13,7 @@ from anoncore import Distorted, Exact, Fragment, Generalized, Microdata, Partiti
 from anoncore.algorithms import Anatomy
 from anoncore.base.errors import ReleaseError
 from anoncore.release.recoding import ColumnRegions
+from anoncore.requirements import TCloseness
 from tests.attacks.naive_posterior import bucket_posterior
 from tests.privacy.releases import adult, builtin, fragment, generalized, sliced, value_sets
 from tests.requirements.tables import misleading_index
@@ -143,7 +147,7 @@ def mixed_tables(draw):
     return Release(data, (Fragment("release", partition, recodings),))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(mixed_tables())
 def test_rows_of_a_group_are_told_apart_by_every_cell_that_is_published(release):
     found = attacks.sensitive_posterior(release, "s")
@@ -192,6 +196,74 @@ def test_contradicting_fragments_fall_back_to_their_mean():
         for i, part in enumerate((first, second))
     ]
     assert belief(Release(data, tuple(parts)), 0, "s") == {"x": 0.5, "z": 0.5}
+
+
+def dense_distances(release, ground):
+    """The distances of beliefs from the table with every value written out."""
+    data, p = release.data, attacks.sensitive_posterior(release, "s")
+    size = p.shape[1]
+    (check,) = TCloseness(t=1, ground=ground).checks(data)
+    first, last, weight = check.reference[size + 1 :].reshape(-1, 3).T
+    surplus = np.zeros((len(p), size + 1))
+    surplus[:, 1:] = np.cumsum(p - check.reference[:size] / data.n_rows, axis=1)
+    return np.abs(surplus[:, last.astype(int) + 1] - surplus[:, first.astype(int)]) @ weight
+
+
+@st.composite
+def releases_of_any_form(draw):
+    if draw(st.booleans()):
+        return draw(st.one_of(sliced_tables(), mixed_tables()))
+    return two_partitions(np.unique(draw(st.lists(st.integers(0, 2), min_size=6, max_size=6)), return_inverse=True)[1])
+
+
+@settings(max_examples=25)
+@given(releases_of_any_form(), st.integers(1, 6))
+def test_beliefs_of_a_few_people_at_once_are_those_of_all_together(release, most):
+    p = attacks.sensitive_posterior(release, "s")
+    true = release.data.codes["s"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(import_module("anoncore.attacks.posterior"), "MOST_ENTRIES", most)
+        np.testing.assert_allclose(attacks.sensitive_posterior(release, "s"), p, atol=1e-12)
+        found = attacks.attribute_disclosure(release, "s")
+        np.testing.assert_allclose(found.belief, p.max(axis=1), atol=1e-12)
+        np.testing.assert_allclose(found.confidence, p[np.arange(len(p)), true], atol=1e-12)
+        distance = attacks.posterior_emd(release, "s")
+    np.testing.assert_allclose(distance, dense_distances(release, "equal"), atol=1e-12)
+
+
+@settings(max_examples=20)
+@given(mixed_tables(), st.integers(1, 6))
+def test_joint_beliefs_of_a_few_people_at_once_are_those_of_all_together(release, most):
+    p, true = attacks.sensitive_posterior(release, "s"), release.data.codes["s"]
+    whole = attacks.composition([release, release], "s")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(import_module("anoncore.attacks.posterior"), "MOST_ENTRIES", most)
+        patch.setattr(import_module("anoncore.attacks.composition"), "MOST_ENTRIES", most)
+        found = attacks.composition([release, release], "s")
+        np.testing.assert_allclose(found.alone, [p, p], atol=1e-12)
+        np.testing.assert_allclose(found.belief, whole.belief, atol=1e-12)
+    assert found.possible.tolist() == (p > 0).sum(axis=1).tolist()
+    np.testing.assert_allclose(whole.belief.sum(axis=1), 1, atol=1e-12)
+    assert float(found.truth) == pytest.approx(whole.belief[np.arange(len(p)), true].mean())
+    assert float(found.largest) == pytest.approx(whole.belief.max())
+
+
+def test_many_groups_and_values_take_no_table_of_both():
+    # 1,000 groups of 5,000 values would be 40 MB as a table.
+    n = 10_000
+    frame = pd.DataFrame({"a": np.arange(n), "s": np.arange(n) // 2})
+    data = Microdata(frame, roles={"a": "quasi-identifier", "s": "sensitive"})
+    release = generalized(data, np.arange(n) // 10)
+    tracemalloc.start()
+    try:
+        assert float(attacks.attribute_disclosure(release, "s").largest) == pytest.approx(0.2)
+        attacks.posterior_emd(release, "s")
+        together = attacks.composition([release, release], "s")
+        assert (together.possible == 5).all()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 20_000_000
 
 
 def test_a_value_set_is_believed_evenly():
