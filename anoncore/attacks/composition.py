@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from anoncore.attacks.posterior import MOST_ENTRIES, SignaturePosterior, signature_posterior, table_distribution
+from anoncore.attacks.posterior import (
+    MOST_ENTRIES,
+    SignaturePosterior,
+    side_by_side,
+    signature_posterior,
+    table_distribution,
+)
 from anoncore.attacks.published_keys import Entries
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
@@ -355,6 +361,11 @@ class Part:
     belief: Floats
     news: Bools
 
+    @property
+    def can_be(self) -> Bools:
+        """Whether all releases leave the value possible, bool (n_entries,)."""
+        return np.asarray((self.alone > 0).all(axis=0))
+
     def largest(self, values: Floats) -> Floats:
         """The largest number of each person, float (n_some,), of one per entry."""
         largest: Floats = np.maximum.reduceat(values, np.searchsorted(self.person, np.arange(len(self.people))))
@@ -404,11 +415,8 @@ class Together:
 
     def _part(self, people: Int64, found: list[Entries]) -> Part:
         m = len(self.prior)
-        keys = [one.cell * m + codes[one.code] for one, codes in zip(found, self.codes, strict=True)]
-        pairs = np.unique(np.concatenate(keys))
-        alone = np.zeros((len(found), len(pairs)))
-        for line, key, one in zip(alone, keys, found, strict=True):
-            line[np.searchsorted(pairs, key)] = one.share
+        own = [codes[one.code] for one, codes in zip(found, self.codes, strict=True)]
+        pairs, alone = side_by_side(found, own, m)
         person, code = np.divmod(pairs, m)
         news = np.ones((len(found), len(people)), dtype=np.bool_)
         for later, earlier in combinations(reversed(range(len(found))), 2):
@@ -420,7 +428,7 @@ class Together:
 
     def _joint(self, part: Part) -> Floats:
         """The joint belief of each entry: by Bayes' rule, or the mean where the releases contradict each other."""
-        can_be = (part.alone > 0).all(axis=0)
+        can_be = part.can_be
         of_prior = np.log(self.prior[part.code])
         logarithms = np.where(can_be, of_prior, -np.inf)
         for release, is_news in zip(part.alone, part.news, strict=True):
@@ -458,7 +466,7 @@ class _Figures:
             news=np.ones(shape, dtype=np.bool_),
         )
         for part in together.parts():
-            found.possible[part.people] = part.count((part.alone > 0).all(axis=0))
+            found.possible[part.people] = part.count(part.can_be)
             found.largest[part.people] = part.largest(part.belief)
             for number, alone in enumerate(part.alone):
                 found.possible_alone[number, part.people] = part.count(alone > 0)

@@ -207,8 +207,6 @@ def _beliefs(beliefs: SignaturePosterior, data: Microdata, attribute: str, true:
     `true` int32 (n_rows,) are the values; where only some need protection, they are one value of code 0.
     """
     protected = _protected_codes(data, attribute)
-    order = np.argsort(beliefs.signature, kind="stable")
-    ordered = beliefs.signature[order]
     strongest, confidence = np.zeros(beliefs.n_signatures), np.full(data.n_rows, np.nan)
     for part, entries in beliefs.parts():
         if protected is not None:
@@ -216,7 +214,7 @@ def _beliefs(beliefs: SignaturePosterior, data: Microdata, attribute: str, true:
             strongest[part] = np.add.reduceat(shares, entries.start[:-1])
             continue
         strongest[part] = np.maximum.reduceat(entries.share, entries.start[:-1])
-        rows = order[np.searchsorted(ordered, part.start) : np.searchsorted(ordered, part.stop)]
+        rows = beliefs.rows(part)
         confidence[rows] = entries.share_of(beliefs.signature[rows] - part.start, true[rows], beliefs.n_codes)
     belief = strongest[beliefs.signature]
     return belief, confidence if protected is None else np.where(true == 0, belief, np.nan)

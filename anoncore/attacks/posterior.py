@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from anoncore.kernels.matching import Columns, slicing_posterior
 from anoncore.privacy.published import fragments_of
 from anoncore.release.overlap import links
 from anoncore.release.release import Fragment, Release
-from anoncore.table.keys import dense_key
+from anoncore.table.keys import dense_key, different_keys
 from anoncore.table.people import distinct_pairs
 
 ALL_ROWS = slice(None)
@@ -49,6 +50,23 @@ class SignaturePosterior(ABC):
             yield slice(begin, begin + len(entries)), entries
             begin += len(entries)
 
+    def rows(self, part: slice) -> Int64:
+        """The rows that have these signatures, int64 (n,)."""
+        if part == slice(0, self.n_signatures):
+            return np.arange(len(self.signature))
+        begin, end = np.searchsorted(self._ordered, (part.start, part.stop))
+        return self._order[begin:end]
+
+    @cached_property
+    def _order(self) -> Int64:
+        """The rows by their signature."""
+        return np.argsort(self.signature, kind="stable")
+
+    @cached_property
+    def _ordered(self) -> Int64:
+        """The signatures of the rows in this order."""
+        return self.signature[self._order]
+
     def dense(self, rows: Int64 | slice = ALL_ROWS) -> Floats:
         """The belief in every code about some rows, float (n, n_codes)."""
         wanted, of_row = np.unique(self.signature[rows], return_inverse=True)
@@ -64,6 +82,20 @@ class SignaturePosterior(ABC):
 def n_fitting(sizes: Int64) -> int:
     """How many of the first of some beliefs, of these sizes, fit into memory: at least one."""
     return max(1, int(np.searchsorted(np.cumsum(sizes), MOST_ENTRIES, side="right")))
+
+
+def side_by_side(found: Sequence[Entries], codes: Sequence[Int64], n_codes: int) -> tuple[Int64, Floats]:
+    """The shares of several sources about the same people, 0 where one has none.
+
+    `codes` has the codes of the entries of each. Returns the pairs of a person and a code for which some source has a
+    share, as person * n_codes + code, ascending, and the shares, float (n_sources, n_pairs).
+    """
+    keys = np.concatenate([entries.cell * n_codes + of_entry for entries, of_entry in zip(found, codes, strict=True)])
+    pairs, place = different_keys(keys, len(found[0]) * n_codes)
+    shares = np.zeros((len(found), len(pairs)))
+    source = np.repeat(np.arange(len(found)), [len(entries.code) for entries in found])
+    shares[source, place] = np.concatenate([entries.share for entries in found])
+    return pairs, shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +119,8 @@ class GroupPosterior(SignaturePosterior):
 
     def _joined(self, found: list[Entries]) -> Entries:
         """Of each signature the independent evidence of several fragments: q times the product of the D_i / q."""
-        keys = [entries.cell * self.n_codes + entries.code for entries in found]
-        pairs = np.unique(np.concatenate(keys))
+        pairs, evidence = side_by_side(found, [entries.code for entries in found], self.n_codes)
         signature, code = np.divmod(pairs, self.n_codes)
-        evidence = np.zeros((len(found), len(pairs)))
-        for line, key, entries in zip(evidence, keys, found, strict=True):
-            line[np.searchsorted(pairs, key)] = entries.share
         probability = self.table[code] * np.prod(evidence / self.table[code], axis=0)
         total = np.bincount(signature, weights=probability, minlength=len(found[0]))[signature]
         joined = np.where(total > 0, probability / np.where(total > 0, total, 1.0), evidence.mean(axis=0))

@@ -12,7 +12,7 @@ from anoncore.privacy.published import published_values
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, Generalized, GroupValues
 from anoncore.release.release import Fragment
-from anoncore.table.keys import dense_key
+from anoncore.table.keys import DENSE, dense_key
 
 
 def published_key(fragment: Fragment, known: Collection[str]) -> Int64:
@@ -129,6 +129,8 @@ class Entries:
 
     def share_of(self, cells: Int64, codes: Int64 | Codes, n_codes: int) -> Floats:
         """The share that some codes have in some cells, float (len(cells),); codes ascend within each cell."""
+        if len(self) * n_codes <= DENSE * (len(self.code) + len(cells)):
+            return self.dense(n_codes)[cells, codes]
         keys, wanted = self.cell * n_codes + self.code, cells * n_codes + codes
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return np.where(keys[place] == wanted, self.share[place], 0.0)

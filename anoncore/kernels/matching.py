@@ -73,7 +73,7 @@ def slicing_posterior(
     start = np.zeros(n_signatures + 1, np.int64)
     room = min(most, n_signatures * n_codes) + n_codes
     code_of, probability = np.empty(room, np.int64), np.empty(room)
-    posterior, is_met = np.zeros(n_codes), np.zeros(n_codes, np.bool_)
+    posterior = np.zeros(n_codes)
     matched = np.empty(n_columns, np.int64)
     n_done = 0
     while n_done < n_signatures and start[n_done] < most:
@@ -88,8 +88,7 @@ def slicing_posterior(
             for entry in range(columns.entry_start[cell], columns.entry_start[cell + 1]):
                 code = columns.entry_code[entry]
                 mass = degree * columns.entry_share[entry] * _other_shares(columns, code, matched)
-                if mass > 0.0 and not is_met[code]:
-                    is_met[code] = True
+                if mass > 0.0 and posterior[code] == 0.0:
                     code_of[end] = code
                     end += 1
                 posterior[code] += mass
@@ -98,7 +97,7 @@ def slicing_posterior(
         for place in range(begin, end):
             code = code_of[place]
             probability[place] = posterior[code] / total
-            posterior[code], is_met[code] = 0.0, False
+            posterior[code] = 0.0
         n_done += 1
         start[n_done] = end
     return start[: n_done + 1], code_of[: start[n_done]], probability[: start[n_done]]

@@ -31,6 +31,19 @@ def occurring_pairs(one: Codes | Int64, other: Codes | Int64, n_one: int, n_othe
     return first, second, rows
 
 
+def different_keys(keys: Int64, size: int) -> tuple[Int64, Int64]:
+    """The different ones of some keys, ascending, and the place of each key among them, int64 (n_keys,).
+
+    `size` is above every key. Marking costs O(n + size) where there are few more keys than occur, else O(n log n).
+    """
+    if size > max(DENSE * len(keys), SMALL):
+        different, place = np.unique(keys, return_inverse=True)
+        return different, place.reshape(-1)
+    occurs = np.zeros(size, dtype=np.bool_)
+    occurs[keys] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
+
+
 def dense_key(columns: Iterable[Codes | Int64], n_rows: int) -> Int64:
     """A number per row, int64 (n_rows,), from 0 without gaps; rows that are equal in all columns have the same."""
     key = np.zeros(n_rows, dtype=np.int64)
