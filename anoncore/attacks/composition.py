@@ -100,10 +100,6 @@ class Composition(Result):
         The m values of the attribute that occur in any of the tables; None for a missing one.
     prior : ndarray of float, shape (m,)
         How frequent each value is in all tables together: what guessing has.
-    alone : ndarray of float, shape (n_releases, n_shared, m)
-        The belief in each value that each release alone gives.
-    belief : ndarray of float, shape (n_shared, m)
-        The belief in each value that all releases give together.
     possible : ndarray of int64, shape (n_shared,)
         How many values all releases together leave possible; 0 where they contradict each other.
     possible_alone : ndarray of int64, shape (n_releases, n_shared)
@@ -147,13 +143,13 @@ class Composition(Result):
     largest: Score
     truth: Score
     notes: tuple[str, ...]
-    together: Together = field(repr=False)
+    _together: Together = field(repr=False)
 
     @cached_property
     def alone(self) -> Floats:
         """The belief in each value that each release alone gives, float (n_releases, n_shared, m)."""
         dense = np.zeros((len(self.rows), len(self.people), len(self.values)))
-        for part in self.together.parts():
+        for part in self._together.parts():
             dense[:, part.people[part.person], part.code] = part.alone
         return dense
 
@@ -161,7 +157,7 @@ class Composition(Result):
     def belief(self) -> Floats:
         """The belief in each value that all releases give together, float (n_shared, m)."""
         dense = np.zeros((len(self.people), len(self.values)))
-        for part in self.together.parts():
+        for part in self._together.parts():
             dense[part.people[part.person], part.code] = part.belief
         return dense
 
@@ -276,7 +272,7 @@ def composition(releases: Sequence[Release], attribute: str, by: By = None, l: f
         largest=scores[2],
         truth=scores[3],
         notes=(*_counted(releases, attribute), *_notes(attribute, true, figures.possible, figures.news)),
-        together=together,
+        _together=together,
     )
 
 
