@@ -259,7 +259,7 @@ def test_one_column_is_judged_like_what_is_published_of_it():
     together = attacks.composition([release, again], "disease")
     assert together.possible.tolist() == [2] * 8
     hard = Slicing(l=2, columns=1, column_requirements=[KAnonymity(k=4)], requirements=[KAnonymity(k=5)])
-    with pytest.raises(InfeasibleError, match="no buckets that could hide people.*has size 4"):
+    with pytest.raises(InfeasibleError, match=r"no buckets that could hide people.*has size 4"):
         hard.anonymize(data)
 
 
