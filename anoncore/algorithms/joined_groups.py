@@ -14,7 +14,7 @@ import numpy as np
 
 from anoncore.base.errors import InfeasibleError
 from anoncore.kernels.arrays import Bools, Floats, Int64, Rows
-from anoncore.privacy.published import fragments_of, published_values
+from anoncore.privacy.published import fragments_of, published_view
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
 from anoncore.release.release import Fragment, Release
@@ -67,8 +67,7 @@ def _published_checks(release: Release, requirements: Sequence[Requirement]) -> 
         for check in requirement.checks(release.data):
             if check.attribute is not None:
                 (fragment,) = fragments_of(release, check.attribute)
-                _, codes = published_values(fragment, check.attribute)
-                check = replace(check, values=release.data.sensitive_view(check.attribute, codes))
+                check = replace(check, values=published_view(release, fragment, check.attribute)[1])
             checks.append(check)
     return checks
 
