@@ -57,7 +57,7 @@ def with_joined_groups(release: Release, requirements: Sequence[Requirement]) ->
         "are counted instead of rows."
     )
     suppressed = None if release.suppressed_group is None else int(into[release.suppressed_group])
-    return Release(release.data, fragments, release.algorithm, (*release.notes, note), suppressed)
+    return replace(release, fragments=fragments, notes=(*release.notes, note), suppressed_group=suppressed)
 
 
 def _published_checks(release: Release, requirements: Sequence[Requirement]) -> list[Check]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -184,6 +184,9 @@ class Release(SizesDrawn):
         Whether each published row was made of one person's, or rows are nobody's, as those of a synthetic table. Then
         there is one fragment, whose partition and recodings are of its own rows, which may be more or fewer than those
         of `data`; and the domains of `data` also hold the values that only the published table has.
+    made_with : mapping of str to float
+        Numbers that the method chose while it made the release, by their names, for whoever has the table and looks at
+        how it was made. They are never published.
 
     Examples
     --------
@@ -211,6 +214,7 @@ class Release(SizesDrawn):
     suppressed_group: int | None = None
     numbers: Numbers = "text"
     rows: Rows = "people"
+    made_with: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def from_published(
