@@ -22,7 +22,7 @@ def generator(seed: int) -> Generator:
 
 
 def drawn_along(order: NDArray[int64], rng: Generator) -> NDArray[float64]:
-    """A random number from 0 to 1 for each row, drawn for the rows in this order instead of that in which they stand."""
+    """A random number from 0 to 1 for each row, drawn along an order of the rows instead of as they stand."""
     import numpy as np
 
     numbers = np.empty(len(order))

@@ -230,7 +230,7 @@ class Sample:
 
 
 def _pieces(codes: Codes, n_rows: int, order: Int64, rng: np.random.Generator) -> list[Int64]:
-    """The rows, drawn along an order, in pieces of equal class shares, of which `LEARNED_PIECES` have about `n_rows` rows."""
+    """The rows in pieces of equal class shares, drawn along an order; `LEARNED_PIECES` have about `n_rows` rows."""
     n_pieces = max(len(codes) * LEARNED_PIECES // n_rows, LEARNED_PIECES + 1)
     along = order[rng.permutation(len(codes))]
     cut = along[np.argsort(_folds(codes, n_pieces, along)[along], kind="stable")]
