@@ -181,7 +181,12 @@ def test_methods_that_count_rows_refuse_before_any_work(name):
         (Sabre(t=0.15, k=2, seed=0), "51531000", "00010100", "cbccbacb"),
         (Sabre(t=0.3, k=2, seed=0), "512414303", "121211222", "accccabab"),
         (Microaggregation(t=0.2, k=2, seed=0), "10045233", "22202020", "acccacac"),
-        (Mask(k=3, l=2, seed=0), "013518x0y7x0y30y0", "11101211201100011", "bbababaaabcacbaba"),
+        (
+            Mask(k=3, l=2, seed=0),
+            "1822em1f7e7cajia34j6i51l5143",
+            "2222101202211223002202102202",
+            "ddcdabbddddabadcdabcbbcccdda",
+        ),
     ],
     ids=lambda one: getattr(one, "name", ""),
 )
