@@ -11,7 +11,6 @@ from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Requirements
 from anoncore.algorithms.full_domain.best_first import MOST_NODES, BestFirst, Groups, Optimum
-from anoncore.algorithms.full_domain.incognito import Incognito
 from anoncore.algorithms.full_domain.lattice import require_searchable
 from anoncore.algorithms.full_domain.published_levels import release_at
 from anoncore.algorithms.full_domain.refused_levels import refused_levels
@@ -151,11 +150,6 @@ class OptimalRecoding(Algorithm):
                 "so readers do not know that these were refused; allow more combinations."
             )
         return refused_levels(release, self.requirements)
-
-    @property
-    def incognito(self) -> Incognito:
-        """The method that finds all combinations with none below them that keep the same promise."""
-        return Incognito(requirements=self.requirements, max_suppression=self.max_suppression)
 
     def search(self, data: Microdata, progress: Progress | None = None) -> Optimum:
         """Find the combination of levels that loses least.
