@@ -53,7 +53,7 @@ def worst_distance(proportions: Proportions, counts: Int64) -> float:
     for b in range(n_buckets):
         before[b + 1] = before[b] + counts[b]
     # Distances are summed in units of 1 / (size * n_rows): there the surplus of an edge is a whole number.
-    size, n_rows = before[n_buckets], proportions.n_rows
+    size, n_rows = int(before[n_buckets]), proportions.n_rows
     fits = fits_word(size, n_rows)
     total = 0.0
     for i in range(proportions.edge_start[0]):

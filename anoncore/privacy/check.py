@@ -12,7 +12,7 @@ from anoncore.base.arguments import checked
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.checking import most_frequent
-from anoncore.kernels.people import people_and_pairs
+from anoncore.kernels.people import people_and_pairs, people_levels
 from anoncore.privacy.published import fragments_of, published_view
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements.requirement import Check, Comparison, Requirement
@@ -136,6 +136,12 @@ def published_levels(release: Release, fragment: Fragment, condition: Check) -> 
     if condition.attribute is None:
         return condition.levels(fragment.partition)
     partition, published = published_view(release, fragment, condition.attribute)
+    if published.people is None and release.data.people is not None:
+        # Any of a group's people may have any value of its set, and no more values count than it has people.
+        people = np.minimum(release.people_per_group(fragment), partition.sizes)
+        codes = published.codes[partition.order]
+        address, unique = condition.requirement.level.address, published.unique
+        return people_levels(people, partition.starts, codes, published.size, address, unique, condition.reference)
     return replace(condition, values=published, people=published.people).levels(partition)
 
 
