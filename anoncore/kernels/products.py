@@ -18,7 +18,7 @@ WORD = 2.0**64
 @inner_kernel
 def fits_word(a: int, b: int) -> bool:
     """Whether the product of two counts, and so any product of smaller ones, is a whole number of 64 bits."""
-    return np.float64(a) * np.float64(b) < SAFE
+    return bool(np.float64(a) * np.float64(b) < SAFE)
 
 
 @inner_kernel

@@ -54,7 +54,7 @@ def group_shares(release: Release, fragment: Fragment, group: int, attribute: st
     else:
         # Whoever has a value in several rows has it once; the values of a set are nobody's in particular.
         of_rows = isinstance(publishing.recodings[attribute], Exact)
-        inside = distinct_pairs(people[rows] if of_rows else rows, codes[rows], size)
+        inside = distinct_pairs(people[rows] if of_rows else rows.astype(np.int32), codes[rows], size)
         table = distinct_pairs(people, release.data.codes[attribute], size)
     if domain.kind is Kind.NUMERIC and len(domain) > MOST_VALUES:
         return Shares.binned(Axis.of(domain, MOST_VALUES), inside, table)

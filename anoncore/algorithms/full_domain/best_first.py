@@ -416,7 +416,7 @@ class BestFirst:
         others = others[np.lexsort((*cells[::-1], np.round(added[others], 12)))]
         costs, sizes, lost = added[others].tolist(), groups.rows[others].tolist(), self.loss(groups, kept)
         # A choice is followed by itself with one more group, and with its last group replaced by the next one.
-        waiting = [(costs[0], (0,))] if costs else []
+        waiting: list[tuple[float, tuple[int, ...]]] = [(costs[0], (0,))] if costs else []
         for _ in range(MOST_CHOICES):
             if not waiting or lost + waiting[0][0] > most:
                 return None, np.inf

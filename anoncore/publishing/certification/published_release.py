@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -246,7 +246,7 @@ def _moments(name: str, values: Sequence[pd.Timestamp | None]) -> pd.DatetimeInd
     zoned = any(value.tz is not None for value in known)
     if zoned and any(value.tz is None for value in known):
         raise ReleaseError(f"'{name}' holds points in time with a zone and others without, which have no common order.")
-    unit = "ns" if any(value.nanosecond for value in known) else "us"
+    unit: Literal["us", "ns"] = "ns" if any(value.nanosecond for value in known) else "us"
     moments = [value if value is None or not zoned else value.tz_convert("UTC") for value in values]
     return pd.DatetimeIndex(
         [pd.NaT if moment is None else moment.as_unit(unit) for moment in moments],
