@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from anoncore.algorithms.attribute_proposal import AttributeProposal
-from anoncore.algorithms.joined_groups import with_joined_groups
+from anoncore.algorithms.joined_groups import as_read, with_joined_groups
 from anoncore.base.errors import AnonymizationError, DataError, InfeasibleError, ParameterError
 from anoncore.base.model import Registry
 from anoncore.base.progress import Progress, silent
@@ -105,8 +105,11 @@ class Algorithm(ReleaseMethod):
         release = self._release(data, report)
         report(0.95, "Checking the release")
         promises = self.promises(data)
+        # Groups that a reader takes for one keep a monotone requirement together; any other is checked on what is read.
+        joinable = data.people is not None or not all(promise.is_monotone(data) for promise in promises)
+        release = as_read(release) if joinable else release
         violations = check(release, promises)
-        if violations and data.people is not None:
+        if violations and joinable:
             release = with_joined_groups(release, promises)
             violations = check(release, promises)
         if violations:

@@ -1,8 +1,9 @@
 """Joining groups of a finished release until every group has the people that the requirements ask for.
 
 A method that deals or clusters rows may put several rows of one person into a group, which then has fewer people than
-rows. Joining such a group with others is always allowed: a joined group tells no more about the way its rows are linked
-than the groups did.
+rows. Groups whose cells are equal are one group to a reader, which may break what each of them keeps where people are
+counted. Joining groups is always allowed: a joined group tells no more about the way its rows are linked than the
+groups did.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from dataclasses import replace
 import numpy as np
 
 from anoncore.base.errors import InfeasibleError
-from anoncore.kernels.arrays import Bools, Floats, Int64, Rows
-from anoncore.privacy.published import fragments_of, published_values
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows
+from anoncore.privacy.check import check
+from anoncore.privacy.published import fragments_of, published_view
 from anoncore.release.partition import Partition
-from anoncore.release.recoding import Generalized
+from anoncore.release.recoding import Generalized, Recoding
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements import Requirement
 from anoncore.requirements.requirement import Check
+from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata
 
 TRIED = 32
@@ -27,49 +30,90 @@ TRIED = 32
 
 
 def with_joined_groups(release: Release, requirements: Sequence[Requirement]) -> Release:
-    """The release with failing groups joined until all groups satisfy the requirements.
+    """The release with failing groups joined until all groups satisfy the requirements, as a reader tells them apart.
 
     A failing group joins the one that adds least information loss among the nearest with which it holds; if it holds
     with none of these, the nearest one. All fragments of the release must share their groups. Raises InfeasibleError
     where even one group of all rows fails.
     """
-    joining = _Joining(release, requirements)
-    joining.run()
-    n_before, group = release.partition.n_groups, joining.groups()
-    into = np.empty(n_before, dtype=np.int32)
-    into[release.partition.group] = group
-    partition = Partition(group)
-    fragments = tuple(
-        Fragment(
-            fragment.name,
-            partition,
-            {
-                name: recoding.joined(partition, into)
-                if isinstance(recoding, Generalized)
-                else replace(recoding, partition=partition)
-                for name, recoding in fragment.recodings.items()
-            },
-        )
-        for fragment in release.fragments
-    )
+    n_before = release.partition.n_groups
+    # A joined group may get the cells of another one, which is then the same group to a reader.
+    while check(release, requirements):
+        joining = _Joining(release, requirements)
+        joining.run()
+        group = joining.groups()
+        into = np.empty(release.partition.n_groups, dtype=np.int32)
+        into[release.partition.group] = group
+        release = as_read(_joined(release, Partition(group), into))
     note = (
-        f"{n_before:,} groups were joined to {partition.n_groups:,}, so that each keeps the requirements where people "
-        "are counted instead of rows."
+        f"{n_before:,} groups were joined to {release.partition.n_groups:,}, so that each that a reader tells apart "
+        "keeps the requirements where people are counted instead of rows."
+    )
+    return replace(release, notes=(*release.notes, note))
+
+
+def as_read(release: Release) -> Release:
+    """The release with groups whose cells are equal as one group, which they are to a reader.
+
+    A reader tells groups apart by the cells of their quasi-identifiers. Only releases of one table have such groups:
+    where several tables share groups, their numbers are published.
+    """
+    if len(release.fragments) != 1:
+        return release
+    (fragment,) = release.fragments
+    partition = fragment.partition
+    first = partition.order[partition.starts[:-1]]
+    cells: list[Codes] = []
+    for name in release.data.quasi_identifiers:
+        recoding = fragment.recodings.get(name)
+        if recoding is None:
+            continue
+        by_group = recoding.group_content() if recoding.partition is partition else None
+        if by_group is None:
+            columns = recoding.content()
+            if any((column != column[first][partition.group]).any() for column in columns):
+                return release
+            by_group = tuple(column[first] for column in columns)
+        cells += by_group
+    if not cells:
+        return release
+    key = dense_key(cells, partition.n_groups)
+    _, found, number = np.unique(key, return_index=True, return_inverse=True)
+    if len(found) == partition.n_groups:
+        return release
+    # Numbered as they come, so that the order of the groups stays that of the method.
+    rank = np.argsort(np.argsort(found)).astype(np.int32)
+    into = rank[number.reshape(-1)]
+    return _joined(release, Partition(into[partition.group]), into, np.sort(found))
+
+
+def _joined(release: Release, partition: Partition, into: Codes, alike: Int64 | None = None) -> Release:
+    """The release with groups joined as `into` int32 (n_groups,) says; `alike` are groups that have the cells of each
+    joined one, where all that are joined have the same.
+    """
+
+    def joined(recoding: Recoding) -> Recoding:
+        if not isinstance(recoding, Generalized):
+            return replace(recoding, partition=partition)
+        return recoding.joined(partition, into) if alike is None else recoding.chosen(partition, alike)
+
+    fragments = tuple(
+        Fragment(one.name, partition, {name: joined(recoding) for name, recoding in one.recodings.items()})
+        for one in release.fragments
     )
     suppressed = None if release.suppressed_group is None else int(into[release.suppressed_group])
-    return Release(release.data, fragments, release.algorithm, (*release.notes, note), suppressed)
+    return replace(release, fragments=fragments, suppressed_group=suppressed)
 
 
 def _published_checks(release: Release, requirements: Sequence[Requirement]) -> list[Check]:
     """The checks by what the release publishes of each sensitive attribute."""
     checks = []
     for requirement in requirements:
-        for check in requirement.checks(release.data):
-            if check.attribute is not None:
-                (fragment,) = fragments_of(release, check.attribute)
-                _, codes = published_values(fragment, check.attribute)
-                check = replace(check, values=release.data.sensitive_view(check.attribute, codes))
-            checks.append(check)
+        for condition in requirement.checks(release.data):
+            if condition.attribute is not None:
+                (fragment,) = fragments_of(release, condition.attribute)
+                condition = replace(condition, values=published_view(release, fragment, condition.attribute)[1])
+            checks.append(condition)
     return checks
 
 
@@ -98,9 +142,9 @@ class _Joining:
         self.high = np.array([region.high[order] for region in regions], dtype=np.int64).T.reshape(shape)
         self.weight = np.array([1 / max(len(region.domain) - 1, 1) for region in regions])
         self.failing = np.zeros(len(order), dtype=np.bool_)
-        for check in self.checks:
-            codes = None if check.values is None else check.values.codes
-            self.failing |= ~check.holds(check.levels(numbered, codes))
+        for condition in self.checks:
+            codes = None if condition.values is None else condition.values.codes
+            self.failing |= ~condition.holds(condition.levels(numbered, codes))
 
     def run(self) -> None:
         """Join groups until none fails."""
@@ -112,7 +156,7 @@ class _Joining:
             if len(others) == 0:
                 labels = ", ".join(requirement.label() for requirement in self.requirements)
                 raise InfeasibleError(
-                    f"People are counted instead of rows, and not even one group of all rows keeps {labels}; ask for "
+                    f"Groups were joined until each keeps {labels}, and not even one group of all rows does; ask for "
                     "less."
                 )
             nearest = others[_smallest(self._added(group, others), TRIED)].tolist()
@@ -136,7 +180,7 @@ class _Joining:
         """Whether rows and others as one group satisfy every requirement."""
         joined = np.concatenate((rows, others))
         together = Partition(np.zeros(len(joined), dtype=np.int32))
-        return all(bool(check.holds(check.levels(together, rows=joined))[0]) for check in self.checks)
+        return all(bool(one.holds(one.levels(together, rows=joined))[0]) for one in self.checks)
 
     def _join(self, group: int, other: int) -> bool:
         """Let the other group join the group; whether the group now satisfies every requirement."""

@@ -323,7 +323,7 @@ def _learned(
 
     known = records.of_attributes(names)
     axis = records.names.index(attribute)
-    secret, domain = records.drawn[:, axis], records.domains[axis]
+    secret, domain = records.drawn[records.order, axis], records.domains[axis]
     features = known.features().astype(np.float32)
     if domain.kind is Kind.NUMERIC and len(domain) > MANY_NUMBERS:
         sizes = ExtraTreesRegressor(n_estimators=TREES, random_state=seed).fit(features, domain.shares[secret])

@@ -38,6 +38,8 @@ class Records:
         A code that each cell allows, each of them as likely: an exact table as the release might have been made of.
     priority : ndarray of int64, shape (n_records,)
         A random order, by which an adversary takes one of several records that are alike to them.
+    order : ndarray of int64, shape (n_records,)
+        The records in the order in which learners meet them, in which that of the original rows has no part.
     """
 
     names: tuple[str, ...]
@@ -45,6 +47,7 @@ class Records:
     cells: tuple[tuple[Recoding, Int64], ...]
     drawn: Codes
     priority: Int64
+    order: Int64
 
     @classmethod
     def of(cls, release: Release, names: Sequence[str], rng: np.random.Generator) -> Records:
@@ -62,11 +65,14 @@ class Records:
         priority[order] = rng.permutation(len(order))
         low, high, start, members = regions(cells)
         sizes = np.diff(start, axis=1)
-        place = (rng.random(low.shape) * np.where(sizes > 0, sizes, high - low + 1)).astype(np.int64)
+        chance = np.empty(low.shape)
+        chance[order] = rng.random(low.shape)
+        place = (chance * np.where(sizes > 0, sizes, high - low + 1)).astype(np.int64)
         drawn = (low + place).astype(np.int32)
         is_set = sizes > 0
         drawn[is_set] = members[start[:, :-1][is_set] + place[is_set]]
-        return cls(tuple(names), tuple(release.data.domain[name] for name in names), tuple(cells), drawn, priority)
+        domains = tuple(release.data.domain[name] for name in names)
+        return cls(tuple(names), domains, tuple(cells), drawn, priority, order)
 
     def of_attributes(self, names: Sequence[str]) -> Records:
         """The same records by some of the attributes, in this order."""
@@ -77,6 +83,7 @@ class Records:
             tuple(self.cells[axis] for axis in axes),
             np.ascontiguousarray(self.drawn[:, axes]),
             self.priority,
+            self.order,
         )
 
     @cached_property
@@ -136,10 +143,10 @@ class Records:
         return records[place], distance
 
     def features(self) -> Floats:
-        """The drawn values as numbers for a learner, float (n_records, n_axes)."""
+        """The drawn values as numbers for a learner, float (n_records, n_axes), in `order`."""
         columns = []
         for axis, domain in enumerate(self.domains):
-            codes = self.drawn[:, axis]
+            codes = self.drawn[self.order, axis]
             columns.append(domain.shares[codes] if self.is_number[axis] else codes.astype(np.float64))
         return np.column_stack(columns)
 

@@ -395,7 +395,7 @@ def _learned(records: Records, n_queries: int, seed: int, rng: np.random.Generat
     """Leaves with one record, of a tree that separates all records at random, as ranges of codes."""
     from sklearn.tree import ExtraTreeRegressor
 
-    drawn = records.drawn
+    drawn = records.drawn[records.order]
     noise = rng.random(len(drawn))
     tree = ExtraTreeRegressor(random_state=seed).fit(drawn.astype(np.float32), noise).tree_
     low, high = _everything(list(records.domains), tree.node_count)

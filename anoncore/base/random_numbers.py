@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from anoncore.base.errors import ParameterError
 
 if TYPE_CHECKING:
+    from numpy import float64, int64
     from numpy.random import Generator
+    from numpy.typing import NDArray
 
 
 def generator(seed: int) -> Generator:
@@ -17,3 +19,12 @@ def generator(seed: int) -> Generator:
     if seed < 0:
         raise ParameterError(f"The seed must be at least 0, not {seed}.")
     return np.random.default_rng(seed)
+
+
+def drawn_along(order: NDArray[int64], rng: Generator) -> NDArray[float64]:
+    """A random number from 0 to 1 for each row, drawn along an order of the rows instead of as they stand."""
+    import numpy as np
+
+    numbers = np.empty(len(order))
+    numbers[order] = rng.random(len(order))
+    return numbers

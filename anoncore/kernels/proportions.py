@@ -15,6 +15,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import kernel
+from anoncore.kernels.products import fits_word, product_difference
 from anoncore.kernels.rounding import ROUNDING, stays_within
 
 
@@ -52,11 +53,12 @@ def worst_distance(proportions: Proportions, counts: Int64) -> float:
     for b in range(n_buckets):
         before[b + 1] = before[b] + counts[b]
     # Distances are summed in units of 1 / (size * n_rows): there the surplus of an edge is a whole number.
-    size, n_rows = before[n_buckets], proportions.n_rows
+    size, n_rows = int(before[n_buckets]), proportions.n_rows
+    fits = fits_word(size, n_rows)
     total = 0.0
     for i in range(proportions.edge_start[0]):
         held = before[proportions.end[i]] - before[proportions.begin[i]]
-        total += proportions.weight[i] * abs(held * n_rows - proportions.rows[i] * size)
+        total += proportions.weight[i] * product_difference(held, n_rows, proportions.rows[i], size, fits)
     for b in range(n_buckets):
         worst = 0.0
         for code in proportions.probe[proportions.probe_start[b] : proportions.probe_start[b + 1]]:
@@ -65,7 +67,7 @@ def worst_distance(proportions: Proportions, counts: Int64) -> float:
                 held = before[proportions.end[i]] - before[proportions.begin[i]]
                 if proportions.first[i] <= code <= proportions.last[i]:
                     held += counts[b]
-                distance += proportions.weight[i] * abs(held * n_rows - proportions.rows[i] * size)
+                distance += proportions.weight[i] * product_difference(held, n_rows, proportions.rows[i], size, fits)
             worst = max(worst, distance)
         total += worst
     return float(total / size / n_rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,8 @@ from anoncore.base.arguments import checked
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.checking import most_frequent
-from anoncore.kernels.people import people_and_pairs
-from anoncore.privacy.published import fragments_of, published_values
+from anoncore.kernels.people import people_and_pairs, people_levels
+from anoncore.privacy.published import fragments_of, published_view
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements.requirement import Check, Comparison, Requirement
 
@@ -135,8 +135,14 @@ def published_levels(release: Release, fragment: Fragment, condition: Check) -> 
     release.require_people("What is required is asked of groups of people who look alike")
     if condition.attribute is None:
         return condition.levels(fragment.partition)
-    partition, codes = published_values(fragment, condition.attribute)
-    return condition.levels(partition, release.data.sensitive_view(condition.attribute, codes).codes)
+    partition, published = published_view(release, fragment, condition.attribute)
+    if published.people is None and release.data.people is not None:
+        # Any of a group's people may have any value of its set, and no more values count than it has people.
+        people = np.minimum(release.people_per_group(fragment), partition.sizes)
+        codes = published.codes[partition.order]
+        address, unique = condition.requirement.level.address, published.unique
+        return people_levels(people, partition.starts, codes, published.size, address, unique, condition.reference)
+    return replace(condition, values=published, people=published.people).levels(partition)
 
 
 COMPARISON_WORDS = {Comparison.AT_LEAST: "at least", Comparison.AT_MOST: "at most", Comparison.BELOW: "below"}
@@ -191,11 +197,11 @@ def _reasons(release: Release, fragment: Fragment, condition: Check, failing: Gr
     view = condition.values
     if view is None:
         return [""] * len(failing)
-    partition, codes = published_values(fragment, view.attribute)
-    seen = release.data.sensitive_view(view.attribute, codes).codes
+    partition, published = published_view(release, fragment, view.attribute)
+    seen = published.codes
     order, starts, sizes = partition.order, partition.starts, partition.sizes
-    if view.people is not None:
-        sizes, starts, seen = people_and_pairs(order, starts, view.people, seen)
+    if published.people is not None:
+        sizes, starts, seen = people_and_pairs(order, starts, published.people, seen)
         order = np.arange(len(seen))
     value, count = most_frequent(order, starts, seen, view.size, view.unique, failing)
     shares = (count / sizes[failing]).tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor, log10
 
 import numpy as np
@@ -16,8 +16,9 @@ from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.kernels.rounding import ROUNDING
 from anoncore.privacy.check import COMPARISON_WORDS, Violation, check, published_levels
-from anoncore.privacy.published import fragments_of
+from anoncore.privacy.published import fragments_of, published_view
 from anoncore.release.partition import Partition
+from anoncore.release.recoding import Exact, GroupValues
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements import Comparison, Requirement
 from anoncore.requirements.requirement import Check
@@ -88,10 +89,10 @@ class Explanation(Result):
 class WhatIf(Result):
     """Whether a release would keep one more requirement, and the smallest changes that would mend it.
 
-    `violations` has every group that fails with its level; `n_rows` counts the people in them. `nearest` is the
+    `violations` has every group that fails with its level; `n_rows` counts the rows of them. `nearest` is the
     parameter's value, at three decimals, with which the release does keep it (None: no value does). `suppressing` says
     whether withholding the failing groups mends it; where the requirement compares with the whole table it does not.
-    `merging`: whether one group made of all failing ones would keep it.
+    `merging`: whether one group made of all failing ones would keep it, by the values that are published.
     """
 
     requirement: Requirement
@@ -114,7 +115,8 @@ def explain(release: Release, requirements: Sequence[Requirement], fragment: Fra
     """Why the groups are not finer: which of them a requirement keeps whole, and which could still be cut.
 
     Each group is cut at the median of each quasi-identifier of the table in turn, by the original values, as Mondrian
-    would; a cut is allowed if both halves keep every requirement. `fragment`: whose groups (default: the first). Other
+    would; a cut is allowed if both halves keep every requirement. Sensitive values count as they are published for each
+    row; where only sets of groups are, the original ones count. `fragment`: whose groups (default: the first). Other
     ways to cut or to regroup are not tried. Raises DataError where a requirement does not fit the table.
     """
     judged = release.fragments[0] if fragment is None else fragment
@@ -122,7 +124,11 @@ def explain(release: Release, requirements: Sequence[Requirement], fragment: Fra
     names = [name for name in release.data.quasi_identifiers if name in judged.attributes] or list(
         release.data.quasi_identifiers
     )
-    checks = [condition for requirement in requirements for condition in requirement.checks(release.data)]
+    checks = [
+        _as_published(release, judged, condition)
+        for requirement in requirements
+        for condition in requirement.checks(release.data)
+    ]
     n_groups = partition.n_groups
     cuttable = np.zeros(n_groups, dtype=np.bool_)
     free = np.zeros(n_groups, dtype=np.bool_)
@@ -144,6 +150,17 @@ def explain(release: Release, requirements: Sequence[Requirement], fragment: Fra
         for number, condition in enumerate(checks)
     )
     return Explanation(judged.name, bindings, ~cuttable, free)
+
+
+def _as_published(release: Release, fragment: Fragment, condition: Check) -> Check:
+    """The condition on the values that are published for each row of the fragment's groups, where these are."""
+    name = condition.attribute
+    if name is None:
+        return condition
+    publishing = release.fragment_of(name) if release.is_shared else fragment
+    if not isinstance(publishing.recodings.get(name), Exact):
+        return condition
+    return replace(condition, values=published_view(release, publishing, name)[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,17 +212,29 @@ def what_if(release: Release, requirement: Requirement) -> WhatIf:
         raise ParameterError(f"This release publishes nothing on which {requirement.label()} could be checked.")
     every_level = np.concatenate(levels)
     worst = float(every_level.min() if requirement.comparison is Comparison.AT_LEAST else every_level.max())
-    failing = {(violation.fragment, violation.group): violation.size for violation in violations}
+    failing = _failing(release, violations)
+    some_left = all(len(groups) < fragment.partition.n_groups for fragment, groups in failing)
     return WhatIf(
         requirement=requirement,
         violations=violations,
         worst=worst,
-        n_groups=len(failing),
-        n_rows=sum(failing.values()),
+        n_groups=sum(len(groups) for _, groups in failing),
+        n_rows=sum(int(fragment.partition.sizes[groups].sum()) for fragment, groups in failing),
         nearest=_nearest(requirement, worst, release),
-        suppressing=bool(failing) and requirement.monotone_under_suppression and _some_left(release, failing),
-        merging=bool(failing) and _merged_holds(release, requirement, violations),
+        suppressing=bool(failing) and requirement.monotone_under_suppression and some_left,
+        merging=bool(failing)
+        and all(_merged_holds(release, requirement, fragment, groups) for fragment, groups in failing),
     )
+
+
+def _failing(release: Release, violations: Sequence[Violation]) -> list[tuple[Fragment, Int64]]:
+    """The failing groups of each fragment that has some; fragments that share their groups count once."""
+    failing = []
+    for fragment in fragments_of(release, None):
+        groups = {one.group for one in violations if release.is_shared or one.fragment == fragment.name}
+        if groups:
+            failing.append((fragment, np.array(sorted(groups), dtype=np.int64)))
+    return failing
 
 
 def _nearest(requirement: Requirement, worst: float, release: Release) -> float | None:
@@ -233,34 +262,31 @@ def _nearest(requirement: Requirement, worst: float, release: Release) -> float 
     return None
 
 
-def _some_left(release: Release, failing: dict[tuple[str, int], int]) -> bool:
-    """Whether every fragment keeps a group when the failing ones are left out."""
-    for fragment in release.fragments:
-        lost = sum(1 for name, _ in failing if name == fragment.name)
-        if lost and lost >= fragment.partition.n_groups:
+def _merged_holds(release: Release, requirement: Requirement, fragment: Fragment, groups: Int64) -> bool:
+    """Whether several groups of a fragment keep the requirement as one group, by what is then published of it."""
+    if len(groups) < 2:
+        return False
+    for condition in requirement.checks(release.data):
+        name = condition.attribute
+        if name is None:
+            rows = np.flatnonzero(np.isin(fragment.partition.group, groups))
+        else:
+            publishing = next(
+                (one for one in fragments_of(release, name) if release.is_shared or one is fragment), None
+            )
+            if publishing is None:
+                continue
+            partition, published = published_view(release, publishing, name)
+            condition = replace(condition, values=published, people=published.people)
+            rows = np.flatnonzero(np.isin(partition.group, groups))
+            recoding = publishing.recodings[name]
+            if isinstance(recoding, GroupValues):
+                # A group of them all publishes each value of their sets once.
+                rows = rows[np.unique(recoding.members[rows], return_index=True)[1]]
+        together = Partition(np.zeros(len(rows), dtype=np.int32))
+        if not condition.holds(condition.levels(together, rows=rows))[0]:
             return False
     return True
-
-
-def _merged_holds(release: Release, requirement: Requirement, violations: Sequence[Violation]) -> bool:
-    """Whether the failing groups of each fragment, put together as one group, keep the requirement."""
-    for fragment in release.fragments:
-        groups = sorted({violation.group for violation in violations if violation.fragment == fragment.name})
-        if not groups:
-            continue
-        if len(groups) < 2:
-            return False
-        lost = np.isin(fragment.partition.group, groups)
-        # The failing rows come first; where all rows fail there is no second group.
-        merged = Partition(np.where(lost, 0, 1).astype(np.int32))
-        for condition in requirement.checks(release.data):
-            if not _holds_in_first(condition, merged):
-                return False
-    return True
-
-
-def _holds_in_first(condition: Check, partition: Partition) -> bool:
-    return bool(condition.holds(condition.levels(partition))[0])
 
 
 def mending_sentences(answer: WhatIf, release: Release) -> tuple[str, ...]:

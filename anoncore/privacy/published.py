@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from anoncore.base.errors import ParameterError, ReleaseError
@@ -9,6 +11,7 @@ from anoncore.kernels.arrays import Codes
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, GroupValues
 from anoncore.release.release import Fragment, Release
+from anoncore.table.microdata import SensitiveValues
 
 
 def fragments_of(release: Release, attribute: str | None) -> tuple[Fragment, ...]:
@@ -48,6 +51,17 @@ def published_values(fragment: Fragment, attribute: str) -> tuple[Partition, Cod
         groups = np.arange(fragment.partition.n_groups, dtype=np.int32)
         return Partition(np.repeat(groups, recoding.sizes)), recoding.members
     raise ReleaseError(f"'{attribute}' is generalized in this release; its single values are not published.")
+
+
+def published_view(release: Release, fragment: Fragment, attribute: str) -> tuple[Partition, SensitiveValues]:
+    """What a fragment publishes of a sensitive attribute, as requirements count it, and the partition of its values.
+
+    The values of a set are nobody's in particular, so that no people are counted by them. Raises ReleaseError for an
+    attribute that is generalized.
+    """
+    partition, codes = published_values(fragment, attribute)
+    view = release.data.sensitive_view(attribute, codes)
+    return partition, view if isinstance(fragment.recodings[attribute], Exact) else replace(view, people=None)
 
 
 def has_single_values(fragment: Fragment, attribute: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +11,7 @@ from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats, Int64
-from anoncore.privacy.published import published_values, publishing_fragment
+from anoncore.privacy.published import published_view, publishing_fragment
 from anoncore.release.release import Release
 from anoncore.requirements.t_closeness import GROUNDS, Ground
 from anoncore.table.tree import Tree
@@ -182,12 +182,13 @@ def transport(
     data = release.data
     (attribute,) = data.require_sensitive(attribute)
     publishing = publishing_fragment(release, attribute, fragment)
-    partition, codes = published_values(publishing, attribute)
+    partition, published = published_view(release, publishing, attribute)
     if not 0 <= group < partition.n_groups:
         raise ParameterError(f"There is no group {group}; groups are numbered 0 to {partition.n_groups - 1:,}.")
-    view, published = data.sensitive_view(attribute), data.sensitive_view(attribute, codes)
-    in_group = np.bincount(published.codes[partition.rows(group)], minlength=view.size).astype(np.int64)
-    in_table = np.bincount(view.codes, minlength=view.size).astype(np.int64)
+    rows, people = partition.rows(group), published.people
+    members = replace(published, codes=published.codes[rows], people=None if people is None else people[rows])
+    view = data.sensitive_view(attribute)
+    in_group, in_table = members.counts, view.counts
     tree = data.domain[attribute].tree
     if ground == "hierarchical" and view.unique < 0 and view.size > 1 and tree is None:
         raise DataError(f"'{attribute}' has no hierarchy for the hierarchical distance; add one, or use 'equal'.")

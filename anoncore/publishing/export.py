@@ -372,15 +372,18 @@ def _sheet_value(value: Any) -> Any:
         return value if abs(value) < 10**EXCEL_DIGITS else str(value)
     if isinstance(value, float):
         return value if np.isfinite(value) else str(value)
-    if isinstance(value, pd.Timestamp):
-        value = value.to_pydatetime(warn=False)
+    # Excel knows no time finer than a millisecond.
+    fine = isinstance(value, (datetime, time)) and value.microsecond % 1000 != 0
     if isinstance(value, (datetime, date)):
         # Excel counts a 29 February 1900 that never was, and knows no time zones.
         zoned = isinstance(value, datetime) and value.tzinfo is not None
-        return value.isoformat() if zoned or (value.year, value.month) < (1900, 3) else value
+        as_text = zoned or (value.year, value.month) < (1900, 3) or fine or getattr(value, "nanosecond", 0) != 0
+        if as_text:
+            return value.isoformat()
+        return value.to_pydatetime() if isinstance(value, pd.Timestamp) else value
     if isinstance(value, timedelta):
         return guarded(duration_text(value))
-    return value if isinstance(value, time) else guarded(str(written_out(value)))
+    return value if isinstance(value, time) and not fine else guarded(str(written_out(value)))
 
 
 def escaped_text(text: str, table: str, column: str) -> str:

@@ -123,6 +123,7 @@ def packed(release: Release) -> tuple[dict[str, Any], list[bytes]]:
         "notes": list(release.notes),
         "suppressed_group": release.suppressed_group,
         "numbers": release.numbers,
+        "made_with": dict(release.made_with),
     }, arrays
 
 
@@ -198,7 +199,8 @@ class _Reader:
         notes = tuple(str(note) for note in description["notes"])
         numbers = description.get("numbers", "text")
         _require(numbers in get_args(Numbers))
-        return Release(self.data, tuple(fragments), algorithm, notes, suppressed, numbers)
+        made_with = {str(name): float(number) for name, number in description.get("made_with", {}).items()}
+        return Release(self.data, tuple(fragments), algorithm, notes, suppressed, numbers, made_with=made_with)
 
     def _recoding(self, name: str, part: Mapping[str, Any], expected: Partition | None) -> Recoding:
         kind: Any = KINDS[part["kind"]]

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.arguments import checked_methods
+from anoncore.base.random_numbers import drawn_along
 from anoncore.base.showing import Lines, Shown
 from anoncore.base.texts import MISSING_TEXT, range_text
 from anoncore.kernels.arrays import Codes, Floats
@@ -583,13 +584,15 @@ class GroupValues(Recoding):
         """
         return self.members[self.offsets[group] : self.offsets[group + 1]]
 
-    def version(self, rng: np.random.Generator) -> Codes:
+    def version(self, rng: np.random.Generator, along: npt.NDArray[np.int64] | None = None) -> Codes:
         """One of the tables that the sets allow, drawn at random.
 
         Parameters
         ----------
         rng : numpy.random.Generator
             Where the random numbers come from.
+        along : ndarray of int64, shape (n_rows,), optional
+            The rows in the order in which numbers are drawn for them; by default as they stand.
 
         Returns
         -------
@@ -597,7 +600,8 @@ class GroupValues(Recoding):
             A code per row: each value of a group stands in one of its rows, and the other rows have any of its values.
         """
         partition = self.partition
-        order = np.lexsort((rng.random(partition.n_rows), partition.group))
+        along = np.arange(partition.n_rows) if along is None else along
+        order = np.lexsort((drawn_along(along, rng), partition.group))
         group = partition.group[order]
         rank = np.arange(partition.n_rows) - partition.starts[group]
         drawn = np.where(rank < self.sizes[group], rank, (rng.random(partition.n_rows) * self.sizes[group]).astype(int))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -15,6 +15,7 @@ import pandas as pd
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.model import Model
+from anoncore.base.random_numbers import drawn_along
 from anoncore.base.showing import Lines, Shown, SizesDrawn, names_text
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Bools, Codes, Int64
@@ -184,6 +185,9 @@ class Release(SizesDrawn):
         Whether each published row was made of one person's, or rows are nobody's, as those of a synthetic table. Then
         there is one fragment, whose partition and recodings are of its own rows, which may be more or fewer than those
         of `data`; and the domains of `data` also hold the values that only the published table has.
+    made_with : mapping of str to float
+        Numbers that the method chose while it made the release, by their names, for whoever has the table and looks at
+        how it was made. They are never published.
 
     Examples
     --------
@@ -211,6 +215,7 @@ class Release(SizesDrawn):
     suppressed_group: int | None = None
     numbers: Numbers = "text"
     rows: Rows = "people"
+    made_with: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def from_published(
@@ -444,11 +449,26 @@ class Release(SizesDrawn):
 
     @cached_property
     def records_order(self) -> Int64:
-        """The published rows in an order in which that of the original rows has no part, int64 (n_records,)."""
-        if not self.is_synthetic:
-            return self.data.canonical_order
-        columns = _content(self.fragments[0])
-        return content_order(columns, [int(column.max()) + 1 for column in columns])
+        """The published rows in an order in which that of the original rows has no part, int64 (n_records,).
+
+        Rows of people are in their canonical order. Of rows whose original values are equal, what is published and the
+        numbers of groups decide, so that only rows which nothing tells apart may have changed places.
+        """
+        columns = [column for fragment in self.fragments for column in (*_content(fragment), fragment.partition.group)]
+        if self.is_synthetic:
+            return content_order(columns, [int(column.max()) + 1 for column in columns])
+        order, words = self.data.canonical_order, self.data.content_words
+        alike = (words[:, order[1:]] == words[:, order[:-1]]).all(axis=0)
+        if not alike.any():
+            return order
+        # The rows of people in runs of equal ones; only runs of several rows are sorted again.
+        run = np.concatenate(([0], np.cumsum(~alike)))
+        several = np.concatenate((alike, [False])) | np.concatenate(([False], alike))
+        rows = order[several]
+        keys = [run[several], *(column[rows] for column in columns)]
+        refined = order.copy()
+        refined[several] = rows[content_order(keys, [int(key.max()) + 1 for key in keys])]
+        return refined
 
     def require_linked(self, attributes: Collection[str]) -> None:
         """Check that it is known what every person shows of some attributes together.
@@ -743,7 +763,7 @@ class Release(SizesDrawn):
             parent, fragment = self.fragments[link.parent], self.fragments[link.column]
             here, there = self._link_keys(parent, fragment, link.attributes, rng)
             here = here[linked[link.parent]]
-            linked[link.column] = _paired(here, there, rng)
+            linked[link.column] = _paired(here, there, self.records_order, rng)
         return tuple(linked[number] for number in range(len(self.fragments)))
 
     def _link_keys(
@@ -762,7 +782,7 @@ class Release(SizesDrawn):
         for name, recoding in first.recodings.items():
             match = other.recodings.get(name)
             if isinstance(recoding, Exact | GroupValues) and isinstance(match, Exact | GroupValues):
-                codes = np.concatenate((_values(recoding, rng), _values(match, rng)))
+                codes = np.concatenate([_values(one, self.records_order, rng) for one in (recoding, match)])
                 key = np.unique(key * len(recoding.domain) + codes, return_inverse=True)[1]
                 n_shared += 1
         if n_shared == 0:
@@ -801,15 +821,15 @@ class Release(SizesDrawn):
         return self._of_given_kind(columns.items(), recodings)
 
 
-def _values(recoding: Exact | GroupValues, rng: np.random.Generator) -> Codes:
+def _values(recoding: Exact | GroupValues, order: Int64, rng: np.random.Generator) -> Codes:
     """The value of each row; of a set, random values of which each stands at least once in its group."""
-    return recoding.codes if isinstance(recoding, Exact) else recoding.version(rng)
+    return recoding.codes if isinstance(recoding, Exact) else recoding.version(rng, order)
 
 
 def _paired(
-    here: npt.NDArray[np.int64], there: npt.NDArray[np.int64], rng: np.random.Generator
+    here: npt.NDArray[np.int64], there: npt.NDArray[np.int64], along: Int64, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """For each row of `here` a different row of `there`, drawn at random.
+    """For each row of `here` a different row of `there`, drawn at random for the rows along an order.
 
     Rows with the same number are paired as far as there are enough on both sides; the rows that are left over are
     paired with each other whatever their numbers.
@@ -820,7 +840,7 @@ def _paired(
     fewer = np.minimum(np.bincount(here, minlength=size), np.bincount(there, minlength=size))
     for numbers in (here, there):
         # By number, at random among rows of one number; `rank` counts them, so the first `fewer` of each are paired.
-        order = np.lexsort((rng.random(len(numbers)), numbers))
+        order = np.lexsort((drawn_along(along, rng), numbers))
         counts = np.bincount(numbers, minlength=size)
         rank = np.arange(len(order)) - (np.cumsum(counts) - counts)[numbers[order]]
         paired.append(rank < fewer[numbers[order]])

@@ -9,6 +9,7 @@ from pydantic import Field
 from anoncore.base.errors import DataError
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.compiler import level_function
+from anoncore.kernels.products import fits_word, product_difference
 from anoncore.requirements.diversity import Attribute
 from anoncore.requirements.requirement import Comparison, Requirement
 from anoncore.table.microdata import Microdata, SensitiveValues
@@ -27,24 +28,25 @@ def earth_movers_distance(counts: Any, length: int, size: int, unique: int, refe
     each edge.
     """
     values = carray(counts, length)
-    # The pairs of a person and a value: as many as people where nobody has several values.
-    total = values.sum()
     n_edges = int(carray(reference, length + 1)[length])
     numbers = carray(reference, length + 1 + 3 * n_edges)
-    n_rows = np.int64(0)
-    for value in range(length):
-        n_rows += np.int64(numbers[value])
+    # Where one person may have several rows, the pairs of a person and a value are counted.
     # In units of 1 / (total * n_rows) the surplus is a whole number, so that what cancels leaves nothing behind. With
-    # running sums the surplus of any interval of codes is a difference of two of them.
-    surplus = np.empty(length + 1, np.int64)
-    surplus[0] = 0
+    # running sums the counts in any interval of codes are differences of two of them.
+    held, of_table = np.empty(length + 1, np.int64), np.empty(length + 1, np.int64)
+    held[0], of_table[0] = 0, 0
     for value in range(length):
-        surplus[value + 1] = surplus[value] + values[value] * n_rows - np.int64(numbers[value]) * total
+        held[value + 1] = held[value] + values[value]
+        of_table[value + 1] = of_table[value] + np.int64(numbers[value])
+    total, n_rows = held[length], of_table[length]
+    fits = fits_word(total, n_rows)
     distance = 0.0
     for edge in range(n_edges):
         begin = length + 1 + 3 * edge
         first, last = int(numbers[begin]), int(numbers[begin + 1])
-        distance += numbers[begin + 2] * abs(surplus[last + 1] - surplus[first])
+        distance += numbers[begin + 2] * product_difference(
+            held[last + 1] - held[first], n_rows, of_table[last + 1] - of_table[first], total, fits
+        )
     return distance / total / n_rows
 
 

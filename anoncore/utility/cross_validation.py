@@ -127,7 +127,11 @@ class Trial:
         self.folds = folds
         self.seed = seed
         self._rng = np.random.default_rng(seed)
-        self.fold = _folds(release.data.codes[target], folds, self._rng)
+        codes, order = release.data.codes[target], release.data.canonical_order
+        draw = self._rng.permutation(len(codes))
+        self._original_fold = _folds(codes, folds, order[draw])
+        # Rows that are equal in the table and differ in the release are told apart by what is published.
+        self.fold = self._original_fold if release.is_synthetic else _folds(codes, folds, release.records_order[draw])
         self._runs: list[_Run] = []
         names = tuple(original_table(release, target).cells)
         self._baseline = _baseline(release.data, (target, classifier, folds, seed, names), folds)
@@ -161,11 +165,11 @@ class Trial:
         else:
             work = [partial(learn, *part) for part in parts]
         _do(work + [partial(self._learn_original, part) for part in whole], progress)
-        tried = np.isin(self.fold, whole)
+        tried = np.isin(self._original_fold, whole)
         return predicted, np.where(tried, self._baseline.predicted, np.int32(-1))
 
     def _learn_original(self, part: int) -> None:
-        held_out = self.fold == part
+        held_out = self._original_fold == part
         self._baseline.learn(part, held_out, lambda: self._original_run.predict(~held_out, held_out, self.seed))
 
     @cached_property
@@ -187,11 +191,12 @@ class Sample:
         self.runs = runs
         self.seed = seed
         self._rng = np.random.default_rng(seed)
-        self._pieces = _pieces(release.data.codes[target], n_rows, self._rng)
+        order = release.data.canonical_order if release.is_synthetic else release.records_order
+        self._pieces = _pieces(release.data.codes[target], n_rows, order, self._rng)
         self._records = self._pieces
         if release.is_synthetic:
             (table,) = released_tables(release, target, self._rng)
-            self._records = _pieces(table.labels, n_rows, self._rng)
+            self._records = _pieces(table.labels, n_rows, release.records_order, self._rng)
 
     def predict(self, linkings: int, progress: Progress | None) -> tuple[list[Predicted], list[Predicted]]:
         """What the release and the original table predict in each run; linkings of rows take turns."""
@@ -224,17 +229,17 @@ class Sample:
         )
 
 
-def _pieces(codes: Codes, n_rows: int, rng: np.random.Generator) -> list[Int64]:
-    """The rows in pieces of equal class shares, of which `LEARNED_PIECES` have about `n_rows` rows."""
+def _pieces(codes: Codes, n_rows: int, order: Int64, rng: np.random.Generator) -> list[Int64]:
+    """The rows in pieces of equal class shares, drawn along an order; `LEARNED_PIECES` have about `n_rows` rows."""
     n_pieces = max(len(codes) * LEARNED_PIECES // n_rows, LEARNED_PIECES + 1)
-    order = np.argsort(_folds(codes, n_pieces, rng), kind="stable")
+    along = order[rng.permutation(len(codes))]
+    cut = along[np.argsort(_folds(codes, n_pieces, along)[along], kind="stable")]
     ends = np.linspace(0, len(codes), n_pieces + 1).astype(np.int64)
-    return [order[begin:end] for begin, end in pairwise(ends)]
+    return [cut[begin:end] for begin, end in pairwise(ends)]
 
 
-def _folds(codes: Codes, folds: int, rng: np.random.Generator) -> Int64:
-    """Fold of every row: random, with each class spread evenly over the folds."""
-    order = rng.permutation(len(codes))
+def _folds(codes: Codes, folds: int, order: Int64) -> Int64:
+    """Fold of every row, with each class spread evenly over the folds, along an order of the rows."""
     order = order[np.argsort(codes[order], kind="stable")]
     fold = np.empty(len(codes), dtype=np.int64)
     fold[order] = np.arange(len(codes)) % folds

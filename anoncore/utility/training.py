@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anoncore.base.errors import ReleaseError
+from anoncore.base.random_numbers import drawn_along
 from anoncore.kernels.arrays import Codes, Rows
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
 from anoncore.release.release import Release
@@ -63,7 +64,7 @@ def released_tables(release: Release, target: str, rng: np.random.Generator) -> 
     else:
         own = np.arange(release.data.n_rows)
         tables = [
-            _table(release.data, fragment.recodings, dict.fromkeys(fragment.attributes, own), target, rng)
+            _table(release, fragment.recodings, dict.fromkeys(fragment.attributes, own), target, rng)
             for fragment in release.fragments
             if target in fragment.recodings
         ]
@@ -90,35 +91,35 @@ def _linked_table(release: Release, target: str, rng: np.random.Generator) -> Tr
         fragment = release.fragment_of(name)
         recodings[name] = fragment.recodings[name]
         rows[name] = links[release.fragments.index(fragment)]
-    return _table(release.data, recodings, rows, target, rng)
+    return _table(release, recodings, rows, target, rng)
 
 
 def _table(
-    data: Microdata,
+    release: Release,
     recodings: Mapping[str, Recoding],
     rows: Mapping[str, Rows],
     target: str,
     rng: np.random.Generator,
 ) -> TrainingTable:
     cells = {}
-    for name in _in_order(recodings, data):
+    for name in _in_order(recodings, release.data):
         if name == target:
             continue
         recoding = recodings[name]
         low, high = recoding.bounds()
         single = not isinstance(recoding, Generalized | GroupValues | ColumnRegions)
         cells[name] = Bounds(low[rows[name]], high[rows[name]], single)
-    return TrainingTable(cells, _values(recodings[target], rng)[rows[target]])
+    return TrainingTable(cells, _values(recodings[target], release.records_order, rng)[rows[target]])
 
 
-def _values(recoding: Recoding, rng: np.random.Generator) -> Codes:
-    """The published value of each row, or a random one of its region."""
+def _values(recoding: Recoding, along: Rows, rng: np.random.Generator) -> Codes:
+    """The published value of each row, or a random one of its region, drawn for the rows along an order."""
     if isinstance(recoding, ColumnRegions):
-        return _values(recoding.classes, rng)
+        return _values(recoding.classes, along, rng)
     if not isinstance(recoding, Generalized | GroupValues):
         return recoding.bounds()[0]
     group = recoding.partition.group
-    pick = (rng.random(len(group)) * recoding.sizes[group]).astype(np.int64)
+    pick = (drawn_along(along, rng) * recoding.sizes[group]).astype(np.int64)
     if recoding.offsets is not None and recoding.members is not None:
         return recoding.members[recoding.offsets[group] + pick]
     return (recoding.low[group] + pick).astype(np.int32)

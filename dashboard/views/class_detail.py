@@ -11,6 +11,7 @@ import streamlit as st
 from anoncore import Exact, Fragment, Generalized, GroupValues, Kind, Release
 from anoncore.kernels.arrays import Codes, Floats
 from anoncore.privacy.published import published_values
+from anoncore.table.people import distinct_pairs
 from dashboard.charts.classes import MOST_OTHERS, MOST_VALUES, RegionMap, Shares, region_map, runs_of, sensitive_shares
 from dashboard.charts.layout import Axis
 from dashboard.palette import RunStyle, run_style
@@ -40,12 +41,21 @@ def sensitive_chart(run: Run, fragment: Fragment, group: int, attribute: str) ->
 
 
 def group_shares(release: Release, fragment: Fragment, group: int, attribute: str) -> Shares:
-    """The shares to draw: values in the attribute's order, many numbers in bins."""
+    """The shares of people to draw: values in the attribute's order, many numbers in bins."""
     publishing = fragment if attribute in fragment.recodings else release.fragment_of(attribute)
     partition, codes = published_values(publishing, attribute)
     domain = release.data.domain[attribute]
-    inside = np.bincount(codes[partition.rows(group)], minlength=len(domain))
-    table = np.bincount(release.data.codes[attribute], minlength=len(domain))
+    rows, size, people = partition.rows(group), len(domain), release.data.people
+    if people is None:
+        inside, table = (
+            np.bincount(codes[rows], minlength=size),
+            np.bincount(release.data.codes[attribute], minlength=size),
+        )
+    else:
+        # Whoever has a value in several rows has it once; the values of a set are nobody's in particular.
+        of_rows = isinstance(publishing.recodings[attribute], Exact)
+        inside = distinct_pairs(people[rows] if of_rows else rows.astype(np.int32), codes[rows], size)
+        table = distinct_pairs(people, release.data.codes[attribute], size)
     if domain.kind is Kind.NUMERIC and len(domain) > MOST_VALUES:
         return Shares.binned(Axis.of(domain, MOST_VALUES), inside, table)
     return Shares.of(inside, table, list(domain.texts))

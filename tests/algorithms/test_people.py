@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore import DataError, InfeasibleError, Microdata, privacy
-from anoncore.algorithms import ALGORITHMS
-from anoncore.requirements import DistinctDiversity, FrequencyDiversity, KAnonymity, TCloseness
+from anoncore import DataError, InfeasibleError, Microdata, Partition, privacy
+from anoncore.algorithms import ALGORITHMS, Mask, Microaggregation, Mondrian, Sabre
+from anoncore.algorithms.base import generalized_release
+from anoncore.kernels.compiler import level_function
+from anoncore.requirements import (
+    Comparison,
+    DistinctDiversity,
+    FrequencyDiversity,
+    KAnonymity,
+    Requirement,
+    TCloseness,
+)
 from tests.properties.published import content
 from tests.properties.subjects import build, subjects
 
 some = settings(max_examples=30)
+
+
+@level_function
+def odd_rows(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
+    """1 for an odd number of rows, 0 for an even one."""
+    return float(size % 2)
+
+
 ROLES = {"age": "quasi-identifier", "town": "quasi-identifier", "illness": "sensitive"}
 WANTED = {
     "k": (KAnonymity(k=3),),
@@ -51,8 +70,28 @@ def released(algorithm, frame):
         return None
 
 
+def as_seen(release):
+    """The rows in classes of equal published quasi-identifiers, as a reader of the one table has them."""
+    (fragment,) = release.fragments
+    cells = pd.DataFrame({name: fragment.recodings[name].texts() for name in release.data.quasi_identifiers})
+    return Partition(cells.groupby(list(cells)).ngroup().to_numpy())
+
+
+def check_as_seen(release, promises):
+    """Every promise holds for the classes that a reader tells apart."""
+    seen, codes = as_seen(release), release.published_codes("illness")
+    for promise in promises:
+        for condition in promise.checks(release.data):
+            of_values = None
+            if condition.attribute is not None:
+                of_values = release.data.sensitive_view(condition.attribute, codes).codes
+            assert condition.holds(condition.levels(seen, of_values)).all(), promise.label()
+
+
 def check_people(release, frame, promises):
     """Count people with pandas, from the rows' groups and what is published of them."""
+    if len(release.fragments) == 1 and "illness" in release.attributes:
+        check_as_seen(release, promises)
     frame = frame.assign(illness=release.recoding("illness").texts())
     for name, table in release.tables().items():
         assert "who" not in table.columns, name
@@ -134,6 +173,64 @@ def test_methods_that_count_rows_refuse_before_any_work(name):
     for ask in (ALGORITHMS[name]().validate_data, ALGORITHMS[name]().anonymize):
         with pytest.raises(DataError, match=r"cannot count people: .*'who' says that 20 rows are those of 3 people"):
             ask(data)
+
+
+@pytest.mark.parametrize(
+    ("method", "who", "age", "illness"),
+    [
+        (Sabre(t=0.15, k=2, seed=0), "51531000", "00010100", "cbccbacb"),
+        (Sabre(t=0.3, k=2, seed=0), "512414303", "121211222", "accccabab"),
+        (Microaggregation(t=0.2, k=2, seed=0), "10045233", "22202020", "acccacac"),
+        (
+            Mask(k=3, l=2, seed=0),
+            "1822em1f7e7cajia34j6i51l5143",
+            "2222101202211223002202102202",
+            "ddcdabbddddabadcdabcbbcccdda",
+        ),
+    ],
+    ids=lambda one: getattr(one, "name", ""),
+)
+def test_classes_with_equal_cells_are_one_class_to_a_reader(method, who, age, illness):
+    # Each made several classes with equal cells, which together broke what each of them kept.
+    frame = pd.DataFrame({"who": [*who], "age": [int(one) for one in age], "illness": [*illness]})
+    release = method.anonymize(Microdata(frame, {"age": "quasi-identifier", "illness": "sensitive"}, unit="who"))
+    check_as_seen(release, method.promises(release.data))
+    assert release.partition.n_groups == as_seen(release).n_groups
+
+
+class OddClasses(Requirement):
+    """A requirement that two classes keep each and together do not: an odd number of rows."""
+
+    name: ClassVar[str] = "odd"
+    title: ClassVar[str] = "odd"
+    comparison: ClassVar[Comparison] = Comparison.AT_LEAST
+    level: ClassVar[Any] = odd_rows
+    level_name: ClassVar[str] = "odd rows"
+    parameter: ClassVar[str] = "o"
+    attribute_free: ClassVar[bool] = True
+    monotone_under_merging: ClassVar[bool] = False
+
+    o: int = 1
+
+
+class Pairs(Mondrian):
+    """Classes of one row each, which say all the same."""
+
+    def promises(self, data):
+        return (OddClasses(),)
+
+    def _release(self, data, progress):
+        partition = Partition(np.arange(data.n_rows))
+        return generalized_release(self, data, partition)
+
+
+def test_equal_classes_are_one_also_without_a_unit_where_joining_may_break_a_requirement():
+    # 1, 1 and 2, 2, 2: two classes to a reader, the first of two rows; with all five rows in one class it is odd.
+    data = Microdata(pd.DataFrame({"age": [1, 1, 2, 2, 2]}), {"age": "quasi-identifier"})
+    release = Pairs().anonymize(data)
+    assert release.partition.sizes.tolist() == [5]
+    single = Microdata(pd.DataFrame({"age": [1, 2, 2, 2]}), {"age": "quasi-identifier"})
+    assert Pairs().anonymize(single).partition.sizes.tolist() == [1, 3]
 
 
 def test_one_patient_with_ten_visits_is_one_person():

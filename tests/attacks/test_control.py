@@ -41,6 +41,7 @@ from anoncore.requirements import KAnonymity
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.part import rows_of
 from tests.attacks.naive_control import allowed, belief, chance_of_one, gower, likely_together
+from tests.privacy.releases import reordered
 from tests.shared_data import require
 
 some = settings(max_examples=12)
@@ -163,6 +164,19 @@ def test_every_attack_reads_every_form(form, attack):
     alone = getattr(attacks, attack)(release, *asked, n_queries=50)
     assert np.isnan(alone.difference)
     assert "Without a control part" in " ".join(alone.notes)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("attack", ["singling_out", "linkability", "inference"])
+def test_the_order_of_the_rows_changes_nothing(form, attack):
+    data, others = people(7, n=100).split(control=0.5, seed=2)
+    release = releases(data)[form]
+    asked = ("ill",) if attack == "inference" else ()
+    found = getattr(attacks, attack)(release, *asked, control=others, n_queries=30)
+    for seed in range(2):
+        other = reordered(release, np.random.default_rng(seed).permutation(data.n_rows))
+        again = getattr(attacks, attack)(other, *asked, control=others, n_queries=30)
+        pd.testing.assert_frame_equal(found.adversaries, again.adversaries, rtol=1e-12)
 
 
 def test_all_predicates_of_a_raw_table_single_out_and_none_of_a_table_in_one_class():

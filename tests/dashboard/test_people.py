@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from anoncore import Microdata
 from anoncore.algorithms import Mondrian
 from anoncore.requirements import KAnonymity
 from dashboard import session_file, state, tagging
 from dashboard.loaded_table import LoadedTable, untagged
+from dashboard.views.class_detail import group_shares
 from dashboard.workspace import MicrodataStore, Workspace
 from tests.dashboard.conftest import Visitor
 
@@ -78,3 +80,12 @@ def test_only_identifiers_may_say_whose_row_it_is() -> None:
     assert tagging.unit_proposal(tags, {}) is None
     assert tagging.unit_proposal(tags, {"patient": (20, 80)})[0] == "patient"
     assert tagging.unit_proposal(replace(tags, unit="patient"), {"patient": (20, 80)}) is None
+
+
+def test_shares_in_a_class_are_those_of_its_people() -> None:
+    frame = pd.DataFrame({"who": [*"AAABCD"], "age": [20, 20, 20, 20, 60, 60], "illness": [*"fffcfc"]})
+    data = Microdata(frame, {"age": "quasi-identifier", "illness": "sensitive"}, unit="who")
+    release = Mondrian(requirements=(KAnonymity(k=2),)).anonymize(data)
+    # A comes three times with f: of the two people of the class of 20 one has f and one c, as in the whole table.
+    shares = group_shares(release, release.fragments[0], int(release.partition.group[0]), "illness")
+    assert shares.group.tolist() == shares.table.tolist() == [0.5, 0.5]

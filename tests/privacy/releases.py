@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,3 +60,29 @@ def value_sets(data: Microdata, attribute: str, partition: Partition) -> GroupVa
     """Only which values occur in each group."""
     offsets, members = partition.value_sets(data.codes[attribute], len(data.domain[attribute]))
     return GroupValues(data.domain[attribute], partition, offsets, members)
+
+
+def reordered(release: Release, order: np.ndarray) -> Release:
+    """The same release of the same people, whose rows stand in another order in the table."""
+    data = release.data
+    kinds = {name: data.domain[name].kind for name in data.attributes}
+    again = Microdata(data.frame.iloc[order], data.roles, kinds=kinds, hierarchies=data.hierarchies, unit=data.unit)
+    partitions: dict[Partition, Partition] = {}
+
+    def moved(partition: Partition) -> Partition:
+        return partitions.setdefault(partition, Partition(partition.group[order]))
+
+    def of_rows(recoding: Any) -> Any:
+        fields: dict[str, Any] = {"partition": moved(recoding.partition)}
+        for name in ("codes", "original"):
+            if getattr(recoding, name, None) is not None:
+                fields[name] = getattr(recoding, name)[order]
+        if getattr(recoding, "classes", None) is not None:
+            fields["classes"] = of_rows(recoding.classes)
+        return replace(recoding, **fields)
+
+    fragments = tuple(
+        Fragment(one.name, moved(one.partition), {name: of_rows(cells) for name, cells in one.recodings.items()})
+        for one in release.fragments
+    )
+    return replace(release, data=again, fragments=fragments)

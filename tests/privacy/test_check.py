@@ -1,5 +1,7 @@
 """Violations: which groups, and what their sentences say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import given, settings
 
 from anoncore import Distorted, Fragment, Microdata, Partition, Release, privacy
 from anoncore.base.errors import DataError
+from anoncore.privacy.check import published_levels
 from anoncore.requirements import (
     DistinctDiversity,
     EntropyDiversity,
@@ -136,3 +139,16 @@ def test_a_value_set_is_as_diverse_as_its_values():
 def test_a_requirement_that_does_not_fit_the_table_is_refused():
     with pytest.raises(DataError, match="no attribute 'salary'"):
         privacy.check(generalized(builtin("slicing-table-1"), [0] * 8), [DistinctDiversity(l=2, attribute="salary")])
+
+
+def test_a_set_of_values_of_few_people_counts_no_more_values_than_people():
+    # A has both rows of the first group, whose set of two values is therefore theirs; B, C and D have x, y or z.
+    frame = pd.DataFrame({"who": [*"AABCD"], "q": [1, 1, 2, 2, 2], "s": [*"xyxyz"]})
+    data = Microdata(frame, {"q": "quasi-identifier", "s": "sensitive"}, unit="who")
+    release = generalized(data, [0, 0, 1, 1, 1])
+    (fragment,) = release.fragments
+    sets = {**fragment.recodings, "s": value_sets(data, "s", fragment.partition)}
+    release = replace(release, fragments=(replace(fragment, recodings=sets),))
+    for requirement, levels in ((DistinctDiversity(l=2), [1, 3]), (FrequencyDiversity(l=2), [1, 3])):
+        (condition,) = requirement.checks(data)
+        assert published_levels(release, release.fragments[0], condition).tolist() == levels

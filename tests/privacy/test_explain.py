@@ -11,11 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import Microdata
-from anoncore.algorithms import Mondrian, RandomPartition
+from anoncore.algorithms import Algorithm, Mask, Mondrian, Pram, RandomPartition
 from anoncore.privacy import check
 from anoncore.privacy.explain import explain, mending_sentences, what_if
 from anoncore.release.partition import Partition
-from anoncore.requirements import DistinctDiversity, FrequencyDiversity, KAnonymity, RecursiveDiversity, TCloseness
+from anoncore.release.recoding import Distorted
+from anoncore.release.release import Release
+from anoncore.requirements import (
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    KAnonymity,
+    RecursiveDiversity,
+    TCloseness,
+)
+from tests.privacy.releases import generalized, sliced, value_sets
 
 
 def _data(n: int = 90, seed: int = 4) -> Microdata:
@@ -122,6 +132,67 @@ def test_merging_is_tried_on_the_groups_themselves() -> None:
         found = what_if(release, requirement)
         rows = np.concatenate([release.partition.rows(one.group) for one in found.violations])
         assert found.merging == (len(found.violations) > 1 and _keeps(data, rows, requirement))
+
+
+def test_merging_reads_what_is_published() -> None:
+    # As published, the two classes have one illness each, all of them flu or cold; in the table all have the flu.
+    frame = pd.DataFrame({"age": [20, 21, 30, 31, 40, 41], "illness": ["flu", "flu", "flu", "flu", "gout", "cold"]})
+    data = Microdata(frame, {"age": "quasi-identifier", "illness": "sensitive"})
+    cold, flu, gout = (data.domain["illness"].code_of(value) for value in ("cold", "flu", "gout"))
+    release = generalized(data, [0, 0, 1, 1, 2, 2])
+    fragment = release.fragments[0]
+
+    def publishing(codes: list[int]) -> Release:
+        distorted = Distorted(
+            data.domain["illness"], fragment.partition, np.array(codes, dtype=np.int32), data.codes["illness"]
+        )
+        return replace(release, fragments=(replace(fragment, recodings={**fragment.recodings, "illness": distorted}),))
+
+    diverse = DistinctDiversity(l=2)
+    assert what_if(publishing([flu, flu, cold, cold, flu, gout]), diverse).merging
+    assert not what_if(publishing([flu, flu, flu, flu, flu, gout]), diverse).merging
+    # Published alike, though different in the table: merging the last class with another one of cold does not help.
+    assert not what_if(publishing([flu, gout, cold, cold, cold, cold]), diverse).merging
+
+
+@pytest.mark.parametrize("method", [Mask(k=3, l=2, seed=1), Pram(attributes="sensitive", change=0.9, seed=0)])
+def test_merging_in_releases_that_change_values(method: Algorithm) -> None:
+    release = method.anonymize(_data(40))
+    published = release.published_codes("illness")
+    for l in (2.1, 2.2, 2.3, 2.4, 2.5, 2.6, 2.7, 2.8, 2.9, 3.0):
+        found = what_if(release, FrequencyDiversity(l=l))
+        groups = sorted({one.group for one in found.violations})
+        together = np.bincount(published[np.isin(release.partition.group, groups)])
+        assert found.merging == (len(groups) > 1 and together.max() * l <= together.sum())
+
+
+def test_a_group_of_two_tables_fails_once() -> None:
+    frame = pd.DataFrame({"age": [20, 21, 30, 31], "ill": list("aabc"), "pay": list("xxyz")})
+    data = Microdata(frame, {"age": "quasi-identifier", "ill": "sensitive", "pay": "sensitive"})
+    found = what_if(sliced(data, [0, 0, 1, 1], [["age", "ill"], ["pay"]]), DistinctDiversity(l=2))
+    assert (found.n_groups, found.n_rows, found.suppressing, found.merging) == (1, 2, True, False)
+
+
+def test_sets_are_merged_to_the_set_of_all_their_values() -> None:
+    frame = pd.DataFrame({"age": [20, 21, 30, 31], "ill": list("aaab")})
+    data = Microdata(frame, {"age": "quasi-identifier", "ill": "sensitive"})
+    release = generalized(data, [0, 0, 1, 1])
+    fragment = release.fragments[0]
+    recodings = {**fragment.recodings, "ill": value_sets(data, "ill", fragment.partition)}
+    release = replace(release, fragments=(replace(fragment, recodings=recodings),))
+    # {a} and {a, b} become {a, b}: two values, of which each may be anybody's; as rows, a would have three of four.
+    assert what_if(release, FrequencyDiversity(l=3)).merging is False
+    assert what_if(release, EntropyDiversity(l=2)).n_groups == 1
+    assert what_if(release, DistinctDiversity(l=3)).merging is False
+    assert what_if(release, FrequencyDiversity(l=2.5)).n_groups == 2
+
+
+def test_groups_are_explained_by_what_is_published() -> None:
+    release = Mask(k=3, l=2, seed=1).anonymize(_data(40))
+    found = explain(release, [FrequencyDiversity(l=2.0)])
+    published = release.partition.histogram(release.published_codes("illness"), 4)
+    assert found.bindings[0].levels == pytest.approx(published.sum(axis=1) / published.max(axis=1))
+    assert found.bindings[0].worst >= 2
 
 
 def test_one_failing_group_is_told_as_one() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore import Exact, Fragment, Hierarchy, Microdata, Release, privacy
+from anoncore import Exact, Fragment, Hierarchy, Microdata, Partition, Release, privacy
 from anoncore.base.errors import DataError, ParameterError
 from tests.privacy.releases import builtin, generalized
 from tests.requirements.tables import Grouped, grouped, random_groups
@@ -96,6 +96,41 @@ def test_protected_values_move_as_one(table, ground):
         return
     table = grouped(table.values, table.group, sensitive_values={"s": {"a"}})
     check_plans(table, ground, lambda values, i, j: 1.0)
+
+
+@few
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ABCD"), st.sampled_from((10, 20, 50)), st.integers(0, 2)), min_size=1, max_size=12
+    ),
+    st.sampled_from(["ordered", "interval", "equal"]),
+)
+def test_the_plan_counts_people_where_one_has_several_rows(rows, ground):
+    frame = pd.DataFrame(rows, columns=["who", "s", "group"])
+    data = Microdata(frame[["who", "s"]], {"s": "sensitive"}, unit="who")
+    partition = Partition(np.unique(frame["group"], return_inverse=True)[1])
+    release = Release(
+        data, (Fragment("release", partition, {"s": Exact(data.domain["s"], partition, data.codes["s"])}),)
+    )
+    emd = privacy.emd(release, "s", ground)
+    plans = [privacy.transport(release, "s", group, ground) for group in range(partition.n_groups)]
+    assert [plan.cost for plan in plans] == pytest.approx(emd.tolist(), abs=1e-9)
+    for plan, (_, part) in zip(plans, frame.groupby("group"), strict=True):
+        pairs = part.drop_duplicates(["who", "s"])["s"].astype(str)
+        assert plan.group == pytest.approx([(pairs == value).mean() for value in plan.values])
+
+
+def test_three_visits_of_one_person_move_as_one_by_hand():
+    # Ann has the flu three times and Bob a cold: half of the people of class 0 have either, as in the table.
+    frame = pd.DataFrame({"who": [*"AAABCD"], "s": ["flu", "flu", "flu", "cold", "flu", "cold"]})
+    data = Microdata(frame, {"s": "sensitive"}, unit="who")
+    partition = Partition([0, 0, 0, 0, 1, 1])
+    release = Release(
+        data, (Fragment("release", partition, {"s": Exact(data.domain["s"], partition, data.codes["s"])}),)
+    )
+    plan = privacy.transport(release, "s", 0, "equal")
+    assert plan.group.tolist() == plan.table.tolist() == [0.5, 0.5]
+    assert len(plan.mass) == 0
 
 
 def test_the_plan_of_one_class_by_hand():

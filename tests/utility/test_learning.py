@@ -17,9 +17,10 @@ from anoncore.kernels.arrays import Codes
 from anoncore.requirements import KAnonymity
 from anoncore.utility import classification
 from anoncore.utility.classifiers import Bounds, Features, NaiveBayes, NearestNeighbours, Tree
-from anoncore.utility.cross_validation import MOST_BASELINES, _baselines
+from anoncore.utility.cross_validation import MOST_BASELINES, Sample, _baselines
 from anoncore.utility.outcome import judge
 from anoncore.utility.training import released_tables
+from tests.privacy.releases import reordered, value_sets
 from tests.utility.releases import adult, fragment, generalized, published_values, random_releases, sliced
 
 CLASSIFIERS = ["tree", "naive-bayes", "knn"]
@@ -296,3 +297,42 @@ def test_adult_teaches_less_in_larger_groups() -> None:
     data = adult(["age", "workclass", "education", "sex"], "occupation")
     buckets = classification(Anatomy(l=2, seed=1).anonymize(data), "occupation", folds=3, repeats=2)
     assert buckets.majority.accuracy < buckets.accuracy < buckets.original.accuracy
+
+
+@pytest.mark.parametrize("classifier", ["tree", "naive-bayes", "knn"])
+@pytest.mark.parametrize("form", ["generalized", "sliced", "sets"])
+def test_the_order_of_the_rows_changes_nothing(classifier: str, form: str) -> None:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"age": rng.integers(0, 7, 60), "town": rng.choice(list("ABC"), 60)})
+    frame["ill"] = np.where(rng.random(60) < 0.6, frame["town"], rng.choice(list("ABC"), 60))
+    data = Microdata(frame, {"age": "quasi-identifier", "town": "quasi-identifier", "ill": "sensitive"})
+    # Classes of five by content, so that some equal rows are in different ones.
+    group = np.empty(60, dtype=np.int32)
+    group[data.canonical_order] = np.arange(60) // 5
+    release = generalized(data, group) if form != "sliced" else sliced(data, group, [["age", "town"], ["ill"]])
+    if form == "sets":
+        (whole,) = release.fragments
+        release = Release(
+            data,
+            (
+                Fragment(
+                    "release",
+                    whole.partition,
+                    {**whole.recodings, "ill": value_sets(data, "ill", whole.partition)},
+                ),
+            ),
+        )
+    found = classification(release, "ill", classifier, folds=4, repeats=2)
+    estimated = Sample(release, "ill", classifier, 4, 20, 0).predict(2, None)
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(60)
+        other = reordered(release, order)
+        again = classification(other, "ill", classifier, folds=4, repeats=2)
+        assert (again.accuracy, again.weighted_f) == (found.accuracy, found.weighted_f)
+        assert again.fold_accuracy.tolist() == found.fold_accuracy.tolist()
+        assert again.original.confusion.equals(found.original.confusion)
+        assert again.majority.confusion.equals(found.majority.confusion)
+        sampled = Sample(other, "ill", classifier, 4, 20, 0).predict(2, None)
+        for one, same in zip(estimated, sampled, strict=True):
+            for (_, first, half), (_, again_first, again_half) in zip(one, same, strict=True):
+                assert (first.tolist(), half.tolist()) == (again_first.tolist(), again_half.tolist())

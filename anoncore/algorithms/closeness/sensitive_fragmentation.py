@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -136,22 +136,6 @@ class SensitiveFragmentation:
                     ("visit", int(self.tree[node, near]), 0),
                 ]
         return np.concatenate(parts)
-
-    def dealt_counts(self, n_classes: int, most: int) -> Iterator[Rows]:
-        """Rows of each fragment in the first `most` classes of a round-robin deal, int64 (n_classes, n_fragments), per
-        path.
-        """
-        of_cell = np.empty(len(self.order), dtype=np.int64)
-        of_cell[self.multiplicity.of_row] = self.of_row
-        number = np.arange(min(most, n_classes))[:, None]
-        for axis in range(len(self.multiplicity.views)):
-            met = of_cell[self.path(axis)]
-            turn = met[np.flatnonzero(np.diff(met, prepend=-1))]
-            ends = np.cumsum(self.counts[turn])
-            before = (np.concatenate(([0], ends))[None, :] - number + n_classes - 1) // n_classes
-            counts = np.empty((len(number), self.n_fragments), dtype=np.int64)
-            counts[:, turn] = np.diff(before, axis=1)
-            yield counts
 
 
 @dataclass(frozen=True, eq=False)

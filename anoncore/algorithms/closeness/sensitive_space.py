@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -29,9 +30,8 @@ FINENESS = (1.0, 0.5, 0.25)
 """Shares of t down to which the space is fragmented for verified sizing: a finer fragmentation may spread better."""
 WORTH = 0.98
 """Share of the most classes with which the coarser fragmentation is kept: it leaves more choice among neighbours."""
-
-COMPARED = 500
-"""Classes by which the fragmentation of a release is recognized."""
+FINENESS_USED = "fineness"
+"""What a release calls the fineness of the fragments from which its classes were dealt."""
 
 
 class SensitiveSpaceFragmentation(Algorithm):
@@ -185,35 +185,35 @@ class SensitiveSpaceFragmentation(Algorithm):
         Raises
         ------
         ReleaseError
-            Where the classes were not dealt from boxes of this method.
+            Where the release does not say it, as one of another method, or one that an earlier version kept.
         """
-        group = release.partition.group
-        few = np.flatnonzero(group < COMPARED)
-        for fineness in FINENESS if self.sizing == "verified" else FINENESS[:1]:
-            parts = self.fragmentation(release.data, fineness)
-            held = Partition(group[few]).histogram(parts.of_row[few], parts.n_fragments)
-            if any((held == dealt).all() for dealt in parts.dealt_counts(release.partition.n_groups, COMPARED)):
-                return parts
-        raise ReleaseError("The classes of this release were not dealt from the fragments of this method.")
+        fineness = release.made_with.get(FINENESS_USED)
+        if fineness is None:
+            raise ReleaseError(
+                "This release does not say from which fragments its classes were dealt; make it again by this method."
+            )
+        return self.fragmentation(release.data, fineness)
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
         space = QuasiSpace.of(data, self.seed)
         if self.sizing == "exact":
-            group, note = self._exact(data, space, progress)
+            fineness, group, note = self._exact(data, space, progress)
         else:
-            group, note = self._verified(data, space, progress)
-        return generalized_release(self, data, Partition(group), (note,))
+            fineness, group, note = self._verified(data, space, progress)
+        release = generalized_release(self, data, Partition(group), (note,))
+        return replace(release, made_with={FINENESS_USED: fineness})
 
-    def _exact(self, data: Microdata, space: QuasiSpace, progress: Progress) -> tuple[Codes, str]:
+    def _exact(self, data: Microdata, space: QuasiSpace, progress: Progress) -> tuple[float, Codes, str]:
         progress(0.05, "Fragmenting the sensitive space")
         parts = self.fragmentation(data)
         n_classes = int(np.gcd.reduce(parts.counts))
         while data.n_rows // n_classes < self.k:
             n_classes = next(e for e in range(n_classes - 1, 0, -1) if n_classes % e == 0)
         group = self._filled(CloseDeal(parts, space.by_bucket(parts.of_row), n_classes), space, (), progress)
-        return group, f"{parts.n_fragments:,} fragments; {n_classes:,} classes with the exact share of each."
+        note = f"{parts.n_fragments:,} fragments; {n_classes:,} classes with the exact share of each."
+        return FINENESS[0], group, note
 
-    def _verified(self, data: Microdata, space: QuasiSpace, progress: Progress) -> tuple[Codes, str]:
+    def _verified(self, data: Microdata, space: QuasiSpace, progress: Progress) -> tuple[float, Codes, str]:
         wanted = self.closeness(data)
         deals: list[CloseDeal] = []
         for turn, fineness in enumerate(FINENESS):
@@ -221,10 +221,10 @@ class SensitiveSpaceFragmentation(Algorithm):
             parts = self.fragmentation(data, fineness)
             deals.append(largest_close_deal(parts, data, wanted, data.n_rows // self.k, space.order))
         most = max(deal.n_classes for deal in deals)
-        best = next(deal for deal in deals if deal.n_classes >= WORTH * most)
+        fineness, best = next(pair for pair in zip(FINENESS, deals, strict=True) if pair[1].n_classes >= WORTH * most)
         group = self._filled(best, space, wanted, progress)
         note = f"{best.fragmentation.n_fragments:,} fragments; {best.n_classes:,} classes, each verified."
-        return group, note
+        return fineness, group, note
 
     def _filled(self, deal: CloseDeal, space: QuasiSpace, wanted: tuple[TCloseness, ...], progress: Progress) -> Codes:
         """Classes that take neighbours, for which it does not matter by which k their number was found."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
+from heapq import heappop, heappush
 from math import floor
 
 import numpy as np
@@ -34,6 +35,8 @@ SMALL_SIZE = 1_000
 """Rows of the largest group whose answer is looked up where nothing but sizes count."""
 COUNTED_EVERY = 50
 """Combinations after which it is counted anew how many are left, for progress."""
+MOST_CHOICES = 500
+"""Choices of further classes to suppress that are tried at one combination; the cheapest come first."""
 ROOM = 30
 """How many groups are kept for coarser combinations, as a multiple of those of the exact values."""
 
@@ -53,7 +56,8 @@ class Course(IntEnum):
     POSSIBLE : int
         Looked at, and the promise holds at it.
     OPEN : int
-        Not looked at, because the search was ended before: it may lose less than the best one so far.
+        It may lose less than the best one so far: the search was ended before it was looked at, or before all choices
+        of classes to suppress were tried at it, of which none so far keeps the promise.
     """
 
     BOUNDED = 0
@@ -80,7 +84,8 @@ class Optimum:
     suppressed : int
         Number of rows that are suppressed.
     bound : float
-        No combination of levels loses less than this; the loss itself where it is proven to be the least.
+        No combination of levels loses less than this, whichever of its classes are suppressed; the loss itself where it
+        is proven to be the least.
     n_nodes : int
         Number of combinations of levels.
     n_checked : int
@@ -108,7 +113,7 @@ class Optimum:
 
     @property
     def optimal(self) -> bool:
-        """Whether no combination of levels loses less."""
+        """Whether no combination of levels loses less, whichever of its classes are suppressed."""
         return self.loss <= self.bound
 
     @property
@@ -148,6 +153,7 @@ class BestFirst:
 
     `bounds` float, with an axis per attribute: the loss at every node if no row is suppressed. `more` float of the same
     shape: what the node loses beyond that at least, by what is known of the nodes above it. `course` as in `Optimum`.
+    `unsure` is the least loss that a node may have at which not all choices of classes to suppress were tried.
     """
 
     def __init__(
@@ -174,6 +180,7 @@ class BestFirst:
         self.more = np.zeros_like(self.bounds)
         self.course = np.full(self.bounds.shape, Course.BOUNDED, dtype=np.uint8)
         self.best: Found | None = None
+        self.unsure: dict[Node, float] = {}
         self.n_checked, self.n_kept = 0, 0
         self._begun, self._done = 0, 0.0
         # Where nothing but sizes count, a group is one entry, and these are the entries of any groups.
@@ -206,7 +213,12 @@ class BestFirst:
         left = unseen & (self.bounds + self.more < best.loss - TIE)
         self.course[unseen & ~left & (self.bounds < best.loss - TIE)] = Course.RULED_OUT
         self.course[left] = Course.OPEN
-        bound = float((self.bounds + self.more)[left].min()) if left.any() else best.loss
+        open_bounds = [float((self.bounds + self.more)[left].min())] if left.any() else []
+        for node, least in self.unsure.items():
+            if least < best.loss - TIE:
+                open_bounds.append(least)
+                self.course[node] = Course.OPEN if self.course[node] == Course.FAILED else self.course[node]
+        bound = min(open_bounds, default=best.loss)
         return Optimum(
             lattice.names,
             lattice.heights,
@@ -372,11 +384,57 @@ class BestFirst:
     def kept(self, groups: Groups) -> Bools:
         """Which groups are published as they are, bool (n_groups,); the others are suppressed and become one class.
 
-        Where the suppressed groups do not satisfy the requirements together, the smallest others join them.
+        Where the groups that fail do not satisfy the requirements together, those others join them that lose least.
         """
         kept = self.holding(groups)
         if kept.all() or int(groups.rows[~kept].sum()) > self.limit or self._hold_together(groups, ~kept):
             return kept
+        by_size = self._joined_by_size(groups, kept.copy())
+        possible = int(groups.rows[~by_size].sum()) <= self.limit and self._hold_together(groups, ~by_size)
+        most = self.best.loss + TIE if possible and self.best is not None else np.inf
+        cheapest, least = self._cheapest(groups, kept, most)
+        if cheapest is not None:
+            return cheapest
+        if least < most:
+            self.unsure[tuple(groups.node.tolist())] = least
+        return by_size
+
+    def _cheapest(self, groups: Groups, kept: Bools, most: float) -> tuple[Bools | None, float]:
+        """The groups that are kept where those others are suppressed that lose least, and what it loses at least.
+
+        Choices of other groups are tried by what they add to the loss, the least first, so that the first one with
+        which the suppressed groups satisfy the requirements is the best. None where no choice does that loses at most
+        `most`, or where MOST_CHOICES were tried: then at least the loss that is returned is lost.
+        """
+        begin = self.tables.begin + groups.node * self.tables.size
+        published = self.tables.loss[begin + groups.codes].sum(axis=1)
+        added = groups.rows * (self.top - published) / self.n_cells
+        spare = self.limit - int(groups.rows[~kept].sum())
+        others = np.flatnonzero(kept & (groups.rows <= spare))
+        # Groups that add the same are tried by their values, so that the order in which they were met decides nothing.
+        cells = [column[others] for column in self.cells(groups)]
+        others = others[np.lexsort((*cells[::-1], np.round(added[others], 12)))]
+        costs, sizes, lost = added[others].tolist(), groups.rows[others].tolist(), self.loss(groups, kept)
+        # A choice is followed by itself with one more group, and with its last group replaced by the next one.
+        waiting: list[tuple[float, tuple[int, ...]]] = [(costs[0], (0,))] if costs else []
+        for _ in range(MOST_CHOICES):
+            if not waiting or lost + waiting[0][0] > most:
+                return None, np.inf
+            cost, choice = heappop(waiting)
+            last, fits = choice[-1], sum(sizes[one] for one in choice) <= spare
+            if fits:
+                tried = kept.copy()
+                tried[others[list(choice)]] = False
+                if self._hold_together(groups, ~tried):
+                    return tried, lost + cost
+            if last + 1 < len(costs):
+                if fits:
+                    heappush(waiting, (cost + costs[last + 1], (*choice, last + 1)))
+                heappush(waiting, (cost - costs[last] + costs[last + 1], (*choice[:-1], last + 1)))
+        return None, lost + waiting[0][0] if waiting else np.inf
+
+    def _joined_by_size(self, groups: Groups, kept: Bools) -> Bools:
+        """The groups that are kept where the smallest others join those that fail, until all is held together."""
         # Groups of equal size join by their values, so that the order in which groups were met decides nothing.
         order = np.lexsort((*self.cells(groups)[::-1], np.where(kept, groups.rows, np.iinfo(np.int64).max)))
         for group in order[: kept.sum()]:

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.algorithms.full_domain.best_first import Course, Optimum
+from anoncore.algorithms.full_domain.best_first import BestFirst, Course, Optimum
 from anoncore.algorithms.full_domain.incognito import Search, incognito_of, search_behind
 from anoncore.algorithms.full_domain.lattice import Levels, Node
 from anoncore.algorithms.full_domain.optimal_recoding import OptimalRecoding, optimum_behind
@@ -209,7 +209,9 @@ def node_facts(release: Release, node: Node) -> NodeFacts:
     Raises ReleaseError where the release was made neither by Incognito nor by optimal recoding.
     """
     model = release.algorithm
-    search = Search(model.incognito if isinstance(model, OptimalRecoding) else incognito_of(release), release.data)
+    if isinstance(model, OptimalRecoding):
+        return _facts_of_optimal(model, release.data, node)
+    search = Search(incognito_of(release), release.data)
     lattice = search.lattice
     groups = lattice.at(node)
     kept, sizes = search.kept(groups), groups.sizes
@@ -224,4 +226,20 @@ def node_facts(release: Release, node: Node) -> NodeFacts:
         suppressed,
         anonymous,
         search.loss(node, groups, published),
+    )
+
+
+def _facts_of_optimal(model: OptimalRecoding, data: Microdata, node: Node) -> NodeFacts:
+    search = BestFirst(data, model.requirements, model.max_suppression, model.most_checked)
+    groups = search.groups(np.array(node, dtype=np.int64))
+    found = search.found(groups)
+    kept = search.kept(groups)
+    return NodeFacts(
+        node,
+        len(groups.rows),
+        int(groups.rows.min()),
+        int(groups.rows[~search.holding(groups)].sum()),
+        int(groups.rows[~kept].sum()),
+        found is not None,
+        search.loss(groups, kept if found is not None else np.ones_like(kept)),
     )

@@ -11,7 +11,6 @@ from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Requirements
 from anoncore.algorithms.full_domain.best_first import MOST_NODES, BestFirst, Groups, Optimum
-from anoncore.algorithms.full_domain.incognito import Incognito
 from anoncore.algorithms.full_domain.lattice import require_searchable
 from anoncore.algorithms.full_domain.published_levels import release_at
 from anoncore.algorithms.full_domain.refused_levels import refused_levels
@@ -38,10 +37,10 @@ class OptimalRecoding(Algorithm):
 
     At a combination of levels, rows with equal generalized quasi-identifiers are a class. Classes that break a
     requirement are suppressed: they become one class in which every quasi-identifier is `*`. Where that class itself
-    breaks a requirement, the smallest other classes join it. At most the share `max_suppression` of the rows may be
-    suppressed. Of all combinations at which that is enough, the one that loses least is published, which `Incognito`
-    with suppression need not find: it publishes the best of the combinations that have none below them, and a coarser
-    combination may lose less because it suppresses fewer rows.
+    breaks a requirement, those other classes join it that lose least. At most the share `max_suppression` of the rows
+    may be suppressed. Of all combinations at which that is enough, the one that loses least is published, which
+    `Incognito` with suppression need not find: it publishes the best of the combinations that have none below them, and
+    a coarser combination may lose less because it suppresses fewer rows.
 
     Combinations are looked at from the top of the lattice down, after one that loses little was found by always
     lowering the level that pays most. Every combination has a lower bound: the loss if no row were suppressed. Rows
@@ -52,9 +51,12 @@ class OptimalRecoding(Algorithm):
     any requirement. All other requirements, which a coarser class may break though finer ones satisfy them, rule out
     nothing but their own combination.
 
-    A search that has grouped the table `most_checked` times ends with the best combination it has. `search` then says
-    by how much at most its loss is above the least, and so do the notes of the release where nothing but sizes of
-    classes is asked for; with other requirements that would tell about the sensitive values.
+    Which other classes join is tried by what they lose, the cheapest choice first. With k-anonymity one class is always
+    enough; with other requirements it may take several, and after 500 choices at one combination the smallest join. A
+    search in which that leaves open whether less might be lost ends without a proof, and so does one that has grouped
+    the table `most_checked` times, with the best combination it has. `search` then says by how much at most its loss is
+    above the least, and so do the notes of the release where nothing but sizes of classes is asked for; with other
+    requirements that would tell about the sensitive values.
 
     Notes
     -----
@@ -73,7 +75,7 @@ class OptimalRecoding(Algorithm):
 
     Examples
     --------
-    At intervals of ten years, 75 is alone. One person is no class of two, so the smallest class, 58 and 59, is
+    At intervals of ten years, 75 is alone. One person is no class of two, so 58 and 59, with whom least is lost, are
     suppressed with them. Intervals of twenty years would lose more:
 
     >>> import pandas as pd
@@ -150,11 +152,6 @@ class OptimalRecoding(Algorithm):
             )
         # A search that may end early may end before it has looked at all combinations that lose as much.
         return refused_levels(release, self.requirements, ties_are_refused=found.n_nodes <= self.most_checked)
-
-    @property
-    def incognito(self) -> Incognito:
-        """The method that finds all combinations with none below them that keep the same promise."""
-        return Incognito(requirements=self.requirements, max_suppression=self.max_suppression)
 
     def search(self, data: Microdata, progress: Progress | None = None) -> Optimum:
         """Find the combination of levels that loses least.
@@ -247,7 +244,10 @@ def _notes(found: Optimum, requirements: Sequence[Requirement]) -> tuple[str, ..
     readers about these values.
     """
     if found.optimal:
-        return (f"Optimal: of {found.n_nodes:,} combinations of levels none loses less.",)
+        return (
+            f"Optimal: of {found.n_nodes:,} combinations of levels none loses less, whichever of its classes are "
+            "suppressed.",
+        )
     if not all(requirement.attribute_free for requirement in requirements):
         return (CUT_SHORT,)
     if not np.isfinite(found.gap):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
+from anoncore.base.texts import value_text
 from anoncore.publishing.certification.entries import Attribute, Form
 from anoncore.publishing.certification.published_release import set_members
 from anoncore.release.reading.published_table import PublishedTable, cell_text
@@ -36,9 +37,9 @@ def attribute_entries(release: Release, tables: Sequence[PublishedTable]) -> lis
                 kind=domain.kind.value,
                 type=cell_type(domain),
                 form=form,
-                values=_texts(domain.values, shown) if says_more and domain.kind is not Kind.NUMERIC else None,
-                hierarchy=_hierarchy(release, name, shown) if says_more else None,
-                protected=None if protected is None or form == "region" else _texts(protected, shown),
+                values=_texts(domain.values, shown, form) if says_more and domain.kind is not Kind.NUMERIC else None,
+                hierarchy=_hierarchy(release, name, shown, form) if says_more else None,
+                protected=None if protected is None or form == "region" else _texts(protected, shown, form),
             )
         )
         entries += bounds
@@ -86,18 +87,23 @@ def _shown(name: str, tables: Sequence[PublishedTable], form: Form) -> set[str]:
     return {value for text in cells for value in set_members(text, name)} if form == "set" else cells
 
 
-def _texts(values: Iterable[Any], shown: set[str]) -> list[str]:
+def _text(value: Any, form: Form) -> str:
+    """The text of a published value; the values of a set are written as texts, where a midnight is a day."""
+    return cell_text(value_text(value) if form == "set" else value)
+
+
+def _texts(values: Iterable[Any], shown: set[str], form: Form) -> list[str]:
     """The shown values as texts, each once: different values may have the same text in files, such as 1.5 and 1.50."""
-    return list(dict.fromkeys(text for value in values if (text := cell_text(value)) in shown))
+    return list(dict.fromkeys(text for value in values if (text := _text(value, form)) in shown))
 
 
-def _hierarchy(release: Release, name: str, shown: set[str]) -> list[list[str]] | None:
+def _hierarchy(release: Release, name: str, shown: set[str], form: Form) -> list[list[str]] | None:
     hierarchy = release.data.hierarchies.get(name)
     if hierarchy is None:
         return None
     lines: dict[str, list[str]] = {}
     for value in release.data.domain[name].values:
-        path, text = hierarchy.path_of(value), cell_text(value)
+        path, text = hierarchy.path_of(value), _text(value, form)
         if path is not None and text in shown:
             lines.setdefault(text, [text, *path])
     return list(lines.values())

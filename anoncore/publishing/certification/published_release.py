@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from anoncore.base.texts import MISSING_TEXT
 from anoncore.kernels.arrays import Codes, Floats
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.release.partition import Partition
-from anoncore.release.reading.published_table import NUMBER, Column, PublishedTable, cell_text
+from anoncore.release.reading.published_table import NUMBER, Column, PublishedTable, cell_text, moment_of
 from anoncore.release.reading.region_texts import set_parts
 from anoncore.release.recoding import Exact, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
@@ -214,7 +214,7 @@ def _value(attribute: Attribute, text: str) -> Any:
     if attribute.form == "region" or attribute.type == "text":
         return text
     try:
-        return pd.Timestamp(text) if attribute.type == "date" else _number(text)
+        return moment_of(text) if attribute.type == "date" else _number(text)
     except ValueError:
         kind = "date" if attribute.type == "date" else "number"
         raise DataError(f"'{attribute.name}' holds {text!r}, which is no {kind}.") from None
@@ -227,13 +227,30 @@ def _number(text: str) -> int | float:
 
 
 def _typed(attribute: Attribute, column: Column) -> pd.Series[Any]:
-    values: Any = [_value(attribute, text) for text in column.texts]
-    dtype = {"number": "float64", "date": "datetime64[ms]"}.get(attribute.type or "", "object")
-    is_long = any(isinstance(value, int) and abs(value) > EXACT for value in values)
-    return (
-        pd.Series(values, dtype="object" if attribute.form == "region" or is_long else dtype)
-        .iloc[column.codes]
-        .reset_index(drop=True)
+    values = [_value(attribute, text) for text in column.texts]
+    if attribute.type == "date" and attribute.form != "region":
+        cells: pd.Series[Any] = pd.Series(_moments(attribute.name, values))
+    else:
+        is_long = any(isinstance(value, int) and abs(value) > EXACT for value in values)
+        is_number = attribute.type == "number" and attribute.form != "region" and not is_long
+        cells = pd.Series(values, dtype="float64" if is_number else "object")
+    return cells.iloc[column.codes].reset_index(drop=True)
+
+
+def _moments(name: str, values: Sequence[pd.Timestamp | None]) -> pd.DatetimeIndex:
+    """Points in time in a unit that holds all of them exactly, those with a zone in one zone.
+
+    Raises ReleaseError for points in time of which only some have a zone: nobody can say which of two comes first.
+    """
+    known = [value for value in values if value is not None]
+    zoned = any(value.tz is not None for value in known)
+    if zoned and any(value.tz is None for value in known):
+        raise ReleaseError(f"'{name}' holds points in time with a zone and others without, which have no common order.")
+    unit: Literal["us", "ns"] = "ns" if any(value.nanosecond for value in known) else "us"
+    moments = [value if value is None or not zoned else value.tz_convert("UTC") for value in values]
+    return pd.DatetimeIndex(
+        [pd.NaT if moment is None else moment.as_unit(unit) for moment in moments],
+        dtype=f"datetime64[{unit}, UTC]" if zoned else f"datetime64[{unit}]",
     )
 
 

@@ -55,7 +55,7 @@ def _text(text: str) -> str:
         return _number(float(text)) if number[1] or number[2] or text == "-0" else text
     if MOMENT.fullmatch(text):
         try:
-            return _moment(_parsed(text))
+            return _moment(moment_of(text))
         except ValueError:
             return text
     return text
@@ -75,7 +75,7 @@ def _decimal(number: Decimal) -> str:
     return _text(str(number))
 
 
-def _parsed(text: str) -> pd.Timestamp:
+def moment_of(text: str) -> pd.Timestamp:
     """The point in time that a text names. Raises ValueError where there is none."""
     try:
         return pd.Timestamp(text)
@@ -85,8 +85,8 @@ def _parsed(text: str) -> pd.Timestamp:
 
 
 def _moment(moment: pd.Timestamp) -> str:
-    # A workbook holds points in time to the millisecond.
-    return value_text(moment.round("ms"))
+    # Two midnights of different zones are two points in time, and the day alone does not say which.
+    return value_text(moment) if moment.tz is None else moment.isoformat(sep=" ")
 
 
 @dataclass(frozen=True, eq=False)

@@ -68,7 +68,9 @@ def _story(run: Run, lattice: SearchMap) -> None:
                 "Published",
                 levels_text(lattice.chosen),
                 f"Its levels of {parts.escaped(', '.join(lattice.names))}. It loses {share_text(found.loss)}.",
-                "proven: no combination loses less" if found.optimal else f"at most {_gap(found.gap)} above the least",
+                "proven: none loses less, whoever is suppressed"
+                if found.optimal
+                else f"at most {_gap(found.gap)} above the least",
             ),
         ]
     )
@@ -107,7 +109,7 @@ def _caption(lattice: SearchMap, drawing: Drawing) -> str:
         )
     if lattice.count(Course.OPEN):
         text += (
-            f" The search was ended before it had looked at {lattice.count(Course.OPEN):,} combinations whose bound is "
-            "below the published loss."
+            f" The search was ended before it had looked at {lattice.count(Course.OPEN):,} combinations, or at all "
+            "choices of classes to suppress there, whose bound is below the published loss."
         )
     return text

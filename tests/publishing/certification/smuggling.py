@@ -315,7 +315,7 @@ def _(tables: Tables) -> Tables:
     return replaced(tables, "since", lambda column: [*column.iloc[:-1], column.iloc[-1] + pd.Timedelta(seconds=7)])
 
 
-@on_tables("microseconds on dates", "values of 'since' are written otherwise", ("csv", "parquet"))
+@on_tables("microseconds on dates", "values of 'since' were changed", ("csv", "parquet"))
 def _(tables: Tables) -> Tables:
     column = tables[having(tables, "since")]["since"]
     if not pd.api.types.is_datetime64_any_dtype(column):

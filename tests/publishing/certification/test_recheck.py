@@ -317,3 +317,32 @@ def test_numbers_above_the_whole_doubles_are_read_exactly() -> None:
     (fault,) = failures(proof, salaries(1, 129).tables())
     assert "fails in 2 of 2 published groups" in fault
     assert certificate(salaries(1, 129), requirements=[VarianceDiversity(v=4_000.0)]).requirements[0].reached == 64.0**2
+
+
+SUMMER_AND_WINTER = pd.to_datetime(["2020-01-01 00:00", "2020-07-01 12:00", "2020-12-01 12:00"] * 2).tz_localize(
+    "Europe/Vienna"
+)
+MICROSECONDS = pd.Timestamp("2020-01-01") + pd.to_timedelta([1, 1, 2, 2, 3, 3], unit="us")
+NANOSECONDS = pd.Timestamp("2020-01-01") + pd.to_timedelta([1, 1, 2, 2, 3, 3], unit="ns")
+BEFORE_ZONES = pd.Series(
+    pd.to_datetime(["1880-01-01 00:00", "1880-01-02 12:00", "2020-07-01 12:00"] * 2)
+).dt.tz_localize("Europe/Vienna")
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "excel"])
+@pytest.mark.parametrize(
+    ("moments", "distance"),
+    [(SUMMER_AND_WINTER, 0), (BEFORE_ZONES, 0), (MICROSECONDS, 1 / 3), (NANOSECONDS, 1 / 3)],
+    ids=["summer and winter", "before zones", "microseconds", "nanoseconds"],
+)
+def test_points_in_time_are_certified_as_they_are(moments: Any, distance: float, format: str) -> None:
+    frame = pd.DataFrame({"age": [20, 21, 22, 50, 51, 52], "illness": moments})
+    release = generalized(Microdata(frame, roles=TAGS), [0, 0, 0, 1, 1, 1])
+    # As microseconds the first group has 1, 1, 2 and the table 1, 1, 2, 2, 3, 3: a third moves two steps of two.
+    for ground in ("ordered", "interval"):
+        proof = certificate(release, requirements=[TCloseness(t=0.5, ground=ground)])
+        assert proof.requirements[0].reached == pytest.approx(distance, abs=1e-4)
+    tables = release.tables()
+    proof = certificate(release, requirements=[TCloseness(t=0.5, ground="ordered")], tables=tables)
+    found = verify(proof, written(tables, format))
+    assert [one.sentence for one in found.findings if one.outcome == "fails"] == []

@@ -200,3 +200,21 @@ def test_values_that_files_write_alike_are_not_counted_twice(tmp_path):
             tmp_path / "in.parquet", RothkoTree((DistinctDiversity(l=2),), memory_rows=2), tmp_path / "out", roles=roles
         )
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("unit", ["us", "ns"])
+@pytest.mark.parametrize("zone", [None, "Europe/Vienna"])
+def test_points_in_time_are_counted_as_in_memory(tmp_path, unit, zone):
+    # Half a year apart, so in summer and in winter, and some a few ticks apart, which no millisecond tells.
+    moments = pd.Timestamp("2020-01-01 12:00").as_unit(unit) + pd.to_timedelta(np.arange(40) % 4 // 2 * 182, unit="D")
+    moments = (moments + pd.to_timedelta(np.arange(40) % 3, unit=unit)).as_unit(unit)
+    moments = moments if zone is None else moments.tz_localize(zone)
+    frame = pd.DataFrame({"age": np.arange(40) % 7, "since": moments})
+    frame.to_parquet(tmp_path / "in.parquet")
+    roles = {"age": "quasi-identifier", "since": "sensitive"}
+    requirements = (KAnonymity(k=4), TCloseness(t=0.9, ground="ordered"), DistinctDiversity(l=2))
+    _, found, _ = certified_run(
+        tmp_path / "in.parquet", RothkoTree(requirements, memory_rows=50), tmp_path / "out", roles=roles
+    )
+    same(found.certificate, certify(Mondrian(requirements, strict=True).anonymize(Microdata(frame, roles)), KEY))
+    assert verified(tmp_path / "out").holds
