@@ -29,7 +29,7 @@ def test_the_same_words_everywhere() -> None:
     both = report([Subject("One", release), Subject("Other", Anatomy(l=2).anonymize(DATA))])
     # The report makes the foreground-knowledge attack too, which gives everybody away where a class has one illness.
     told = Subject("One", release).verdict
-    assert [one.name for one in told.not_asked] == [*(one.name for one in found.not_asked), "foreground-breach"]
+    assert [one.name for one in told.not_asked] == [*(one.name for one in found.not_asked), "foreground-excess"]
     for sentence in (told.headline, *sentences):
         assert str(Markup.escape(sentence)) in page
         assert str(Markup.escape(sentence)) in both
