@@ -94,7 +94,7 @@ def test_attack_against_its_definition(release, rows, unreliable, solver, at_lea
     data, group = release.data, release.partition.group.tolist()
     epsilon = np.sqrt(np.log(2 / 0.9) / (2 * rows))
     found = attacks.foreground_knowledge(
-        release, "s", epsilon=epsilon, unreliable=unreliable, solver=solver, at_least=at_least
+        release, "s", epsilon=epsilon, unreliable=unreliable, solver=solver, at_least=at_least, draws=0
     )
     view = data.sensitive_view("s")
     n_values = 1 if data.sensitive_values else view.size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import isnan
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -87,7 +88,8 @@ def test_a_table_made_elsewhere_is_compared_with_secrets_dealt_over_its_groups()
     assert any("dealt anew over its groups" in note for note in found.notes)
     assert found.excess > 0.2
     own = attacks.foreground_knowledge(release, "ill", epsilon=0.1)
-    assert found.recall == pytest.approx(own.recall)
+    # Rows that are alike in all that is known may have changed places.
+    assert found.recall == pytest.approx(own.recall, abs=0.02)
     assert found.control == pytest.approx(own.control, abs=0.1)
 
 
@@ -110,9 +112,7 @@ def test_groups_of_a_size_of_their_own_exchange_with_the_next() -> None:
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.02])
-def test_where_nothing_could_be_learned_no_face_says_zero(
-    epsilon: float, tmp_path: object, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_nothing_could_be_learned_it_does_not_say_zero(epsilon: float) -> None:
     release = Anatomy(l=3, seed=0).anonymize(tagged(people(300, 4)))
     found = attacks.foreground_knowledge(release, "ill", epsilon=epsilon)
     assert not found.learned
@@ -122,7 +122,7 @@ def test_where_nothing_could_be_learned_no_face_says_zero(
 
 
 def test_a_table_too_small_for_any_certainty_says_so_everywhere(
-    tmp_path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     frame = people(9, 5)
     release = Anatomy(l=2, seed=0).anonymize(tagged(frame))
@@ -150,7 +150,8 @@ def test_the_estimate_is_what_epsilon_was_chosen_by() -> None:
 
 
 def test_foreground_safe_guards_against_the_epsilon_that_gives_most_away() -> None:
-    data = tagged(people(1_200, 8))
+    data = tagged(people(1_200, 8, follows=0.0))
+    data = data.with_quasi_identifiers(["town"])
     plain = attacks.foreground_knowledge(Anatomy(l=2, seed=0).anonymize(data), "ill", r=2)
     release = ForegroundSafe(l=2, seed=0).anonymize(data)
     assert f"epsilon {plain.epsilon:g}" in release.notes[0]
@@ -179,7 +180,9 @@ def test_draws_that_are_all_the_same_still_leave_doubt() -> None:
     found = Excess.of(0.05, [0.0, 0.0, 0.0], 100)
     share = 1 / 302
     wide = 4.303 * (share * (1 - share) / 100) ** 0.5
-    assert found.excess_interval == pytest.approx((0.05 - wide * (4 / 3) ** 0.5, 0.05 + wide * (4 / 3) ** 0.5), abs=1e-4)
+    assert found.excess_interval == pytest.approx(
+        (0.05 - wide * (4 / 3) ** 0.5, 0.05 + wide * (4 / 3) ** 0.5), abs=1e-4
+    )
 
 
 def test_a_person_keeps_their_values_together_when_secrets_are_shuffled() -> None:
@@ -215,6 +218,8 @@ def test_anatomy_on_samples_of_adult(n: int, epsilon: float, recall: float, cont
 
 @pytest.mark.slow
 def test_with_two_values_in_a_bucket_every_tilt_is_a_breach_and_none_is_above_chance() -> None:
-    found = attacks.foreground_knowledge(Anatomy(l=2, seed=1).anonymize(adult_sample(45_222)), "occupation", epsilon=0.01)
+    found = attacks.foreground_knowledge(
+        Anatomy(l=2, seed=1).anonymize(adult_sample(45_222)), "occupation", epsilon=0.01
+    )
     assert found.recall > 0.9
     assert found.excess < 0.03

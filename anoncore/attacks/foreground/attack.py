@@ -452,9 +452,7 @@ def _mean_of(numbers: list[float]) -> float:
     return float(np.mean(known)) if known else float("nan")
 
 
-def _notes(
-    leaks: list[SetLeak], minimum_rows: float, n_all: int, chosen: str, precision: Precision
-) -> tuple[str, ...]:
+def _notes(leaks: list[SetLeak], minimum_rows: float, n_all: int, chosen: str, precision: Precision) -> tuple[str, ...]:
     notes = [chosen] if chosen else []
     if not leaks:
         notes.append(

@@ -35,7 +35,7 @@ EXACT_EFFORT = 4
 QUICK = Precision(tolerance=1e-4, most_steps=200)
 """Shares to the fourth decimal. On Adult, recall moves by 0.0006 at most."""
 RISEN = 0.02
-"""Control from which on a larger epsilon may have less excess, because it learns more noise; and what counts as less."""
+"""Control from which on a larger epsilon may have less excess, because it learns noise; and what counts as less."""
 LEAST_MORE = 0.005
 """How much more excess a larger epsilon has to have, because samples show no smaller differences."""
 
@@ -99,7 +99,9 @@ class Choice:
         beside = f" of those tried, which were also {', '.join(others)}" if others else ""
         text = f"With epsilon {self.best.epsilon:g} the attack lies farthest above its control{beside}."
         if self.too_costly:
-            text += f" Attacks with {', '.join(f'{one:g}' for one in self.too_costly)} would take too long on this table."
+            text += (
+                f" Attacks with {', '.join(f'{one:g}' for one in self.too_costly)} would take too long on this table."
+            )
         return text
 
 
@@ -200,9 +202,7 @@ def _tried(
     is_whole = afforded >= listed.n_all
     exact = is_whole and afforded >= EXACT_EFFORT * listed.n_all
     n_afforded = listed.n_all if is_whole else max(afforded, len(found[0]))
-    return Trial(
-        epsilon, np.array(found[0]), np.array(found[1]), n_afforded, listed.n_all, FULL if exact else QUICK
-    )
+    return Trial(epsilon, np.array(found[0]), np.array(found[1]), n_afforded, listed.n_all, FULL if exact else QUICK)
 
 
 def _in_turn(batch: list[Signatures]) -> Iterator[tuple[float, Signatures]]:

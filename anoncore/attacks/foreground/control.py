@@ -19,10 +19,9 @@ from anoncore.release.release import Release, ReleaseMethod
 Interval = tuple[float, float]
 
 CONFIDENCE = 0.95
-AGAIN = ""
 DEALT = (
-    "The method that made the release is not known, so for the control the secrets were dealt anew over its groups: each "
-    "got those of another group of its size."
+    "The method that made the release is not known, so for the control the secrets were dealt anew over its groups: "
+    "each got those of another group of its size."
 )
 FAILED = (
     "For the control the secrets were dealt anew over the groups of the release, because the method failed on a "
@@ -31,17 +30,18 @@ FAILED = (
 
 
 def control_target(release: Release, attribute: str, unreliable: Unreliable, seed: int) -> tuple[Target, str]:
-    """What the attack reads where nothing ties the secret to what is known of people, and how that was made.
+    """What the attack reads where nothing ties the secret to what is known of people; and a note, or an empty text.
 
     The secret is shuffled over all people, and the method that made the release is run on that table with a seed of its
-    own. Where the method is not known, or cannot do so, the secrets are dealt anew over the groups of the release.
+    own. Where the method is not known, or cannot do so, the secrets are dealt anew over the groups of the release, as
+    the note says.
     """
     method = release.algorithm
     if method is None:
         return _dealt_anew(release, attribute, unreliable, seed), DEALT
     try:
         again = _seeded(method, seed).anonymize(release.data.with_shuffled(attribute, seed))
-        return Target.of(again, attribute, unreliable), AGAIN
+        return Target.of(again, attribute, unreliable), ""
     except CancelledError:
         raise
     except AnonymizationError as error:

@@ -99,8 +99,8 @@ def _controls(run: Run, names: list[str]) -> Adversary:
             "epsilon",
             [None, *EPSILONS],
             "foreground-epsilon",
-            "How far a share seen in a signature's rows may lie from the true one. The paper takes 0.01, which on small "
-            "tables no signature is frequent enough for.",
+            "How far a share seen in a signature's rows may lie from the true one. The paper takes 0.01, for which no "
+            "signature of a small table is frequent enough.",
             names=lambda one: "largest excess" if one is None else f"{one:g}",
         )
     with boxes[3]:
@@ -121,8 +121,7 @@ def _controls(run: Run, names: list[str]) -> Adversary:
             "What the adversary takes for p(s:x) of people whose signature has too few rows to learn from.",
             names=lambda one: READINGS[one],
         )
-    adversary = Adversary(attribute, r, epsilon, sigma, unreliable)
-    return adversary
+    return Adversary(attribute, r, epsilon, sigma, unreliable)
 
 
 def _number(label: str, key: str, start: float, low: float, step: float, help: str, high: float | None = None) -> float:
@@ -143,9 +142,7 @@ def usual_r(run: Run) -> float:
 def _excess_text(found: ForegroundKnowledge) -> str:
     """What lies above chance, with its interval."""
     low, high = found.excess_interval
-    return (
-        f"Above chance lie {share_text(float(found.excess))} of the people (95% interval {low:.1%} to {high:.1%})."
-    )
+    return f"Above chance lie {share_text(float(found.excess))} of the people (95% interval {low:.1%} to {high:.1%})."
 
 
 def _tiles(found: ForegroundKnowledge) -> None:
