@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import isnan
 from typing import Any
 
 import pandas as pd
@@ -58,12 +59,17 @@ def size_text(n_bytes: float) -> str:
 
 
 def share_text(share: float) -> str:
-    """A share in percent with one decimal; rounding makes neither all nor nothing of it."""
+    """A share in percent with one decimal; rounding makes neither all nor nothing of it.
+
+    NaN was not measured, which is not 0.
+    """
+    if isnan(share):
+        return "not measured"
     # What is all or nothing but for the rounding of a sum is all or nothing.
     if round(share, 9) in (0, 1):
         return f"{share:.0%}".removeprefix("-")
     text = f"{share:.1%}"
-    return {"0.0%": "less than 0.1%", "100.0%": "more than 99.9%"}.get(text, text)
+    return {"0.0%": "less than 0.1%", "-0.0%": "about 0%", "100.0%": "more than 99.9%"}.get(text, text)
 
 
 def listing(values: Sequence[Any], limit: int = 8) -> str:

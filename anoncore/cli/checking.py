@@ -293,6 +293,8 @@ def _number(score: Score, group: dict[str, Any] | None = None) -> Number:
     attribute = getattr(score, "attribute", None)
     value, text = float(score), score.entry.text(float(score))
     sentence = score.meaning
+    if math.isnan(value):
+        text = "not measured"
     if math.isinf(value):
         text, sentence = "none", f"No number is large enough: in some group only one value of '{attribute}' is left."
     return Number(score.name, score.title, attribute, value, text, score.baseline, sentence, group)
@@ -321,7 +323,9 @@ def _numbers(release: Release, r: float | None) -> Iterator[Number]:
             yield _of(name, _number(score))
         if r is not None:
             attack = attacks.foreground_knowledge(release, name, r=r)
-            yield from (_of(name, _number(score)) for score in (attack.recall, attack.flagged))
+            for score in (attack.recall, attack.control, attack.excess, attack.flagged):
+                number = _of(name, _number(score))
+                yield number if attack.learned else replace(number, sentence=attack.notes[-1])
 
 
 def _of(attribute: str | None, number: Number) -> Number:

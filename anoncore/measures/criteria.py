@@ -10,7 +10,7 @@ import numpy as np
 
 from anoncore import attacks, privacy
 from anoncore.attacks.disclosure import BELIEF_IN_TRUTH, LARGEST_BELIEF
-from anoncore.attacks.foreground.attack import FOREGROUND_BREACH
+from anoncore.attacks.foreground.attack import FOREGROUND_EXCESS, TOO_SMALL
 from anoncore.attacks.membership import MEMBERSHIP_BELIEF
 from anoncore.attacks.reidentification import REIDENTIFIED_LARGEST, REIDENTIFIED_MEAN
 from anoncore.base.arguments import checked
@@ -201,7 +201,10 @@ def _breached(_release: Release, attribute: str | None, cache: Cache) -> float:
 def _foreground(release: Release, attribute: str | None, cache: Cache) -> float:
     release.require_people("Foreground knowledge is turned against the group that holds a person's row")
     _ = release.partition  # which fragments with partitions of their own have not, and say so
-    return float(cache("attacks.foreground_knowledge", attacks.foreground_knowledge, attribute, BREACH_R).recall)
+    found = cache("attacks.foreground_knowledge", attacks.foreground_knowledge, attribute, BREACH_R)
+    if not found.learned:
+        raise DataError(f"{FOREGROUND_EXCESS.title} was not measured: {TOO_SMALL}.")
+    return float(found.excess)
 
 
 def _membership(release: Release, _attribute: str | None, cache: Cache) -> float:
@@ -259,7 +262,7 @@ _ALL = (
     _criterion(LARGEST_BELIEF, 0.5),
     _criterion(BELIEF_IN_TRUTH, 0.4),
     _criterion(BELIEVED_ABOVE_HALF, 0.05, _breached),
-    _criterion(FOREGROUND_BREACH, 0.05, _foreground),
+    _criterion(FOREGROUND_EXCESS, 0.05, _foreground),
     _criterion(REIDENTIFIED_MEAN, 0.1),
     _criterion(REIDENTIFIED_LARGEST, 0.1),
     _criterion(MEMBERSHIP_BELIEF, 0.5, _membership),

@@ -9,6 +9,8 @@ from anoncore.algorithms.vertical.changes import CLASS_CHANGES
 from anoncore.attacks.composition import FEW_VALUES, JOINT_BREACH, JOINT_LARGEST, JOINT_TRUTH
 from anoncore.attacks.downcoding import DOWNCODED_RIGHT, DOWNCODING_LIFT, UNDONE
 from anoncore.attacks.foreground.attack import (
+    FOREGROUND_BREACH,
+    FOREGROUND_CONTROL,
     FOREGROUND_ERROR,
     FOREGROUND_FLAGGED,
     FOREGROUND_PROBABILITY,
@@ -49,6 +51,8 @@ from anoncore.utility.two_way_bound import TWO_WAY_ERROR_BOUND
 
 _OTHERS = (
     *LEVELS.values(),
+    FOREGROUND_BREACH,
+    FOREGROUND_CONTROL,
     FOREGROUND_FLAGGED,
     FOREGROUND_PROBABILITY,
     FOREGROUND_ERROR,

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from anoncore import attacks, privacy
-from anoncore.attacks.foreground.attack import FOREGROUND_BREACH
+from anoncore.attacks.foreground.attack import FOREGROUND_EXCESS
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.showing import Shown
@@ -39,7 +39,7 @@ values half the range away. The baseline is 0, the table as one group.
 GIVEN_AWAY = 0.05
 """Share of people above which an attack is no matter of single people: one of twenty, as for a test at the 5% level.
 
-The baseline is the same share for an adversary who takes every possible world for equally likely.
+The baseline is what the same attack gets on shuffled secrets: only what lies above it counts.
 """
 PROMISED = "What the method promises of everybody no table can show."
 UNJUDGED = "What was asked is about groups of people and cannot be judged: the rows of this table are nobody's."
@@ -210,7 +210,8 @@ def verdict(
     cache : callable, optional
         `cache(name, function, *arguments)` gives `function(release, *arguments)` and may keep it.
     foreground : float, optional
-        The share of people whom the foreground-knowledge attack breaches, where it was made; it is not made here.
+        The share of people whom the foreground-knowledge attack breaches above its control, where it was made; it is
+        not made here.
     publish_untagged : sequence of str
         Insensitive columns that undo a tag and that somebody decided to publish all the same.
 
@@ -398,10 +399,10 @@ def _taught(foreground: float | None) -> Iterator[Failing]:
     """People who are given away by what the release itself teaches, where that attack was made."""
     if foreground is not None and foreground > GIVEN_AWAY:
         yield Failing(
-            FOREGROUND_BREACH.name,
-            f"foreground breach {share_text(foreground)}",
-            f"What the release itself teaches gives away {share_text(foreground)} of the people: an adversary comes to "
-            "believe their sensitive value with more than one half.",
+            FOREGROUND_EXCESS.name,
+            f"given away {share_text(foreground)} above chance",
+            f"What the release itself teaches gives away {share_text(foreground)} more of the people than the same "
+            "attack on shuffled secrets: an adversary comes to believe their sensitive value with more than one half.",
             foreground,
             GIVEN_AWAY,
             0.0,

@@ -137,6 +137,10 @@ class ReleaseMethod(Model):
         return True
 
     @abstractmethod
+    def anonymize(self, data: Microdata) -> Release:
+        """Make a release of a table; attacks run the method again on tables in which there is nothing to learn."""
+
+    @abstractmethod
     def promises(self, data: Microdata) -> tuple[Any, ...]:
         """The requirements that every release of this method satisfies."""
 

@@ -482,6 +482,54 @@ class Microdata(Shown):
         }
         return view
 
+    def with_shuffled(self, attribute: str, seed: int = 0) -> Microdata:
+        """The same coded table with the values of one attribute dealt anew to all people, for a control.
+
+        Parameters
+        ----------
+        attribute : str
+            The attribute whose values are shuffled. Where one person may have several rows, the values of a person stay
+            together as far as people have equally many rows.
+        seed : int
+            Says who gets whose values.
+
+        Returns
+        -------
+        Microdata
+            A view that shares everything but the codes of the attribute with this table. Its `frame` is the one of this
+            table.
+
+        Raises
+        ------
+        DataError
+            Where the table lacks the attribute, or it is an identifier.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anoncore import Microdata
+        >>> people = pd.DataFrame({"age": [20, 30, 40], "disease": ["flu", "gout", "cold"]})
+        >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+        >>> shuffled = data.with_shuffled("disease", seed=1)
+        >>> sorted(shuffled.codes["disease"].tolist()), shuffled.codes["age"] is data.codes["age"]
+        ([0, 1, 2], True)
+        """
+        self.require_domain(attribute)
+        rng = generator(seed)
+        codes = self.codes[attribute]
+        if self.people is None:
+            dealt = codes[rng.permutation(self.n_rows)]
+        else:
+            takers = np.argsort(self.people, kind="stable")
+            givers = np.argsort(rng.permutation(self.n_people)[self.people], kind="stable")
+            dealt = np.empty_like(codes)
+            dealt[takers] = codes[givers]
+        view = copy(self)
+        for cached in ("canonical_order", "content_words"):
+            view.__dict__.pop(cached, None)
+        view.codes = {**self.codes, attribute: dealt}
+        return view
+
     def split(self, control: float = 0.2, seed: int = 0) -> tuple[Microdata, Microdata]:
         """Hold back some people at random, with whom attacks compare those who are in a release.
 

@@ -12,7 +12,7 @@ import pandas as pd
 from anoncore import AnonymizationError, Release, attacks, privacy, utility
 from anoncore.base import Estimate
 from anoncore.kernels.arrays import Floats
-from anoncore.kernels.rounding import ACCUMULATED, reaches
+from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
 from anoncore.measures.criteria import usual_distance
 from anoncore.privacy.guarantees import judged
 from anoncore.requirements import (
@@ -275,16 +275,54 @@ def _belief(run: Run, secret: str | None) -> Facts:
 
 def given_away(release: Release, secret: str, r: int, progress: Callable[[float, str], None]) -> Facts:
     """The share of the people with a protected value of whom the adversary of the foreground-knowledge attack believes
-    it with more than 1/r.
+    it with more than 1/r, beside the same attack on shuffled secrets and beside what single groups give away.
     """
     found = attacks.foreground_knowledge(release, secret, float(r), progress=progress)
-    return {"value": float(found.recall), "guess": float(found.recall.baseline or 0.0)}
+    guess = float(found.recall.baseline or 0.0)
+    if not found.learned:
+        return {"learned": False, "guess": guess, "single": _by_single_groups(release, secret, r)}
+    return {
+        "learned": True,
+        "value": float(found.recall),
+        "guess": guess,
+        "control": float(found.control),
+        "control_low": found.control_interval[0],
+        "control_high": found.control_interval[1],
+        "excess": float(found.excess),
+        "excess_low": found.excess_interval[0],
+        "excess_high": found.excess_interval[1],
+        "epsilon": found.epsilon,
+        "sets": [found.n_sets, found.n_all],
+        "single": _by_single_groups(release, secret, r),
+    }
 
 
 def about_given_away(release: Release, secret: str, r: int, progress: Callable[[float, str], None]) -> Facts:
-    """The same from some of the attribute sets."""
+    """The same from some of the attribute sets, beside one control."""
     found = attacks.foreground_knowledge_estimate(release, secret, float(r), progress=progress)
-    return {**_estimated(found), "guess": found.baseline}
+    single = _by_single_groups(release, secret, r)
+    if not found.learned:
+        return {"learned": False, "guess": found.baseline, "single": single, "is_exact": True}
+    return {
+        "learned": True,
+        **_estimated(found),
+        "guess": found.baseline,
+        "control": found.control,
+        "excess": found.excess,
+        "single": single,
+    }
+
+
+def _by_single_groups(release: Release, secret: str, r: int) -> float | None:
+    """The share of the people whose true secret a reader believes with more than 1/r who knows what is known of them;
+    None where that is not told.
+    """
+    try:
+        confidence = attacks.attribute_disclosure(release, secret).confidence
+    except AnonymizationError:
+        return None
+    known = confidence[~np.isnan(confidence)]
+    return float(lies_above(known, 1 / r, ACCUMULATED).mean()) if len(known) else None
 
 
 def predictable(release: Release, target: str, progress: Callable[[float, str], None]) -> Facts:

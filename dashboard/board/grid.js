@@ -99,13 +99,18 @@ function bars(cell, column, axis) {
   return picture(cell.alt, base(), ...drawn, label(0, axis.text, "start"));
 }
 
-// One number between what guessing gets and what the original table gives, with its interval where it is estimated.
+// One number beside what guessing or chance gets, with a bar from there, and its interval where it is estimated.
 function scale(cell, column, axis) {
   const at = (value) => 4 + (Math.min(Math.max(value, 0), axis.most) / axis.most) * (WIDTH - 8);
   const y = 16;
   const parts = [shape("line", { x1: 4, x2: WIDTH - 4, y1: y, y2: y, class: "axis" })];
   for (const [value, text] of cell.marks) {
     parts.push(shape("line", { x1: at(value), x2: at(value), y1: y - 8, y2: y + 8, class: "mark" }, text));
+  }
+  if (cell.from !== undefined) {
+    parts.push(shape("line", {
+      x1: at(cell.from), x2: at(cell.value), y1: y, y2: y, stroke: column.color, "stroke-width": 3,
+    }, "what lies above chance"));
   }
   if (cell.interval) {
     parts.push(shape("line", {

@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED
 from dashboard.board.facts import BUCKET, SIZE_EDGES, Facts, Mark
@@ -201,7 +202,8 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
     if name == "given":
         help = (
             f"People whose true secret a reader comes to believe with more than 1/{asked.r}, who learns from all "
-            "groups together; l looks at one group alone. Less is safer."
+            "groups together; l looks at one group alone. Bar: what lies above chance, the same attack on shuffled "
+            "secrets. Less is safer."
         )
     if name == "predictable":
         help = (
@@ -249,7 +251,7 @@ def _slow(column: Shown, name: str) -> SlowFacts:
 def _shares(column: Shown) -> list[float]:
     """The shares of people given away that a column shows, with the upper end of an estimate's interval."""
     found = _slow(column, "given").found
-    return [] if found is None else [found["value"], found["guess"], found.get("high", 0.0)]
+    return [] if found is None or not found["learned"] else [found["value"], found["control"], found.get("high", 0.0)]
 
 
 def _predictions(column: Shown) -> list[float]:
@@ -383,12 +385,25 @@ def _given_cell(slow: SlowFacts, is_drawn: bool) -> Cell:
     found = slow.found
     if found is None:
         return {"state": "failed" if slow.problem else "pending", "why": slow.problem or "being attacked …"}
-    guess = found["guess"]
-    told = f"without the release: {share_text(guess)}"
+    single = found.get("single")
+    if not found["learned"]:
+        beside = "" if single is None else f" Single groups give away {share_text(single)}."
+        return {"state": "failed", "why": f"Not measured: {TOO_SMALL}.{beside}"}
+    chance = f"by chance {share_text(found['control'])}"
+    told = [chance]
+    if single is not None:
+        is_stronger = single > found["value"]
+        told.append(f"{'stronger: ' if is_stronger else ''}single groups {share_text(single)}")
+    n_sets, n_all = found.get("sets", (0, 0))
+    if n_sets < n_all:
+        told.append(f"at least, from {n_sets:,} of {n_all:,} attribute sets")
+    if is_drawn:
+        told.append(DRAWN)
     return {
         **_number(slow, found, share_text, 100, "%"),
-        "sub": _told(slow, f"{told}; {DRAWN}" if is_drawn else told),
-        "marks": [[guess, told]],
+        "sub": _told(slow, "; ".join(told), chance),
+        "marks": [[found["control"], f"{chance}: the same attack on shuffled secrets"]],
+        "from": found["control"],
         "value": found["value"],
     }
 
@@ -436,8 +451,10 @@ def _about(value: float, low: float, high: float, unit: str) -> str:
     return f"≈ {value:.{digits}f}{unit} ± {ceil(margin / step - ACCUMULATED) * step:.{digits}f}"
 
 
-def _told(slow: SlowFacts, exactly: str) -> str:
-    """What is said under a slow number: how it was estimated, or what it is to be compared with."""
+def _told(slow: SlowFacts, exactly: str, first: str = "") -> str:
+    """What is said under a slow number: how it was estimated, after what is said `first`, or what it is to be compared
+    with.
+    """
     if slow.exact is None and slow.estimate is not None and "how" in slow.estimate:
-        return f"estimate {slow.estimate['how']}; the exact number follows"
+        return f"{first}{'; ' if first else ''}estimate {slow.estimate['how']}; the exact number follows"
     return exactly

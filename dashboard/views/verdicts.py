@@ -30,7 +30,7 @@ def verdict_of(run: Run) -> Verdict:
     A column of the board is held against what is asked of every column, also where its method does not promise it.
     """
     attacked = [compute.known("attacks.foreground_knowledge", run, name, BREACH_R) for name in run.data.sensitive]
-    shares = [float(one.recall) for one in attacked if one is not None]
+    shares = [float(one.excess) for one in attacked if one is not None and one.learned]
     asked = state.asked_of_all(run)
     return verdict(
         run.release,

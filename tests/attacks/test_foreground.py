@@ -94,7 +94,7 @@ def test_attack_against_its_definition(release, rows, unreliable, solver, at_lea
     data, group = release.data, release.partition.group.tolist()
     epsilon = np.sqrt(np.log(2 / 0.9) / (2 * rows))
     found = attacks.foreground_knowledge(
-        release, "s", epsilon=epsilon, unreliable=unreliable, solver=solver, at_least=at_least
+        release, "s", epsilon=epsilon, unreliable=unreliable, solver=solver, at_least=at_least, draws=0
     )
     view = data.sensitive_view("s")
     n_values = 1 if data.sensitive_values else view.size
@@ -198,7 +198,7 @@ def test_the_share_in_the_own_group_differs_from_group_to_group():
 
 def test_at_least_counts_a_belief_of_exactly_one_half():
     release = paper("foreground-table-5")
-    strict, wide = (attacks.foreground_knowledge(release, "X", at_least=one) for one in (False, True))
+    strict, wide = (attacks.foreground_knowledge(release, "X", epsilon=FEW_ROWS, at_least=one) for one in (False, True))
     assert strict.recall == strict.flagged == 0
     assert wide.recall == wide.flagged == 1
     assert wide.recall.baseline == 1
@@ -223,10 +223,14 @@ def test_distorted_values_mislead_the_adversary_but_do_not_count_as_true():
 def test_nothing_reliable_leaves_equally_likely_worlds():
     release = paper("foreground-table-5")
     found = attacks.foreground_knowledge(release, "X")
-    assert found.n_sets == 0
+    assert (found.n_sets, found.n_all, found.learned) == (0, 0, False)
+    # Nothing was measured, which is not the same as that nobody is given away.
+    for score in (found.recall, found.flagged, found.mean_probability, found.control, found.excess):
+        assert np.isnan(score)
+    assert found.recall.baseline == 0
     assert found.breach_probability == pytest.approx([0.5] * 4)
     assert found.leading_set.tolist() == [-1] * 4
-    assert "nothing is learned" in found.notes[0]
+    assert "nothing was learned" in found.notes[0]
     assert found.group(release, 0).probability == pytest.approx([0.5] * 4)
 
 
@@ -287,7 +291,12 @@ def test_progress_reports_and_may_cancel():
     attacks.foreground_knowledge(
         release, "X", epsilon=FEW_ROWS, progress=lambda share, text: seen.append((share, text))
     )
-    assert seen == [(1.0, "1 attribute sets learned")]
+    assert [text for _, text in seen] == [
+        *(f"Making control {draw} of 3" for draw in (1, 2, 3)),
+        "1 attribute sets learned",
+    ]
+    assert sorted(seen) == seen
+    assert seen[-1][0] == 1
 
     def stop(share, text):
         raise CancelledError("stopped")
@@ -315,7 +324,9 @@ def test_anatomy_on_adult(l, reading, recall, flagged, mean):
     names = ["age", "workclass", "marital-status", "occupation", "race"]
     plain = adult(names, "education")
     data = Microdata(plain.frame, roles=plain.roles, sensitive_values={"education": LOW})
-    found = attacks.foreground_knowledge(Anatomy(l=l, seed=1).anonymize(data), "education", r=l, unreliable=reading)
+    found = attacks.foreground_knowledge(
+        Anatomy(l=l, seed=1).anonymize(data), "education", r=l, epsilon=0.01, unreliable=reading, draws=0
+    )
     assert found.minimum_rows == pytest.approx(3992.5, abs=0.1)
     assert found.n_sets == 11
     assert found.converged
@@ -343,7 +354,9 @@ def test_large_mixed_groups_have_one_solution():
     )
     release = Incognito(requirements=(TCloseness(t=0.2, ground="equal"),)).anonymize(data)
     first, second = (
-        attacks.foreground_knowledge(release, "education", unreliable="uniform", solver=solver, max_size=1)
+        attacks.foreground_knowledge(
+            release, "education", epsilon=0.01, unreliable="uniform", solver=solver, max_size=1, draws=0
+        )
         for solver in ("fixed-point", "newton")
     )
     for one in first.sets:

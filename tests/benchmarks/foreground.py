@@ -65,7 +65,7 @@ def mining(adult: pd.DataFrame) -> None:
                 for solver in ("fixed-point", "newton") if model is not closeness else ("fixed-point",):
                     found, _, text = timed(
                         lambda release=release, r=r, reading=reading, solver=solver: attacks.foreground_knowledge(
-                            release, SENSITIVE, r=r, unreliable=reading, solver=solver
+                            release, SENSITIVE, r=r, epsilon=0.01, unreliable=reading, solver=solver, draws=0
                         )
                     )
                     aim = f", wanted below {limit} s" if r == 2 and isinstance(model, Anatomy) else ""
@@ -129,7 +129,7 @@ def queries(adult: pd.DataFrame) -> None:
     slicing = Slicing(l=2, columns=3, diversity="distinct", sensitive_column_size=2)
     models: dict[str, Algorithm] = {
         "bucketization (Injector)": Injector(l=2, seed=1),
-        "bucketization (ForegroundSafe)": ForegroundSafe(l=2, seed=1),
+        "bucketization (ForegroundSafe)": ForegroundSafe(l=2, epsilon=0.01, seed=1),
         "generalization to regions (Mondrian)": Mondrian(requirements=(KAnonymity(k=5),)),
         "generalization with distortion (Mask)": Mask(k=2, l=2, seed=1),
         "full-domain generalization (Incognito)": Incognito(requirements=(TCloseness(t=0.2, ground="equal"),)),
@@ -151,8 +151,8 @@ def defence(adult: pd.DataFrame) -> None:
         for l in (2, 4, 10):
             models = (
                 Anatomy(l=l, seed=1),
-                ForegroundSafe(l=l, seed=1),
-                ForegroundSafe(l=l, unreliable="both", seed=1),
+                ForegroundSafe(l=l, epsilon=0.01, seed=1),
+                ForegroundSafe(l=l, epsilon=0.01, unreliable="both", seed=1),
             )
             for model in models:
                 name = model.title + (", either reading" if getattr(model, "unreliable", "") == "both" else "")
@@ -163,7 +163,7 @@ def defence(adult: pd.DataFrame) -> None:
                     print(f"  QI size {q}, l = {l}, {name} ({time.process_time() - begin:.2f} s): {error}")
                     continue
                 overall, uniform = (
-                    attacks.foreground_knowledge(release, SENSITIVE, r=l, unreliable=reading)
+                    attacks.foreground_knowledge(release, SENSITIVE, r=l, epsilon=0.01, unreliable=reading, draws=0)
                     for reading in ("overall", "uniform")
                 )
                 error = query_error(release)
@@ -180,7 +180,7 @@ def main() -> None:
     adult = pd.read_csv(DATA / "adult.csv")
     warm = Anatomy(l=2, seed=1).anonymize(microdata(adult.iloc[:9_000], 2))
     for solver in ("fixed-point", "newton"):
-        attacks.foreground_knowledge(warm, SENSITIVE, solver=solver)
+        attacks.foreground_knowledge(warm, SENSITIVE, epsilon=0.01, solver=solver, draws=0)
     beside_enumeration()
     mining(adult)
     queries(adult)

@@ -55,14 +55,14 @@ def test_parameters_are_those_of_the_model_or_function():
     assert [one.name for one in attack.parameters] == [
         one for one in signature.parameters if one[:2] not in ("re", "pr")
     ]
-    assert next(one for one in attack.parameters if one.name == "epsilon").default == "0.01"
+    assert next(one for one in attack.parameters if one.name == "epsilon").default == "None"
 
 
 def test_a_number_shares_the_facts_of_what_it_is_read_from_but_has_its_own_source():
-    entry = ENTRIES["criterion:foreground-breach"]
+    entry = ENTRIES["criterion:foreground-excess"]
     assert entry.related == "attack:foreground_knowledge"
     assert entry.facts["Assumes"] == ENTRIES[entry.related].facts["Assumes"]
-    assert entry.facts["Source"] == f"{CRITERIA['foreground-breach'].source}."
+    assert entry.facts["Source"] == f"{CRITERIA['foreground-excess'].source}."
     assert "Lower is better" in entry.definition
     assert "Higher is better" in ENTRIES["criterion:k"].definition
 

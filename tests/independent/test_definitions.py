@@ -29,7 +29,7 @@ from .tables import NUMBERS, Table, tables
 
 TESTS = Path(__file__).parents[1]
 ELSEWHERE = {
-    "foreground-breach": "attacks/test_foreground.py",
+    "foreground-excess": "attacks/test_foreground.py",
     "membership-belief": "independent/test_membership.py",
     "median-query-error": "utility/test_queries.py",
     "query-error": "utility/test_queries.py",
@@ -177,7 +177,7 @@ def test_everything_registered_has_a_second_definition():
 def test_what_is_defined_elsewhere_is_tested_there(name):
     text = (TESTS / ELSEWHERE[name]).read_text(encoding="utf-8")
     sources = {
-        "foreground-breach": "foreground_knowledge",
+        "foreground-excess": "foreground_knowledge",
         "median-query-error": "query_error",
         "membership-belief": "membership",
     }

@@ -55,8 +55,8 @@ def test_the_distance_is_the_one_that_fits_the_attribute() -> None:
 
 def test_a_form_without_a_number_says_why() -> None:
     fragments = VerticalFragmentation(k=4, class_attribute="illness", seed=0).anonymize(_data())
-    found = evaluate(fragments, ["foreground-breach", "membership-belief", "information-loss"])
-    assert isinstance(found["foreground-breach"], ReleaseError)
+    found = evaluate(fragments, ["foreground-excess", "membership-belief", "information-loss"])
+    assert isinstance(found["foreground-excess"], ReleaseError)
     assert isinstance(found["membership-belief"], AnonymizationError)
     assert 0 < float(found["information-loss"]) <= 1  # type: ignore[arg-type]
 

@@ -107,7 +107,7 @@ def test_what_was_asked_and_does_not_hold_comes_first():
 @pytest.mark.parametrize(("share", "bad"), [(None, False), (GIVEN_AWAY, False), (0.06, True)])
 def test_the_foreground_attack_counts_where_it_was_made(share, bad):
     release = mondrian(KAnonymity(k=4), FrequencyDiversity(l=2)).anonymize(Microdata(PEOPLE, ROLES))
-    assert ("foreground-breach" in names(verdict(release, foreground=share))) is bad
+    assert ("foreground-excess" in names(verdict(release, foreground=share))) is bad
 
 
 def test_columns_that_undo_a_tag_are_part_of_it():

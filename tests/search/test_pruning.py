@@ -23,7 +23,7 @@ from anoncore.search.targets import Search, Standing, Target, default_candidates
 from tests.shared_data import needs
 
 QUICK = ("k", "t", "two-way-error")
-SLOW = ("query-error", "foreground-breach")
+SLOW = ("query-error", "foreground-excess")
 
 
 def _data(n: int = 120) -> Microdata:
@@ -60,10 +60,10 @@ def test_the_slow_criteria_of_these_tests_are_marked_slow() -> None:
         (),
         (Target("k", 5),),
         (Target("k", 5), Target("t", 0.35)),
-        (Target("k", 5), Target("foreground-breach", 0.2)),
-        (Target("k", 31), Target("t", 0.05), Target("foreground-breach", 0.0)),
+        (Target("k", 5), Target("foreground-excess", 0.2)),
+        (Target("k", 31), Target("t", 0.05), Target("foreground-excess", 0.0)),
         (Target("k", 500), Target("t", 0.2)),
-        (Target("foreground-breach", 0.5), Target("foreground-breach", 0.1)),
+        (Target("foreground-excess", 0.5), Target("foreground-excess", 0.1)),
     ],
     ids=lambda targets: " and ".join(target.criterion for target in targets) or "none",
 )
@@ -270,10 +270,10 @@ def test_a_release_is_measured_quick_numbers_first() -> None:
 
     def needed(values: object, name: str) -> bool:
         asked.append((name, tuple(values)))  # type: ignore[call-overload]
-        return name != "foreground-breach"
+        return name != "foreground-excess"
 
-    names = ["foreground-breach", "query-error", "k", "two-way-error"]
+    names = ["foreground-excess", "query-error", "k", "two-way-error"]
     point = measure(data, Mondrian(requirements=[KAnonymity(k=5)]), names, needed=needed)
-    assert asked == [("foreground-breach", ("k", "two-way-error")), ("query-error", ("k", "two-way-error"))]
+    assert asked == [("foreground-excess", ("k", "two-way-error")), ("query-error", ("k", "two-way-error"))]
     assert list(point.values) == ["query-error", "k", "two-way-error"]
-    assert point.missing == {"foreground-breach": NOT_NEEDED}
+    assert point.missing == {"foreground-excess": NOT_NEEDED}

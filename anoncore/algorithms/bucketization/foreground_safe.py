@@ -8,10 +8,12 @@ import numpy as np
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Seed
+from anoncore.algorithms.bucketization.anatomy import Anatomy
 from anoncore.algorithms.bucketization.bucketization import bucketized_release, only_sensitive, require_eligible
 from anoncore.algorithms.bucketization.safe_buckets import Profiles, SafeBuckets
 from anoncore.attacks.foreground import ForegroundKnowledge, foreground_knowledge
-from anoncore.attacks.foreground.attack import minimum_signature_rows
+from anoncore.attacks.foreground.adversary import EPSILONS, minimum_signature_rows
+from anoncore.attacks.foreground.choosing import chosen_epsilon
 from anoncore.attacks.foreground.mining import Unreliable, true_shares
 from anoncore.attacks.foreground.sets import Signatures, everyone, levels
 from anoncore.base.errors import InfeasibleError
@@ -44,7 +46,8 @@ class ForegroundSafe(Algorithm):
 
     Then the attack itself is run, and buckets in which somebody exceeds (1 + tolerance) / l are joined with others
     until nobody does. This guards against the attack with these parameters, not against one that relies on rarer
-    signatures.
+    signatures. Where no epsilon is given, it is the one with which the attack lies farthest above its control on the
+    buckets that Anatomy makes of the same table.
 
     Notes
     -----
@@ -94,9 +97,14 @@ class ForegroundSafe(Algorithm):
         Field(ge=0, allow_inf_nan=False, title="Tolerance", description="By what share 1/l may be exceeded."),
     ] = 0.0
     epsilon: Annotated[
-        float,
-        Field(gt=0, le=1, title="epsilon", description="Error that the adversary accepts in what they learn."),
-    ] = 0.01
+        float | None,
+        Field(
+            gt=0,
+            le=1,
+            title="epsilon",
+            description="Error that the adversary accepts; by default the one that gives most away in plain buckets.",
+        ),
+    ] = None
     sigma: Annotated[
         float,
         Field(gt=0, le=1, title="sigma", description="Chance of a larger error that the adversary accepts."),
@@ -150,7 +158,8 @@ class ForegroundSafe(Algorithm):
         name = only_sensitive(data, self.title)
         names = [attribute for attribute in data.quasi_identifiers if attribute != name]
         progress(0.05, "Looking for people who look alike")
-        minimum_rows = minimum_signature_rows(self.epsilon, self.sigma)
+        epsilon = self._epsilon(data, name)
+        minimum_rows = minimum_signature_rows(epsilon, self.sigma)
         sets = [signatures for level in levels(data, names, minimum_rows, None) for signatures in level]
         sets = sets or [everyone(data)]
         profiles = Profiles.of(sets, data.n_rows)
@@ -158,11 +167,11 @@ class ForegroundSafe(Algorithm):
         for done in range(ROUNDS):
             progress(0.5 + 0.3 * done / ROUNDS, "Attacking the release")
             release = bucketized_release(self, data, name, Partition(making.group(data.n_rows)))
-            attacks = [self._attack(release, name, reading) for reading in self._readings]
+            attacks = [self._attack(release, name, epsilon, reading) for reading in self._readings]
             worst: Floats = np.max([attack.breach_probability for attack in attacks], axis=0)
             small = release.partition.sizes[release.partition.group] < self.l
             if stays_within(worst.max(), self.bound, ACCUMULATED) and not small.any():
-                notes = self._notes(release, worst, profiles)
+                notes = self._notes(release, worst, profiles, epsilon)
                 return bucketized_release(self, data, name, release.partition, notes)
             # Rows of buckets that are still too small count as given away, so that their buckets are widened too.
             worst[small] = 1.0
@@ -198,8 +207,20 @@ class ForegroundSafe(Algorithm):
             low, high, holds = (l + 1, high, l) if isinstance(tried, Release) else (low, l - 1, holds)
         return holds
 
-    def _attack(self, release: Release, name: str, reading: Unreliable) -> ForegroundKnowledge:
-        return foreground_knowledge(release, name, r=self.l, epsilon=self.epsilon, sigma=self.sigma, unreliable=reading)
+    def _epsilon(self, data: Microdata, name: str) -> float:
+        """The epsilon that is guarded against."""
+        if self.epsilon is not None:
+            return self.epsilon
+        plain = Anatomy(l=self.l, seed=0).anonymize(data)
+        best = chosen_epsilon(
+            plain, name, self.l, self.sigma, self._readings[0], "fixed-point", None, at_least=False, seed=0
+        ).best
+        return EPSILONS[0] if best is None else best.epsilon
+
+    def _attack(self, release: Release, name: str, epsilon: float, reading: Unreliable) -> ForegroundKnowledge:
+        return foreground_knowledge(
+            release, name, r=self.l, epsilon=epsilon, sigma=self.sigma, unreliable=reading, draws=0
+        )
 
     def _widen(self, making: SafeBuckets, worst: Floats, knowledge: Knowledge, margin: float) -> bool:
         """Join further rows to the buckets in which someone exceeds the bound; returns whether a bucket grew."""
@@ -214,7 +235,7 @@ class ForegroundSafe(Algorithm):
                 grown |= making.widen(bucket, knowledge, self.bound * margin, 2 * len(making.buckets[bucket]))
         return grown
 
-    def _notes(self, release: Release, worst: Floats, profiles: Profiles) -> tuple[str, ...]:
+    def _notes(self, release: Release, worst: Floats, profiles: Profiles, epsilon: float) -> tuple[str, ...]:
         group = release.partition.group
         order = np.lexsort((profiles.of_row, group))
         changes = np.diff(group[order], prepend=-1).astype(bool) | np.diff(profiles.of_row[order], prepend=-1).astype(
@@ -222,7 +243,7 @@ class ForegroundSafe(Algorithm):
         )
         mixed = int((np.bincount(group[order][changes]) > 1).sum())
         return (
-            f"The foreground-knowledge attack (epsilon {self.epsilon:g}, sigma {self.sigma:g}) gives nobody a "
+            f"The foreground-knowledge attack (epsilon {epsilon:g}, sigma {self.sigma:g}) gives nobody a "
             f"protected value at more than {worst.max():.4g}; {mixed:,} of {release.partition.n_groups:,} buckets mix "
             "people who look different to it.",
         )

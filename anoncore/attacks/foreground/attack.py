@@ -5,24 +5,31 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from math import log
+from math import nan
 
 import numpy as np
 
-from anoncore.attacks.foreground.mining import UNRELIABLE, Target, Unreliable, attack_sets, breach_limit
+from anoncore.attacks.foreground.adversary import EPSILONS, check_adversary, minimum_signature_rows
+from anoncore.attacks.foreground.choosing import Choice, chosen_epsilon
+from anoncore.attacks.foreground.control import Excess, control_target
+from anoncore.attacks.foreground.mining import Target, Unreliable, attack_sets, breach_limit
 from anoncore.attacks.foreground.result import ForegroundKnowledge
+from anoncore.attacks.foreground.sampled_sets import set_list
 from anoncore.attacks.foreground.sets import SetLeak, Signatures, levels
-from anoncore.attacks.foreground.solver import Solver
+from anoncore.attacks.foreground.solver import FULL, Precision, Solver
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
-from anoncore.base.errors import ParameterError
 from anoncore.base.number import ONE_PARTITION, Number
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.foreground_groups import Beliefs, keep_highest
+from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
 
 Progress = Callable[[float, str], None]
+
+TOO_SMALL = "the table is too small for this certainty"
+"""What is said where no signature has the rows that epsilon asks for, in place of a number."""
 
 FOREGROUND_BREACH = Number(
     name="foreground-breach",
@@ -43,6 +50,28 @@ FOREGROUND_BREACH = Number(
     of_attribute=True,
     is_slow=True,
     short="Breached",
+)
+FOREGROUND_CONTROL = replace(
+    FOREGROUND_BREACH,
+    name="foreground-control",
+    title="Foreground breach by chance",
+    template=(
+        "The same share where nothing was to be learned: {attribute} shuffled over all people before the method runs."
+    ),
+    baseline="",
+    short="By chance",
+)
+FOREGROUND_EXCESS = replace(
+    FOREGROUND_BREACH,
+    name="foreground-excess",
+    title="Foreground breach above chance",
+    template=(
+        "Share of the people with a protected value of {attribute} whom the foreground-knowledge attack breaches "
+        "(belief above 1/{r}), less the same share on shuffled secrets."
+    ),
+    bounds=(-1.0, 1.0),
+    baseline="0: what the attack gets on shuffled secrets.",
+    short="Above chance",
 )
 FOREGROUND_FLAGGED = replace(
     FOREGROUND_BREACH,
@@ -94,13 +123,15 @@ def foreground_knowledge(
     release: Release,
     attribute: str,
     r: float = 2.0,
-    epsilon: float = 0.01,
+    epsilon: float | None = None,
     sigma: float = 0.9,
     unreliable: Unreliable = "overall",
     solver: Solver = "fixed-point",
     max_size: int | None = None,
     progress: Progress | None = None,
     at_least: bool = False,
+    draws: int = 3,
+    seed: int = 0,
 ) -> ForegroundKnowledge:
     """What an adversary learns about each person by reading the whole release: p(t:x), against the bound 1 / r.
 
@@ -110,6 +141,10 @@ def foreground_knowledge(
     largest p(t:x). A signature with fewer than J = ln(2 / sigma) / (2 epsilon^2) rows is not relied upon. Where only
     some values need protection they are one x. The probabilities are exact.
 
+    The largest of many beliefs exceeds 1 / r now and then where there is nothing to learn. So the same attack is made
+    on controls, for which the secret was shuffled over all people before the method ran again. What lies above them is
+    what the release gives away.
+
     Parameters
     ----------
     release : Release
@@ -118,8 +153,11 @@ def foreground_knowledge(
         The sensitive attribute whose value is guessed.
     r : float
         A breach is a belief above 1 / r (see `at_least`); at least 1.
-    epsilon : float
-        Error that the adversary accepts in what they learn, above 0.
+    epsilon : float, optional
+        Error that the adversary accepts in what they learn, above 0. By default that one of 0.01, 0.02, 0.05, 0.1 and
+        0.2 is taken with which the attack lies farthest above its control, as samples of attribute sets tell. Where an
+        attack with all attribute sets would take long then, it goes through as many of them, evenly drawn, as can be
+        attacked with in some seconds, with shares to the fourth decimal; `n_all` says how many there are.
     sigma : float
         Chance of a larger error, above 0 and at most 1.
     unreliable : {"overall", "uniform", "group"}
@@ -135,11 +173,16 @@ def foreground_knowledge(
     at_least : bool
         Count a belief of exactly 1 / r as a breach too. The definition does not, but the recall that the paper reports
         at r = 2 comes out so.
+    draws : int
+        How often the secret is shuffled for the control; without any there is no control, and epsilon has to be given.
+    seed : int
+        Draws the controls and the attribute sets.
 
     Returns
     -------
     ForegroundKnowledge
-        The beliefs about every person, and what each attribute set gave away.
+        The beliefs about every person, what lies above the control, and what each attribute set gave away. Where no
+        signature has the rows that epsilon asks for, nothing was learned: `learned` is False, and recall is NaN.
 
     Raises
     ------
@@ -153,14 +196,16 @@ def foreground_knowledge(
     Notes
     -----
     Assumes: the adversary knows everybody's quasi-identifiers and group, and has only the release to learn from.
-    Cost: O(N n) per group of N people of which n have the value, for every attribute set with frequent signatures.
+    Cost: O(N n) per group of N people of which n have the value, for every attribute set with frequent signatures, four
+      times with three controls, for each of which the method runs once more.
     Use: a release keeps exact or generalized groups with one shared partition, whichever method made it.
     Avoid: fragments have partitions of their own, or no signature has the rows that epsilon and sigma ask for: then
       nothing is learned.
 
     References
     ----------
-    Wong, Fu, Wang, Xu and Yu, Can the Utility of Anonymized Data be used for Privacy Breaches?, 2009.
+    Wong, Fu, Wang, Xu and Yu, Can the Utility of Anonymized Data be used for Privacy Breaches?, 2009. The control and
+    the choice of epsilon are ours.
 
     Examples
     --------
@@ -177,53 +222,113 @@ def foreground_knowledge(
     >>> found = attacks.foreground_knowledge(release, "disease", r=2, epsilon=0.4)
     >>> found.breach_probability[2:4].round(3).tolist(), found.without_attack[2:4].tolist()
     ([1.0, 1.0], [0.5, 0.5])
+
+    Six people are too few for a certainty of 0.01:
+
+    >>> too_sure = attacks.foreground_knowledge(release, "disease", r=2, epsilon=0.01)
+    >>> too_sure.learned, float(too_sure.recall)
+    (False, nan)
     """
     release.require_people("Foreground knowledge is turned against the group that holds a person's row")
-    check_adversary(r, epsilon, sigma, max_size, unreliable, solver)
-    minimum_rows = minimum_signature_rows(epsilon, sigma)
+    check_adversary(r, epsilon, sigma, max_size, unreliable, solver, draws, seed)
     begin = time.perf_counter()
     names = tuple(name for name in release.data.require_quasi_identifiers() if name != attribute)
     target = Target.of(release, attribute, unreliable)
+    plan = _Plan.of(
+        epsilon,
+        None
+        if epsilon is not None
+        else chosen_epsilon(
+            release, attribute, r, sigma, unreliable, solver, max_size, at_least, seed, part_of(progress, 0, PART)
+        ),
+    )
+    minimum_rows = minimum_signature_rows(plan.epsilon, sigma)
+    n_all = next((len(level) for level in levels(release.data, names, minimum_rows, 1)), 0)
+    chosen = PART if epsilon is None else 0.0
+    controlled = chosen + PART if n_all and draws else chosen
+    controls = (
+        _controls(release, attribute, unreliable, draws, seed, part_of(progress, chosen, controlled)) if n_all else []
+    )
+    if plan.n_sets is None:
+        searched = _searched(release, names, minimum_rows, max_size)
+    else:
+        listed = set_list(release.data, names, minimum_rows, max_size, seed)
+        searched, n_all = listed.drawn(plan.n_sets).shared_out(), listed.n_all
     best = _Best.of(target)
+    by_chance = [np.zeros(release.data.n_rows, dtype=np.bool_) for _ in controls]
     leaks: list[SetLeak] = []
-    searched = _searched(release, names, minimum_rows, max_size)
-    for done, (leak, found_here) in attack_sets(searched, target, breach_limit(r, at_least), solver):
-        best.take(len(leaks), found_here)
+    limit, report = breach_limit(r, at_least), part_of(progress, controlled, 1)
+    targets = [target, *(one for one, _ in controls)]
+    for done, ((leak, beliefs), *others) in attack_sets(searched, targets, limit, solver, plan.precision):
+        best.take(len(leaks), beliefs)
         leaks.append(leak)
+        for breached, (_, found) in zip(by_chance, others, strict=True):
+            breached |= lies_above(found.own, limit, ACCUMULATED)
+        if report is not None:
+            report(done, f"{len(leaks):,} attribute sets learned")
+    shares = [
+        float(breached[one.needs[one.partition.order]].mean())
+        for breached, (one, _) in zip(by_chance, controls, strict=True)
+        if one.n_needing
+    ]
+    return _result(
+        release,
+        target,
+        best,
+        leaks,
+        shares,
+        plan,
+        r,
+        at_least,
+        minimum_rows,
+        len(leaks) if plan.n_sets is None else n_all,
+        tuple(dict.fromkeys(how for _, how in controls if how)),
+        begin,
+    )
+
+
+PART = 0.2
+"""Share of the progress that choosing epsilon takes, and making the controls."""
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How the attack is made: with which epsilon, with how many attribute sets (None: all), and how precisely."""
+
+    epsilon: float
+    n_sets: int | None = None
+    precision: Precision = FULL
+    sentence: str = ""
+
+    @classmethod
+    def of(cls, epsilon: float | None, choice: Choice | None) -> _Plan:
+        """What was asked for, or what was chosen."""
+        if epsilon is not None or choice is None:
+            return cls(EPSILONS[0] if epsilon is None else epsilon)
+        if choice.best is None:
+            return cls(EPSILONS[-1])
+        best = choice.best
+        n_sets = None if best.n_afforded >= best.n_all else best.n_afforded
+        return cls(best.epsilon, n_sets, best.precision, choice.sentence)
+
+
+def part_of(progress: Progress | None, begin: float, end: float) -> Progress | None:
+    """The progress of one part of the work, which goes from one share of the whole to another."""
+    if progress is None:
+        return None
+    return lambda share, text: progress(begin + (end - begin) * share, text)
+
+
+def _controls(
+    release: Release, attribute: str, unreliable: Unreliable, draws: int, seed: int, progress: Progress | None
+) -> list[tuple[Target, str]]:
+    """What is attacked as a control, and how it was made. None of them is what epsilon was chosen by."""
+    made = []
+    for draw in range(draws):
         if progress is not None:
-            progress(done, f"{len(leaks):,} attribute sets learned")
-    order = sorted(range(len(leaks)), key=lambda i: (leaks[i].recall, leaks[i].mean_probability), reverse=True)
-    rank = np.full(len(leaks) + 1, -1)
-    rank[order] = np.arange(len(leaks))
-    found = _result(target, best, [leaks[i] for i in order], rank, r, at_least, minimum_rows, begin)
-    return replace(found, notes=(*rows_counted(release), *found.notes))
-
-
-def minimum_signature_rows(epsilon: float, sigma: float) -> float:
-    """J: rows that a signature needs so that its share errs by more than epsilon with a chance of at most sigma.
-
-    Source: theorem 1 (Toivonen, VLDB 1996).
-    """
-    return log(2 / sigma) / (2 * epsilon**2)
-
-
-def check_adversary(
-    r: float, epsilon: float, sigma: float, max_size: int | None, unreliable: Unreliable, solver: Solver
-) -> None:
-    """Raise ParameterError where no adversary learns and believes so."""
-    if not r >= 1:
-        raise ParameterError(f"r must be at least 1, so that 1 / r is a probability, not {r}.")
-    if not epsilon > 0 or not 0 < sigma <= 1:
-        raise ParameterError(
-            f"epsilon must be above 0 and sigma above 0 and at most 1; given were {epsilon} and {sigma}."
-        )
-    if max_size is not None and max_size < 1:
-        raise ParameterError(f"max_size is the number of attributes in a set, at least 1, not {max_size}.")
-    if unreliable not in UNRELIABLE or solver not in ("fixed-point", "newton"):
-        raise ParameterError(
-            "unreliable is 'overall', 'uniform' or 'group', and solver 'fixed-point' or 'newton'; "
-            f"given were {unreliable!r} and {solver!r}."
-        )
+            progress(draw / draws, f"Making control {draw + 1} of {draws}")
+        made.append(control_target(release, attribute, unreliable, seed + 1 + draw))
+    return made
 
 
 @dataclass(eq=False)
@@ -257,23 +362,35 @@ def _searched(
 
 
 def _result(
+    release: Release,
     target: Target,
     best: _Best,
     leaks: list[SetLeak],
-    rank: Int64,
+    by_chance: list[float],
+    plan: _Plan,
     r: float,
     at_least: bool,
     minimum_rows: float,
+    n_all: int,
+    how: tuple[str, ...],
     begin: float,
 ) -> ForegroundKnowledge:
+    order = sorted(range(len(leaks)), key=lambda i: (leaks[i].recall, leaks[i].mean_probability), reverse=True)
+    rank = np.full(len(leaks) + 1, -1)
+    rank[order] = np.arange(len(leaks))
     guess_own, guess_other = target.random_worlds()
     position = np.argsort(target.partition.order)
     own, other = (best.own[position], best.other[position]) if leaks else (guess_own, guess_other)
+    scores = _scores_of_people(target, r, at_least, (own, other) if leaks else None, (guess_own, guess_other))
+    beside = Excess.of(float(scores["recall"]), by_chance, target.n_needing)
+    words = {"attribute": f"'{target.attribute}'", "r": f"{r:g}"}
     return ForegroundKnowledge(
         attribute=target.attribute,
         r=r,
         at_least=at_least,
+        epsilon=plan.epsilon,
         minimum_rows=minimum_rows,
+        learned=bool(leaks),
         values=target.view.labels[: target.n_values],
         fixed_shares=np.where(target.fixed < 0, np.nan, target.fixed),
         overall_shares=target.shares,
@@ -282,21 +399,30 @@ def _result(
         without_attack=np.maximum(guess_own, guess_other),
         own_without_attack=np.where(target.needs, guess_own, np.nan),
         leading_set=rank[best.leading[position]],
-        **_scores_of_people(target, r, at_least, (own, other), (guess_own, guess_other)),
+        **scores,
+        control=Score(beside.control, FOREGROUND_CONTROL, words=words),
+        excess=Score(beside.excess, FOREGROUND_EXCESS, baseline=0.0, words=words),
+        control_interval=beside.control_interval,
+        excess_interval=beside.excess_interval,
         **_scores_of_learning(leaks),
-        sets=tuple(leaks),
+        sets=tuple(leaks[i] for i in order),
+        n_all=n_all,
         seconds=time.perf_counter() - begin,
         mining_seconds=sum(one.seconds for one in leaks),
-        notes=_notes(leaks, minimum_rows),
+        notes=(*rows_counted(release), *_notes(leaks, minimum_rows, n_all, plan.sentence, plan.precision), *how),
     )
 
 
 def _scores_of_people(
-    target: Target, r: float, at_least: bool, believed: tuple[Floats, Floats], guessed: tuple[Floats, Floats]
+    target: Target, r: float, at_least: bool, believed: tuple[Floats, Floats] | None, guessed: tuple[Floats, Floats]
 ) -> dict[str, Score]:
-    """Who is breached, who is flagged without reason, and how strongly true values are believed, beside guessing."""
+    """Who is breached, who is flagged without reason, and how strongly true values are believed, beside guessing.
+
+    All are NaN where nothing was learned.
+    """
     limit = breach_limit(r, at_least)
-    attack, guess = target.figures(*believed, limit), target.figures(*guessed, limit)
+    attack = (nan, nan, nan) if believed is None else target.figures(*believed, limit)
+    guess = target.figures(*guessed, limit)
     words = {"attribute": f"'{target.attribute}'", "r": f"{r:g}"}
     numbers = {
         "recall": FOREGROUND_BREACH,
@@ -326,15 +452,20 @@ def _mean_of(numbers: list[float]) -> float:
     return float(np.mean(known)) if known else float("nan")
 
 
-def _notes(leaks: list[SetLeak], minimum_rows: float) -> tuple[str, ...]:
-    notes = []
+def _notes(leaks: list[SetLeak], minimum_rows: float, n_all: int, chosen: str, precision: Precision) -> tuple[str, ...]:
+    notes = [chosen] if chosen else []
     if not leaks:
         notes.append(
-            f"No signature has {minimum_rows:,.1f} rows, so nothing is learned and every possible world is as likely; "
-            "a larger epsilon relies on fewer rows."
+            f"{TOO_SMALL.capitalize()}: no signature has {minimum_rows:,.1f} rows, so nothing was "
+            "learned. That is no sign of safety; a larger epsilon relies on fewer rows."
+        )
+    if 0 < len(leaks) < n_all:
+        notes.append(
+            f"The attack went through {len(leaks):,} of {n_all:,} attribute sets, and its controls through the same: "
+            "with all of them it breaches at least as many people."
         )
     failed = [leak.label for leak in leaks if not leak.converged]
-    if failed:
+    if failed and precision == FULL:
         notes.append(
             f"The solver did not converge for {len(failed)} of {len(leaks)} attribute sets, first: {failed[0]}."
         )

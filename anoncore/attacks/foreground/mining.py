@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import cpu_count
 from typing import Any, Literal, get_args
@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from anoncore.attacks.foreground.sets import SetLeak, Signatures
 from anoncore.attacks.foreground.solver import FULL, Precision, Solver, solve
-from anoncore.kernels.arrays import Floats
-from anoncore.kernels.foreground_cases import cases_of, compositions
+from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.foreground_cases import Cases, Occurrences, cases_of, compositions
 from anoncore.kernels.foreground_groups import Beliefs, PublishedValues, beliefs
 from anoncore.kernels.foreground_worlds import OF_GROUP
 from anoncore.kernels.grouping import group_histogram
@@ -51,12 +51,16 @@ class Target:
     fixed: Floats
 
     @classmethod
-    def of(cls, release: Release, attribute: str, unreliable: Unreliable = "overall") -> Target:
-        """Count the published values by group."""
+    def of(
+        cls, release: Release, attribute: str, unreliable: Unreliable = "overall", source: Int64 | None = None
+    ) -> Target:
+        """Count the published values by group; `source` int64 (n_rows,) says whose secret each row gets instead."""
         release.data.require_sensitive(attribute)
         partition = release.partition
         view = release.data.sensitive_view(attribute)
         published = release.data.sensitive_view(attribute, release.published_codes(attribute)).codes
+        if source is not None:
+            view, published = replace(view, codes=view.codes[source]), published[source]
         n_values = view.size if view.unique < 0 else view.unique
         key = published.astype(np.int64) * partition.n_groups + partition.group
         pair, n = np.unique(key, return_counts=True)
@@ -146,26 +150,36 @@ def _mean(values: npt.NDArray[Any]) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
 
+Leaks = tuple[SetLeak, Beliefs]
+"""What one attribute set leaks of one target, and the beliefs about every row."""
+
+
 def attack_sets(
-    sets: Iterable[tuple[float, Signatures]], target: Target, limit: float, solver: Solver, precision: Precision = FULL
-) -> Iterator[tuple[float, tuple[SetLeak, Beliefs]]]:
-    """Attack with one attribute set after the other, on all processors: what comes with each set, and what it gives.
+    sets: Iterable[tuple[float, Signatures]],
+    targets: Sequence[Target],
+    limit: float,
+    solver: Solver,
+    precision: Precision = FULL,
+) -> Iterator[tuple[float, list[Leaks]]]:
+    """Attack each target with one attribute set after the other, on all processors: what comes with each set, and what
+    it gives, target by target.
 
     The next sets are looked for while the last ones are still attacked with. Few sets wait at a time, because each
-    holds two numbers for every person.
+    holds two numbers for every person of every target.
     """
     n_cores = cpu_count() or 1
     pool = ThreadPoolExecutor(n_cores)
-    running: deque[tuple[float, Future[tuple[SetLeak, Beliefs]]]] = deque()
+    running: deque[tuple[float, list[Future[Leaks]]]] = deque()
     try:
         for share, signatures in sets:
-            running.append((share, pool.submit(attack_set, signatures, target, limit, solver, precision)))
-            if len(running) > WAITING * n_cores:
-                done, task = running.popleft()
-                yield done, task.result()
+            tasks = [pool.submit(attack_set, signatures, target, limit, solver, precision) for target in targets]
+            running.append((share, tasks))
+            if len(running) * len(targets) > WAITING * n_cores:
+                done, tasks = running.popleft()
+                yield done, [task.result() for task in tasks]
         while running:
-            done, task = running.popleft()
-            yield done, task.result()
+            done, tasks = running.popleft()
+            yield done, [task.result() for task in tasks]
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -202,8 +216,16 @@ def attack_set(
         converged=solution.converged,
         contradicted=found.contradicted,
         seconds=learning,
+        work=_work(cases, held, solution.steps, target.n_values) + m * solution.steps + len(target.true),
     )
     return leak, found
+
+
+def _work(cases: Cases, held: Occurrences, steps: int, n_values: int) -> int:
+    """Entries of groups, times their people with the value, that all steps of the solver go through together."""
+    first, last = cases.composition[held.case], cases.composition[held.case] + 1
+    of_all_values = int(((cases.start[last] - cases.start[first]) * cases.n[held.case]).sum())
+    return of_all_values * steps // n_values
 
 
 def true_shares(signatures: Signatures, view: SensitiveValues) -> Floats:

@@ -93,8 +93,13 @@ class ForegroundKnowledge(Result):
         A breach is a belief above 1 / r.
     at_least : bool
         Whether a belief of exactly 1 / r is a breach too.
+    epsilon : float
+        Error that the adversary accepts in what they learn: the one asked for, or the one that was chosen.
     minimum_rows : float
         J: rows below which a signature is not relied upon.
+    learned : bool
+        Whether a signature has so many rows. Otherwise nothing was learned, and recall, flagged, mean_probability,
+        control and excess are NaN.
     values : tuple of str
         The n_values values that need protection, as texts.
     fixed_shares : ndarray of float, shape (n_values,)
@@ -119,12 +124,23 @@ class ForegroundKnowledge(Result):
         one.
     mean_probability : Score
         Mean p(t:x) of people's own values.
+    control : Score
+        The recall of the same attack where nothing is to be learned, the mean of its draws: with the secret shuffled
+        over all people before the method ran. Of a release whose method is not known, the secrets are dealt anew over
+        its groups. NaN without draws.
+    excess : Score
+        Recall less control: what the release gives away.
+    control_interval, excess_interval : tuple of float
+        95% intervals. That of the excess holds 0 for 19 of 20 tables with shuffled secrets.
     error : Score
         Mean relative error of what was learned about signatures, over the attribute sets.
     mean_range : Score
         Largest minus smallest p(s:x) in a group, on average over groups and attribute sets.
     sets : tuple of SetLeak
         The attribute sets that were learned, the most leaking first.
+    n_all : int
+        Attribute sets with a reliable signature, those included that would have taken too long; of a large table, as
+        far as a sample of its rows tells.
     seconds : float
         Wall time of the whole attack.
     mining_seconds : float
@@ -151,7 +167,9 @@ class ForegroundKnowledge(Result):
     attribute: str
     r: float
     at_least: bool
+    epsilon: float
     minimum_rows: float
+    learned: bool
     values: tuple[str, ...]
     fixed_shares: Floats
     overall_shares: Floats
@@ -163,9 +181,14 @@ class ForegroundKnowledge(Result):
     recall: Score
     flagged: Score
     mean_probability: Score
+    control: Score
+    excess: Score
+    control_interval: tuple[float, float]
+    excess_interval: tuple[float, float]
     error: Score
     mean_range: Score
     sets: tuple[SetLeak, ...]
+    n_all: int
     seconds: float
     mining_seconds: float
     notes: tuple[str, ...]
@@ -179,7 +202,7 @@ class ForegroundKnowledge(Result):
 
     @property
     def n_sets(self) -> int:
-        """Number of attribute sets with a reliable signature."""
+        """Number of attribute sets that were attacked with."""
         return len(self.sets)
 
     @property

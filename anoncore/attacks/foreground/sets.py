@@ -86,6 +86,9 @@ class SetLeak(Result):
         Groups that no possible world explains.
     seconds : float
         Time to learn.
+    work : int
+        What the attack with this set went through, whatever machine it ran on: entries of groups over all steps of the
+        solver, and rows.
 
     Examples
     --------
@@ -116,6 +119,7 @@ class SetLeak(Result):
     converged: bool
     contradicted: int
     seconds: float
+    work: int
 
     @property
     def label(self) -> str:

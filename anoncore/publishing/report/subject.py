@@ -95,7 +95,7 @@ class Subject:
             breach = (
                 None
                 if attribute is None
-                else CRITERIA["foreground-breach"].evaluate(self.release, attribute, self.measure)
+                else CRITERIA["foreground-excess"].evaluate(self.release, attribute, self.measure)
             )
         except AnonymizationError:  # the attack needs groups that all attributes share
             breach = None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from math import log, sqrt
 
 import numpy as np
 import streamlit as st
 
 from anoncore import ReleaseError, attacks
 from anoncore.attacks import ForegroundKnowledge
+from anoncore.attacks.foreground.adversary import EPSILONS
 from anoncore.attacks.foreground.mining import Unreliable
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
@@ -24,8 +24,6 @@ from dashboard.views.parts import Tile
 
 NAME = "attacks.foreground_knowledge"
 USUAL_SIGMA = 0.9
-LEAST_SIGNATURES = 8
-"""A table counts as small where not even so many signatures of the paper's least size would fit into it."""
 READINGS: dict[Unreliable, str] = {
     "overall": "the overall share",
     "uniform": "one half",
@@ -60,7 +58,14 @@ def render(run: Run) -> None:
         return
     for note in found.notes:
         st.info(parts.escaped(note))
+    if not found.learned:
+        return
     _tiles(found)
+    st.caption(
+        f"With epsilon {found.epsilon:g} and sigma {adversary.sigma:g} the adversary relies on signatures of at least "
+        f"{found.minimum_rows:,.0f} rows. By chance: the same attack where '{parts.escaped(found.attribute)}' was "
+        f"shuffled over all people before the method ran. {_excess_text(found)}"
+    )
     if run.is_drawn:
         st.caption(
             "The method draws at random, and these are the numbers of one draw: another one may give others. Make the "
@@ -78,7 +83,6 @@ def render(run: Run) -> None:
 
 
 def _controls(run: Run, names: list[str]) -> Adversary:
-    epsilon_default = usual_epsilon(run.data.n_rows)
     boxes = st.columns(5)
     with boxes[0]:
         if len(names) > 1:
@@ -91,13 +95,13 @@ def _controls(run: Run, names: list[str]) -> Adversary:
     with boxes[1]:
         r = _number("r", f"foreground-r-{run.id}", usual_r(run), 1.0, 0.5, "A person is breached when p(t:x) > 1/r.")
     with boxes[2]:
-        epsilon = _number(
+        epsilon = parts.choice(
             "epsilon",
-            f"foreground-epsilon-{run.data.n_rows}",
-            epsilon_default,
-            0.0005,
-            0.005,
-            "How far a share seen in a signature's rows may lie from the true one. The paper takes 0.01.",
+            [None, *EPSILONS],
+            "foreground-epsilon",
+            "How far a share seen in a signature's rows may lie from the true one. The paper takes 0.01, for which no "
+            "signature of a small table is frequent enough.",
+            names=lambda one: "largest excess" if one is None else f"{one:g}",
         )
     with boxes[3]:
         sigma = _number(
@@ -117,13 +121,7 @@ def _controls(run: Run, names: list[str]) -> Adversary:
             "What the adversary takes for p(s:x) of people whose signature has too few rows to learn from.",
             names=lambda one: READINGS[one],
         )
-    adversary = Adversary(attribute, r, epsilon, sigma, unreliable)
-    small = "" if epsilon_default <= 0.01 else " The table is small, so epsilon starts above the paper's 0.01."
-    st.caption(
-        f"With these epsilon and sigma the adversary relies on signatures of at least {adversary.minimum_rows:,.0f} "
-        f"rows.{small}"
-    )
-    return adversary
+    return Adversary(attribute, r, epsilon, sigma, unreliable)
 
 
 def _number(label: str, key: str, start: float, low: float, step: float, help: str, high: float | None = None) -> float:
@@ -141,21 +139,37 @@ def usual_r(run: Run) -> float:
     return float(asked) if isinstance(asked, int | float) and asked > 1 else 2.0
 
 
-def usual_epsilon(n_rows: int) -> float:
-    """The paper's 0.01, or what lets a small table have a few signatures to learn from."""
-    wanted = sqrt(log(2 / USUAL_SIGMA) / (2 * max(n_rows / LEAST_SIGNATURES, 2)))
-    return 0.01 if wanted <= 0.01 else round(wanted + 0.0005, 3)
+def _excess_text(found: ForegroundKnowledge) -> str:
+    """What lies above chance, with its interval."""
+    low, high = found.excess_interval
+    return f"Above chance lie {share_text(float(found.excess))} of the people (95% interval {low:.1%} to {high:.1%})."
 
 
 def _tiles(found: ForegroundKnowledge) -> None:
+    low, high = found.control_interval
     row = [
+        Tile(
+            found.recall.label,
+            share_text(float(found.recall)),
+            f"{parts.escaped(found.recall.meaning)} Guessing takes all possible worlds of a group as equally likely: "
+            f"{_share(found.recall.baseline)}.",
+            f"by chance: {_share(float(found.control))}",
+        ),
+        Tile(
+            found.excess.label,
+            share_text(float(found.excess)),
+            f"{parts.escaped(found.excess.meaning)} By chance: {low:.1%} to {high:.1%} in 95% of all cases.",
+            "shuffled: 0%",
+        ),
+    ]
+    row += [
         Tile(
             one.label,
             share_text(float(one)),
             f"{parts.escaped(one.meaning)} Guessing takes all possible worlds of a group as equally likely.",
             f"guessing: {_share(one.baseline)}",
         )
-        for one in (found.recall, found.flagged, found.mean_probability)
+        for one in (found.flagged, found.mean_probability)
     ]
     error, guess = float(found.error), found.error.baseline
     row.append(
@@ -169,7 +183,7 @@ def _tiles(found: ForegroundKnowledge) -> None:
     row.append(
         Tile(
             "Attribute sets",
-            f"{found.n_sets:,}",
+            f"{found.n_sets:,}" if found.n_sets == found.n_all else f"{found.n_sets:,} of {found.n_all:,}",
             f"Sets with a signature of at least {found.minimum_rows:,.0f} rows, each learned by itself.",
             f"in {parts.duration(found.seconds)}",
         )

@@ -8,7 +8,13 @@ import streamlit as st
 
 from anoncore import ReleaseError, attacks, utility
 from anoncore.attacks import ForegroundKnowledge
-from anoncore.attacks.foreground.attack import FOREGROUND_BREACH, FOREGROUND_FLAGGED, FOREGROUND_PROBABILITY
+from anoncore.attacks.foreground.attack import (
+    FOREGROUND_BREACH,
+    FOREGROUND_CONTROL,
+    FOREGROUND_EXCESS,
+    FOREGROUND_FLAGGED,
+    FOREGROUND_PROBABILITY,
+)
 from anoncore.base.texts import share_text
 from anoncore.measures.criteria import N_QUERIES
 from anoncore.utility.queries import QUERY_ERROR
@@ -20,7 +26,7 @@ from dashboard.views import parts
 from dashboard.views.attacks.foreground_adversary import Adversary
 
 MOST_RUNS = 6
-ATTACK_NUMBERS = (FOREGROUND_BREACH, FOREGROUND_FLAGGED, FOREGROUND_PROBABILITY)
+ATTACK_NUMBERS = (FOREGROUND_BREACH, FOREGROUND_CONTROL, FOREGROUND_EXCESS, FOREGROUND_FLAGGED, FOREGROUND_PROBABILITY)
 
 
 def render(run: Run, adversary: Adversary) -> None:
@@ -94,6 +100,8 @@ def _table(runs: list[Run], found: dict[str, ForegroundKnowledge], errors: dict[
         {
             "Run": [one.label for one in runs],
             FOREGROUND_BREACH.label: [float(found[one.id].recall) for one in runs],
+            FOREGROUND_CONTROL.label: [float(found[one.id].control) for one in runs],
+            FOREGROUND_EXCESS.label: [float(found[one.id].excess) for one in runs],
             FOREGROUND_FLAGGED.label: [float(found[one.id].flagged) for one in runs],
             FOREGROUND_PROBABILITY.label: [float(found[one.id].mean_probability) for one in runs],
             "Mean group size": [one.data.n_rows / one.release.partition.n_groups for one in runs],

@@ -110,28 +110,57 @@ def test_the_cheapest_column_is_sought_among_those_that_keep_everything():
     assert cheapest([column("c1", MISSED)]) is None
 
 
+CHANCE = {"learned": True, "guess": 0.0, "control": 0.001, "excess": 0.09}
+"""What stands beside every share of people given away."""
+
+
 def test_an_estimate_is_marked_and_gives_way_to_the_exact_number():
-    estimate = {"value": 0.094, "low": 0.088, "high": 0.1, "guess": 0.01, "how": "from 2,000 people"}
+    estimate = {"value": 0.094, "low": 0.088, "high": 0.1, **CHANCE, "how": "from 2,000 people"}
     first = cells([column(slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]
     assert (first["state"], first["text"], first["interval"]) == ("estimate", "≈ 9.4% ± 0.6", [0.088, 0.1])
-    assert first["sub"] == "estimate from 2,000 people; the exact number follows"
+    assert first["sub"] == "by chance 0.1%; estimate from 2,000 people; the exact number follows"
     assert first["alt"] == "about 9.4%, with 95% confidence between 8.8% and 10.0%, estimated from 2,000 people"
-    both = SlowFacts(estimate=estimate, exact={"value": 0.0931, "guess": 0.01})
+    both = SlowFacts(estimate=estimate, exact={"value": 0.0931, **CHANCE})
     then = cells([column(slow={"given": both})], "given")["cells"][0]
     assert (then["state"], then["text"], then["interval"]) == ("exact", "9.3%", None)
-    assert then["sub"] == "without the release: 1.0%"
+    assert then["sub"] == "by chance 0.1%"
+    assert (then["from"], then["value"]) == (0.001, 0.0931)
+
+
+def test_a_table_too_small_to_learn_from_does_not_say_zero():
+    found = {"learned": False, "guess": 0.0, "single": 0.4}
+    cell = cells([column(slow={"given": SlowFacts(exact=found)})], "given")["cells"][0]
+    assert cell == {
+        "state": "failed",
+        "why": "Not measured: the table is too small for this certainty. Single groups give away 40.0%.",
+    }
+
+
+def test_the_stronger_of_two_attacks_is_named():
+    for single, told in (
+        (0.05, "by chance 0.1%; single groups 5.0%"),
+        (0.4, "by chance 0.1%; stronger: single groups 40.0%"),
+    ):
+        exact = {"value": 0.0931, **CHANCE, "single": single}
+        assert cells([column(slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]["sub"] == told
+
+
+def test_an_attack_with_some_of_the_attribute_sets_says_at_least():
+    exact = {"value": 0.0931, **CHANCE, "sets": [40, 120]}
+    told = cells([column(slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]["sub"]
+    assert told == "by chance 0.1%; at least, from 40 of 120 attribute sets"
 
 
 def test_a_number_of_a_method_that_draws_says_that_another_draw_gives_another():
     """What is given away of a drawn release is told of one draw; an estimate says first what it is from."""
-    estimate = {"value": 0.094, "low": 0.088, "high": 0.1, "guess": 0.01, "how": "from 2,000 people"}
-    exact = {"value": 0.0931, "guess": 0.01}
+    estimate = {"value": 0.094, "low": 0.088, "high": 0.1, **CHANCE, "how": "from 2,000 people"}
+    exact = {"value": 0.0931, **CHANCE}
     drawn = quick(is_drawn=True)
     found = cells([column(facts=drawn, slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]
-    assert found["sub"] == f"without the release: 1.0%; {DRAWN}"
-    assert found["marks"] == [[0.01, "without the release: 1.0%"]]
+    assert found["sub"] == f"by chance 0.1%; {DRAWN}"
+    assert found["marks"] == [[0.001, "by chance 0.1%: the same attack on shuffled secrets"]]
     early = cells([column(facts=drawn, slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]
-    assert early["sub"] == "estimate from 2,000 people; the exact number follows"
+    assert early["sub"] == "by chance 0.1%; estimate from 2,000 people; the exact number follows"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +175,7 @@ def test_a_number_of_a_method_that_draws_says_that_another_draw_gives_another():
     ],
 )
 def test_an_estimate_has_the_digits_that_its_interval_allows(value, low, high, text):
-    estimate = {"value": value, "low": low, "high": high, "guess": 0.01, "how": "from 64 of 385 attribute sets"}
+    estimate = {"value": value, "low": low, "high": high, **CHANCE, "how": "from 64 of 385 attribute sets"}
     assert cells([column(slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]["text"] == text
 
 
@@ -172,14 +201,14 @@ def test_an_estimated_score_has_them_too(value, low, high, text):
 )
 def test_shares_of_people_have_a_scale_in_which_small_ones_differ(shares, most, end):
     columns = [
-        column(f"c{place}", slow={"given": SlowFacts(exact={"value": share, "guess": 0.001})})
+        column(f"c{place}", slow={"given": SlowFacts(exact={**CHANCE, "value": share})})
         for place, share in enumerate(shares)
     ]
     assert cells(columns or [column()], "given")["axis"] == {"most": most, "low": "0", "high": end}
 
 
 def test_the_scale_of_shares_has_room_for_the_interval_of_an_estimate():
-    estimate = {"value": 0.19, "low": 0.17, "high": 0.21, "guess": 0.01, "how": "from 2,000 people"}
+    estimate = {"value": 0.19, "low": 0.17, "high": 0.21, **CHANCE, "how": "from 2,000 people"}
     assert cells([column(slow={"given": SlowFacts(estimate=estimate)})], "given")["axis"]["most"] == 0.5
 
 

@@ -33,7 +33,7 @@ def quick_measures(monkeypatch):
     def given(release, secret, r, progress):
         release.require_people("Foreground knowledge is turned against a person's group")
         release.require_original("Who is given away depends on what is true")
-        return {"value": 0.25, "guess": 0.1}
+        return {"learned": True, "value": 0.25, "guess": 0.1, "control": 0.02, "excess": 0.23}
 
     def predictable(release, target, progress):
         release.require_original("What is predicted is compared with what is true")

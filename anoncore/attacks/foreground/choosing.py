@@ -1,0 +1,210 @@
+"""Which epsilon gives the adversary most above chance, and with how many attribute sets they can afford to attack."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from anoncore.attacks.foreground.adversary import EPSILONS, minimum_signature_rows
+from anoncore.attacks.foreground.control import control_target
+from anoncore.attacks.foreground.mining import Target, Unreliable, attack_sets, breach_limit
+from anoncore.attacks.foreground.sampled_sets import SetList, extended, set_list
+from anoncore.attacks.foreground.sets import Signatures
+from anoncore.attacks.foreground.solver import FULL, Precision, Solver
+from anoncore.kernels.arrays import Bools
+from anoncore.kernels.rounding import ACCUMULATED, lies_above
+from anoncore.release.release import Release
+
+EFFORT = 200_000_000
+"""Work of the attack and three controls together, as `SetLeak.work` counts it: some seconds on two processors."""
+ATTACKS = 4
+TRIAL_EFFORT = 5_000_000
+"""Work up to which more attribute sets are tried with an epsilon than the fewest."""
+FEWEST_SETS = 12
+MOST_SETS = 48
+BATCH = 4
+"""Attribute sets after which the work is looked at."""
+FEWEST_AFFORDED = 24
+"""An epsilon with which fewer attribute sets can be afforded, where there are more, is none for this adversary."""
+EXACT_EFFORT = 4
+"""How many times the work of quick solutions exact ones take, about."""
+QUICK = Precision(tolerance=1e-4, most_steps=200)
+"""Shares to the fourth decimal. On Adult, recall moves by 0.0006 at most."""
+RISEN = 0.02
+"""Control from which on a larger epsilon may have less excess, because it learns noise; and what counts as less."""
+LEAST_MORE = 0.005
+"""How much more excess a larger epsilon has to have, because samples show no smaller differences."""
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One epsilon, tried on some attribute sets.
+
+    `breached` and `by_chance` bool (n_sets, n_people): whom each set gives away in the release and in a control, among
+    those whose value needs protection. `n_afforded` of `n_all` sets are what the whole attack goes through.
+    """
+
+    epsilon: float
+    breached: Bools
+    by_chance: Bools
+    n_afforded: int
+    n_all: int
+    precision: Precision
+
+    @property
+    def recall(self) -> float:
+        """What the attack with all sets that are afforded is about to find."""
+        return _extended_recall(self.breached, self.n_afforded)
+
+    @property
+    def control(self) -> float:
+        """The same of the control."""
+        return _extended_recall(self.by_chance, self.n_afforded)
+
+    @property
+    def excess(self) -> float:
+        """What lies above the control."""
+        return self.recall - self.control
+
+
+def _extended_recall(breached: Bools, n_all: int) -> float:
+    n_sets, n_people = breached.shape
+    counts = np.bincount(breached.sum(axis=0), minlength=n_sets + 1) / n_people
+    return extended(counts, n_sets, max(n_all, n_sets))
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What was tried, and the trial with the largest excess; None where no signature of any epsilon is frequent enough.
+
+    `too_costly` are the epsilons that the adversary cannot afford.
+    """
+
+    best: Trial | None
+    tried: tuple[Trial, ...]
+    too_costly: tuple[float, ...]
+
+    @property
+    def sentence(self) -> str:
+        """Which epsilon was chosen and how, in a sentence; empty where nothing was learned."""
+        if self.best is None:
+            return ""
+        others = [f"{one.epsilon:g}" for one in self.tried if one is not self.best]
+        beside = f" of those tried, which were also {', '.join(others)}" if others else ""
+        text = f"With epsilon {self.best.epsilon:g} the attack lies farthest above its control{beside}."
+        if self.too_costly:
+            text += (
+                f" Attacks with {', '.join(f'{one:g}' for one in self.too_costly)} would take too long on this table."
+            )
+        return text
+
+
+@dataclass(eq=False)
+class _Kept:
+    """The choices for one release, by what they were asked with."""
+
+    choices: dict[tuple[object, ...], Choice] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+_kept: WeakKeyDictionary[Release, _Kept] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def chosen_epsilon(
+    release: Release,
+    attribute: str,
+    r: float,
+    sigma: float,
+    unreliable: Unreliable,
+    solver: Solver,
+    max_size: int | None,
+    at_least: bool,
+    seed: int,
+    progress: Progress | None = None,
+) -> Choice:
+    """Try the epsilons on samples of the attribute sets, the paper's first, and choose the one with the largest excess.
+
+    As long as the control gets nothing, a larger epsilon only learns more. So the search ends where the control has
+    risen and the excess has fallen, or where the adversary cannot afford the attack. The choice is the same each time
+    and kept with the release.
+    """
+    with _lock:
+        kept = _kept.setdefault(release, _Kept())
+    key = (attribute, r, sigma, unreliable, solver, max_size, at_least, seed)
+    # Whoever asks meanwhile waits for the choice instead of making it again.
+    with kept.lock:
+        if key not in kept.choices:
+            kept.choices[key] = _choose(release, *key, progress)
+        return kept.choices[key]
+
+
+def _choose(
+    release: Release,
+    attribute: str,
+    r: float,
+    sigma: float,
+    unreliable: Unreliable,
+    solver: Solver,
+    max_size: int | None,
+    at_least: bool,
+    seed: int,
+    progress: Progress | None,
+) -> Choice:
+    names = tuple(name for name in release.data.require_quasi_identifiers() if name != attribute)
+    target, control = Target.of(release, attribute, unreliable), None
+    if target.n_needing == 0:
+        return Choice(None, (), ())
+    tried: list[Trial] = []
+    best: Trial | None = None
+    for place, epsilon in enumerate(EPSILONS):
+        if progress is not None:
+            progress(place / len(EPSILONS), f"Trying epsilon {epsilon:g}")
+        listed = set_list(release.data, names, minimum_signature_rows(epsilon, sigma), max_size, seed)
+        if not listed.sets:
+            continue
+        if control is None:
+            control = control_target(release, attribute, unreliable, seed)[0]
+        trial = _tried(epsilon, listed, (target, control), breach_limit(r, at_least), solver)
+        if trial is None:
+            return Choice(best, tuple(tried), EPSILONS[place:])
+        tried.append(trial)
+        if best is None or trial.excess > best.excess + LEAST_MORE:
+            best = trial
+        elif trial.control >= RISEN and trial.excess < best.excess - RISEN:
+            break
+    return Choice(best, tuple(tried), ())
+
+
+def _tried(
+    epsilon: float, listed: SetList, targets: tuple[Target, Target], limit: float, solver: Solver
+) -> Trial | None:
+    """One epsilon on some sets of the list; None where the adversary cannot afford enough of them."""
+    sample = listed.drawn(MOST_SETS).in_random_order()
+    in_order = [target.needs[target.partition.order] for target in targets]
+    found: tuple[list[Bools], list[Bools]] = [], []
+    work = 0
+    while len(found[0]) < len(sample) and (len(found[0]) < FEWEST_SETS or work < TRIAL_EFFORT):
+        batch = _in_turn(sample[len(found[0]) : len(found[0]) + BATCH])
+        for _, leaks in attack_sets(batch, targets, limit, solver, QUICK):
+            for breached, needs, (leak, beliefs) in zip(found, in_order, leaks, strict=True):
+                breached.append(lies_above(beliefs.own[needs], limit, ACCUMULATED))
+                work += leak.work
+        afforded = int(EFFORT * len(found[0]) * len(targets) / ATTACKS / work)
+        if afforded < min(FEWEST_AFFORDED, listed.n_all):
+            return None
+    is_whole = afforded >= listed.n_all
+    exact = is_whole and afforded >= EXACT_EFFORT * listed.n_all
+    n_afforded = listed.n_all if is_whole else max(afforded, len(found[0]))
+    return Trial(epsilon, np.array(found[0]), np.array(found[1]), n_afforded, listed.n_all, FULL if exact else QUICK)
+
+
+def _in_turn(batch: list[Signatures]) -> Iterator[tuple[float, Signatures]]:
+    for done, one in enumerate(batch, start=1):
+        yield done / len(batch), Signatures(one.attributes, one.classes.astype(np.int32), one.rows, one.values)

@@ -1,0 +1,128 @@
+"""The control of the foreground-knowledge attack: what the same attack gets where there is nothing to learn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan, sqrt
+
+import numpy as np
+from scipy.stats import t as student
+
+from anoncore.attacks.foreground.mining import Target, Unreliable
+from anoncore.base.errors import AnonymizationError, CancelledError
+from anoncore.base.random_numbers import generator
+from anoncore.kernels.arrays import Int64
+from anoncore.release.partition import Partition
+from anoncore.release.release import Release, ReleaseMethod
+
+Interval = tuple[float, float]
+
+CONFIDENCE = 0.95
+DEALT = (
+    "The method that made the release is not known, so for the control the secrets were dealt anew over its groups: "
+    "each got those of another group of its size."
+)
+FAILED = (
+    "For the control the secrets were dealt anew over the groups of the release, because the method failed on a "
+    "shuffled secret: "
+)
+
+
+def control_target(release: Release, attribute: str, unreliable: Unreliable, seed: int) -> tuple[Target, str]:
+    """What the attack reads where nothing ties the secret to what is known of people; and a note, or an empty text.
+
+    The secret is shuffled over all people, and the method that made the release is run on that table with a seed of its
+    own. Where the method is not known, or cannot do so, the secrets are dealt anew over the groups of the release, as
+    the note says.
+    """
+    method = release.algorithm
+    if method is None:
+        return _dealt_anew(release, attribute, unreliable, seed), DEALT
+    try:
+        again = _seeded(method, seed).anonymize(release.data.with_shuffled(attribute, seed))
+        return Target.of(again, attribute, unreliable), ""
+    except CancelledError:
+        raise
+    except AnonymizationError as error:
+        return _dealt_anew(release, attribute, unreliable, seed), FAILED + str(error)
+
+
+def _seeded(method: ReleaseMethod, seed: int) -> ReleaseMethod:
+    """The method with this seed for all that it draws, so that the control is the same each time."""
+    changed: dict[str, object] = {}
+    for name in type(method).model_fields:
+        value = getattr(method, name)
+        if name == "seed":
+            changed[name] = seed
+        elif isinstance(value, ReleaseMethod):
+            changed[name] = _seeded(value, seed)
+    return method.replace(**changed) if changed else method
+
+
+def _dealt_anew(release: Release, attribute: str, unreliable: Unreliable, seed: int) -> Target:
+    return Target.of(release, attribute, unreliable, dealt_over_groups(release.partition, seed))
+
+
+def dealt_over_groups(partition: Partition, seed: int) -> Int64:
+    """Whose secret each row gets, int64 (n_rows,), where groups exchange theirs with groups of their size.
+
+    Inside a group the secrets are dealt at random. A group whose size no other group has exchanges with the one that
+    follows in the order of sizes, as far as that reaches.
+    """
+    rng = generator(seed)
+    sizes = partition.sizes
+    takers = np.lexsort((rng.random(len(sizes)), sizes))
+    givers = np.lexsort((rng.random(len(sizes)), sizes))
+    alone = np.flatnonzero(np.bincount(sizes)[sizes[takers]] == 1)
+    if len(alone) > 1:
+        givers[alone] = np.roll(givers[alone], 1)
+    return _rows_of(partition, takers, givers, rng)
+
+
+def _rows_of(partition: Partition, takers: Int64, givers: Int64, rng: np.random.Generator) -> Int64:
+    """For the rows of `takers` in turn, the rows of `givers` in turn, those of each group in random order."""
+    ordered = np.concatenate([partition.rows(int(group)) for group in takers])
+    place = np.empty(partition.n_groups, dtype=np.int64)
+    place[givers] = np.arange(len(givers))
+    from_whom = np.lexsort((rng.random(partition.n_rows), place[partition.group]))
+    source = np.empty(partition.n_rows, dtype=np.int64)
+    source[ordered] = from_whom
+    return source
+
+
+@dataclass(frozen=True)
+class Excess:
+    """A share beside the shares of its control draws: their mean, what lies above it, and 95% intervals.
+
+    All are NaN where there are no draws.
+    """
+
+    control: float
+    excess: float
+    control_interval: Interval
+    excess_interval: Interval
+
+    @classmethod
+    def of(cls, share: float, draws: Sequence[float], n_people: int) -> Excess:
+        """Compare a share of `n_people` with those of the draws.
+
+        How far draws lie apart says how far one more would lie from their mean, by Student's distribution: the interval
+        of the excess holds 0 in 95% of all tables whose secret is shuffled. People of one draw hang together, so they
+        vary at least as much as if each were breached by a coin of their own.
+        """
+        if len(draws) == 0 or np.isnan(share):
+            return cls(nan, nan, (nan, nan), (nan, nan))
+        n_draws, mean = len(draws), float(np.mean(draws))
+        smoothed = (mean * n_people * n_draws + 1) / (n_people * n_draws + 2)
+        by_people = smoothed * (1 - smoothed) / n_people
+        variance = max(float(np.var(draws, ddof=1)) if n_draws > 1 else 0.0, by_people)
+        wide = float(student.ppf((1 + CONFIDENCE) / 2, max(n_draws - 1, 1))) * sqrt(variance)
+        of_mean, of_excess = wide * sqrt(1 / n_draws), wide * sqrt(1 + 1 / n_draws)
+        excess = share - mean
+        return cls(
+            mean,
+            excess,
+            (max(mean - of_mean, 0.0), min(mean + of_mean, 1.0)),
+            (max(excess - of_excess, -1.0), min(excess + of_excess, 1.0)),
+        )
