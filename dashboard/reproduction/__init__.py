@@ -162,7 +162,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Result:
-    """All of one paper. `mode`: "full" or "quick"; `seconds` of the whole run; `note`: what to know about it."""
+    """All of one paper. `mode`: "full" or "quick"; `seconds` of the whole run; `note`: what to know about it.
+
+    `rows_seal` and `rest_seal` are hashes of the code of the experiments and of what it made: of the statements, runs
+    and curves, and of everything else. A test makes them again, so that older or edited results do not pass.
+    """
 
     name: str
     title: str
@@ -177,6 +181,8 @@ class Result:
     plots: tuple[Plot, ...]
     experiments: tuple[Experiment, ...] = ()
     stated: tuple[Stated, ...] = ()
+    rows_seal: str = ""
+    rest_seal: str = ""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -190,10 +196,10 @@ class Result:
     def save(self, folder: Path = FOLDER) -> Path:
         """Write it as `<name>.json`; what of an entry, a statement or a curve is as by default is left out."""
         path = folder / f"{self.name}.json"
-        path.write_text(json.dumps(self._plain(), indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(self.plain(), indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
         return path
 
-    def _plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, Any]:
         """Lists and dictionaries without what `of` fills in."""
 
         def kept(part: Any, top: bool = False) -> Any:

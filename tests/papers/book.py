@@ -12,6 +12,7 @@ from dashboard.reproduction import Entry, Result, Study
 from tests.papers.contents import Paper
 from tests.papers.findings import Findings, labels_of
 from tests.papers.mutants import EXAMPLES, PROVEN, tried, unbroken
+from tests.papers.sources import sealed
 from tests.papers.stated import STATED
 from tests.papers.wishes import wished
 
@@ -23,7 +24,25 @@ def reproduce(paper: Paper, quick: bool, folder: Path) -> Result:
     found = importlib.import_module(f"tests.papers.{paper.module}").reproduce(quick, folder)
     examples(paper, found)
     result = assembled(paper, found, quick, time.perf_counter() - begun)
-    return result if quick else replace(tried(result), experiments=wished(paper.name))
+    return result if quick else sealed(replace(tried(result), experiments=wished(paper.name)))
+
+
+def rest_of(paper: Paper, shipped: Result) -> Result:
+    """A shipped result with all that no run of its rows says made again: mutants, experiments, and what there is.
+
+    Raises ValueError where the paper has other rows today.
+    """
+    if [entry.label for entry in shipped.entries] != [item.label for item in paper.items]:
+        raise ValueError(f"{paper.title} has other rows today, which have to be run: leave out --rest.")
+    entries = tuple(
+        replace(entry, shows=item.shows, reason=item.reason)
+        for entry, item in zip(shipped.entries, paper.items, strict=True)
+    )
+    result = replace(
+        shipped, title=paper.title, source=paper.source, stated=STATED[paper.name], entries=entries,
+        experiments=wished(paper.name),
+    )  # fmt: skip
+    return sealed(tried(result), rows=False)
 
 
 def examples(paper: Paper, found: Findings) -> None:

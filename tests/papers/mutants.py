@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -61,8 +61,9 @@ def unbroken(part: Part) -> Statements:
 
 
 def examples(function: Callable[[Statements], None]) -> Part:
-    """A paper's worked examples as a part."""
+    """A paper's worked examples as a part, which has the function's name."""
 
+    @wraps(function)
     def run() -> Statements:
         said = Statements()
         function(said)

@@ -16,7 +16,7 @@ from anoncore.algorithms.rothko.hypothesis_tests import critical_value
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.requirements import KAnonymity
 from dashboard.reproduction import Experiment
-from tests.papers.foreground_knowledge import QUASI, SENSITIVE, Adult
+from tests.papers.foreground_knowledge import EPSILON, QUASI, SENSITIVE, Adult
 from tests.papers.slicing import OCC_7, Study
 from tests.papers.slicing_statements import SENSITIVE as OCCUPATION
 
@@ -30,7 +30,7 @@ def background() -> Experiment:
     rows = []
     for l in (4, 10):
         release = Anatomy(l=l, seed=0).anonymize(data)
-        found = attacks.foreground_knowledge(release, SENSITIVE, r=l)
+        found = attacks.foreground_knowledge(release, SENSITIVE, r=l, epsilon=EPSILON)
         has_x = ~np.isnan(found.own_probability)
         groups = np.unique(release.partition.group[has_x])
         rng = np.random.default_rng(0)
