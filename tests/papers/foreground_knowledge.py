@@ -165,7 +165,7 @@ def runs(adult: Adult, rs: list[int], qs: list[int], seeds: int, queries: int) -
                     about |= {"query error": error.mean, "median query error": error.median}
                     for unreliable, reading in READINGS.items():
                         found = attacks.foreground_knowledge(
-                            release, SENSITIVE, r=r, epsilon=EPSILON, unreliable=unreliable
+                            release, SENSITIVE, r=r, epsilon=EPSILON, unreliable=unreliable, draws=0
                         )
                         yield about | {"reading": reading} | measured(found, False)
                         yield about | {"reading": reading + AT_LEAST} | measured(found, True)
@@ -214,7 +214,7 @@ def case_study(adult: Adult, said: Statements) -> None:
     """Section 5.1: what the 2-diverse table teaches about two occupations, and the group of two people."""
     data = adult.microdata(["age", "marital-status", "occupation"])
     release = Anatomy(l=2, seed=0).anonymize(data)
-    found = attacks.foreground_knowledge(release, SENSITIVE, r=2, epsilon=EPSILON)
+    found = attacks.foreground_knowledge(release, SENSITIVE, r=2, epsilon=EPSILON, draws=0)
     place = next(i for i, one in enumerate(found.sets) if one.attributes == ("occupation",))
     table = found.distribution(release, place).set_index("occupation")
     office, craft = (table.loc[name] for name in ("Adm-clerical", "Craft-repair"))
@@ -241,7 +241,7 @@ def _learned_by_seed(data: Microdata, released_from: Microdata | None = None) ->
     for seed in range(SEEDS):
         release = Anatomy(l=2, seed=seed).anonymize(released_from or data)
         release = Release(data, release.fragments, release.algorithm, release.notes)
-        found = attacks.foreground_knowledge(release, SENSITIVE, r=2, epsilon=EPSILON, max_size=1)
+        found = attacks.foreground_knowledge(release, SENSITIVE, r=2, epsilon=EPSILON, max_size=1, draws=0)
         place = next(i for i, one in enumerate(found.sets) if one.attributes == ("occupation",))
         table = found.distribution(release, place).set_index("occupation")["learned"]
         learned.append([table["Adm-clerical"], table["Craft-repair"]])
@@ -258,7 +258,7 @@ def fixed_shares(adult: Adult) -> str:
         means = []
         for share in SHARES.values():
             with patch.object(Target, "of", _with_share(share)):
-                attacked = attacks.foreground_knowledge(release, SENSITIVE, r=r, epsilon=EPSILON)
+                attacked = attacks.foreground_knowledge(release, SENSITIVE, r=r, epsilon=EPSILON, draws=0)
             means.append(f"{float(attacked.mean_probability):.4f}")
         found.append(f"r = {r}: {', '.join(means)}")
     return f"Anatomy, QI size 5, seed 0, rare signatures have {', '.join(SHARES)}: {'; '.join(found)}"
@@ -284,7 +284,7 @@ def sharing_a_bucket(adult: Adult) -> str:
         release = Anatomy(l=r, seed=0).anonymize(data)
         group = release.partition.group
         beside = np.bincount(group[low], minlength=release.partition.n_groups)[group[~low]] > 0
-        alone = attacks.foreground_knowledge(release, SENSITIVE, r=r, epsilon=EPSILON, max_size=1)
+        alone = attacks.foreground_knowledge(release, SENSITIVE, r=r, epsilon=EPSILON, max_size=1, draws=0)
         found.append(f"r = {r}: {beside.mean():.1%}, flagged {float(alone.flagged):.1%}")
     return (
         "Anatomy, QI size 5, seed 0: so many of the other rows share a bucket with a low education, and so many are "
@@ -301,7 +301,9 @@ def same_groups(adult: Adult) -> dict[str, str]:
         deltas = []
         for names in (CASE_STUDY, QUASI):
             release = generalized_release(Mondrian(), adult.microdata(names), groups)
-            attacked = attacks.foreground_knowledge(release, SENSITIVE, r=2, epsilon=EPSILON, unreliable=unreliable)
+            attacked = attacks.foreground_knowledge(
+                release, SENSITIVE, r=2, epsilon=EPSILON, unreliable=unreliable, draws=0
+            )
             deltas.append(f"{float(attacked.mean_range):.4f}")
         found[reading] = f"groups of t-closeness as at QI size 3, attacked with 3 and 8 attributes: {', '.join(deltas)}"
     return found

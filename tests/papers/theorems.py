@@ -290,7 +290,7 @@ def foreground(said: Statements) -> None:
         release = sliced(data, random_groups(rng, 400, 4), [list(QUASI), ["s0"]])
         least = int(rng.integers(15, 60)) - 0.5  # between two whole numbers of rows
         epsilon = float(np.sqrt(np.log(2 / 0.9) / 2 / least))
-        found = attacks.foreground_knowledge(release, "s0", epsilon=epsilon, sigma=0.9)
+        found = attacks.foreground_knowledge(release, "s0", epsilon=epsilon, sigma=0.9, draws=0)
         ours = {one.attributes: sorted(one.rows.tolist()) for one in found.sets}
         for number in range(1, len(QUASI) + 1):
             for names in combinations(QUASI, number):
