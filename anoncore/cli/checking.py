@@ -37,7 +37,7 @@ from anoncore.requirements import (
 )
 from anoncore.requirements.t_closeness import Ground
 from anoncore.sources.reader import read_table
-from anoncore.table.microdata import Microdata, Role
+from anoncore.table.microdata import OTHERS, Microdata, Role
 
 FORMS: dict[str, Callable[[Any], Requirement]] = {
     "k": lambda value: KAnonymity(k=value),
@@ -271,7 +271,8 @@ def _tagged(arguments: argparse.Namespace, frame: Any) -> Microdata:
         _columns([arguments.unit], names, "--unit")
         if roles.get(arguments.unit, Role.IDENTIFIER) is not Role.IDENTIFIER:
             raise ParameterError(f"The column {arguments.unit!r} says whose row it is; name it under --unit alone.")
-    return Microdata(frame, roles=dict(roles), unit=arguments.unit)
+    # Nothing can be left out of a table that is there: what is not named is published.
+    return Microdata(frame, roles={**roles, OTHERS: Role.INSENSITIVE}, unit=arguments.unit)
 
 
 def _values(release: Release, group: int) -> dict[str, Any]:

@@ -33,7 +33,6 @@ from anoncore.engines.large_run import (
     WrittenParts,
     check_output,
     pairs_folder,
-    require_untagged,
     result,
     write_summary,
 )
@@ -146,7 +145,6 @@ def anonymize_on_spark(
     report = settings.progress if settings.progress is not None else lambda share, text: None
     table = SparkTable(frame)
     profile, columns = profile_of(table, tags, algorithm, lambda text: report(0.05, text))
-    require_untagged(profile, settings.publish_untagged)
     algorithm.validate_data(profile)
     setting = Setting.of(algorithm, profile)
     with (
@@ -173,10 +171,7 @@ def anonymize_on_spark(
             report(0.95, "Looking for columns that undo a tag")
             related = relations_of(table, profile)
             report(1.0, "Done")
-            decided = settings.publish_untagged
-            settings.finish(
-                WrittenParts(parts_folder, profile, algorithm, found, input_digest, pairs, related, decided)
-            )
+            settings.finish(WrittenParts(parts_folder, profile, algorithm, found, input_digest, pairs, related))
     return found
 
 

@@ -34,8 +34,8 @@ class CountedValues(SensitiveValues):
 class TableProfile(Microdata):
     """A table known by roles, domains and the counts of single values: `codes` is empty.
 
-    `roles` has every column of the table, `domains` and `counts` those that are coded. `untagged` are
-    the columns to which nobody gave a role.
+    `roles` has every column that is read, `domains` and `counts` those that are coded. `left_out` are the columns
+    without a role.
     """
 
     def __init__(
@@ -46,19 +46,24 @@ class TableProfile(Microdata):
         counts: Mapping[str, Int64],
         sensitive_values: Mapping[str, Collection[Any]],
         hierarchies: Mapping[str, Hierarchy] | None = None,
-        untagged: Collection[str] = (),
+        left_out: Collection[str] = (),
     ) -> None:
         self._n_rows, self._counts = n_rows, dict(counts)
         self.roles, self.domain, self.codes = dict(roles), dict(domains), {}
         self.hierarchies = dict(hierarchies or {})
         self.unit, self.people, self.whole = None, None, None
-        self.untagged = tuple(untagged)
+        self.left_out, self.undecided = tuple(left_out), ()
         self.sensitive_values = {name: self._protected(name, values) for name, values in sensitive_values.items()}
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return self._n_rows
+
+    @property
+    def people_word(self) -> str:
+        """What rows may be called: rows, as nobody looked at whether values of an identifier repeat."""
+        return "rows" if self.identifiers else "people"
 
     def require_sensitive(self, attribute: str | None = None) -> tuple[str, ...]:
         """The named attribute, or every sensitive one; DataError if there is none."""

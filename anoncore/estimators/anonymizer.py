@@ -198,10 +198,10 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         if all(name in self._columns for name in fitted.sensitive):
             self._recoding.require_kept(data, classes, self._checked_algorithm())
         cells: dict[str, pd.Series[Any]] = {}
-        kept = [name for name in self._columns if fitted.roles[name] in (Role.SENSITIVE, Role.INSENSITIVE)]
+        kept = [name for name in self._columns if fitted.roles.get(name) in (Role.SENSITIVE, Role.INSENSITIVE)]
         passed = given.frame_of(kept).reset_index(drop=True)
         for name in self._columns:
-            if fitted.roles[name] is Role.QUASI_IDENTIFIER:
+            if fitted.roles.get(name) is Role.QUASI_IDENTIFIER:
                 cells.update(self._recoding.cells(classes, name, self.numbers))
             elif name in kept:
                 cells[name] = passed[name]

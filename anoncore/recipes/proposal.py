@@ -139,7 +139,7 @@ def hierarchy_of_form(data: Microdata, attribute: str, form: HierarchyForm) -> H
     >>> from anoncore import Microdata
     >>> from anoncore.recipes.proposal import hierarchy_of_form
     >>> from anoncore.table.hierarchy_proposals import HierarchyForm
-    >>> data = Microdata(pd.DataFrame({"zip": ["80331", "80333", "20095"]}))
+    >>> data = Microdata(pd.DataFrame({"zip": ["80331", "80333", "20095"]}), {"zip": "quasi-identifier"})
     >>> hierarchy_of_form(data, "zip", HierarchyForm.PREFIX).prefix
     (4, 3, 2, 1)
     """
@@ -209,7 +209,8 @@ def recipe_forms(data: Microdata, attribute: str) -> tuple[HierarchyForm, ...]:
     >>> import pandas as pd
     >>> from anoncore import Microdata
     >>> from anoncore.recipes.proposal import recipe_forms
-    >>> data = Microdata(pd.DataFrame({"born": pd.to_datetime(["1987-03-01", "1991-11-30"])}))
+    >>> people = pd.DataFrame({"born": pd.to_datetime(["1987-03-01", "1991-11-30"])})
+    >>> data = Microdata(people, {"born": "quasi-identifier"})
     >>> [form.value for form in recipe_forms(data, "born")]
     ['calendar']
     """

@@ -258,13 +258,12 @@ def _argument(name: str, value: Any, imports: _Imports) -> Any:
 
 def _publishing(recipe: Recipe) -> Iterator[str]:
     yield "key = new_key()"
-    decided = f", publish_untagged={list(recipe.publish_untagged)!r}" if recipe.publish_untagged else ""
     output = recipe.output
     if output is not None and is_database(output.path):
-        yield f"store(release, {kept_address(output.path)!r}, {output.table or 'release'!r}, key{decided})"
+        yield f"store(release, {kept_address(output.path)!r}, {output.table or 'release'!r}, key)"
     else:
         folder = "HERE" if output is None else f"HERE / {output.path!r}"
-        yield f'publish(release, {folder}, "release", key, "excel"{decided})'
+        yield f'publish(release, {folder}, "release", key, "excel")'
     yield 'print("Key of the certificate\'s input hash, to be kept and not published:", key)'
 
 

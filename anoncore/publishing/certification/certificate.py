@@ -19,6 +19,8 @@ from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import (
     Asked,
     Attribute,
+    ClassesShown,
+    DecidedColumn,
     Entry,
     File,
     InputTable,
@@ -29,7 +31,6 @@ from anoncore.publishing.certification.entries import (
     Stored,
     Table,
     Unit,
-    UntaggedColumn,
 )
 from anoncore.publishing.export import FileFormat
 from anoncore.release.reading.published_table import PublishedTable
@@ -83,8 +84,14 @@ class Certificate(Entry):
         The column by which different people were counted, where one person may have several rows.
     after : list of Earlier, or None
         Earlier releases of the same people or some of them, by their hashes.
-    untagged : list of UntaggedColumn or None
-        Insensitive columns that undo a tag, and by which decision they are published all the same; None without any.
+    decided : list of DecidedColumn or None
+        Insensitive columns that break what is promised, and whether they are published by decision; None without any.
+        Certificates of earlier versions call it `untagged`.
+    over_all : ClassesShown or None
+        The classes for readers who know every published column of a person but the secrets; None where no insensitive
+        column breaks what is promised, and where the files do not show them.
+    breaking : str or None
+        These columns and what they do, in half a sentence; what holds, holds over what is known. None without any.
     not_asked : list of str or None
         What nobody asked for and fails badly, in sentences; None where nothing does.
     numbers : {"bounds", "midpoints"} or None
@@ -135,11 +142,21 @@ class Certificate(Entry):
     written: dict[FileFormat, str] | None = None
     unit: Unit | None = None
     after: list[Earlier] | None = None
-    untagged: list[UntaggedColumn] | None = None
+    decided: list[DecidedColumn] | None = None
+    over_all: ClassesShown | None = None
+    breaking: str | None = None
     not_asked: list[str] | None = None
     numbers: Literal["bounds", "midpoints"] | None = None
     parts: list[Part] | None = None
     stored: list[Stored] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _earlier_names(cls, values: Any) -> Any:
+        """Read what earlier versions wrote by the names that it has now."""
+        if isinstance(values, dict) and "untagged" in values and "decided" not in values:
+            return {("decided" if name == "untagged" else name): value for name, value in values.items()}
+        return values
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:

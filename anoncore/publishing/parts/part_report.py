@@ -14,11 +14,9 @@ from anoncore.attacks.reidentification import DEFINITIONS
 from anoncore.engines.large_run import LargeRun
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.measures.criteria import CRITERIA
-from anoncore.measures.verdict import Promise, Verdict
 from anoncore.publishing.certification.certificate import NO_SEED, SEED
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.published_release import by_name
-from anoncore.publishing.certification.rechecking import judged
 from anoncore.publishing.parts.part_certificate import (
     CertifiedParts,
     belief_question,
@@ -26,13 +24,11 @@ from anoncore.publishing.parts.part_certificate import (
     distance_question,
     guess_of,
 )
-from anoncore.publishing.parts.part_scan import Question
 from anoncore.publishing.report.document import page_of
 from anoncore.publishing.report.drawing import Series, bars, histogram
 from anoncore.publishing.report.rendering import Figure, Section, section
 from anoncore.publishing.report.single import NOTHING_BAD, Beliefs
 from anoncore.publishing.report.treatments import SAMPLE_ROWS, parameters_of, sample_of
-from anoncore.requirements import REQUIREMENTS
 
 RISK = 0.2
 """The probability to be found above which a record counts as at risk, as in reports of releases in memory."""
@@ -78,18 +74,13 @@ def _summary(found: CertifiedParts, run: LargeRun) -> Section:
     numbers["information-loss"] = run.information_loss
     sizes = f"{len(scan.sizes):,} groups ({word}) of {scan.sizes.min():,} to {scan.sizes.max():,} rows"
     tiles = [(CRITERIA[name], value) for name, value in numbers.items()]
-    return section("In short", "summary.html", rows=f"{scan.n_rows:,} rows", sizes=sizes, tiles=tiles)
+    rows, headline = f"{scan.n_rows:,} rows", found.verdict.headline
+    return section("In short", "summary.html", headline=headline, rows=rows, sizes=sizes, tiles=tiles)
 
 
 def _holds(found: CertifiedParts) -> Section:
-    """What was asked, as the certificate says it."""
-    statements = []
-    for asked in found.certificate.requirements:
-        requirement = REQUIREMENTS.build(asked.requirement)
-        recheck = judged(requirement, asked.attribute, found.scan.of(Question(requirement, asked.attribute)))
-        statements.append(Promise(recheck.holds, recheck.sentence, asked.source))
-    verdict = Verdict(tuple(statements), found.failing)
-    return section("What holds, and what does not", "holds.html", verdict=verdict, otherwise=NOTHING_BAD)
+    """What was asked, and what nobody asked for."""
+    return section("What holds, and what does not", "holds.html", verdict=found.verdict, otherwise=NOTHING_BAD)
 
 
 def _reached(found: CertifiedParts) -> Section:

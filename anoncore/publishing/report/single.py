@@ -43,20 +43,20 @@ class Beliefs:
 
 
 def summary(subject: Subject, numbers: Numbers) -> Section:
-    """The numbers that matter most, each with what it says."""
-    release = subject.release
+    """The verdict, and the numbers that matter most, each with what it says."""
+    release, headline = subject.release, subject.verdict.headline
     shown = SYNTHETIC_TILES if release.is_synthetic else TILES
     tiles = [(CRITERIA[name], numbers[name]) for name in shown if isinstance(numbers[name], float)]
     if release.is_synthetic:
         rows = f"{release.table_size}, beside an original of {release.data.n_rows:,} rows"
-        return section("In short", "summary.html", rows=rows, sizes="", tiles=tiles)
+        return section("In short", "summary.html", headline=headline, rows=rows, sizes="", tiles=tiles)
     sizes = "; ".join(
         f"{part.partition.n_groups:,} groups ({release.group_word}) of {people.min():,} to {people.max():,} "
         f"{release.counted_word}" + ("" if release.is_shared else f" in {part.name}")
         for part in (release.fragments[:1] if release.is_shared else release.fragments)
         for people in (release.people_per_group(part),)
     )
-    return section("In short", "summary.html", rows=release.table_size, sizes=sizes, tiles=tiles)
+    return section("In short", "summary.html", headline=headline, rows=release.table_size, sizes=sizes, tiles=tiles)
 
 
 def holds(subject: Subject) -> Section:
