@@ -64,6 +64,11 @@ def _init(arguments: argparse.Namespace) -> None:
     roles = proposal.recipe.roles
     for role in dict.fromkeys(roles.values()):
         print(f"{role}: {', '.join(name for name, one in roles.items() if one == role)}")
+    left_out = [name for name in proposal.reasons if name not in roles]
+    if left_out:
+        print(f"left out, until you decide in the recipe to publish them as they are: {', '.join(left_out)}")
+    if proposal.unit is not None:
+        print(f"Is each value of '{proposal.unit}' a person? Then name it as the unit, as the recipe shows.")
     if "quasi-identifier" not in roles.values():
         print("No column looks like one that others may know of a person: tag at least one before you run the recipe.")
     print(f"Written: {output} (read every line of it, then: anoncore run {output})")

@@ -311,6 +311,11 @@ class Microdata(Shown):
         return min(((name, *counts) for name, counts in repeated.items()), key=lambda one: one[1], default=None)
 
     @property
+    def repeated_identifier(self) -> str | None:
+        """The identifier whose values repeat, so that they may be people with several rows, where no unit is given."""
+        return None if self._repeated is None else self._repeated[0]
+
+    @property
     def people_word(self) -> str:
         """What rows may be called, in one word: `"people"`, or `"rows"` where values of an identifier repeat and no
         unit says whether they are people. No text calls rows people where this says rows.

@@ -62,7 +62,7 @@ def test_every_recipe_of_the_pages_is_accepted(checker: Any) -> None:
     "wrong",
     [
         {"sauce": 1},
-        {"format": 2},
+        {"format": 3},
         {"format": "1"},
         {"roles": {"age": "secret"}},
         {"kinds": {"age": "number"}},

@@ -108,7 +108,7 @@ def test_separating_sets_are_all_the_minimal_ones(rows: list[tuple[int, ...]]) -
 @given(columns)
 def test_uniqueness_counts_rows_groups_and_pairs(rows: list[tuple[int, ...]]) -> None:
     frame = pd.DataFrame(rows, columns=list("abcd"), index=range(7, 7 + len(rows)))
-    data = Microdata(frame, {"a": "quasi-identifier", "c": "quasi-identifier"})
+    data = Microdata(frame, {"a": "quasi-identifier", "c": "quasi-identifier", "*": "insensitive"})
     found = uniqueness(data)
     keys = list(zip(frame["a"], frame["c"], strict=True))
     assert found.attributes == ("a", "c")
@@ -120,6 +120,6 @@ def test_uniqueness_counts_rows_groups_and_pairs(rows: list[tuple[int, ...]]) ->
 
 
 def test_the_count_is_told_in_a_sentence() -> None:
-    data = Microdata(pd.DataFrame({"a": [1, 1, 2], "b": [1, 2, 2]}), {"a": "quasi-identifier"})
+    data = Microdata(pd.DataFrame({"a": [1, 1, 2], "b": [1, 2, 2]}), {"a": "quasi-identifier", "*": "insensitive"})
     assert uniqueness(data).sentence == "1 of 3 rows are unique in this attribute"
     assert uniqueness(data, ["a", "b"]).sentence == "3 of 3 rows are unique in these 2 attributes"
