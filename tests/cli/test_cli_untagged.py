@@ -95,9 +95,9 @@ def test_a_recipe_of_the_first_format_is_refused_with_the_lines_that_decide(
     said = capsys.readouterr()
     assert (said.out, output.exists()) == ("", False)
     assert said.err.strip().splitlines()[-1] == (
-        "anoncore: Nobody decided on 'years at school': the recipe is of format 1 and gives it no role. Write format = 2 "
-        'into its first line to leave it out, or "*" = "insensitive" into [roles] to publish it as it is (on the command '
-        "line: --publish-untagged)."
+        "anoncore: Nobody decided on 'years at school': the recipe is of format 1 and gives it no role. Write format = "
+        '2 into its first line to leave it out, or "*" = "insensitive" into [roles] to publish it as it is (on the '
+        "command line: --publish-untagged)."
     )
 
 
@@ -122,7 +122,7 @@ def test_a_key_of_the_first_format_decides_on_its_columns(tmp_path: Path) -> Non
 
 def test_columns_that_were_left_out_stay_left_out_in_a_recipe(tmp_path: Path) -> None:
     recipe = Recipe.load(write(tmp_path))
-    again = Recipe.of(recipe.source, recipe.microdata(), recipe.algorithm)
+    again = Recipe.of(recipe.source_path or "", recipe.microdata(), recipe.algorithm)
     assert again.to_dict()["roles"] == {"age": "quasi-identifier", "degree": "quasi-identifier"}
     assert again.run().release.attributes == ("age", "degree")
 

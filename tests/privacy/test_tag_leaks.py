@@ -43,9 +43,9 @@ def test_years_that_say_the_degree():
     assert {(one.telling, one.told) for one in years.relations} == {(("years",), "degree"), (("degree",), "years")}
     assert (years.split.smallest, years.split.smallest_before, years.split.n_below) == (4, 12, 12)
     assert years.sentence == (
-        "'years' is published by decision and tells 'degree' of every row (guessing: 33%): with it the smallest equivalence class "
-        "has 4 rows instead of 12, and 12 of 12 rows are in classes of fewer than k = 12. Tag 'years' as a "
-        "quasi-identifier, or leave it out of the release."
+        "'years' is published by decision and tells 'degree' of every row (guessing: 33%): with it the smallest "
+        "equivalence class has 4 rows instead of 12, and 12 of 12 rows are in classes of fewer than k = 12. Tag "
+        "'years' as a quasi-identifier, or leave it out of the release."
     )
     assert (town.column, town.relations, town.split.smallest) == ("town", (), 6)
 

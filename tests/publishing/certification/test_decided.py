@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from anoncore import Microdata, Release
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.publishing.certification import Certificate, certify, verify
+from anoncore.publishing.certification.finding import Finding
 from anoncore.requirements import KAnonymity
 from tests.publishing.certification.tables import FORMATS, KEY, written
 
@@ -67,6 +69,11 @@ def test_the_certificate_records_the_decision_and_its_numbers(format: str) -> No
     assert "'years', 'town', published by decision, find everybody: 12 of 12 rows" in verification.state
 
 
+def failures(certificate: dict[str, Any], files: dict[str, bytes]) -> list[Finding]:
+    found = verify(Certificate.loads(json.dumps(certificate)), files).findings
+    return [one for one in found if one.outcome == "fails"]
+
+
 def test_other_numbers_than_those_of_the_files_fail() -> None:
     release = released(**BY_DECISION)
     tables = release.tables()
@@ -74,13 +81,11 @@ def test_other_numbers_than_those_of_the_files_fail() -> None:
     plain = json.loads(certify(release, KEY, files, tables=tables).dumps())
     forged = json.loads(json.dumps(plain))
     forged["decided"][0]["classes"]["smallest"] = 6
-    (failing,) = (
-        one for one in verify(Certificate.loads(json.dumps(forged)), files).findings if one.outcome == "fails"
-    )
+    (failing,) = failures(forged, files)
     assert failing.check == "insensitive column 'years'"
     assert "the certificate says 6" in failing.sentence
     plain["over_all"] |= {"smallest": 6, "n_below": 0}
-    (failing,) = (one for one in verify(Certificate.loads(json.dumps(plain)), files).findings if one.outcome == "fails")
+    (failing,) = failures(plain, files)
     assert failing.check == "all published columns but the secrets"
     assert failing.sentence.endswith("; the certificate says 6 and 0.")
 

@@ -60,13 +60,15 @@ def statements(certificate: Certificate) -> dict[str, object]:
         "values": {one.name: one.values for one in certificate.attributes if one.role == "sensitive"},
         "not asked": certificate.not_asked,
         "rows": certificate.input.rows,
-        "untagged": certificate.untagged,
+        "decided": certificate.decided,
+        "over all": certificate.over_all,
+        "breaking": certificate.breaking,
     }
 
 
 def in_memory(data: Microdata, requirements: tuple, **fields: object) -> Certificate:
     release = Mondrian(requirements, strict=True, **fields).anonymize(data)
-    return certify(release, KEY, publish_untagged=["note"])
+    return certify(release, KEY)
 
 
 def same(one: Certificate, other: Certificate) -> None:
@@ -170,7 +172,7 @@ def test_what_nobody_asked_for_is_said(tmp_path):
     )
     memory = certify(Mondrian((KAnonymity(k=2),), strict=True).anonymize(Microdata(frame, roles)), KEY)
     assert found.certificate.not_asked == memory.not_asked
-    assert [one.name for one in found.failing] == ["largest-belief", "t"]
+    assert [one.name for one in found.verdict.not_asked] == ["largest-belief", "t"]
 
 
 def test_the_sampling_is_certified_without_its_seed(source, tmp_path):
