@@ -400,8 +400,9 @@ def _lines(
     verdicts: Sequence[Required],
 ) -> Iterator[str]:
     data = release.data
-    yield printable(whole.headline)
     how = "judged as they are"
+    if not release.is_synthetic:
+        yield printable(whole.headline)
     if release.is_synthetic:
         how = f"compared with the {data.n_rows:,} rows of {clean(str(arguments.synthetic_of))}"
     yield f"{clean(str(arguments.table))}: {release.table_size}, {how}"

@@ -149,7 +149,7 @@ def anonymize_table(
             results = run.publish(settings.workers or os.cpu_count() or 1)
             related = NO_RELATIONS
             if settings.finish is not None:
-                watch.say(0.99, "Looking for columns that undo a tag")
+                watch.say(0.99, "Looking at columns that are published as they are")
                 related = relations_of(table, run.profile)
         finally:
             table.close()

@@ -78,7 +78,7 @@ class SparkTable:
         found = column.groupBy("value").count().limit(most + 1).toArrow().rename_columns(["value", "rows"])
         if found.num_rows > most:
             raise DataError(
-                f"'{name}' has more than {most:,} different values; round them, or tag the column as insensitive."
+                f"'{name}' has more than {most:,} different values; round them, or drop the role of the column, which leaves it out."
             )
         return found
 
@@ -168,7 +168,7 @@ def anonymize_on_spark(
         found = result(output, algorithm, setting, [pickle.loads(one.read_bytes()) for one in results.iterdir()])
         write_summary(parts_folder, found)
         if settings.finish is not None:
-            report(0.95, "Looking for columns that undo a tag")
+            report(0.95, "Looking at columns that are published as they are")
             related = relations_of(table, profile)
             report(1.0, "Done")
             settings.finish(WrittenParts(parts_folder, profile, algorithm, found, input_digest, pairs, related))

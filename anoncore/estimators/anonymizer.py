@@ -44,8 +44,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         A method that generalizes known values, such as Mondrian, LocalRecoding, OptimalRecoding or Incognito; by
         default `Mondrian()`.
     roles : mapping of str to str, optional
-        Role of each column, as `Microdata` takes it; columns that are left out are passed through. By default every
-        column is a quasi-identifier. The columns of an array are called x0, x1 and so on.
+        Role of each column, as `Microdata` takes it: columns without a role are left out, insensitive ones are passed
+        through. By default every column is a quasi-identifier. The columns of an array are called x0, x1 and so on.
     kinds : mapping of str to str, optional
         `"numeric"`, `"ordinal"` or `"nominal"` per column; guessed from the values where it is left out.
     orders : mapping of str to sequence, optional
@@ -178,8 +178,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Returns
         -------
         table of the kind of X, or array of shape (n_rows, n_columns_out)
-            The rows in their order. Quasi-identifiers are recoded, identifiers are left out, and all other columns are
-            as they were.
+            The rows in their order. Quasi-identifiers are recoded, identifiers and columns without a role are left out,
+            and all other columns are as they were.
 
         Raises
         ------

@@ -87,7 +87,8 @@ class Recipe:
     """A table, its tags, an algorithm and the measures to take: everything that makes a release again.
 
     A recipe is data. It names registered algorithms, requirements, measures and built-in tables, and nothing in it is
-    executed. A recipe of a built-in table that tags nothing takes the table's own tags.
+    executed. A recipe of a built-in table that tags nothing takes the table's own tags; columns that these call
+    insensitive are left out.
 
     Attributes
     ----------

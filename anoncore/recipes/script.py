@@ -131,6 +131,7 @@ def _table(recipe: Recipe, imports: _Imports) -> Iterator[str]:
     if source.builtin is not None and not tags:
         tree = imports.need("anoncore", "Hierarchy")
         given: dict[str, Any] = {name: _Code(f"entry.{name}") for name in TAGS if name != "hierarchies"}
+        given["roles"] = _Code("entry.protecting_roles")
         given |= _unit(recipe)
         trees = f"{{name: {tree}.from_nested(tree) for name, tree in entry.taxonomies.items()}}"
         yield f"data = {_call(microdata, [_Code('frame')], given | {'hierarchies': _Code(trees)})}"

@@ -338,8 +338,8 @@ class Microdata(Shown):
         name, different, rows = self._repeated
         return (
             f"Is each of the {different:,} different values of '{name}' a person? They stand in {rows:,} rows, and "
-            f"rows are counted, not people: name '{name}' as the unit to count people, or leave its role out if every "
-            "row is another person."
+            f"rows are counted, not people: name '{name}' as the unit if so, else the column that says whose row it "
+            f"is, or drop the role of '{name}'."
         )
 
     def _with_role(self, wanted: Role) -> tuple[str, ...]:

@@ -69,12 +69,12 @@ def test_the_commands_take_a_unit_and_propose_one(folder, capsys):
     assert main(["run", *rows, "--output", str(folder / "a.csv")]) == 0
     shown = capsys.readouterr().out
     assert "30 rows in " in shown
-    assert "'patient' has 10 different values in 30 rows. If each of them is a person" in shown
+    assert "Is each of the 10 different values of 'patient' a person? They stand in 30 rows" in shown
     assert main(["run", *rows, "--unit", "patient", "--output", str(folder / "b.csv"), "--report"]) == 0
     shown = capsys.readouterr().out
     assert "Mondrian: 30 rows (10 people) in " in shown
     assert " people\n" in shown
-    assert "If each of them is a person" not in shown
+    assert "a person?" not in shown
     assert "patient" not in (folder / "b.csv").read_text()
     assert "30 rows (10 people) in " in (folder / "b-report.html").read_text()
     assert main(["evaluate", *rows, "--unit", "patient", "--measure", "k"]) == 0
