@@ -426,8 +426,8 @@ def _lines(
             again = number.group == shown
             where = " In the same group." if again else f" In the group with {_group_text(number.group)}."
             shown = number.group
-        yield f"{number.title}{of}: {number.text}"
-        yield f"  {printable(number.sentence)}{where}"
+        yield f"{data.in_words(number.title)}{of}: {number.text}"
+        yield f"  {data.in_words(printable(number.sentence))}{where}"
     for one in verdicts:
         sentence = over_what_is_known(one.sentence) if whole.breaking else one.sentence
         yield f"Required: {printable(sentence)}"
@@ -445,7 +445,7 @@ def _json(
         "table": str(arguments.table),
         "verdict": whole.headline,
         "rows": release.n_records,
-        "people": None if release.is_synthetic else data.n_people,
+        "people": None if release.is_synthetic or data.people_word == "rows" else data.n_people,
         "groups": None if release.is_synthetic else release.partition.n_groups,
         "known": list(data.quasi_identifiers),
         "secret": list(data.sensitive),

@@ -175,6 +175,8 @@ def _summary(run: LargeRun, found: Verdict | None, profile: TableProfile) -> Ite
     used = run.algorithm
     if found is not None:
         yield found.headline
+    if profile.unit_note:
+        yield f"  {profile.unit_note}"
     yield (
         f"{used.title}: {run.n_rows:,} rows in {run.n_groups:,} groups ({used.group_word}) of {run.smallest:,} to "
         f"{run.largest:,} rows"

@@ -74,9 +74,15 @@ def left_out_line(data: Microdata) -> Iterator[str]:
 
 
 def summary(run: RecipeRun, found: Verdict) -> Iterator[str]:
-    """The verdict, groups, guarantees, notes and measures of a run, a line each."""
+    """The verdict, groups, guarantees, notes and measures of a run, a line each.
+
+    Where nobody said whether rows are people, that is asked before anything is counted.
+    """
+    release, algorithm, data = run.release, run.release.algorithm, run.data
     yield found.headline
-    release, algorithm = run.release, run.release.algorithm
+    asked = data.unit_note if data.people_word == "rows" else ""
+    if asked:
+        yield f"  {asked}"
     title = algorithm.title if algorithm is not None else "Release"
     if release.is_synthetic:
         yield f"{title}: {release.table_size}"
@@ -90,9 +96,10 @@ def summary(run: RecipeRun, found: Verdict) -> Iterator[str]:
     yield from verdict_lines(found)
     yield from left_out_line(run.data)
     for note in release.notes:
-        yield f"  Note: {note}"
+        if note != asked:
+            yield f"  Note: {data.in_words(note)}"
     for name, result in run.measures.items():
-        yield from result_lines(name, result)
+        yield from map(data.in_words, result_lines(name, result))
 
 
 def result_lines(name: str, result: object) -> Iterator[str]:

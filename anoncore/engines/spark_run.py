@@ -78,7 +78,8 @@ class SparkTable:
         found = column.groupBy("value").count().limit(most + 1).toArrow().rename_columns(["value", "rows"])
         if found.num_rows > most:
             raise DataError(
-                f"'{name}' has more than {most:,} different values; round them, or drop the role of the column, which leaves it out."
+                f"'{name}' has more than {most:,} different values; round them, or drop the role of the column, which "
+                "leaves it out."
             )
         return found
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.table.domain import Domain
 from anoncore.table.hierarchy import Hierarchy
@@ -64,6 +65,16 @@ class TableProfile(Microdata):
     def people_word(self) -> str:
         """What rows may be called: rows, as nobody looked at whether values of an identifier repeat."""
         return "rows" if self.identifiers else "people"
+
+    @property
+    def unit_note(self) -> str:
+        """That rows are counted where people may have several, in a sentence; empty without an identifier."""
+        if not self.identifiers:
+            return ""
+        return (
+            f"Is each row another person? Whether values of {listing(self.identifiers)} repeat was not looked at, and "
+            "rows are counted, not people: only the engine memory counts people by a unit."
+        )
 
     def require_sensitive(self, attribute: str | None = None) -> tuple[str, ...]:
         """The named attribute, or every sensitive one; DataError if there is none."""

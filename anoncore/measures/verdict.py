@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -20,6 +20,7 @@ from anoncore.privacy.tag_leaks import UNIQUE, TagLeak, promised_k
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement, TCloseness
 from anoncore.requirements.worth import NEAR_CERTAIN
+from anoncore.table.microdata import Microdata
 from anoncore.table.relations import Relation, Split
 
 LEAST_LEARNED = 0.5
@@ -271,7 +272,24 @@ def verdict(
     not_asked += _taught(foreground)
     if breaking:
         statements = [replace(one, sentence=over_what_is_known(one.sentence)) for one in statements]
-    return Verdict(tuple(statements), tuple(not_asked), breaking, tuple(leak.sentence for leak in leaks))
+    return verdict_in_words(release.data, statements, not_asked, breaking, leaks)
+
+
+def verdict_in_words(
+    data: Microdata,
+    statements: Iterable[Promise],
+    not_asked: Iterable[Failing],
+    breaking: str,
+    leaks: Iterable[TagLeak],
+) -> Verdict:
+    """The verdict in the words of a table: of rows where nobody said whether they are people."""
+    say = data.in_words
+    return Verdict(
+        tuple(replace(one, sentence=say(one.sentence)) for one in statements),
+        tuple(replace(one, title=say(one.title), sentence=say(one.sentence)) for one in not_asked),
+        breaking,
+        tuple(say(leak.sentence) for leak in leaks),
+    )
 
 
 def insensitive_columns(

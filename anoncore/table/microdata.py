@@ -17,7 +17,7 @@ from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError
 from anoncore.base.random_numbers import generator
 from anoncore.base.showing import MOST_NAMES, Lines, Shown, clean, counted
-from anoncore.base.texts import listing, quoted
+from anoncore.base.texts import listing, quoted, rows_for_people
 from anoncore.base.typed_values import sorted_values, value_key
 from anoncore.kernels.arrays import Codes
 from anoncore.table.coding import content_order, content_words, encode_given, guess_kind
@@ -321,6 +321,21 @@ class Microdata(Shown):
         unit says whether they are people. No text calls rows people where this says rows.
         """
         return "people" if self._repeated is None else "rows"
+
+    def in_words(self, text: str) -> str:
+        """A sentence about people as every face says it: of rows, where nobody said whether rows are people.
+
+        Parameters
+        ----------
+        text : str
+            The sentence.
+
+        Returns
+        -------
+        str
+            The sentence itself, or the same of rows where `people_word` says so.
+        """
+        return text if self.people_word == "people" else rows_for_people(text)
 
     @property
     def unit_note(self) -> str:

@@ -254,7 +254,12 @@ def table_release():
 
 
 def test_a_table_says_what_it_holds():
-    text = repr(Microdata(pd.DataFrame({"age": [1, 2], "ill": ["a", None], "n": [1, 2]}), {"age": "quasi-identifier"}))
+    text = repr(
+        Microdata(
+            pd.DataFrame({"age": [1, 2], "ill": ["a", None], "n": [1, 2]}),
+            {"age": "quasi-identifier", "*": "insensitive"},
+        )
+    )
     assert text.splitlines() == [
         "Microdata: 2 rows, 3 columns",
         "  quasi-identifier  age: numeric, 2 values",

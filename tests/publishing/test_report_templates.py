@@ -40,15 +40,16 @@ VALUES: dict[str, tuple[dict[str, Any], int]] = {
             "threshold": NASTY,
             "risks": [(NASTY, NASTY)],
             "notes": [NASTY],
+            "people": NASTY,
         },
-        14,
+        15,
     ),
-    "all_numbers.html": ({"families": [(NASTY, [(NUMBER, 0.5)])]}, 5),
+    "all_numbers.html": ({"families": [(NASTY, [(NUMBER, 0.5)])], "told": str}, 5),
     "cost.html": ({"figures": [FIGURE], "no_queries": NASTY}, 3),
     "definitions.html": ({}, 0),
     "distributions.html": ({"figures": [FIGURE], "missing": [NASTY]}, 3),
     "earlier.html": ({"earlier": [SimpleNamespace(sentence=NASTY, about=NASTY)]}, 2),
-    "holds.html": ({"verdict": VERDICT, "otherwise": NASTY}, 9),
+    "holds.html": ({"verdict": VERDICT, "otherwise": NASTY}, 8),
     "meanings.html": ({"numbers": [NUMBER]}, 3),
     "method.html": ({"algorithm": NUMBER, "parameters": [(NASTY, NASTY)], "seed": NASTY, "notes": [NASTY]}, 8),
     "no_people.html": ({"text": NASTY}, 1),
@@ -85,7 +86,17 @@ VALUES: dict[str, tuple[dict[str, Any], int]] = {
         },
         10,
     ),
-    "summary.html": ({"rows": NASTY, "sizes": NASTY, "tiles": [(NUMBER, 0.5)]}, 5),
+    "summary.html": (
+        {
+            "headline": NASTY,
+            "question": NASTY,
+            "told": str,
+            "rows": NASTY,
+            "sizes": NASTY,
+            "tiles": [(NUMBER, 0.5)],
+        },
+        7,
+    ),
 }
 """Values for each template, a dangerous one wherever it shows something, and how often that is."""
 

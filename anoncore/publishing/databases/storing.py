@@ -187,7 +187,7 @@ def store_parts(
             ).model_dump()
         )
         stored.commit(complete)
-    return CertifiedParts(complete, found.scan, found.verdict, found.leaks)
+    return CertifiedParts(complete, found.scan, found.verdict, found.profile, found.leaks)
 
 
 def _read(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:

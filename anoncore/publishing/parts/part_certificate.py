@@ -34,6 +34,7 @@ from anoncore.measures.verdict import (
     is_nearly_certain,
     over_what_is_known,
     people_found,
+    verdict_in_words,
 )
 from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.privacy.tag_leaks import TagLeak, leaks_of_classes, promised_k, split_by_all
@@ -74,12 +75,14 @@ NOT_COUNTED = "What groups give away of {names} was not looked at: there are mor
 class CertifiedParts:
     """A certificate of a folder, the scan that it was made of, and the verdict on the release.
 
-    `leaks` are the insensitive columns that break what is promised.
+    `profile` is the original table as requirements see it, `leaks` are the insensitive columns that break what is
+    promised.
     """
 
     certificate: Certificate
     scan: Scan
     verdict: Verdict
+    profile: TableProfile
     leaks: tuple[TagLeak, ...] = ()
 
 
@@ -140,14 +143,14 @@ def certify_parts(
             UNSIGNED,
         ],
         after=earlier or None,
-        not_asked=[one.sentence for one in failing] or None,
+        not_asked=[profile.in_words(one.sentence) for one in failing] or None,
         parts=parts,
         decided=decided_entries(leaks),
         over_all=classes_entry(over_all),
         breaking=breaking or None,
     )
-    found = Verdict(tuple(promises), failing, breaking, tuple(leak.sentence for leak in leaks))
-    return CertifiedParts(certificate, scan, found, leaks)
+    found = verdict_in_words(profile, promises, failing, breaking, leaks)
+    return CertifiedParts(certificate, scan, found, profile, leaks)
 
 
 def _promise(scan: Scan, question: Question, breaking: str) -> Promise:

@@ -74,8 +74,17 @@ def _summary(found: CertifiedParts, run: LargeRun) -> Section:
     numbers["information-loss"] = run.information_loss
     sizes = f"{len(scan.sizes):,} groups ({word}) of {scan.sizes.min():,} to {scan.sizes.max():,} rows"
     tiles = [(CRITERIA[name], value) for name, value in numbers.items()]
-    rows, headline = f"{scan.n_rows:,} rows", found.verdict.headline
-    return section("In short", "summary.html", headline=headline, rows=rows, sizes=sizes, tiles=tiles)
+    data = found.profile
+    return section(
+        "In short",
+        "summary.html",
+        headline=found.verdict.headline,
+        question=data.unit_note,
+        told=data.in_words,
+        rows=f"{scan.n_rows:,} rows",
+        sizes=sizes,
+        tiles=tiles,
+    )
 
 
 def _holds(found: CertifiedParts) -> Section:
@@ -135,6 +144,7 @@ def _adversary(found: CertifiedParts) -> Section:
         ],
         threshold=f"{RISK:.0%}",
         notes=("The table itself is taken for the population: the journalist's risk is the prosecutor's.",),
+        people=found.profile.people_word,
         question="",
         known=None,
     )
@@ -143,19 +153,17 @@ def _adversary(found: CertifiedParts) -> Section:
 def _beliefs(found: CertifiedParts, name: str) -> Beliefs:
     scan = found.scan
     belief, guess = beliefs(scan.of(belief_question(name))), guess_of(scan, name)
-    meaning = LARGEST_BELIEF.template.format(attribute=f"'{name}'")
+    meaning = found.profile.in_words(LARGEST_BELIEF.template.format(attribute=f"'{name}'"))
+    each = "person by person" if found.profile.people_word == "people" else "row by row"
     drawing = histogram(
         belief,
         f"belief in one value of '{name}'",
-        "people",
+        found.profile.people_word,
         lambda value: f"{value:.0%}",
         f"Beliefs about '{name}', largest {belief.max():.1%}.",
         weights=scan.sizes.astype(np.float64),
     )
-    caption = (
-        "How sure the adversary is of one value, person by person. Guessing from the whole table alone has "
-        f"{guess:.1%}."
-    )
+    caption = f"How sure the adversary is of one value, {each}. Guessing from the whole table alone has {guess:.1%}."
     return Beliefs([(LARGEST_BELIEF.title, f"{belief.max():.1%}", f"{guess:.1%}", meaning)], Figure(drawing, caption))
 
 
