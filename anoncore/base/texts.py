@@ -17,9 +17,15 @@ MOST_DIGITS = 80
 """No decimal of a Parquet file has more; one with a larger exponent is not written out."""
 
 
-PEOPLE_WORDS = {"people": "rows", "every person": "every row", "everybody": "every row"}
+PEOPLE_WORDS = {
+    "people's": "rows'",
+    "people": "rows",
+    "every person": "every row",
+    "everybody": "every row",
+    "somebody": "some row",
+}
 """What counts people in a sentence, and what counts rows instead."""
-_PEOPLE = re.compile(rf"'[^']*'(?!\w)|\b({'|'.join(PEOPLE_WORDS)})\b", re.IGNORECASE)
+_PEOPLE = re.compile(rf"(?<!\w)'[^']*'(?!\w)|\b({'|'.join(PEOPLE_WORDS)})\b", re.IGNORECASE)
 
 
 def rows_for_people(text: str) -> str:

@@ -70,7 +70,8 @@ def test_lists_are_refused(tmp_path: Path) -> None:
         columns: dict[str, Any] = {"x": whole(9), "other": whole(9)} | {name: [[1, 2]] * N}
         pq.write_table(pa.table(columns), tmp_path / "in.parquet")
         with pytest.raises(DataError, match=f"'{name}' holds lists"):
-            run(tmp_path / "in.parquet", RothkoTree(), tmp_path / "out", roles={"x": "quasi-identifier"})
+            roles = {"x": "quasi-identifier", "other": "insensitive"}
+            run(tmp_path / "in.parquet", RothkoTree(), tmp_path / "out", roles=roles)
 
 
 def test_codes_are_those_of_the_whole_column() -> None:

@@ -125,7 +125,9 @@ def test_every_column_that_makes_classes_smaller_is_named(case, k):
     data, group = case
     release = generalized(data, pd.factorize(np.array(group))[0])
     leaks = {one.column: one for one in privacy.tag_leaks(release, k)}
-    before = published(release, [])
+    before, over_all = published(release, []), published(release, ["x1", "x2", "x3"])
+    split = privacy.all_but_secrets(release, k)
+    assert (split.smallest, split.n_below) == (over_all.min(), over_all[over_all < k].sum())
     for leak in leaks.values():
         after = published(release, list(leak.split.columns))
         assert (leak.split.smallest_before, leak.split.smallest) == (before.min(), after.min())
