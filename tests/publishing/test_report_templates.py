@@ -41,6 +41,7 @@ VALUES: dict[str, tuple[dict[str, Any], int]] = {
             "risks": [(NASTY, NASTY)],
             "notes": [NASTY],
             "people": NASTY,
+            "told": str,
         },
         15,
     ),

@@ -145,6 +145,7 @@ def _adversary(found: CertifiedParts) -> Section:
         threshold=f"{RISK:.0%}",
         notes=("The table itself is taken for the population: the journalist's risk is the prosecutor's.",),
         people=found.profile.people_word,
+        told=found.profile.in_words,
         question="",
         known=None,
     )

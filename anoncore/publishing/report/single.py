@@ -161,6 +161,7 @@ def adversary(subject: Subject, attribute: str | None, progress: Progress = sile
         threshold=f"{risk.threshold:.0%}",
         notes=[subject.release.data.in_words(note) for note in risk.notes],
         people=subject.release.data.people_word,
+        told=subject.release.data.in_words,
         question=QUESTION,
         known=known_method(subject, attribute, progress),
     )

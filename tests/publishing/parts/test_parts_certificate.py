@@ -145,7 +145,7 @@ def test_protected_values_orders_and_grounds_are_kept(source, tmp_path):
     same(found.certificate, in_memory(data, requirements))
     protected = (DistinctDiversity(l=3), FrequencyDiversity(l=1.5))
     _, found, _ = certified_run(
-        source, RothkoTree(protected, memory_rows=50), tmp_path / "two", ("note",), sensitive_values={"ill": ["gout"]}
+        source, RothkoTree(protected, memory_rows=50), tmp_path / "two", sensitive_values={"ill": ["gout"]}
     )
     data = Microdata(people(), ROLES, sensitive_values={"ill": {"gout"}})
     same(found.certificate, in_memory(data, protected))
