@@ -78,7 +78,7 @@ def _verify(arguments: argparse.Namespace) -> int:
         data = None
         if arguments.recipe is not None:
             report(0.1, "Reading the original table")
-            data = Recipe.load(arguments.recipe).microdata()
+            data = Recipe.load(arguments.recipe).microdata(as_published=True)
         verification = verify(certificate, contents, not arguments.no_hashes, data, key, part_of(report, 0.2, 1.0))
     return _told(arguments, verification)
 
@@ -115,7 +115,7 @@ def _verified_database(arguments: argparse.Namespace, addresses: Sequence[str]) 
     if arguments.recipe is not None:
         recipe, key = Recipe.load(arguments.recipe), read_key(arguments.key_file)
         if certificate.parts is None:
-            data = recipe.microdata()
+            data = recipe.microdata(as_published=True)
         else:
             digest = _digest_of(recipe, key)
     with log().progress() as report:

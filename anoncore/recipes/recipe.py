@@ -448,8 +448,13 @@ class Recipe:
             reason = (error.strerror or "unknown reason").lower()
             raise RecipeError(f"The recipe {quoted(file.name)} cannot be written: {reason}.") from None
 
-    def microdata(self) -> Microdata:
+    def microdata(self, as_published: bool = False) -> Microdata:
         """Read the table and tag it.
+
+        Parameters
+        ----------
+        as_published : bool
+            Whether the table is that of a release which was made before, see `tagged`.
 
         Returns
         -------
@@ -464,15 +469,18 @@ class Recipe:
         frame = load_source(self.source, self._folder)
         if self.source.builtin is not None and not any(getattr(self, name) for name in TAGS):
             return Microdata(frame, **own_tags(self.source.builtin), unit=self.unit)
-        return self.tagged(frame)
+        return self.tagged(frame, as_published)
 
-    def tagged(self, frame: pd.DataFrame) -> Microdata:
+    def tagged(self, frame: pd.DataFrame, as_published: bool = False) -> Microdata:
         """Tag a table that was read already, whatever the recipe's own source is.
 
         Parameters
         ----------
         frame : DataFrame
             The table.
+        as_published : bool
+            Whether the table is that of a release which was made before: where the recipe is of format 1, columns
+            without a role were published, and are `undecided`.
 
         Returns
         -------
@@ -484,7 +492,8 @@ class Recipe:
         DataError, RecipeError
             Where tags and table do not fit.
         """
-        self.require_decisions([str(name) for name in frame.columns])
+        if not as_published:
+            self.require_decisions([str(name) for name in frame.columns])
         lacking = [name for name in self.hierarchies if name not in frame.columns]
         if lacking:
             raise RecipeError(f"hierarchies names {listing(lacking)}, which the table lacks.")
@@ -492,7 +501,7 @@ class Recipe:
         for name, spec in self.hierarchies.items():
             with _at(f"hierarchies.{name}"):
                 hierarchies[name] = spec.build(frame[name], self._folder)
-        return Microdata(
+        data = Microdata(
             frame,
             roles=self.roles,
             kinds=self.kinds,
@@ -503,6 +512,7 @@ class Recipe:
             },
             unit=self.unit,
         )
+        return data.publishing(data.left_out) if self.format == FIRST and data.left_out else data
 
     def further_table(self, source: Mapping[str, Any], data: Microdata) -> Microdata:
         """Read a table that a measure names, such as one of the population, and tag it as the recipe's own table is.

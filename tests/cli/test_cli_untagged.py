@@ -109,6 +109,11 @@ def test_the_option_decides_for_a_recipe_of_the_first_format(
     assert main(["run", recipe, "--output", str(output), "--publish-untagged"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == BREAKS
     assert list(published(output)) == ["age", "degree", "years at school"]
+    key = ["--key-file", str(tmp_path / "key.txt")]
+    assert main(["run", recipe, "--output", str(output), "--publish-untagged", "--force", *key]) == 0
+    certificate = str(output / "pupils-release-certificate.json")
+    assert main(["verify", certificate, "--recipe", recipe, *key]) == 0, "the table is that of the certificate"
+    assert main(["verify", certificate, "--recipe", write(tmp_path, "format = 2\n"), *key]) == 0
     assert main(["run", write(tmp_path), "--output", str(tmp_path / "two"), "--publish-untagged"]) == 2
     assert "Only recipes of format 1 published columns without a role." in capsys.readouterr().err
 

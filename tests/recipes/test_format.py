@@ -110,6 +110,9 @@ def test_a_column_without_a_role_is_left_out_or_in_the_first_format_refused() ->
     assert first.tagged(people.drop(columns="weight")).attributes == ("age",)
     assert Recipe.loads(first.dumps()).format == FIRST, "what nobody decided, writing it again does not decide"
     assert first.publishing_untagged().tagged(people).insensitive == ("weight",)
+    before = first.tagged(people, as_published=True)
+    assert (before.insensitive, before.undecided) == (("weight",), ("weight",)), "of a release that was made before"
+    assert recipe.tagged(people, as_published=True).left_out == ("weight",)
     assert replace(first, roles={"*": "insensitive", **first.roles}).tagged(people).insensitive == ("weight",)
     with pytest.raises(RecipeError, match='write "\\*" = "insensitive" into'):
         recipe.publishing_untagged()

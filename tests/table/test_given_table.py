@@ -118,7 +118,7 @@ def test_typed_columns_have_the_codes_that_they_have_in_pandas(kind):
     if kind == "duckdb":
         # DuckDB keeps moments without a zone and shows them in that of its session.
         frame = TYPED.assign(seen=TYPED["seen"].dt.tz_convert(data.domain["seen"][0].tz))
-    assert_same_codes(Microdata(frame, TYPED_ROLES), data)
+    assert_same_codes(Microdata(frame, {**TYPED_ROLES, "*": "insensitive"}), data)
 
 
 @EVERY_KIND
@@ -246,7 +246,9 @@ def test_categories_that_no_row_has_are_not_published():
     )
     assert release.tables()["release"].schema["x"] == pl.Enum(["b", "a"])
     arrow = pa.table({"x": pa.DictionaryArray.from_arrays([2, 1], ["secret", "b", "a"]), "y": [1, 1]})
-    release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(Microdata(arrow, {"y": "quasi-identifier"}))
+    release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(
+        Microdata(arrow, {"y": "quasi-identifier", "*": "insensitive"})
+    )
     assert release.tables()["release"].column("x").chunk(0).dictionary.to_pylist() == ["b", "a"]
 
 
@@ -254,7 +256,7 @@ def test_a_dictionary_that_repeats_a_value_or_lists_a_missing_one_is_read_by_its
     repeating = pa.DictionaryArray.from_arrays([0, 1, 2, None], ["a", "b", "a"])
     assert Microdata(pa.table({"x": repeating}), {"*": "insensitive"}).codes["x"].tolist() == [0, 1, 0, 2]
     missing = pa.DictionaryArray.from_arrays([0, 1, None], ["a", None])
-    assert Microdata(pa.table({"x": missing})).codes["x"].tolist() == [0, 1, 1]
+    assert Microdata(pa.table({"x": missing}), {"*": "insensitive"}).codes["x"].tolist() == [0, 1, 1]
 
 
 def test_texts_that_are_tagged_numeric_are_published_as_numbers():

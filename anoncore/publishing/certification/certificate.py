@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -265,7 +266,7 @@ def new_key() -> str:
 
 
 @checked
-def input_hash(data: Microdata, key: str) -> str:
+def input_hash(data: Microdata, key: str, columns: Sequence[str] | None = None) -> str:
     """The keyed hash of a table's content without its identifiers, whatever the order of its rows.
 
     Parameters
@@ -274,6 +275,8 @@ def input_hash(data: Microdata, key: str) -> str:
         The original table.
     key : str
         The key, such as `new_key` gives one.
+    columns : sequence of str, optional
+        The columns to hash; by default the attributes of the table.
 
     Returns
     -------
@@ -291,5 +294,6 @@ def input_hash(data: Microdata, key: str) -> str:
     >>> input_hash(data, "key") == input_hash(turned, "key"), input_hash(data, "key") == input_hash(data, "other key")
     (True, False)
     """
-    content = table_hash(PublishedTable.of("input", data.given.frame_of(data.attributes)))
+    hashed = data.given.frame_of(data.attributes if columns is None else columns)
+    content = table_hash(PublishedTable.of("input", hashed))
     return hmac.new(key.encode(), content.encode(), hashlib.sha256).hexdigest()
