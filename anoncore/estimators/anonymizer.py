@@ -229,7 +229,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Returns
         -------
         ndarray of str objects, shape (n_columns_out,)
-            The names: those of the fitted columns without identifiers, or those of bounds in the place of a range.
+            The names: those of the fitted columns that have a role and name nobody, or those of bounds in the place of
+            a range.
 
         Raises
         ------
@@ -247,7 +248,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
             bounds = shown.number_columns.get(name)
             if bounds is not None:
                 names += bounds.names
-            elif name not in shown.data.identifiers:
+            elif name in shown.attributes:
                 names.append(name)
         return np.array(names, dtype=object)
 

@@ -48,6 +48,8 @@ OUTCOME = _vocabulary("target outcome output label result response prognosis")
 """Names of what tables made for prediction predict of people, which is rarely harmless."""
 MOST_OUTCOMES = 10
 """Values that such a column has at most."""
+FEWEST_COLUMNS = 8
+"""Columns from which on a table may be one made for prediction."""
 UNIQUE_SHARE = 0.99
 """Distinct values / rows from which a column may be an identifier whatever its name."""
 NAMED_SHARE = 0.05
@@ -123,7 +125,7 @@ def suggest(frame: Any, summaries: Sequence[ColumnSummary] | None = None) -> tup
     """One suggestion per column of a table of any kind, in column order; insensitive where nothing speaks for another.
 
     An identifier nearly numbers the rows or is named like one. A sensitive attribute is suggested by its name; where
-    none is, the last column is one if it has few values, as the outcome has in tables made for prediction.
+    none is, the last of many columns is one if it has few values, as the outcome has in tables made for prediction.
     A quasi-identifier is named like something that neighbours know, or belongs to a minimal set of at most three
     attributes that makes at least a fifth of the rows unique (in a sample of 20,000 rows).
     """
@@ -221,7 +223,9 @@ def _by_itself(summary: ColumnSummary) -> Suggestion | None:
 def _last_outcome(summaries: Sequence[ColumnSummary], taken: Collection[int]) -> dict[int, Suggestion]:
     """The last column as the outcome, where it has few values and no name of what neighbours know."""
     column, summary = len(summaries) - 1, summaries[-1]
-    if column in taken or summary.n_distinct > MOST_OUTCOMES or name_words(summary.name) & KNOWABLE:
+    if len(summaries) < FEWEST_COLUMNS or column in taken:
+        return {}
+    if summary.n_distinct > MOST_OUTCOMES or name_words(summary.name) & KNOWABLE:
         return {}
     reason = f"It is the last column and has {summary.n_distinct} values, like the outcome in tables for prediction."
     return {column: Suggestion(summary.name, Role.SENSITIVE, reason)}

@@ -100,7 +100,7 @@ def test_small_and_plain_tables_get_what_they_allow(folder: Path, capsys: pytest
     assert small.algorithm.requirements[0] == KAnonymity(k=5)  # type: ignore[attr-defined]
     odd = pd.DataFrame({'a "b" \\': ["1", "2"] * 20, "age": [1, 2] * 20, "c\nd": ["x", "y"] * 20})
     text = propose(Source(path="odd.csv"), odd).text
-    assert Recipe.loads(text).roles == {"age": "quasi-identifier", "c\nd": "sensitive"}
+    assert Recipe.loads(text).roles == {"age": "quasi-identifier"}
     decided = "\n".join(line.removeprefix("# ") if "guess:" in line else line for line in text.splitlines())
     assert Recipe.loads(decided).roles['a "b" \\'] == "insensitive", "a guess is a line once its # is removed"
 

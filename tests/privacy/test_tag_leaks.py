@@ -115,7 +115,7 @@ def tables(draw):
     column = st.lists(st.integers(0, 2), min_size=n_rows, max_size=n_rows)
     frame = pd.DataFrame({name: draw(column) for name in ("q1", "q2", "x1", "x2", "x3")})
     group = draw(st.lists(st.integers(0, 3), min_size=n_rows, max_size=n_rows))
-    return Microdata(frame, roles={"q1": "quasi-identifier", "q2": "quasi-identifier"}), group
+    return Microdata(frame, roles={"q1": "quasi-identifier", "q2": "quasi-identifier", "*": "insensitive"}), group
 
 
 @pytest.mark.slow

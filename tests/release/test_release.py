@@ -178,7 +178,7 @@ def test_equal_cells_of_different_looks_are_published_as_one():
     partition = Partition(np.array([0, 0, 0]))
     release = Release(data, (Fragment("all", partition, {"x": exact(data, "x", partition)}),))
     assert release.tables()["all"]["x"].tolist() == [1, 1, 2]
-    looks = Microdata(pd.DataFrame({"x": pd.Series([None, np.nan, pd.NA, "a"], dtype=object)}))
+    looks = Microdata(pd.DataFrame({"x": pd.Series([None, np.nan, pd.NA, "a"], dtype=object)}), {"*": "insensitive"})
     partition = Partition(np.array([0, 0, 0, 0]))
     release = Release(looks, (Fragment("all", partition, {"x": exact(looks, "x", partition)}),))
     assert release.tables()["all"]["x"].tolist() == ["a", None, None, None]

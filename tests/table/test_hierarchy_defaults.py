@@ -266,7 +266,9 @@ def test_forms_are_told_by_names_and_values():
         "all": [],
     }
     # Numbers that are only labels, by their name.
-    labels = Microdata(PEOPLE[["postCode", "age"]], kinds={"postCode": "nominal", "age": "nominal"})
+    labels = Microdata(
+        PEOPLE[["postCode", "age"]], {"*": "insensitive"}, kinds={"postCode": "nominal", "age": "nominal"}
+    )
     assert [form.value for form in fitting_forms(labels.domain["postCode"])] == ["prefix"]
     assert [form.value for form in fitting_forms(labels.domain["age"])] == ["frequency"]
 
@@ -279,10 +281,18 @@ def test_every_form_that_fits_makes_a_hierarchy_that_the_table_takes():
             for form in fitting_forms(data.domain[name]):
                 hierarchy = default_hierarchy(data, name, form)
                 assert hierarchy.height >= 2, (name, form)
-                assert Microdata(frame, orders=orders, hierarchies={name: hierarchy}).domain[name].tree is not None
+                assert (
+                    Microdata(frame, {"*": "insensitive"}, orders=orders, hierarchies={name: hierarchy})
+                    .domain[name]
+                    .tree
+                    is not None
+                )
     shuffled = Microdata(PEOPLE.sample(frac=1, random_state=3), {"*": "insensitive"})
     for name, form in (("age", "quantiles"), ("town", "frequency"), ("zip", "prefix")):
-        assert default_hierarchy(shuffled, name, form).paths == default_hierarchy(Microdata(PEOPLE), name, form).paths
+        assert (
+            default_hierarchy(shuffled, name, form).paths
+            == default_hierarchy(Microdata(PEOPLE, {"*": "insensitive"}), name, form).paths
+        )
 
 
 def test_what_a_table_has_no_ready_made_hierarchy_for_gets_one_sentence():
@@ -299,7 +309,7 @@ def test_what_a_table_has_no_ready_made_hierarchy_for_gets_one_sentence():
 def test_places_outside_of_the_globe_are_no_coordinates():
     far = Microdata(pd.DataFrame({"x": ["52.5, 13.4", "1,99999999999"]}), {"*": "insensitive"})
     assert fitting_forms(far.domain["x"]) == ()
-    on_the_edge = Microdata(pd.DataFrame({"x": ["-90, 360", "90,-180"]}))
+    on_the_edge = Microdata(pd.DataFrame({"x": ["-90, 360", "90,-180"]}), {"*": "insensitive"})
     assert fitting_forms(on_the_edge.domain["x"]) == ("grid",)
 
 
@@ -309,4 +319,4 @@ def test_usual_widths_are_round():
 
     assert [width(17, 90), width(0, 1), width(0.0, 0.5), width(5, 5), width(0, 4_000_000)] == [10, 1, 0.05, 1, 500_000]
     with pytest.raises(DataError, match="'town' has no numbers"):
-        usual_width(Microdata(PEOPLE).domain["town"])
+        usual_width(Microdata(PEOPLE, {"*": "insensitive"}).domain["town"])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from anoncore import Microdata, Role, datasets
 from anoncore.table.suggestions import separating_sets, suggest, uniqueness
 from anoncore.table.summary import summarize
+from tests.shared_data import require
 
 N = 400
 
@@ -55,6 +56,22 @@ def test_one_column_by_itself(name: str, column: object, role: Role) -> None:
     found, reason = _role(column, name)
     assert found == role, reason
     assert reason.endswith(".")
+
+
+@pytest.mark.parametrize("last", ["target", "Outcome", "num", "grade_of_stenosis"])
+def test_what_is_predicted_of_people_is_a_secret(last: str) -> None:
+    rng = np.random.default_rng(1)
+    measured = {f"m{place}": rng.normal(size=N).round(3) for place in range(8)}
+    frame = pd.DataFrame({**measured, last: rng.integers(0, 5, N)})
+    assert suggest(frame)[-1].role == Role.SENSITIVE
+    few = suggest(frame[["m0", "m1", last]])[-1].role
+    assert few == (Role.SENSITIVE if last in ("target", "Outcome") else Role.INSENSITIVE)
+
+
+@pytest.mark.parametrize(("file", "column"), [("heart.csv", "target"), ("heart_cleveland.csv", "num")])
+def test_the_diagnosis_of_a_public_table_is_a_secret(file: str, column: str) -> None:
+    found = {one.attribute: one.role for one in suggest(pd.read_csv(require(file)))}
+    assert found[column] == Role.SENSITIVE
 
 
 def test_few_rows_prove_no_uniqueness() -> None:
