@@ -169,6 +169,8 @@ class Mondrian(Algorithm):
             raise DataError(
                 f"The split '{self.split}' needs a target; name the attribute that should stay predictable."
             )
+        if self.target in data.left_out:
+            data.require_domain(self.target)
         if self.target not in data.domain:
             raise DataError(
                 f"There is no attribute '{self.target}' to predict; the table has {listing(data.attributes)}."

@@ -18,6 +18,30 @@ MOST_DIGITS = 80
 """No decimal of a Parquet file has more; one with a larger exponent is not written out."""
 
 
+PEOPLE_WORDS = {
+    "people's": "rows'",
+    "people": "rows",
+    "every person": "every row",
+    "everybody": "every row",
+    "somebody": "some row",
+}
+"""What counts people in a sentence, and what counts rows instead."""
+_PEOPLE = re.compile(rf"(?<!\w)'[^']*'(?!\w)|\b({'|'.join(PEOPLE_WORDS)})\b", re.IGNORECASE)
+
+
+def rows_for_people(text: str) -> str:
+    """A sentence that counts people, said of rows; names in quotes stay what they are."""
+
+    def said(found: re.Match[str]) -> str:
+        word = found[1]
+        if word is None:
+            return found[0]
+        instead = PEOPLE_WORDS[word.lower()]
+        return instead[0].upper() + instead[1:] if word[0].isupper() else instead
+
+    return _PEOPLE.sub(said, text)
+
+
 def is_missing(value: Any) -> bool:
     """Whether a single value stands for a missing cell: None, NaN, NaT, pandas' NA."""
     return bool(pd.api.types.is_scalar(value) and pd.isna(value))

@@ -22,8 +22,13 @@ from anoncore.base.texts import listing, share_text, value_text
 from anoncore.cli.log import add_log_options, log
 from anoncore.cli.plain_values import plain_value
 from anoncore.cli.table_file import add_table_options, read_named
+from anoncore.cli.text import SINGULAR, add_strict_option, strict_code
+from anoncore.measures import Verdict, verdict
+from anoncore.measures.kept_results import KeptResults
+from anoncore.measures.verdict import over_what_is_known
 from anoncore.privacy.check import COMPARISON_WORDS, counted_text, level_texts, published_levels
 from anoncore.privacy.levels import grounds
+from anoncore.privacy.tag_leaks import UNIQUE
 from anoncore.release.release import Release
 from anoncore.release.unchanged import unchanged
 from anoncore.requirements import (
@@ -109,6 +114,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="TABLE",
         help="people who are not in the original of a synthetic table, to attack it with",
     )
+    add_strict_option(command)
     command.add_argument("--json", action="store_true", help="print one JSON object")
     add_log_options(command)
     command.set_defaults(command=_check)
@@ -129,7 +135,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Required:
     """Whether a requirement holds on one attribute, in how many groups it does not, and the worst of them."""
 
     requirement: str
@@ -162,25 +168,23 @@ def _judge(arguments: argparse.Namespace) -> int:
         release = _synthetic(arguments, frame) if arguments.synthetic_of else unchanged(_tagged(arguments, frame))
         data = release.data
         report(0.3, "Judging the table")
+        required = [requirement for name, value in asked for requirement in _required(release, name, value)]
+        results = KeptResults(release)
         if release.is_synthetic:
             numbers = list(_numbers_without_people(release, _control(arguments, data)))
         else:
-            numbers = list(_numbers(release, arguments.foreground))
-        verdicts = [
-            one
-            for name, value in asked
-            for requirement in _required(release, name, value)
-            for one in _verdicts(release, requirement)
-        ]
+            numbers = list(_numbers(release, required, arguments.foreground, results))
+        whole = verdict(release, required, results)
+        verdicts = [one for requirement in required for one in _verdicts(release, requirement)]
         report(1.0, "Done")
     if data.unit_note and not release.is_synthetic:
         log().note(data.unit_note)
     if arguments.json:
-        print(json.dumps(_json(arguments, release, numbers, verdicts), indent=2, allow_nan=False))
+        print(json.dumps(_json(arguments, release, whole, numbers, verdicts), indent=2, allow_nan=False))
     else:
-        for line in _lines(arguments, release, numbers, verdicts):
+        for line in _lines(arguments, release, whole, numbers, verdicts):
             print(line)
-    return 0 if all(one.holds for one in verdicts) else 1
+    return strict_code(arguments, whole.breaking) if all(one.holds for one in verdicts) else 1
 
 
 def _synthetic(arguments: argparse.Namespace, frame: Any) -> Release:
@@ -271,7 +275,9 @@ def _tagged(arguments: argparse.Namespace, frame: Any) -> Microdata:
         _columns([arguments.unit], names, "--unit")
         if roles.get(arguments.unit, Role.IDENTIFIER) is not Role.IDENTIFIER:
             raise ParameterError(f"The column {arguments.unit!r} says whose row it is; name it under --unit alone.")
-    return Microdata(frame, roles=dict(roles), unit=arguments.unit)
+    # Nothing can be left out of a table that is there: what is not named is published.
+    data = Microdata(frame, roles=dict(roles), unit=arguments.unit)
+    return data.publishing(data.left_out) if data.left_out else data
 
 
 def _values(release: Release, group: int) -> dict[str, Any]:
@@ -300,7 +306,9 @@ def _number(score: Score, group: dict[str, Any] | None = None) -> Number:
     return Number(score.name, score.title, attribute, value, text, score.baseline, sentence, group)
 
 
-def _numbers(release: Release, r: float | None) -> Iterator[Number]:
+def _numbers(
+    release: Release, required: Sequence[Requirement], r: float | None, results: KeptResults
+) -> Iterator[Number]:
     data, partition = release.data, release.partition
     people = release.people_per_group(release.fragments[0])
     alone = int(partition.sizes[people == 1].sum())
@@ -313,12 +321,14 @@ def _numbers(release: Release, r: float | None) -> Iterator[Number]:
         None,
         "Rows of people whom nobody else equals in the known columns: who knows these finds the row for certain.",
     )
-    for worst in privacy.profile(release).scores:
+    for worst in results("privacy.profile", privacy.profile).scores:
         yield _number(worst, _values(release, worst.group))
-    found = attacks.reidentification(release)
+        if worst.name == "k":
+            yield _over_all(release, required)
+    found = results("attacks.reidentification", attacks.reidentification)
     yield from (_number(score) for score in (found.prosecutor.largest, found.prosecutor.mean, found.prosecutor.at_risk))
     for name in data.sensitive:
-        disclosure = attacks.attribute_disclosure(release, name)
+        disclosure = results("attacks.attribute_disclosure", attacks.attribute_disclosure, name)
         for score in (disclosure.largest, disclosure.truth):
             yield _of(name, _number(score))
         if r is not None:
@@ -326,6 +336,25 @@ def _numbers(release: Release, r: float | None) -> Iterator[Number]:
             for score in (attack.recall, attack.control, attack.excess, attack.flagged):
                 number = _of(name, _number(score))
                 yield number if attack.learned else replace(number, sentence=attack.notes[-1])
+
+
+def _over_all(release: Release, required: Sequence[Requirement]) -> Number:
+    """The k for those who know every published column of a person but the secrets."""
+    k = max((one.k for one in required if isinstance(one, KAnonymity)), default=UNIQUE)
+    split = privacy.all_but_secrets(release, max(k, UNIQUE))
+    people = release.people_per_group(release.fragments[0])
+    words, smallest = release.counted_word, int(people.min()) if split is None else split.smallest
+    below = int(release.partition.sizes[people < max(k, UNIQUE)].sum()) if split is None else split.n_below
+    return Number(
+        "k-all",
+        "k over all columns but the secrets",
+        None,
+        smallest,
+        f"{smallest:,} {words if smallest != 1 else SINGULAR[words]}",
+        None,
+        f"{below:,} of {release.data.n_rows:,} rows lie in classes of fewer than {max(k, UNIQUE)} for those who know "
+        "every column of a person but the secrets.",
+    )
 
 
 def _of(attribute: str | None, number: Number) -> Number:
@@ -343,7 +372,7 @@ def _required(release: Release, name: str, value: float) -> Iterator[Requirement
         yield TCloseness(t=value, ground=ground, attribute=attribute)
 
 
-def _verdicts(release: Release, requirement: Requirement) -> Iterator[Verdict]:
+def _verdicts(release: Release, requirement: Requirement) -> Iterator[Required]:
     fragment, partition = release.fragments[0], release.partition
     people = release.people_per_group(fragment)
     for condition in requirement.checks(release.data):
@@ -364,14 +393,20 @@ def _verdicts(release: Release, requirement: Requirement) -> Iterator[Verdict]:
             else f"{requirement.label()} holds: at worst {where} has {text}, and {asks} is asked."
         )
         holds, level = not len(failing), float(levels[worst])
-        yield Verdict(requirement.label(), condition.attribute, holds, level, len(failing), rows, values, sentence)
+        yield Required(requirement.label(), condition.attribute, holds, level, len(failing), rows, values, sentence)
 
 
 def _lines(
-    arguments: argparse.Namespace, release: Release, numbers: Sequence[Number], verdicts: Sequence[Verdict]
+    arguments: argparse.Namespace,
+    release: Release,
+    whole: Verdict,
+    numbers: Sequence[Number],
+    verdicts: Sequence[Required],
 ) -> Iterator[str]:
     data = release.data
     how = "judged as they are"
+    if not release.is_synthetic:
+        yield printable(whole.headline)
     if release.is_synthetic:
         how = f"compared with the {data.n_rows:,} rows of {clean(str(arguments.synthetic_of))}"
     yield f"{clean(str(arguments.table))}: {release.table_size}, {how}"
@@ -383,7 +418,7 @@ def _lines(
         ("Known to others", data.quasi_identifiers),
         ("Nobody must learn", data.sensitive),
         ("Left out, because they name people: do not publish", data.identifiers),
-        ("Taken for neither known nor secret", data.insensitive),
+        ("Published, and taken for neither known nor secret", data.insensitive),
     ):
         if names:
             yield f"  {title}: {', '.join(clean(name) for name in names)}"
@@ -395,20 +430,26 @@ def _lines(
             again = number.group == shown
             where = " In the same group." if again else f" In the group with {_group_text(number.group)}."
             shown = number.group
-        yield f"{number.title}{of}: {number.text}"
-        yield f"  {printable(number.sentence)}{where}"
-    for verdict in verdicts:
-        yield f"Required: {printable(verdict.sentence)}"
+        yield f"{data.in_words(number.title)}{of}: {number.text}"
+        yield f"  {data.in_words(printable(number.sentence))}{where}"
+    for one in verdicts:
+        sentence = over_what_is_known(one.sentence) if whole.breaking else one.sentence
+        yield f"Required: {printable(sentence)}"
 
 
 def _json(
-    arguments: argparse.Namespace, release: Release, numbers: Sequence[Number], verdicts: Sequence[Verdict]
+    arguments: argparse.Namespace,
+    release: Release,
+    whole: Verdict,
+    numbers: Sequence[Number],
+    verdicts: Sequence[Required],
 ) -> dict[str, Any]:
     data = release.data
     return {
         "table": str(arguments.table),
+        "verdict": whole.headline,
         "rows": release.n_records,
-        "people": None if release.is_synthetic else data.n_people,
+        "people": None if release.is_synthetic or data.people_word == "rows" else data.n_people,
         "groups": None if release.is_synthetic else release.partition.n_groups,
         "known": list(data.quasi_identifiers),
         "secret": list(data.sensitive),

@@ -45,10 +45,13 @@ def add_engine_options(run: argparse.ArgumentParser) -> None:
     )
 
 
-def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe, certificates: Sequence[Certificate] = ()) -> bool:
-    """Run the recipe on disk or Spark, if that is asked for or the table needs it; False if it should run in memory.
+def run_where_it_fits(
+    arguments: argparse.Namespace, recipe: Recipe, certificates: Sequence[Certificate] = ()
+) -> str | None:
+    """Run the recipe on disk or Spark, if that is asked for or the table needs it; None if it should run in memory.
 
-    `certificates` are those of earlier releases that the new one names.
+    `certificates` are those of earlier releases that the new one names. Gives the insensitive columns that break what
+    is promised.
     """
     # DuckDB is loaded only for this command.
     from anoncore.recipes.engine_choice import choose_engine, on_disk
@@ -58,7 +61,7 @@ def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe, certificate
     chosen = choose_engine(recipe, None if arguments.engine == "auto" else arguments.engine)
     if chosen.engine == "memory":
         _refuse_workspace(arguments)
-        return False
+        return None
     _refuse_flags(arguments, chosen)
     if recipe.numbers != "text":
         raise ParameterError(
@@ -77,10 +80,10 @@ def run_where_it_fits(arguments: argparse.Namespace, recipe: Recipe, certificate
     if recipe.measures:
         names = listing([one.label for one in recipe.measures])
         log().warn(f"{names} are measured in memory only, and left out.")
-    run_in_parts(arguments, recipe, folder, chosen.engine, certificates)
+    breaking = run_in_parts(arguments, recipe, folder, chosen.engine, certificates)
     if getattr(used, "seed", None) is not None:
         log().warn("the recipe holds a seed; leave it out for a release that is published.")
-    return True
+    return breaking
 
 
 ON_LARGE_TABLES = {

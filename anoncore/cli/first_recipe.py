@@ -18,7 +18,7 @@ from anoncore.recipes.proposal import hierarchy_line, hierarchy_of_form, propose
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.hierarchy_files import hierarchy_text, read_hierarchy
 from anoncore.table.hierarchy_proposals import HierarchyForm, default_hierarchy
-from anoncore.table.microdata import Microdata
+from anoncore.table.microdata import OTHERS, Microdata, Role
 
 SHOWN_VALUES, SHOWN_LEVELS = 8, 6
 """Values of a column and levels above them that are printed."""
@@ -64,6 +64,11 @@ def _init(arguments: argparse.Namespace) -> None:
     roles = proposal.recipe.roles
     for role in dict.fromkeys(roles.values()):
         print(f"{role}: {', '.join(name for name, one in roles.items() if one == role)}")
+    left_out = [name for name in proposal.reasons if name not in roles]
+    if left_out:
+        print(f"left out, until you decide in the recipe to publish them as they are: {', '.join(left_out)}")
+    if proposal.unit is not None:
+        print(f"Is each value of '{proposal.unit}' a person? Then name it as the unit, as the recipe shows.")
     if "quasi-identifier" not in roles.values():
         print("No column looks like one that others may know of a person: tag at least one before you run the recipe.")
     print(f"Written: {output} (read every line of it, then: anoncore run {output})")
@@ -103,7 +108,7 @@ def _hierarchy(arguments: argparse.Namespace) -> int:
     names = [str(name) for name in frame.columns]
     if arguments.column is not None and arguments.column not in names:
         raise ParameterError(f"The table has no column {arguments.column!r}; it has {listing(names, 40)}.")
-    data = Microdata(frame if arguments.column is None else frame[[arguments.column]])
+    data = Microdata(frame if arguments.column is None else frame[[arguments.column]], {OTHERS: Role.INSENSITIVE})
     if arguments.check is not None:
         return _check(data, arguments.column, arguments.check)
     if arguments.column is None:

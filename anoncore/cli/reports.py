@@ -53,7 +53,7 @@ def _report(arguments: argparse.Namespace) -> None:
             progress_of_recipe = part_of(progress, 0.6 * number / len(recipes), 0.6 * (number + 1) / len(recipes))
             release = recipe.algorithm.anonymize(recipe.microdata(), progress_of_recipe)
             table = recipe.source.builtin or recipe.source.path or ""
-            subjects.append(Subject(path.stem, release, table, publish_untagged=recipe.publish_untagged))
+            subjects.append(Subject(path.stem, release, table))
         text = report(subjects, arguments.attribute, part_of(progress, 0.6, 1.0))
     for recipe in recipes:
         tell_reading(recipe)

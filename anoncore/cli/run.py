@@ -17,8 +17,8 @@ from anoncore.cli.destination import Database, add_output_options, settle_output
 from anoncore.cli.disk import add_engine_options, run_where_it_fits
 from anoncore.cli.key_files import key_kept_first, key_of
 from anoncore.cli.log import add_log_options, log
-from anoncore.cli.text import add_unit_option, summary, tell_reading
-from anoncore.cli.untagged import add_untagged_option, decided_columns
+from anoncore.cli.text import add_strict_option, add_unit_option, strict_code, summary, tell_reading
+from anoncore.measures import verdict
 from anoncore.measures.kept_results import KeptResults
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.databases.storing import store
@@ -58,17 +58,25 @@ def add_options(run: argparse.ArgumentParser) -> None:
         "--mapping", action="store_true", help="write what became what (CSV) too; not for publication, as its name says"
     )
     add_unit_option(run)
-    add_untagged_option(run)
+    run.add_argument(
+        "--publish-untagged",
+        action="store_true",
+        help="decide that columns without a role in a recipe of format 1 are published as they are, as that format "
+        "did; the certificate records it (default: such a recipe is refused, with the lines that decide)",
+    )
+    add_strict_option(run)
     add_engine_options(run)
     add_log_options(run)
     run.set_defaults(command=_run)
 
 
-def _run(arguments: argparse.Namespace) -> None:
+def _run(arguments: argparse.Namespace) -> int:
     certificates = earlier_certificates(arguments)
     if arguments.key_file is not None and arguments.no_certificate:
         raise ParameterError("--key-file keeps the key of the certificate, which --no-certificate leaves out.")
     recipe = Recipe.load(arguments.recipe).with_unit(arguments.unit)
+    if arguments.publish_untagged:
+        recipe = recipe.publishing_untagged()
     if arguments.numbers is not None:
         recipe = replace(recipe, numbers=arguments.numbers)
     settle_output(arguments, recipe)
@@ -76,12 +84,13 @@ def _run(arguments: argparse.Namespace) -> None:
         if recipe.source.is_elsewhere:
             with log().progress() as progress:
                 recipe = kept_here.enter_context(recipe.brought_here(arguments.workspace, progress))
-        if run_where_it_fits(arguments, recipe, certificates):
-            return
-        _run_in_memory(arguments, recipe, certificates)
+        verdicts = run_where_it_fits(arguments, recipe, certificates)
+        breaking = _run_in_memory(arguments, recipe, certificates) if verdicts is None else verdicts
+    return strict_code(arguments, breaking)
 
 
-def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: list[Certificate]) -> None:
+def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: list[Certificate]) -> str:
+    """Make, write and tell the release; gives the insensitive columns that break what is promised."""
     database: Database | None = arguments.database
     file_format = _format(arguments.output, arguments.format)
     target = _target(arguments.output, arguments.recipe.stem)
@@ -94,8 +103,6 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
     with log().progress() as progress:
         run = recipe.run(part_of(progress, 0.0, 0.6))
         results = KeptResults(run.release)
-        progress(0.6, "Looking for columns that undo a tag")
-        published = decided_columns(run.release, recipe, arguments.publish_untagged, results)
         earlier = earlier_entries(arguments, run.release, certificates)
         progress(0.7, "Writing the tables" + (" and their certificate" if certified else ""))
         tables = run.release.pandas_tables()
@@ -110,7 +117,6 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
                     arguments.force,
                     tables=tables,
                     after=earlier,
-                    publish_untagged=published,
                     cache=results,
                     progress=part_of(progress, 0.7, 1.0),
                 )
@@ -122,7 +128,6 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
                 file_format,
                 tables=tables,
                 after=earlier,
-                publish_untagged=published,
                 cache=results,
             )
         else:
@@ -132,15 +137,14 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
         progress(1.0, "Done")
     tell_reading(recipe)
     public = {target.with_name(name): one for name, one in files.items()}
-    subject = Subject(
-        arguments.recipe.stem, run.release, cache=results, earlier=tuple(earlier), publish_untagged=published
-    )
+    subject = Subject(arguments.recipe.stem, run.release, cache=results, earlier=tuple(earlier))
     private = _private_files(arguments, subject, target)
     # The tables come last: whatever stops the program in between, there are none without their certificate.
     together = {**kept, **{path: one for path, (one, _) in private.items()}, **public}
     if together:
         replace_files(together, private=kept)
-    for line in summary(run, published, results):
+    found = verdict(run.release, cache=results)
+    for line in summary(run, found):
         print(line)
     for entry in earlier:
         if entry.figures:
@@ -160,6 +164,7 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
             "the recipe holds a seed, with which a reader could undo the random choices; leave it out for a release "
             "that is published."
         )
+    return found.breaking
 
 
 def _private_files(arguments: argparse.Namespace, subject: Subject, target: Path) -> dict[Path, tuple[bytes, str]]:

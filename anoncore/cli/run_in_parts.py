@@ -14,6 +14,8 @@ from anoncore.base.temporary import temporary_directory
 from anoncore.cli.destination import Database
 from anoncore.cli.key_files import key_kept_first, key_of
 from anoncore.cli.log import log
+from anoncore.cli.text import left_out_line, verdict_lines
+from anoncore.measures import Verdict
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.databases.storing import store_parts
 from anoncore.publishing.parts.part_certificate import CertifiedParts
@@ -30,12 +32,13 @@ from anoncore.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
     from anoncore.engines.large_run import LargeRun, WrittenParts
+    from anoncore.engines.table_profile import TableProfile
 
 MADE = 0.75
 """Share of a run that is over when the parts are written and not yet certified, as a rule of thumb."""
 NOT_LOOKED = (
-    "whether columns that nobody protects undo a tag was not looked for: that is part of the certificate, which "
-    "--no-certificate leaves out."
+    "whether a column that is published as it is breaks what was asked was not looked for: that is part of the "
+    "certificate, which --no-certificate leaves out."
 )
 
 
@@ -45,24 +48,24 @@ def run_in_parts(
     folder: Path | None,
     engine: str,
     certificates: Sequence[Certificate],
-) -> None:
-    """Make the release of a recipe as a folder of parts, certify it, and tell what was made.
+) -> str:
+    """Make the release of a recipe as a folder of parts, certify it, and tell what was made; gives the insensitive
+    columns that break what is promised.
 
     Without a folder the parts are made in a temporary one, and go from there into the database that was asked for.
     """
     if folder is not None:
-        _run_to(folder, arguments, recipe, engine, certificates)
-        return
+        return _run_to(folder, arguments, recipe, engine, certificates)
     if arguments.workspace is not None:
         with writing(arguments.workspace):
             arguments.workspace.mkdir(parents=True, exist_ok=True)
     with temporary_directory(arguments.workspace) as temporary:
-        _run_to(temporary / "release", arguments, recipe, engine, certificates)
+        return _run_to(temporary / "release", arguments, recipe, engine, certificates)
 
 
 def _run_to(
     folder: Path, arguments: argparse.Namespace, recipe: Recipe, engine: str, certificates: Sequence[Certificate]
-) -> None:
+) -> str:
     database: Database | None = arguments.database
     certified = not arguments.no_certificate
     beside = folder if database is None else arguments.output / f"{arguments.recipe.stem}-release"
@@ -70,11 +73,13 @@ def _run_to(
     options = _spark_options(arguments.spark_option)
     key, told, kept = key_of(arguments.key_file) if certified else (None, "", {})
     found: list[CertifiedParts] = []
+    profiles: list[TableProfile] = []
     about: dict[Path, str] = {}
     with log().progress() as report:
         finishing = part_of(report, MADE, 1.0)
 
         def finish(written: WrittenParts) -> None:
+            profiles.append(written.profile)
             if database is not None:
                 with key_kept_first(kept):
                     found.append(_stored(database, written, recipe, certificates, arguments.force, finishing))
@@ -98,11 +103,10 @@ def _run_to(
             arguments.mapping,
             finish,
             cluster=Cluster(arguments.master, options),
-            publish_untagged=(*recipe.publish_untagged, *arguments.publish_untagged),
         )
         run = _run(engine)(recipe, folder, settings)
         report(1.0, "Done")
-    for line in _summary(run, found[0] if found else None):
+    for line in _summary(run, found[0].verdict if found else None, profiles[0]):
         print(line)
     if database is not None:
         print(f"Written: {database.shown} ({database.name}: {run.n_rows:,} rows; {database.check})")
@@ -114,6 +118,7 @@ def _run_to(
         print(f"Written: {path} ({told_of_it})")
     if certified:
         print(told)
+    return found[0].verdict.breaking if found else ""
 
 
 def _run(engine: str) -> Callable[..., LargeRun]:
@@ -166,16 +171,23 @@ def _private_paths(arguments: argparse.Namespace, folder: Path) -> dict[Path, st
     return paths
 
 
-def _summary(run: LargeRun, found: CertifiedParts | None) -> Iterator[str]:
+def _summary(run: LargeRun, found: Verdict | None, profile: TableProfile) -> Iterator[str]:
     used = run.algorithm
+    if found is not None:
+        yield found.headline
+    if profile.unit_note:
+        yield f"  {profile.unit_note}"
     yield (
         f"{used.title}: {run.n_rows:,} rows in {run.n_groups:,} groups ({used.group_word}) of {run.smallest:,} to "
         f"{run.largest:,} rows"
     )
-    for requirement in used.requirements:
-        yield f"  {requirement.label()} holds in every group."
-    for failing in found.failing if found is not None else ():
-        yield f"  Nobody asked for this, and it fails badly: {failing.sentence}"
+    if found is None:
+        for requirement in used.requirements:
+            over = " for readers who know no column that is published as it is" if profile.insensitive else ""
+            yield f"  {requirement.label()} holds in every group{over}."
+    else:
+        yield from verdict_lines(found)
+    yield from left_out_line(profile)
     for note in run.notes:
         yield f"  Note: {note}"
     loss, discernibility = 100 * run.information_loss, run.discernibility

@@ -11,10 +11,11 @@ import numpy as np
 
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
+from anoncore.base.texts import listing
 from anoncore.cli.log import log
-from anoncore.measures import verdict
-from anoncore.measures.kept_results import Cache
+from anoncore.measures import Verdict
 from anoncore.recipes.recipe import Recipe, RecipeRun
+from anoncore.table.microdata import Microdata
 
 SINGULAR = {"rows": "row", "people": "person", "values": "value", "tuples": "tuple"}
 
@@ -41,13 +42,47 @@ def tell_unavailable(recipe: Recipe) -> None:
         log().note(recipe.algorithm.why_unavailable())
 
 
-def summary(run: RecipeRun, publish_untagged: Sequence[str] = (), cache: Cache | None = None) -> Iterator[str]:
-    """Groups, guarantees, notes and measures of a run, a line each.
+def add_strict_option(parser: argparse.ArgumentParser) -> None:
+    """Give a command that judges releases the option --strict."""
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="exit with 1 also where what was asked holds only over what is known, because a column that is published "
+        "as it is breaks it",
+    )
 
-    `publish_untagged` are columns that undo a tag and that somebody decided to publish all the same; `cache` keeps what
-    was measured before.
+
+def strict_code(arguments: argparse.Namespace, breaking: str) -> int:
+    """The exit code of what holds, if only over what is known because of the columns that `breaking` names."""
+    return 1 if arguments.strict and breaking else 0
+
+
+def verdict_lines(found: Verdict) -> Iterator[str]:
+    """What a verdict's headline stands for, a line for each statement."""
+    for sentence in (*found.failed, *found.held, *found.promised):
+        yield f"  {sentence}"
+    for failing in found.not_asked:
+        yield f"  Nobody asked for this, and it fails badly: {failing.sentence}"
+    for sentence in found.decided:
+        yield f"  {sentence}"
+
+
+def left_out_line(data: Microdata) -> Iterator[str]:
+    """The columns that no release has, in a line; none where every column has a role."""
+    if data.left_out:
+        yield f"  Left out, because they have no role: {listing(data.left_out, 30)}"
+
+
+def summary(run: RecipeRun, found: Verdict) -> Iterator[str]:
+    """The verdict, groups, guarantees, notes and measures of a run, a line each.
+
+    Where nobody said whether rows are people, that is asked before anything is counted.
     """
-    release, algorithm = run.release, run.release.algorithm
+    release, algorithm, data = run.release, run.release.algorithm, run.data
+    yield found.headline
+    asked = data.unit_note if data.people_word == "rows" else ""
+    if asked:
+        yield f"  {asked}"
     title = algorithm.title if algorithm is not None else "Release"
     if release.is_synthetic:
         yield f"{title}: {release.table_size}"
@@ -58,17 +93,13 @@ def summary(run: RecipeRun, publish_untagged: Sequence[str] = (), cache: Cache |
             f"{title}: {release.table_size} in {len(sizes):,} groups ({release.group_word}) of {sizes.min():,} to "
             f"{sizes.max():,} {release.counted_word}"
         )
-    found = verdict(release, cache=cache, publish_untagged=publish_untagged)
-    for sentence in (*found.failed, *found.held, *found.promised):
-        yield f"  {sentence}"
-    for failing in found.not_asked:
-        yield f"  Nobody asked for this, and it fails badly: {failing.sentence}"
-    for sentence in found.decided:
-        yield f"  {sentence}"
+    yield from verdict_lines(found)
+    yield from left_out_line(run.data)
     for note in release.notes:
-        yield f"  Note: {note}"
+        if note != asked:
+            yield f"  Note: {data.in_words(note)}"
     for name, result in run.measures.items():
-        yield from result_lines(name, result)
+        yield from map(data.in_words, result_lines(name, result))
 
 
 def result_lines(name: str, result: object) -> Iterator[str]:

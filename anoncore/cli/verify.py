@@ -11,6 +11,7 @@ from anoncore.base.progress import part_of
 from anoncore.cli.destination import path_or_address
 from anoncore.cli.key_files import read_key
 from anoncore.cli.log import add_log_options, log
+from anoncore.cli.text import add_strict_option, strict_code
 from anoncore.publishing.certification import Certificate, Verification, verify
 from anoncore.publishing.databases.stored_verification import stored_certificate, verify_stored
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
@@ -44,6 +45,7 @@ def add_options(check: argparse.ArgumentParser) -> None:
     )
     check.add_argument("--recipe", type=Path, help="recipe whose table should be the original one")
     check.add_argument("--key-file", type=Path, metavar="FILE", help="file with the key of the original table's hash")
+    add_strict_option(check)
     add_log_options(check)
     check.set_defaults(command=_verify)
 
@@ -54,7 +56,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     path = arguments.certificate
     addresses = [one for one in (path, *arguments.files) if isinstance(one, str)]
     if addresses:
-        return _told(_verified_database(arguments, addresses))
+        return _told(arguments, _verified_database(arguments, addresses))
     if arguments.table is not None:
         raise ParameterError("--table names a release in a database; give the address of the database, too.")
     if path.is_dir():
@@ -64,7 +66,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     if certificate.stored is not None:
         raise ParameterError("This is the certificate of tables in a database; name the database after it.")
     if certificate.parts is not None:
-        return _told(_verified_parts(arguments, certificate))
+        return _told(arguments, _verified_parts(arguments, certificate))
     files = arguments.files or [arguments.certificate.parent / file.name for file in certificate.files]
     if not files:
         raise ParameterError("The certificate names no files; name the published files after it.")
@@ -76,9 +78,9 @@ def _verify(arguments: argparse.Namespace) -> int:
         data = None
         if arguments.recipe is not None:
             report(0.1, "Reading the original table")
-            data = Recipe.load(arguments.recipe).microdata()
+            data = Recipe.load(arguments.recipe).microdata(as_published=True)
         verification = verify(certificate, contents, not arguments.no_hashes, data, key, part_of(report, 0.2, 1.0))
-    return _told(verification)
+    return _told(arguments, verification)
 
 
 def _verified_parts(arguments: argparse.Namespace, certificate: Certificate) -> Verification:
@@ -113,7 +115,7 @@ def _verified_database(arguments: argparse.Namespace, addresses: Sequence[str]) 
     if arguments.recipe is not None:
         recipe, key = Recipe.load(arguments.recipe), read_key(arguments.key_file)
         if certificate.parts is None:
-            data = recipe.microdata()
+            data = recipe.microdata(as_published=True)
         else:
             digest = _digest_of(recipe, key)
     with log().progress() as report:
@@ -129,17 +131,20 @@ def _digest_of(recipe: Recipe, key: str) -> Callable[[Sequence[str]], str]:
     return lambda names: input_digest(recipe, key, names)
 
 
-def _told(verification: Verification) -> int:
+def _told(arguments: argparse.Namespace, verification: Verification) -> int:
     """Print the findings; gives the exit code."""
+    if verification.breaking:
+        print(verification.state)
     for finding in verification.findings:
         print(f"{finding.outcome}: {finding.sentence}")
     counts = [
         sum(finding.outcome == outcome for finding in verification.findings)
         for outcome in ("holds", "fails", "not checked")
     ]
-    state = "The certificate holds" if verification.holds else "The certificate does not hold"
+    over = " over what is known" if verification.breaking else ""
+    state = f"The certificate holds{over}" if verification.holds else "The certificate does not hold"
     print(f"{state}: of {sum(counts)} checks {counts[0]} hold, {counts[1]} fail, {counts[2]} could not be made.")
-    return 0 if verification.holds else 1
+    return strict_code(arguments, verification.breaking) if verification.holds else 1
 
 
 def _in_folder(file: Path, certificate: Path) -> list[Path]:

@@ -109,6 +109,11 @@ class Table(Description):
     load: Loader
 
     @property
+    def protecting_roles(self) -> dict[str, str]:
+        """The roles without the insensitive ones: to publish a column as it is, whoever publishes it has to decide."""
+        return {name: role for name, role in self.roles.items() if role != "insensitive"}
+
+    @property
     def generated(self) -> bool:
         """Whether `load` takes `n_rows` and `seed`, so that the table can have any size."""
         return {"n_rows", "seed"} <= set(inspect.signature(self.load).parameters)

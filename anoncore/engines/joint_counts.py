@@ -1,4 +1,4 @@
-"""How often values of a large table occur together: what tells whether columns that nobody protects undo a tag."""
+"""How often values of a large table occur together: what says whether insensitive columns tell protected ones."""
 
 from __future__ import annotations
 

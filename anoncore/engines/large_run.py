@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +18,9 @@ import numpy as np
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.algorithms.rothko.rows import no_check
 from anoncore.algorithms.rothko.setting import Counters, Part, Setting
-from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.errors import DataError
 from anoncore.base.faults import require_space, writing
 from anoncore.base.progress import Progress
-from anoncore.base.texts import listing
 from anoncore.base.version import __version__
 from anoncore.engines.joint_counts import NO_RELATIONS, FoundRelations, relations_of
 from anoncore.engines.output_folder import folder_when_complete, temporary_folder
@@ -101,8 +100,7 @@ class RunSettings:
     With `replace` an earlier release gives way, and nothing else. With `key` the table is hashed on the way, with
     `mapping` what became what is counted. `finish` gets the folder when all its files are written and before it
     appears: what it writes there appears with it, and where it raises there is no release. At most `workers` parts are
-    in memory at a time, by default one for each processor. `cluster` is where Spark runs. `publish_untagged` are
-    insensitive columns that shall be published as they are although they undo a tag.
+    in memory at a time, by default one for each processor. `cluster` is where Spark runs.
     """
 
     workspace: Path | None = None
@@ -113,7 +111,6 @@ class RunSettings:
     finish: Callable[[WrittenParts], None] | None = None
     workers: int | None = None
     cluster: Cluster = Cluster()
-    publish_untagged: tuple[str, ...] = ()
 
 
 USUAL = RunSettings()
@@ -152,17 +149,14 @@ def anonymize_table(
             results = run.publish(settings.workers or os.cpu_count() or 1)
             related = NO_RELATIONS
             if settings.finish is not None:
-                watch.say(0.99, "Looking for columns that undo a tag")
+                watch.say(0.99, "Looking at columns that are published as they are")
                 related = relations_of(table, run.profile)
         finally:
             table.close()
         found = result(output, algorithm, run.setting, results)
         write_summary(parts, found)
         if settings.finish is not None:
-            decided = settings.publish_untagged
-            settings.finish(
-                WrittenParts(parts, run.profile, algorithm, found, run.input_digest, pairs, related, decided)
-            )
+            settings.finish(WrittenParts(parts, run.profile, algorithm, found, run.input_digest, pairs, related))
     return found
 
 
@@ -179,7 +173,7 @@ class WrittenParts:
 
     `profile` is the table as requirements see it, `input_digest` its keyed hash, empty where it was not asked for,
     `pairs` the folder with what became what (see `mapping_frames`), where that was asked for. `related` is how far its
-    insensitive columns tell tagged ones, `publish_untagged` those of them that shall be published all the same.
+    insensitive columns tell tagged ones.
     """
 
     folder: Path
@@ -189,15 +183,6 @@ class WrittenParts:
     input_digest: str
     pairs: Path | None = None
     related: FoundRelations = NO_RELATIONS
-    publish_untagged: tuple[str, ...] = ()
-
-
-def require_untagged(profile: TableProfile, names: Sequence[str]) -> None:
-    """Raise ParameterError for names that are no insensitive columns of a table."""
-    wrong = [name for name in names if name not in profile.insensitive]
-    if wrong:
-        there = f"it has {listing(profile.insensitive, 30)}" if profile.insensitive else "it has none"
-        raise ParameterError(f"The release publishes no insensitive column {listing(wrong)} to decide on; {there}.")
 
 
 def write_summary(folder: Path, run: LargeRun) -> None:
@@ -265,7 +250,6 @@ class _Run:
         self.watch, self.algorithm = watch, algorithm
         profile, columns = profile_of(table, tags, algorithm, lambda text: watch.say(0.02, text))
         algorithm.validate_data(profile)
-        require_untagged(profile, settings.publish_untagged)
         self.profile, self.setting = profile, Setting.of(algorithm, profile)
         carried = len(profile.attributes) - len(profile.quasi_identifiers)
         require_space(work, space_needed(table.n_rows, self.setting.width, carried))

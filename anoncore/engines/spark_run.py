@@ -33,7 +33,6 @@ from anoncore.engines.large_run import (
     WrittenParts,
     check_output,
     pairs_folder,
-    require_untagged,
     result,
     write_summary,
 )
@@ -79,7 +78,8 @@ class SparkTable:
         found = column.groupBy("value").count().limit(most + 1).toArrow().rename_columns(["value", "rows"])
         if found.num_rows > most:
             raise DataError(
-                f"'{name}' has more than {most:,} different values; round them, or tag the column as insensitive."
+                f"'{name}' has more than {most:,} different values; round them, or drop the role of the column, which "
+                "leaves it out."
             )
         return found
 
@@ -146,7 +146,6 @@ def anonymize_on_spark(
     report = settings.progress if settings.progress is not None else lambda share, text: None
     table = SparkTable(frame)
     profile, columns = profile_of(table, tags, algorithm, lambda text: report(0.05, text))
-    require_untagged(profile, settings.publish_untagged)
     algorithm.validate_data(profile)
     setting = Setting.of(algorithm, profile)
     with (
@@ -170,13 +169,10 @@ def anonymize_on_spark(
         found = result(output, algorithm, setting, [pickle.loads(one.read_bytes()) for one in results.iterdir()])
         write_summary(parts_folder, found)
         if settings.finish is not None:
-            report(0.95, "Looking for columns that undo a tag")
+            report(0.95, "Looking at columns that are published as they are")
             related = relations_of(table, profile)
             report(1.0, "Done")
-            decided = settings.publish_untagged
-            settings.finish(
-                WrittenParts(parts_folder, profile, algorithm, found, input_digest, pairs, related, decided)
-            )
+            settings.finish(WrittenParts(parts_folder, profile, algorithm, found, input_digest, pairs, related))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,21 +26,29 @@ from anoncore.sources.large_table import LargeTable
 from anoncore.sources.parquet import check_type
 from anoncore.table.domain import Kind
 from anoncore.table.hierarchy import Hierarchy
-from anoncore.table.microdata import Role
+from anoncore.table.microdata import Role, roles_by_column
 
 HierarchyMaker = Callable[[Any], Hierarchy]
 """Makes the hierarchy of a column from (part of) its values, a Series."""
 
 
+def no_check(columns: Sequence[str]) -> None:
+    """Have nothing against any columns."""
+
+
 @dataclass(frozen=True)
 class Tags:
-    """What `Microdata` takes besides the table; hierarchies are made once the values are known."""
+    """What `Microdata` takes besides the table; hierarchies are made once the values are known.
+
+    `check_columns` hears the columns of the table and raises what it has against them.
+    """
 
     roles: Mapping[str, Role | str] = field(default_factory=dict)
     kinds: Mapping[str, Kind | str] = field(default_factory=dict)
     orders: Mapping[str, list[Any]] = field(default_factory=dict)
     hierarchies: Mapping[str, HierarchyMaker] = field(default_factory=dict)
     sensitive_values: Mapping[str, list[Any]] = field(default_factory=dict)
+    check_columns: Callable[[Sequence[str]], None] = no_check
 
 
 class CountableTable(Protocol):
@@ -63,13 +71,14 @@ def profile_of(
 
     Raises DataError for tags that do not fit, as `Microdata` does.
     """
-    for what in ("roles", "kinds", "orders", "hierarchies", "sensitive_values"):
+    tags.check_columns(table.names)
+    roles = roles_by_column(tags.roles, table.names)
+    for what in ("kinds", "orders", "hierarchies", "sensitive_values"):
         unknown = [name for name in getattr(tags, what) if name not in table.names]
         if unknown:
             raise DataError(
                 f"{what} names {listing(unknown)}, which the table lacks; it has {listing(table.names, 30)}."
             )
-    roles = {name: Role(tags.roles.get(name, Role.INSENSITIVE)) for name in table.names}
     columns: dict[str, CodedColumn] = {}
     hierarchies: dict[str, Hierarchy] = {}
     coded = _coded_names(roles, algorithm, table.names)
@@ -86,12 +95,12 @@ def profile_of(
         columns[name] = code_column(name, counted, kind, tags.orders.get(name), hierarchy)
     profile = TableProfile(
         table.n_rows,
-        roles,
+        {name: roles[name] for name in table.names if name in roles},
         {name: column.domain for name, column in columns.items()},
         {name: column.counts for name, column in columns.items()},
         {name: values for name, values in tags.sensitive_values.items() if name in columns},
         hierarchies,
-        [name for name in table.names if name not in tags.roles],
+        [name for name in table.names if name not in roles],
     )
     return profile, columns
 
@@ -105,7 +114,7 @@ def _coded_names(roles: Mapping[str, Role], algorithm: Rothko, names: tuple[str,
             wanted |= {named} if named else {name for name, role in roles.items() if role is Role.SENSITIVE}
     if algorithm.uses_target and algorithm.target is not None:
         wanted.add(algorithm.target)
-    return [name for name in names if name in wanted and roles[name] is not Role.IDENTIFIER]
+    return [name for name in names if name in wanted and roles.get(name, Role.IDENTIFIER) is not Role.IDENTIFIER]
 
 
 WEIGHTED_ROWS = 1_000_000

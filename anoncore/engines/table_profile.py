@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.table.domain import Domain
 from anoncore.table.hierarchy import Hierarchy
@@ -34,8 +35,8 @@ class CountedValues(SensitiveValues):
 class TableProfile(Microdata):
     """A table known by roles, domains and the counts of single values: `codes` is empty.
 
-    `roles` has every column of the table, `domains` and `counts` those that are coded. `untagged` are
-    the columns to which nobody gave a role.
+    `roles` has every column that is read, `domains` and `counts` those that are coded. `left_out` are the columns
+    without a role.
     """
 
     def __init__(
@@ -46,19 +47,34 @@ class TableProfile(Microdata):
         counts: Mapping[str, Int64],
         sensitive_values: Mapping[str, Collection[Any]],
         hierarchies: Mapping[str, Hierarchy] | None = None,
-        untagged: Collection[str] = (),
+        left_out: Collection[str] = (),
     ) -> None:
         self._n_rows, self._counts = n_rows, dict(counts)
         self.roles, self.domain, self.codes = dict(roles), dict(domains), {}
         self.hierarchies = dict(hierarchies or {})
         self.unit, self.people, self.whole = None, None, None
-        self.untagged = tuple(untagged)
+        self.left_out, self.undecided = tuple(left_out), ()
         self.sensitive_values = {name: self._protected(name, values) for name, values in sensitive_values.items()}
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return self._n_rows
+
+    @property
+    def people_word(self) -> str:
+        """What rows may be called: rows, as nobody looked at whether values of an identifier repeat."""
+        return "rows" if self.identifiers else "people"
+
+    @property
+    def unit_note(self) -> str:
+        """That rows are counted where people may have several, in a sentence; empty without an identifier."""
+        if not self.identifiers:
+            return ""
+        return (
+            f"Is each row another person? Whether values of {listing(self.identifiers)} repeat was not looked at, and "
+            "rows are counted, not people: only the engine memory counts people by a unit."
+        )
 
     def require_sensitive(self, attribute: str | None = None) -> tuple[str, ...]:
         """The named attribute, or every sensitive one; DataError if there is none."""

@@ -44,8 +44,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         A method that generalizes known values, such as Mondrian, LocalRecoding, OptimalRecoding or Incognito; by
         default `Mondrian()`.
     roles : mapping of str to str, optional
-        Role of each column, as `Microdata` takes it; columns that are left out are passed through. By default every
-        column is a quasi-identifier. The columns of an array are called x0, x1 and so on.
+        Role of each column, as `Microdata` takes it: columns without a role are left out, insensitive ones are passed
+        through. By default every column is a quasi-identifier. The columns of an array are called x0, x1 and so on.
     kinds : mapping of str to str, optional
         `"numeric"`, `"ordinal"` or `"nominal"` per column; guessed from the values where it is left out.
     orders : mapping of str to sequence, optional
@@ -178,8 +178,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Returns
         -------
         table of the kind of X, or array of shape (n_rows, n_columns_out)
-            The rows in their order. Quasi-identifiers are recoded, identifiers are left out, and all other columns are
-            as they were.
+            The rows in their order. Quasi-identifiers are recoded, identifiers and columns without a role are left out,
+            and all other columns are as they were.
 
         Raises
         ------
@@ -198,10 +198,10 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         if all(name in self._columns for name in fitted.sensitive):
             self._recoding.require_kept(data, classes, self._checked_algorithm())
         cells: dict[str, pd.Series[Any]] = {}
-        kept = [name for name in self._columns if fitted.roles[name] in (Role.SENSITIVE, Role.INSENSITIVE)]
+        kept = [name for name in self._columns if fitted.roles.get(name) in (Role.SENSITIVE, Role.INSENSITIVE)]
         passed = given.frame_of(kept).reset_index(drop=True)
         for name in self._columns:
-            if fitted.roles[name] is Role.QUASI_IDENTIFIER:
+            if fitted.roles.get(name) is Role.QUASI_IDENTIFIER:
                 cells.update(self._recoding.cells(classes, name, self.numbers))
             elif name in kept:
                 cells[name] = passed[name]
@@ -229,7 +229,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Returns
         -------
         ndarray of str objects, shape (n_columns_out,)
-            The names: those of the fitted columns without identifiers, or those of bounds in the place of a range.
+            The names: those of the fitted columns that have a role and name nobody, or those of bounds in the place of
+            a range.
 
         Raises
         ------
@@ -247,7 +248,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
             bounds = shown.number_columns.get(name)
             if bounds is not None:
                 names += bounds.names
-            elif name not in shown.data.identifiers:
+            elif name in shown.attributes:
                 names.append(name)
         return np.array(names, dtype=object)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anoncore import attacks, privacy
 from anoncore.attacks.foreground.attack import FOREGROUND_EXCESS
@@ -16,11 +16,12 @@ from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
 from anoncore.measures.criteria import usual_distance
 from anoncore.measures.kept_results import Cache, KeptResults
 from anoncore.privacy.joins import JOINS_SOURCE
-from anoncore.privacy.tag_leaks import UNIQUE, TagLeak, undecided
+from anoncore.privacy.tag_leaks import UNIQUE, TagLeak, promised_k
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement, TCloseness
 from anoncore.requirements.worth import NEAR_CERTAIN
-from anoncore.table.relations import NEARLY
+from anoncore.table.microdata import Microdata
+from anoncore.table.relations import Relation, Split
 
 LEAST_LEARNED = 0.5
 """Share of the doubt left by guessing that a belief has to remove before the release is to blame for it."""
@@ -43,8 +44,8 @@ The baseline is what the same attack gets on shuffled secrets: only what lies ab
 """
 PROMISED = "What the method promises of everybody no table can show."
 UNJUDGED = "What was asked is about groups of people and cannot be judged: the rows of this table are nobody's."
-MOST_NAMED = 8
-"""Columns that a sentence names."""
+MOST_NAMED = 3
+"""Columns that the first line names."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Failing:
     Attributes
     ----------
     name : str
-        Name of the number, such as `largest-belief`; `untagged` for a column that undoes a tag.
+        Name of the number, such as `largest-belief`.
     title : str
         What fails, in a few words with the value.
     sentence : str
@@ -116,8 +117,10 @@ class Verdict(Shown):
         What was asked for or promised.
     not_asked : tuple of Failing
         What nobody asked for and fails badly.
+    breaking : str
+        The insensitive columns that break what was promised and what they do, in half a sentence; empty without any.
     decided : tuple of str
-        Columns that undo a tag and are published all the same, because somebody decided so, a sentence each.
+        What each of these columns gives away, a sentence each.
     promised : tuple of str
         What the method promises of everybody and no table can show, such as an epsilon, a sentence each.
     unjudged : tuple of str
@@ -139,6 +142,7 @@ class Verdict(Shown):
 
     statements: tuple[Promise, ...]
     not_asked: tuple[Failing, ...]
+    breaking: str = ""
     decided: tuple[str, ...] = ()
     promised: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
@@ -155,12 +159,18 @@ class Verdict(Shown):
 
     @property
     def is_good(self) -> bool:
-        """Whether something was asked, all of it holds, nothing else fails badly, and no column undoes a tag."""
-        return bool(self.held) and not self.failed and not self.not_asked and not self.decided
+        """Whether something was asked, all of it holds, nothing else fails badly, and no column breaks it."""
+        return bool(self.held) and not self.failed and not self.not_asked and not self.breaking
 
     @property
     def asked(self) -> str:
-        """How much of what was asked holds, in a sentence."""
+        """How much of what was asked holds, in a sentence that also names the columns by which it does not."""
+        over = " over what is known" if self.breaking and self.held and not self.failed else ""
+        breaking = f"; {self.breaking}" if self.breaking else ""
+        return f"{self._asked.rstrip('.')}{over}{breaking}."
+
+    @property
+    def _asked(self) -> str:
         if not self.held and not self.failed:
             told = [UNJUDGED] if self.unjudged else []
             told += [PROMISED] if self.promised else []
@@ -176,11 +186,8 @@ class Verdict(Shown):
         text = self.asked
         if self.not_asked:
             titles = ", ".join(one.title for one in self.not_asked)
-            joined = "and" if self.failed else "but"
-            text = f"{self.asked.rstrip('.')}, {joined} {_counted(self.not_asked)} badly: {titles}."
-        if self.decided:
-            columns = "1 column that undoes" if len(self.decided) == 1 else f"{len(self.decided)} columns that undo"
-            text += f" By decision {columns} a tag {'is' if len(self.decided) == 1 else 'are'} published."
+            joined = ". Also," if self.breaking else ", and" if self.failed else ", but"
+            text = f"{self.asked.rstrip('.')}{joined} {_counted(self.not_asked)} badly: {titles}."
         return text
 
 
@@ -190,16 +197,16 @@ def verdict(
     requirements: Sequence[Requirement] = (),
     cache: Cache | None = None,
     foreground: float | None = None,
-    publish_untagged: Sequence[str] = (),
 ) -> Verdict:
     """Say what was asked of a release and holds or not, and what nobody asked for and fails badly.
 
     What nobody asked for fails badly where an adversary is nearly certain of somebody's sensitive value, where somebody
-    is found with more than one chance in three, where a group is half of the way or more from the table, where what the
-    release itself teaches gives away one of twenty people, and where an insensitive column undoes a tag. Each is left
-    out where a guess without the release gets as far, or where another level was asked for. Of a synthetic table none
-    of this can be said: what is asked of groups cannot be judged, and what it gives away is left to the attacks with a
-    control part.
+    is found with more than one chance in three, where a group is half of the way or more from the table, and where what
+    the release itself teaches gives away one of twenty people. Each is left out where a guess without the release gets
+    as far, or where another level was asked for. What holds for those who know the quasi-identifiers may not hold for
+    those who know an insensitive column as well; then it holds over what is known, and the column is named. Of a
+    synthetic table none of this can be said: what is asked of groups cannot be judged, and what it gives away is left
+    to the attacks with a control part.
 
     Parameters
     ----------
@@ -212,8 +219,6 @@ def verdict(
     foreground : float, optional
         The share of people whom the foreground-knowledge attack breaches above its control, where it was made; it is
         not made here.
-    publish_untagged : sequence of str
-        Insensitive columns that undo a tag and that somebody decided to publish all the same.
 
     Returns
     -------
@@ -223,7 +228,8 @@ def verdict(
     Notes
     -----
     Assumes: that of the numbers that it is made of; the adversary knows every quasi-identifier and who is in the table.
-    Cost: that of `privacy.profile`, `attacks.attribute_disclosure`, `attacks.reidentification` and `privacy.tag_leaks`.
+    Cost: that of `privacy.profile`, `attacks.attribute_disclosure`, `attacks.reidentification`, `privacy.tag_leaks` and
+      `privacy.all_but_secrets`.
     Use: wherever a release is called good, so that nobody takes what was asked for all that matters.
     Avoid: one of its numbers is in question: ask for that.
 
@@ -262,12 +268,101 @@ def verdict(
             joins = measure("privacy.joins", privacy.joins)
             statements.append(Promise(bool(joins.holds), joins.sentences[0], JOINS_SOURCE))
     wanted = [one.requirement for one in asked]
-    leaks = [leak for leak in measure("privacy.tag_leaks", privacy.tag_leaks) if not leak.is_settled]
-    left = undecided(leaks, publish_untagged)
+    leaks, over_all = insensitive_columns(release, wanted, measure)
+    breaking = breaking_columns(leaks, over_all, release.data.people_word)
     not_asked = [*_believed(release, measure), *_found(asked, measure), *_distant(release, wanted, measure)]
-    not_asked += [*_taught(foreground), *untagged_failing(left)]
-    decided = [f"{leak.finding} Somebody decided to publish it all the same." for leak in leaks if leak not in left]
-    return Verdict(tuple(statements), tuple(not_asked), tuple(decided))
+    not_asked += _taught(foreground)
+    if breaking:
+        statements = [replace(one, sentence=over_what_is_known(one.sentence)) for one in statements]
+    return verdict_in_words(release.data, statements, not_asked, breaking, leaks)
+
+
+def verdict_in_words(
+    data: Microdata,
+    statements: Iterable[Promise],
+    not_asked: Iterable[Failing],
+    breaking: str,
+    leaks: Iterable[TagLeak],
+) -> Verdict:
+    """The verdict in the words of a table: of rows where nobody said whether they are people."""
+    say = data.in_words
+    return Verdict(
+        tuple(replace(one, sentence=say(one.sentence)) for one in statements),
+        tuple(replace(one, title=say(one.title), sentence=say(one.sentence)) for one in not_asked),
+        breaking,
+        tuple(say(leak.sentence) for leak in leaks),
+    )
+
+
+def insensitive_columns(
+    release: Release, wanted: Sequence[Requirement], measure: Cache
+) -> tuple[tuple[TagLeak, ...], Split | None]:
+    """The insensitive columns that break what is promised or wanted, and the classes for readers who know all of them.
+
+    Without them no column of a person is told apart by anything but quasi-identifiers and secrets.
+    """
+    if release.is_synthetic:  # no column tells anything of a person there
+        return (), None
+    k = max((one.k for one in wanted if isinstance(one, KAnonymity)), default=UNIQUE)
+    more = (k,) if k > promised_k(release.algorithm, release.data) else ()
+    leaks: tuple[TagLeak, ...] = measure("privacy.tag_leaks", privacy.tag_leaks, *more)
+    return leaks, measure("privacy.all_but_secrets", privacy.all_but_secrets, *more) if leaks else None
+
+
+def breaking_columns(leaks: Sequence[TagLeak], over_all: Split | None, people_word: str) -> str:
+    """Which insensitive columns break what was promised and what they do, in half a sentence; empty for none.
+
+    `over_all` are the classes for readers who know all insensitive columns.
+    """
+    texts = []
+    splitting = [leak for leak in leaks if leak.split is not None and leak.split.n_below > leak.split.n_below_before]
+    if splitting and over_all is not None:
+        splitting.sort(key=lambda leak: -leak.split.n_below if leak.split is not None else 0)
+        texts.append(
+            columns_find(
+                [leak.column for leak in splitting],
+                all(leak.is_decided for leak in splitting),
+                over_all.n_below,
+                splitting[0].n_rows,
+                over_all.k,
+                "person" if splitting[0].counted == "person" else people_word,
+            )
+        )
+    for leak in leaks:
+        if leak not in splitting and leak.relations and len(texts) < MOST_NAMED:
+            texts.append(f"{_who([leak.column], leak.is_decided)}, {_tells(leak.column, leak.relations[0])}")
+    return "; ".join(texts)
+
+
+def over_what_is_known(sentence: str) -> str:
+    """What holds, said of readers who know no insensitive column."""
+    return sentence.replace(" holds", " holds over what is known", 1)
+
+
+def columns_find(
+    columns: Sequence[str], is_decided: bool, below: int, n_rows: int, k: int, counted: str = "people"
+) -> str:
+    """Insensitive columns with which `below` rows lie in classes of fewer than k, in half a sentence.
+
+    `counted` says what rows may be called: `people`, `rows`, or `person` where classes count people of several rows.
+    """
+    find = "finds" if len(columns) == 1 else "find"
+    rows = f"{below:,} of {n_rows:,} rows"
+    fewer = f"{k} people" if counted == "person" else f"k = {k}"
+    state = "are unique" if k == UNIQUE and counted != "person" else f"lie in classes of fewer than {fewer}"
+    who = _who(columns, is_decided)
+    if below < n_rows:
+        return f"{who}, {find} {rows}, which {state}"
+    return f"{who}, {find} {'every row' if counted == 'rows' else 'everybody'}: {rows} {state}"
+
+
+def _who(columns: Sequence[str], is_decided: bool) -> str:
+    return f"{listing(columns, MOST_NAMED)}, {'published by decision' if is_decided else 'on which nobody decided'}"
+
+
+def _tells(column: str, relation: Relation) -> str:
+    others = [f"'{name}'" for name in (*relation.telling, relation.told) if name != column]
+    return f"follows from {' and '.join(others)}" if column == relation.told else f"tells '{relation.told}'"
 
 
 def _without_people(release: Release, requirements: Sequence[Requirement], measure: Cache) -> Verdict:
@@ -407,45 +502,6 @@ def _taught(foreground: float | None) -> Iterator[Failing]:
             GIVEN_AWAY,
             0.0,
         )
-
-
-def untagged_failing(leaks: Sequence[TagLeak]) -> Iterator[Failing]:
-    """Columns that undo a tag and on which nobody decided: each that tells or is told, and all that only make classes
-    smaller together.
-    """
-    for leak in leaks:
-        if leak.relations:
-            closest = leak.relations[0]
-            level = closest.guessing + NEARLY * (1 - closest.guessing)
-            title = f"untagged '{leak.column}'"
-            yield Failing("untagged", title, leak.sentence, closest.share, level, closest.guessing)
-    singling = [leak for leak in leaks if not leak.relations and leak.split is not None]
-    if not singling:
-        return
-    below = {leak.split.columns: leak.split.n_below for leak in singling if leak.split is not None}
-    first = singling[0]
-    k = first.split.k if first.split is not None else 0
-    them = "it" if len(singling) == 1 else "them"
-    where = "alone" if k == UNIQUE else f"in classes of fewer than k = {k}"
-    yield Failing(
-        "untagged",
-        f"{len(singling)} untagged column{'s' if len(singling) > 1 else ''}",
-        f"{_singled_out(below, first.n_rows, where)} Nobody said whether others know {them}: tag {them}, or leave "
-        f"{them} out of the release.",
-        max(below.values()) / first.n_rows,
-        0.0,
-        first.split.n_below_before / first.n_rows if first.split is not None else 0.0,
-    )
-
-
-def _singled_out(below: Mapping[tuple[str, ...], int], n_rows: int, where: str) -> str:
-    """How many rows an adversary finds alone, or in classes that are too small, by sets of columns nobody tagged."""
-    found = [
-        f"{rows:,} of {n_rows:,} rows if they know {listing(columns)}"
-        for columns, rows in list(below.items())[:MOST_NAMED]
-    ]
-    more = f"; and some by {len(below) - MOST_NAMED} more columns" if len(below) > MOST_NAMED else ""
-    return f"An adversary finds {where}: {'; '.join(found)}{more}."
 
 
 def _counted(failing: Sequence[Failing]) -> str:

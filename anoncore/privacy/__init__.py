@@ -6,7 +6,7 @@ from anoncore.privacy.guarantees import Guarantee, PersonalGuarantee, guarantees
 from anoncore.privacy.join_pairs import WorstJoins, pair_levels, unsafe_pairs, worst_joins
 from anoncore.privacy.joins import JoinCheck, JoinSummary, joins, require_safe_joins
 from anoncore.privacy.profile import AttributeProfile, FragmentProfile, Profile, WorstLevel, profile
-from anoncore.privacy.tag_leaks import TagLeak, tag_leaks
+from anoncore.privacy.tag_leaks import TagLeak, all_but_secrets, tag_leaks
 from anoncore.privacy.transport import Transport, transport
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Violation",
     "WorstJoins",
     "WorstLevel",
+    "all_but_secrets",
     "check",
     "closeness",
     "emd",

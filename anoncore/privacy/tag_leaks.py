@@ -1,4 +1,6 @@
-"""Insensitive columns that undo a tag: they tell a tagged column, are told by one, or single people out."""
+"""Insensitive columns that undo what a release protects: they tell a protected column, are told by one, or single
+people out.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from anoncore.base.arguments import checked
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.release.recoding import Exact
-from anoncore.release.release import Fragment, Release, ReleaseMethod
+from anoncore.release.release import Release, ReleaseMethod
 from anoncore.requirements import KAnonymity
 from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata, Role
@@ -32,8 +34,8 @@ class TagLeak(Result):
     ----------
     column : str
         The insensitive column, published as it is.
-    is_tagged : bool
-        Whether somebody gave it the role `insensitive`; otherwise it was left out of the roles.
+    is_decided : bool
+        Whether somebody gave it the role `insensitive`; nobody did where a table that was made elsewhere publishes it.
     relations : tuple of Relation
         How far it tells tagged columns and they tell it, the closest first; only what is told of nearly all rows.
     role : Role or None
@@ -54,30 +56,20 @@ class TagLeak(Result):
     >>> from anoncore.algorithms import Mondrian
     >>> from anoncore.requirements import KAnonymity
     >>> people = pd.DataFrame({"degree": list("AABBCC"), "years": [10, 10, 13, 13, 16, 16]})
-    >>> data = Microdata(people, roles={"degree": "quasi-identifier"})
+    >>> data = Microdata(people, roles={"degree": "quasi-identifier", "years": "insensitive"})
     >>> (leak,) = privacy.tag_leaks(Mondrian(requirements=[KAnonymity(k=6)]).anonymize(data))
     >>> leak.column, leak.relations[0].told, leak.relations[0].share, leak.split.smallest, leak.split.n_below
     ('years', 'degree', 1.0, 2, 6)
     """
 
     column: str
-    is_tagged: bool
+    is_decided: bool
     relations: tuple[Relation, ...]
     role: Role | None
     split: Split | None
     n_rows: int
     word: str
     counted: str = "row"
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether the tags decide what becomes of the column.
-
-        The role `insensitive`, given by somebody, says that no adversary knows the column, so they cannot use it to
-        tell rows apart. It cannot say that of a column that tells a tagged one or that a tagged one tells: who knows
-        the one knows the other.
-        """
-        return self.is_tagged and not self.relations
 
     @property
     def proposed(self) -> Role:
@@ -92,9 +84,9 @@ class TagLeak(Result):
     @property
     def finding(self) -> str:
         """What the column gives away, with its numbers, in a sentence for people."""
-        state = "is tagged insensitive" if self.is_tagged else "has no tag"
-        told = [_told(self.column, one) for one in self.relations[:1]] or ["is published as it is"]
-        return f"'{self.column}' {state} and {told[0]}{self._consequence()}."
+        state = "is published by decision" if self.is_decided else "has no role, is published"
+        told = [f" and {_told(self.column, one)}" for one in self.relations[:1]] or [" as it is"]
+        return f"'{self.column}' {state}{told[0]}{self._consequence()}."
 
     @property
     def sentence(self) -> str:
@@ -134,9 +126,9 @@ def tag_leaks(release: Release, k: int | None = None) -> tuple[TagLeak, ...]:
     -----
     Assumes: an adversary knows every quasi-identifier and whatever follows from it.
     Cost: O(n) per pair of a free and a tagged column and n rows, and O(n) per set of columns that is tried.
-    Use: before a release is published, to see whether a column that nobody tagged undoes a tag.
-    Avoid: no column is insensitive; then there is nothing to find. Nor is there in a release that was read without its
-      original, whose rows say what one column tells of another.
+    Use: before a release is published, to see what an insensitive column undoes.
+    Avoid: no column is insensitive; then there is nothing to find. In a release that was read without its original only
+      the sizes of classes are looked at: what one column tells of another is said by the original's rows.
 
     References
     ----------
@@ -151,28 +143,96 @@ def tag_leaks(release: Release, k: int | None = None) -> tuple[TagLeak, ...]:
     >>> from anoncore.algorithms import Mondrian
     >>> from anoncore.requirements import KAnonymity
     >>> people = pd.DataFrame({"degree": list("AABBCC"), "years": [10, 10, 13, 13, 16, 16]})
-    >>> data = Microdata(people, roles={"degree": "quasi-identifier"})
+    >>> data = Microdata(people, roles={"degree": "quasi-identifier", "years": "insensitive"})
     >>> (leak,) = privacy.tag_leaks(Mondrian(requirements=[KAnonymity(k=6)]).anonymize(data))
     >>> print(leak.advice)
     tag 'years' as a quasi-identifier, or leave it out of the release
     """
     release.require_people("Whether a column undoes a tag is asked of people's rows")
-    data = release.data
-    free = tuple(name for name in data.insensitive if name in release.attributes)
-    # What one column tells of another is read from original rows, which published tables alone do not show.
-    if not free or not data.knows_rows:
+    data, free = release.data, _free(release)
+    if not free:
         return ()
-    wanted = k if k is not None else promised_k(release.algorithm, data)
-    relations = [one for one in _relations(data, free) if _undoes(release, one, free)]
+    # What one column tells of another is read from original rows, which published tables alone do not show.
+    relations = [one for one in _relations(data, free) if _undoes(release, one, free)] if data.knows_rows else []
     splits: dict[str, Split] = {}
-    for fragment in () if release.is_shared and len(release.fragments) > 1 else release.fragments:
-        group, columns = _visible(data, fragment, free)
-        if group is not None:
-            classes = CodedClasses(group, columns, wanted, data.people)
-            for name, split in _splits(classes, tuple(columns), relations).items():
-                if name not in splits or split.n_below > splits[name].n_below:
-                    splits[name] = split
+    for classes, names in _tables(release, k):
+        for name, split in _splits(classes, names, relations).items():
+            if name not in splits or split.n_below > splits[name].n_below:
+                splits[name] = split
     return _leaks(data, free, relations, splits, release.group_word)
+
+
+@checked
+def all_but_secrets(release: Release, k: int | None = None) -> Split | None:
+    """Say what becomes of the classes for readers who know every published column of a person but the secrets.
+
+    Parameters
+    ----------
+    release : Release
+        What is published.
+    k : int, optional
+        Rows that a class should have; by default the largest k that was promised, else 2, which counts unique rows.
+
+    Returns
+    -------
+    Split or None
+        The classes with and without the insensitive columns, in the table with most rows in classes of fewer than k.
+        None where no table has quasi-identifiers with insensitive columns beside them, as where rows of several tables
+        are joined by groups.
+
+    Notes
+    -----
+    Assumes: an adversary knows every published value of a person except the sensitive ones.
+    Cost: O(n) per insensitive column and n rows.
+    Use: beside the k of what is known, to see what publishing columns as they are does to it.
+    Avoid: no column is insensitive; then it is the k of the quasi-identifiers.
+
+    References
+    ----------
+    Samarati and Sweeney 1998, k-anonymity, with every published column but the secrets as quasi-identifier.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 24], "town": list("aabc"), "disease": ["flu", "cold"] * 2})
+    >>> roles = {"age": "quasi-identifier", "town": "insensitive", "disease": "sensitive"}
+    >>> release = Mondrian(requirements=[KAnonymity(k=4)]).anonymize(Microdata(people, roles))
+    >>> split = privacy.all_but_secrets(release)
+    >>> split.smallest_before, split.smallest, split.n_below
+    (4, 1, 4)
+    """
+    release.require_people("The size of a class counts the people in it")
+    found = [split_by_all(classes, names) for classes, names in _tables(release, k)]
+    return max(found, key=lambda one: (one.n_below, -one.smallest), default=None)
+
+
+def split_by_all(classes: VisibleClasses, names: tuple[str, ...]) -> Split:
+    """What becomes of classes whose rows are told apart by all of these columns."""
+    (smallest_before, before), (smallest, below) = classes.sizes([(), names])
+    return Split(names, classes.k, smallest, smallest_before, below, before)
+
+
+def _free(release: Release) -> tuple[str, ...]:
+    return tuple(name for name in release.data.insensitive if name in release.attributes)
+
+
+def _tables(release: Release, k: int | None) -> Iterator[tuple[CodedClasses, tuple[str, ...]]]:
+    """The classes that readers see in each table where rows are not joined by groups, and the table's free columns."""
+    data, free = release.data, _free(release)
+    wanted = k if k is not None else promised_k(release.algorithm, data)
+    for fragment in () if release.is_shared and len(release.fragments) > 1 else release.fragments:
+        known = [fragment.recodings[name] for name in fragment.attributes if name in data.quasi_identifiers]
+        columns: dict[str, Codes | Int64] = {
+            name: dense_key(fragment.recodings[name].content(), data.n_rows)
+            for name in free
+            if name in fragment.recodings
+        }
+        if known and columns:
+            group = dense_key((codes for one in known for codes in one.content()), data.n_rows)
+            yield CodedClasses(group, columns, wanted, data.people), tuple(columns)
 
 
 def table_leaks(data: Microdata) -> tuple[TagLeak, ...]:
@@ -244,11 +304,6 @@ def promised_k(algorithm: ReleaseMethod | None, data: Microdata) -> int:
     return max((one.k for one in promises if isinstance(one, KAnonymity)), default=UNIQUE)
 
 
-def undecided(leaks: Sequence[TagLeak], publish_untagged: Sequence[str]) -> tuple[TagLeak, ...]:
-    """The leaks on which neither the tags nor the list of columns to publish as they are decide."""
-    return tuple(one for one in leaks if not one.is_settled and one.column not in publish_untagged)
-
-
 def _relations(data: Microdata, free: tuple[str, ...]) -> list[Relation]:
     step = -(-data.n_rows // SAMPLE)
     # By content, so that the order of the rows in the file says nothing about which of them are tried.
@@ -267,20 +322,6 @@ def _undoes(release: Release, relation: Relation, free: tuple[str, ...]) -> bool
     beside = [part for part in release.fragments if columns & part.recodings.keys()]
     shown = all(type(part.recodings.get(name)) is Exact for name in known for part in beside)
     return not known or not shown
-
-
-def _visible(
-    data: Microdata, fragment: Fragment, free: tuple[str, ...]
-) -> tuple[Int64 | None, dict[str, Codes | Int64]]:
-    """The classes that a reader sees in a table and its free columns; None where no class hides anybody."""
-    known = [fragment.recodings[name] for name in fragment.attributes if name in data.quasi_identifiers]
-    if all(type(one) is Exact for one in known):
-        return None, {}
-    group = dense_key((codes for one in known for codes in one.content()), data.n_rows)
-    columns: dict[str, Codes | Int64] = {
-        name: dense_key(fragment.recodings[name].content(), data.n_rows) for name in free if name in fragment.recodings
-    }
-    return group, columns
 
 
 def _splits(classes: VisibleClasses, names: tuple[str, ...], relations: Sequence[Relation]) -> dict[str, Split]:
@@ -346,7 +387,7 @@ def _leaks(
             leaks.append(
                 TagLeak(
                     column=name,
-                    is_tagged=name not in data.untagged,
+                    is_decided=name not in data.undecided,
                     relations=tuple(own),
                     role=role,
                     split=splits.get(name),

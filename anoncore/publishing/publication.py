@@ -33,7 +33,6 @@ def release_files(
     requirements: Sequence[Requirement] = (),
     tables: Mapping[str, Any] | None = None,
     after: Sequence[Certificate | Earlier] = (),
-    publish_untagged: Sequence[str] = (),
     cache: Cache | None = None,
 ) -> dict[str, bytes]:
     """Make the files of a release: its tables, and the certificate that names and describes them.
@@ -54,8 +53,6 @@ def release_files(
         The published tables, where `Release.tables` was called already.
     after : sequence of Certificate or Earlier
         Certificates of earlier releases of the same people or some of them, which the new one names.
-    publish_untagged : sequence of str
-        Insensitive columns that are published as they are although they undo a tag, see `certify`.
     cache : callable, optional
         What keeps results of the release, see `certify`.
 
@@ -89,7 +86,7 @@ def release_files(
     write_tables(tables, content, format)
     file = release_file(name, len(tables), format)
     written = {file: content.getvalue()}
-    certificate = certify(release, key, written, requirements, tables, after, publish_untagged, cache)
+    certificate = certify(release, key, written, requirements, tables, after, cache)
     return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), file: content.getvalue()}
 
 
@@ -99,7 +96,6 @@ def release_archive(
     name: str,
     key: str,
     format: FileFormat = "csv",
-    publish_untagged: Sequence[str] = (),
     cache: Cache | None = None,
 ) -> bytes:
     """One zip to hand out: every table as a file of its own (a workbook has all of them), and their certificate.
@@ -114,8 +110,6 @@ def release_archive(
         For the hash of the original table, such as `new_key` gives one; it is not written.
     format : {"csv", "parquet", "excel"}
         The format of the tables.
-    publish_untagged : sequence of str
-        Insensitive columns that are published as they are although they undo a tag, see `certify`.
     cache : callable, optional
         What keeps results of the release, see `certify`.
 
@@ -147,14 +141,14 @@ def release_archive(
     """
     tables = release.pandas_tables()
     if len(tables) == 1 or format == "excel":
-        named = release_files(release, name, key, format, tables=tables, publish_untagged=publish_untagged, cache=cache)
+        named = release_files(release, name, key, format, tables=tables, cache=cache)
         return archive_bytes(named.items())
     files = {}
     for member, (table, frame) in zip(member_names(tables), tables.items(), strict=True):
         content = io.BytesIO()
         write_tables({table: frame}, content, format)
         files[f"{name}-{member}{ENDINGS[format]}"] = content.getvalue()
-    certificate = certify(release, key, files, tables=tables, publish_untagged=publish_untagged, cache=cache)
+    certificate = certify(release, key, files, tables=tables, cache=cache)
     return archive_bytes([(f"{name}{CERTIFICATE}", certificate.dumps().encode()), *files.items()])
 
 
@@ -166,7 +160,6 @@ def publish(
     key: str,
     format: FileFormat = "csv",
     requirements: Sequence[Requirement] = (),
-    publish_untagged: Sequence[str] = (),
 ) -> list[Path]:
     """Write a release and its certificate, both or neither.
 
@@ -187,8 +180,6 @@ def publish(
         The format of the tables.
     requirements : sequence of Requirement
         Further conditions that the release has to keep.
-    publish_untagged : sequence of str
-        Insensitive columns that are published as they are although they undo a tag, see `certify`.
 
     Returns
     -------
@@ -217,7 +208,7 @@ def publish(
     ...     [path.name for path in publish(release, folder, "people", new_key())]
     ['people-certificate.json', 'people.csv']
     """
-    files = release_files(release, name, key, format, requirements, publish_untagged=publish_untagged)
+    files = release_files(release, name, key, format, requirements)
     contents = {Path(folder) / file: content for file, content in files.items()}
     replace_files(contents)
     return list(contents)

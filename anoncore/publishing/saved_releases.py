@@ -130,10 +130,13 @@ def saved_releases(path: Path) -> list[Release]:
                 about = manifest["opened"][run["opened"]]
                 if about["rows"] == OF_PEOPLE:
                     tables = saved_tables(file, run["opened"], about)
-                    releases.append(Release.from_published(tables, original=recipe.tagged(frames[place])))
+                    releases.append(
+                        Release.from_published(tables, original=recipe.tagged(frames[place], as_published=True))
+                    )
                 continue
             arrays = [file.read(f"runs/{number}/{one}") for one in range(run["arrays"])]
-            releases.append(unpacked(run["release"], arrays, recipe.tagged(frames[place]), recipe.algorithm))
+            data = recipe.tagged(frames[place], as_published=True)
+            releases.append(unpacked(run["release"], arrays, data, recipe.algorithm))
     return releases
 
 

@@ -321,6 +321,7 @@ def tags_of(recipe: Recipe) -> Tags:
         sensitive_values={
             name: [table_value(value) for value in values] for name, values in recipe.sensitive_values.items()
         },
+        check_columns=recipe.require_decisions,
     )
 
 

@@ -18,7 +18,7 @@ from anoncore.requirements import FrequencyDiversity, KAnonymity, Requirement, T
 from anoncore.table.domain import Kind
 from anoncore.table.hierarchy_defaults import GRID, SHARES, neighbour_hierarchy
 from anoncore.table.hierarchy_proposals import USUAL_GROUPS, HierarchyForm, fitting_forms, usual_width
-from anoncore.table.microdata import Microdata
+from anoncore.table.microdata import Microdata, Role
 from anoncore.table.suggestions import PEOPLE, name_words, suggest
 
 USUAL_K, LEAST_K, FEWEST_CLASSES = 10, 2, 10
@@ -36,9 +36,9 @@ class Proposal:
     Attributes
     ----------
     recipe : Recipe
-        What is proposed.
+        What is proposed. It decides on no column to be published as it is.
     reasons : mapping of str to str
-        Why each column has its role, in a sentence.
+        Why each column has its role, or may be published as it is, in a sentence.
     spare : mapping of str to HierarchySpec
         Hierarchies that only methods need which publish nodes of hierarchies: the proposed one cuts numbers where it
         loses least, and publishes a few categories as a set rather than as `other`.
@@ -106,7 +106,8 @@ def propose(source: Source, frame: pd.DataFrame) -> Proposal:
     }
     recipe = Recipe(
         source=source,
-        roles={one.attribute: one.role.value for one in suggestions},
+        # To publish a column as it is takes a decision, which a guess is not; all other roles protect.
+        roles={one.attribute: one.role.value for one in suggestions if one.role is not Role.INSENSITIVE},
         kinds={name: kind.value for name, kind in kinds.items()},
         hierarchies={name: spec for name, spec in hierarchies.items() if name not in spare},
         algorithm=Mondrian(requirements=tuple(_requirements(data)), split="loss"),
@@ -136,10 +137,10 @@ def hierarchy_of_form(data: Microdata, attribute: str, form: HierarchyForm) -> H
     Examples
     --------
     >>> import pandas as pd
-    >>> from anoncore import Microdata
+    >>> from anoncore import Microdata, Role
     >>> from anoncore.recipes.proposal import hierarchy_of_form
     >>> from anoncore.table.hierarchy_proposals import HierarchyForm
-    >>> data = Microdata(pd.DataFrame({"zip": ["80331", "80333", "20095"]}))
+    >>> data = Microdata(pd.DataFrame({"zip": ["80331", "80333", "20095"]}), {"zip": "quasi-identifier"})
     >>> hierarchy_of_form(data, "zip", HierarchyForm.PREFIX).prefix
     (4, 3, 2, 1)
     """
@@ -207,9 +208,10 @@ def recipe_forms(data: Microdata, attribute: str) -> tuple[HierarchyForm, ...]:
     Examples
     --------
     >>> import pandas as pd
-    >>> from anoncore import Microdata
+    >>> from anoncore import Microdata, Role
     >>> from anoncore.recipes.proposal import recipe_forms
-    >>> data = Microdata(pd.DataFrame({"born": pd.to_datetime(["1987-03-01", "1991-11-30"])}))
+    >>> people = pd.DataFrame({"born": pd.to_datetime(["1987-03-01", "1991-11-30"])})
+    >>> data = Microdata(people, {"born": "quasi-identifier"})
     >>> [form.value for form in recipe_forms(data, "born")]
     ['calendar']
     """
@@ -236,12 +238,12 @@ def _requirements(data: Microdata) -> Iterator[Requirement]:
 
 
 def _unit(data: Microdata, frame: pd.DataFrame) -> str | None:
-    """An identifier whose name says whose row it is and whose values repeat."""
+    """An identifier whose name says whose row it is and whose values repeat, else one whose values repeat."""
     for name in data.identifiers:
         words = name_words(name) - {"id", "number", "no", "nr", "key"}
         if words and words <= PEOPLE and frame[name].nunique() < data.n_rows:
             return name
-    return None
+    return data.repeated_identifier
 
 
 MEANINGS = {
@@ -265,10 +267,14 @@ def _lines(found: Proposal) -> Iterator[str]:
     yield dumps({"source": written(recipe.source)}).rstrip()
     yield ""
     yield "# identifier: never published. quasi-identifier: others may know it, so it is coarsened. sensitive: what"
-    yield "# nobody should learn. insensitive: published as it is, as is every column that is left out."
+    yield "# nobody should learn. insensitive: published as it is. A column without a line is left out. That one may be"
+    yield "# published as it is, only you can decide: then remove the # before its line."
     yield "[roles]"
-    for name, role in recipe.roles.items():
-        yield f"{_entry(name, role)}  # {found.reasons[name]}"
+    for name, reason in found.reasons.items():
+        if name in recipe.roles:
+            yield f"{_entry(name, recipe.roles[name])}  # {reason}"
+        else:
+            yield f"# {_entry(name, Role.INSENSITIVE.value)}  # guess: {reason}"
     if recipe.kinds:
         yield ""
         yield "# numeric: has distances. ordinal: has an order. nominal: has neither, as a postal code in digits."

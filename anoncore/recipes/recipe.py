@@ -15,7 +15,7 @@ import pandas as pd
 
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.arguments import checked_methods
-from anoncore.base.errors import AnonymizationError, RecipeError
+from anoncore.base.errors import AnonymizationError, DataError, RecipeError
 from anoncore.base.progress import Progress, silent
 from anoncore.base.showing import Shown
 from anoncore.base.texts import listing, quoted
@@ -37,12 +37,17 @@ from anoncore.release.published_numbers import Numbers
 from anoncore.release.release import Release
 from anoncore.sources.addresses import is_address, kept_address, shown_address
 from anoncore.table.domain import Kind
-from anoncore.table.microdata import Microdata, Role
+from anoncore.table.microdata import OTHERS, Microdata, Role
 
 TAGS = ("roles", "kinds", "orders", "hierarchies", "sensitive_values")
-FORMAT = 1
+FORMAT = 2
 """The format in which recipes are written; a recipe says in its first line which one it has."""
-KEYS = ("format", "source", *TAGS, "unit", "algorithm", "measures", "publish_untagged", "numbers", "output")
+FIRST = 1
+"""The format in which a column without a role was published as it is; now nobody has decided on such a column."""
+KEYS = ("format", "source", *TAGS, "unit", "algorithm", "measures", "numbers", "output")
+PUBLISHED = "publish_untagged"
+"""A key of the first format: columns that were published as they are by decision."""
+EVERY_OTHER = f'"{OTHERS}" = "{Role.INSENSITIVE.value}"'
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +87,8 @@ class Recipe:
     """A table, its tags, an algorithm and the measures to take: everything that makes a release again.
 
     A recipe is data. It names registered algorithms, requirements, measures and built-in tables, and nothing in it is
-    executed. A recipe of a built-in table that tags nothing takes the table's own tags.
+    executed. A recipe of a built-in table that tags nothing takes the table's own tags; columns that these call
+    insensitive are left out.
 
     Attributes
     ----------
@@ -91,7 +97,7 @@ class Recipe:
     algorithm : Algorithm
         The method with its parameters; also its plain values.
     roles : mapping of str to str
-        Role of each column; the others are insensitive.
+        Role of each column, and by `"*"` that of all others; columns without a role are left out.
     kinds : mapping of str to str
         Kind of each column; guessed where it is left out.
     orders : mapping of str to sequence
@@ -104,14 +110,13 @@ class Recipe:
         The column that says whose row it is, where one person may have several rows; see `Microdata`.
     measures : tuple of Measure
         What is measured of the release; also names, or tables of a name and arguments.
-    publish_untagged : tuple of str
-        Insensitive columns that are published as they are although they undo a tag (see `privacy.tag_leaks`).
     numbers : {"text", "bounds", "midpoints"}
         How ranges of numbers are published, see `Release.tables`. A recipe that does not say it publishes text.
     output : Output, optional
         Where `anoncore run` puts the release; also the plain values, such as `{"path": "release"}`.
     format : int or None
-        The format in which the recipe was written; None where it did not say so. It is not compared.
+        The format in which the recipe was written; None where it did not say so. Of format 1 a table with a column
+        that has no role is refused: the format published it, and nobody decided so. It is not compared.
     folder : Path or None
         Where relative paths start, which is the folder of the recipe's file; None stands for the working directory. It
         is not compared.
@@ -132,7 +137,7 @@ class Recipe:
     ...     algorithm=Mondrian(requirements=[KAnonymity(k=10)]),
     ... )
     >>> print(recipe.dumps())
-    format = 1
+    format = 2
     <BLANKLINE>
     [source]
     path = "people.csv"
@@ -156,7 +161,6 @@ class Recipe:
     sensitive_values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     unit: str | None = None
     measures: tuple[Measure, ...] = ()
-    publish_untagged: tuple[str, ...] = ()
     numbers: Numbers = "text"
     output: Output | None = None
     format: int | None = field(default=FORMAT, compare=False)
@@ -177,7 +181,6 @@ class Recipe:
             "sensitive_values": _value_lists("sensitive_values", self.sensitive_values),
             "unit": _unit(self.unit),
             "measures": _measures(self.measures),
-            "publish_untagged": _names("publish_untagged", self.publish_untagged),
             "numbers": _numbers(self.numbers),
             "output": _output(self.output),
         }
@@ -191,7 +194,6 @@ class Recipe:
         data: Microdata,
         algorithm: Algorithm,
         measures: Sequence[Measure | str] = (),
-        publish_untagged: Sequence[str] = (),
         numbers: Numbers = "text",
     ) -> Self:
         """The recipe that tags a table as a given one is tagged.
@@ -206,8 +208,6 @@ class Recipe:
             The method to run.
         measures : sequence of Measure or str
             What to measure of the release.
-        publish_untagged : sequence of str
-            Insensitive columns that are published as they are although they undo a tag.
         numbers : {"text", "bounds", "midpoints"}
             How ranges of numbers are published.
 
@@ -220,14 +220,13 @@ class Recipe:
         return cls(
             source=source if isinstance(source, Source) else Source(path=str(source)),
             algorithm=algorithm,
-            roles={name: role.value for name, role in data.roles.items() if name not in data.untagged},
+            roles={name: role.value for name, role in data.roles.items()},
             kinds={name: data.domain[name].kind.value for name in data.attributes},
             orders={name: data.domain[name].values for name in names if _needs_order(data, name)},
             hierarchies={name: HierarchySpec.of(hierarchy) for name, hierarchy in data.hierarchies.items()},
             sensitive_values=data.sensitive_values,
             unit=data.unit,
             measures=tuple(Measure(measure) if isinstance(measure, str) else measure for measure in measures),
-            publish_untagged=tuple(publish_untagged),
             numbers=numbers,
         )
 
@@ -308,6 +307,7 @@ class Recipe:
         RecipeError
             For a key that is unknown or lacking, and for a value that does not fit.
         """
+        values = _with_decisions(values)
         unknown = [key for key in values if key not in KEYS]
         if unknown:
             raise RecipeError(f"A recipe has no key {listing(unknown)}; it has {listing(KEYS, 20)}.")
@@ -316,6 +316,49 @@ class Recipe:
             raise RecipeError(f"The recipe lacks {listing(lacking)}; it needs a table [{lacking[0]}].")
         _check_format(values.get("format"))
         return cls(**{"format": None, **values}, folder=folder)
+
+    def publishing_untagged(self) -> Recipe:
+        """The same recipe with the decision that every column without a role is published as it is.
+
+        Returns
+        -------
+        Recipe
+            The recipe, of the newest format.
+
+        Raises
+        ------
+        RecipeError
+            For a recipe that is not of format 1: there such columns are left out.
+        """
+        if self.format != FIRST:
+            raise RecipeError(
+                "Only recipes of format 1 published columns without a role. To publish them as they are, write "
+                f"{EVERY_OTHER} into [roles]."
+            )
+        return replace(self, roles={OTHERS: Role.INSENSITIVE.value, **self.roles}, format=FORMAT)
+
+    def require_decisions(self, columns: Sequence[str]) -> None:
+        """Require that the recipe decides on every column of a table, where its format once published the others.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            The columns of the table.
+
+        Raises
+        ------
+        DataError
+            With the lines that decide on them, for columns without a role in a recipe of format 1.
+        """
+        if self.format != FIRST or OTHERS in self.roles:
+            return
+        left = [name for name in columns if name not in self.roles and name != self.unit]
+        if left:
+            raise DataError(
+                f"Nobody decided on {listing(left, 30)}: the recipe is of format 1 and gives {_them(left)} no role. "
+                f"Write format = {FORMAT} into its first line to leave {_them(left)} out, or {EVERY_OTHER} into "
+                f"[roles] to publish {_them(left)} as {_they_are(left)} (on the command line: --publish-untagged)."
+            )
 
     def with_unit(self, unit: str | None) -> Recipe:
         """The same recipe, counting the people that a column names.
@@ -352,7 +395,7 @@ class Recipe:
         if not with_seed:
             algorithm = without_seeds(algorithm)
         values: dict[str, Any] = {
-            "format": FORMAT,
+            "format": FIRST if self.format == FIRST else FORMAT,
             **({} if self.unit is None else {"unit": self.unit}),
             **({} if self.numbers == "text" else {"numbers": self.numbers}),
             "source": written(self.source),
@@ -365,8 +408,6 @@ class Recipe:
             values["measures"] = [{"name": one.name, **one.arguments, **_kept_tables(one)} for one in self.measures]
         if self.output is not None:
             values["output"] = written(self.output)
-        if self.publish_untagged:
-            values["publish_untagged"] = list(self.publish_untagged)
         return values
 
     def dumps(self, with_seed: bool = False) -> str:
@@ -407,8 +448,13 @@ class Recipe:
             reason = (error.strerror or "unknown reason").lower()
             raise RecipeError(f"The recipe {quoted(file.name)} cannot be written: {reason}.") from None
 
-    def microdata(self) -> Microdata:
+    def microdata(self, as_published: bool = False) -> Microdata:
         """Read the table and tag it.
+
+        Parameters
+        ----------
+        as_published : bool
+            Whether the table is that of a release which was made before, see `tagged`.
 
         Returns
         -------
@@ -423,15 +469,18 @@ class Recipe:
         frame = load_source(self.source, self._folder)
         if self.source.builtin is not None and not any(getattr(self, name) for name in TAGS):
             return Microdata(frame, **own_tags(self.source.builtin), unit=self.unit)
-        return self.tagged(frame)
+        return self.tagged(frame, as_published)
 
-    def tagged(self, frame: pd.DataFrame) -> Microdata:
+    def tagged(self, frame: pd.DataFrame, as_published: bool = False) -> Microdata:
         """Tag a table that was read already, whatever the recipe's own source is.
 
         Parameters
         ----------
         frame : DataFrame
             The table.
+        as_published : bool
+            Whether the table is that of a release which was made before: where the recipe is of format 1, columns
+            without a role were published, and are `undecided`.
 
         Returns
         -------
@@ -443,6 +492,8 @@ class Recipe:
         DataError, RecipeError
             Where tags and table do not fit.
         """
+        if not as_published:
+            self.require_decisions([str(name) for name in frame.columns])
         lacking = [name for name in self.hierarchies if name not in frame.columns]
         if lacking:
             raise RecipeError(f"hierarchies names {listing(lacking)}, which the table lacks.")
@@ -450,7 +501,7 @@ class Recipe:
         for name, spec in self.hierarchies.items():
             with _at(f"hierarchies.{name}"):
                 hierarchies[name] = spec.build(frame[name], self._folder)
-        return Microdata(
+        data = Microdata(
             frame,
             roles=self.roles,
             kinds=self.kinds,
@@ -461,6 +512,7 @@ class Recipe:
             },
             unit=self.unit,
         )
+        return data.publishing(data.left_out) if self.format == FIRST and data.left_out else data
 
     def further_table(self, source: Mapping[str, Any], data: Microdata) -> Microdata:
         """Read a table that a measure names, such as one of the population, and tag it as the recipe's own table is.
@@ -596,7 +648,7 @@ class Recipe:
                 return str(target)
 
         hierarchies = {name: spec.replace(path=moved(spec.path)) for name, spec in self.hierarchies.items()}
-        values = {name: getattr(self, name) for name in KEYS if name != "format"}
+        values = {name: getattr(self, name) for name in KEYS}
         source = self.source.replace(path=moved(self.source.path))
         output = None if self.output is None else self.output.replace(path=moved(self.output.path))
         measures = []
@@ -622,14 +674,31 @@ def _at(key: str) -> Iterator[None]:
 
 def _check_format(value: Any) -> None:
     """Raise RecipeError for a format that this version does not read."""
-    if value is None or (type(value) is int and value == FORMAT):
+    if value is None or (type(value) is int and FIRST <= value <= FORMAT):
         return
     if type(value) is int and value > FORMAT:
         raise RecipeError(
             f"The recipe has the format {value}, and this version of anoncore reads formats up to {FORMAT}; install a "
             "newer version."
         )
-    raise RecipeError(f"format is {quoted(value)}; it should be {FORMAT}.")
+    raise RecipeError(f"format is {quoted(value)}; it should be {FORMAT}, or {FIRST} for an earlier recipe.")
+
+
+def _with_decisions(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values of a recipe, in which those of the first format name columns to publish as they are by their roles."""
+    if PUBLISHED not in values or values.get("format") not in (None, FIRST):
+        return values
+    names, roles = _names(PUBLISHED, values[PUBLISHED]), _table("roles", values.get("roles", {}))
+    kept = {key: value for key, value in values.items() if key != PUBLISHED}
+    return {**kept, "format": FIRST, "roles": {**dict.fromkeys(names, Role.INSENSITIVE.value), **roles}}
+
+
+def _them(names: Sequence[str]) -> str:
+    return "it" if len(names) == 1 else "them"
+
+
+def _they_are(names: Sequence[str]) -> str:
+    return "it is" if len(names) == 1 else "they are"
 
 
 def _table(key: str, value: Any) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from anoncore.algorithms import ALGORITHMS
 from anoncore.base.model import Model
 from anoncore.measures.evaluation import MEASURES
-from anoncore.recipes.recipe import FORMAT
+from anoncore.recipes.recipe import FIRST, FORMAT
 from anoncore.recipes.source import HierarchySpec, Output, Source
 from anoncore.release.published_numbers import Numbers
 from anoncore.requirements import REQUIREMENTS
@@ -49,11 +49,13 @@ def recipe_schema() -> dict[str, Any]:
     }
     text, values = {"type": "string"}, {"type": "array"}
     properties = {
-        "format": {"const": FORMAT, "description": "The format in which the recipe is written."},
+        "format": {"enum": [FIRST, FORMAT], "description": "The format in which the recipe is written."},
         "source": _reference("source"),
         "output": _reference("output"),
         "unit": {**text, "description": "The column that says whose row it is."},
-        "roles": _by_column({"enum": [role.value for role in Role]}, "What each column tells about a person."),
+        "roles": _by_column(
+            {"enum": [role.value for role in Role]}, 'What each column tells about a person; "*" is every other column.'
+        ),
         "kinds": _by_column({"enum": [kind.value for kind in Kind]}, "What kind of values each column has."),
         "orders": _by_column(values, "The values of a column in their order."),
         "hierarchies": _by_column({"anyOf": [text, _reference("hierarchy")]}, "Which values belong together."),
@@ -67,7 +69,7 @@ def recipe_schema() -> dict[str, Any]:
         "publish_untagged": {
             "type": "array",
             "items": text,
-            "description": "Insensitive columns that are published although they undo a tag.",
+            "description": "Only in format 1: columns that are published as they are.",
         },
         "numbers": {"enum": list(get_args(Numbers)), "description": "How ranges of numbers are published."},
     }

@@ -131,6 +131,7 @@ def _table(recipe: Recipe, imports: _Imports) -> Iterator[str]:
     if source.builtin is not None and not tags:
         tree = imports.need("anoncore", "Hierarchy")
         given: dict[str, Any] = {name: _Code(f"entry.{name}") for name in TAGS if name != "hierarchies"}
+        given["roles"] = _Code("entry.protecting_roles")
         given |= _unit(recipe)
         trees = f"{{name: {tree}.from_nested(tree) for name, tree in entry.taxonomies.items()}}"
         yield f"data = {_call(microdata, [_Code('frame')], given | {'hierarchies': _Code(trees)})}"
@@ -258,13 +259,12 @@ def _argument(name: str, value: Any, imports: _Imports) -> Any:
 
 def _publishing(recipe: Recipe) -> Iterator[str]:
     yield "key = new_key()"
-    decided = f", publish_untagged={list(recipe.publish_untagged)!r}" if recipe.publish_untagged else ""
     output = recipe.output
     if output is not None and is_database(output.path):
-        yield f"store(release, {kept_address(output.path)!r}, {output.table or 'release'!r}, key{decided})"
+        yield f"store(release, {kept_address(output.path)!r}, {output.table or 'release'!r}, key)"
     else:
         folder = "HERE" if output is None else f"HERE / {output.path!r}"
-        yield f'publish(release, {folder}, "release", key, "excel"{decided})'
+        yield f'publish(release, {folder}, "release", key, "excel")'
     yield 'print("Key of the certificate\'s input hash, to be kept and not published:", key)'
 
 

@@ -203,12 +203,14 @@ def _folder_or_database(path: Path, source: Source) -> pd.DataFrame:
 
 
 def own_tags(builtin: str) -> dict[str, Any]:
-    """The tags with which a built-in table describes itself, as arguments of Microdata."""
+    """The tags with which a built-in table describes itself, as arguments of Microdata; columns that it calls
+    insensitive are left out, as nobody decided to publish them.
+    """
     from anoncore.datasets import table
 
     entry = table(builtin)
     return {
-        "roles": entry.roles,
+        "roles": entry.protecting_roles,
         "kinds": entry.kinds,
         "orders": entry.orders,
         "hierarchies": {name: Hierarchy.from_nested(taxonomy) for name, taxonomy in entry.taxonomies.items()},

@@ -262,8 +262,9 @@ class Release(SizesDrawn):
             like) that is no attribute are joined by it, as in `tables`. Of an attribute that has no column, two columns
             such as `age_low` and `age_high` are read as ranges.
         roles : mapping of str to Role or str, optional
-            Role of each column; columns that are left out are insensitive. The original says it better, where it is
-            given.
+            Role of each column, and by `"*"` that of all others. Nothing can be left out of tables that are published:
+            a column without a role counts as insensitive and undecided, and a verdict says what it gives away. The
+            original says it better, where it is given.
         original : Microdata, optional
             The table of which they were made.
         kinds, orders, hierarchies, sensitive_values : mapping, optional
@@ -330,7 +331,12 @@ class Release(SizesDrawn):
             published, {*(roles or {}), *(original.roles if original is not None else ())}, ONLY_TABLE
         )
         missing_is_value = None if missing is None else missing == "value"
-        tags = tags_of(roles, kinds, orders, hierarchies, sensitive_values, values)
+        columns = dict.fromkeys(name for frame in frames for name in frame.columns)
+        tags = tags_of(roles, kinds, orders, hierarchies, sensitive_values, values, columns)
+        if original is not None:
+            check_tags(tags, original)
+            left_out = [name for name in columns if name in original.left_out]
+            original = original.publishing(left_out) if left_out else original
         if rows == "synthetic":
             from anoncore.release.reading.opening_synthetic import opened_synthetic
 
@@ -339,12 +345,10 @@ class Release(SizesDrawn):
                     "The original is not given, and a synthetic table says nothing of people by itself: give the table "
                     "that it is compared with as `original`."
                 )
-            check_tags(tags, original)
             opened = opened_synthetic(frames, original, missing_is_value is not False)
         elif original is None:
             opened = opened_alone(frames, tags, missing_is_value)
         else:
-            check_tags(tags, original)
             opened = opened_with_original(frames, original, missing_is_value)
         fragments = tuple(Fragment(one.name, one.partition, one.recodings) for one in opened.tables)
         return cls(opened.data, fragments, None, opened.notes, opened.suppressed_group, rows=rows)

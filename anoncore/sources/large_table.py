@@ -152,7 +152,8 @@ class LargeTable:
         found = self._grouped([name], ["value"], most + 1)
         if found.num_rows > most:
             raise DataError(
-                f"'{name}' has more than {most:,} different values; round them, or tag the column as insensitive."
+                f"'{name}' has more than {most:,} different values; round them, or drop the role of the column, which "
+                "leaves it out."
             )
         return found
 

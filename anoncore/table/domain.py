@@ -74,7 +74,8 @@ class Domain(Shown, Sequence[Any]):
     --------
     >>> import pandas as pd
     >>> from anoncore import Microdata
-    >>> domain = Microdata(pd.DataFrame({"town": ["Ulm", "Bonn", None, "Ulm"]})).domain["town"]
+    >>> people = pd.DataFrame({"town": ["Ulm", "Bonn", None, "Ulm"]})
+    >>> domain = Microdata(people, {"town": "quasi-identifier"}).domain["town"]
     >>> list(domain)
     ['Bonn', 'Ulm', None]
     >>> domain.code_of("Ulm"), domain.missing_code

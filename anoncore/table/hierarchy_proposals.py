@@ -96,7 +96,7 @@ def fitting_forms(domain: Domain) -> tuple[HierarchyForm, ...]:
     >>> from anoncore import Microdata
     >>> from anoncore.table.hierarchy_proposals import fitting_forms
     >>> people = pd.DataFrame({"zip": ["80331", "20095"], "born": ["1987-03-01", "1991-11-30"], "sex": ["f", "m"]})
-    >>> data = Microdata(people)
+    >>> data = Microdata(people, {"*": "quasi-identifier"})
     >>> [[form.value for form in fitting_forms(data.domain[name])] for name in data.attributes]
     [['prefix'], ['calendar'], []]
     """
@@ -154,7 +154,7 @@ def default_hierarchy(data: Microdata, attribute: str, form: HierarchyForm | str
     >>> import pandas as pd
     >>> from anoncore import Microdata
     >>> from anoncore.table.hierarchy_proposals import default_hierarchy
-    >>> data = Microdata(pd.DataFrame({"age": [18, 25, 43, 61, 90]}))
+    >>> data = Microdata(pd.DataFrame({"age": [18, 25, 43, 61, 90]}), {"age": "quasi-identifier"})
     >>> default_hierarchy(data, "age", "width").path_of(25)
     ('20-29', '10-29', '10-49', '10-89', '*')
     """
@@ -204,7 +204,8 @@ def usual_width(domain: Domain) -> float:
     >>> import pandas as pd
     >>> from anoncore import Microdata
     >>> from anoncore.table.hierarchy_proposals import usual_width
-    >>> usual_width(Microdata(pd.DataFrame({"age": [18, 25, 43, 61, 90]})).domain["age"])
+    >>> data = Microdata(pd.DataFrame({"age": [18, 25, 43, 61, 90]}), {"age": "quasi-identifier"})
+    >>> usual_width(data.domain["age"])
     10.0
     """
     if domain.kind is not Kind.NUMERIC or domain.is_date or not domain.values:

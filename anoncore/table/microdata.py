@@ -17,7 +17,7 @@ from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError
 from anoncore.base.random_numbers import generator
 from anoncore.base.showing import MOST_NAMES, Lines, Shown, clean, counted
-from anoncore.base.texts import listing, quoted
+from anoncore.base.texts import listing, quoted, rows_for_people
 from anoncore.base.typed_values import sorted_values, value_key
 from anoncore.kernels.arrays import Codes
 from anoncore.table.coding import content_order, content_words, encode_given, guess_kind
@@ -30,6 +30,11 @@ __all__ = ["Codes", "Microdata", "Role", "SensitiveValues", "content_order", "gu
 
 
 T = TypeVar("T")
+
+OTHERS = "*"
+"""Stands in roles for every column that is not named."""
+LEFT_OUT = "left out (no role)"
+LACKS_ROLE = "'{name}' has no role and is left out; give it one in roles, such as sensitive or insensitive."
 
 
 class Role(StrEnum):
@@ -44,7 +49,8 @@ class Role(StrEnum):
     SENSITIVE : str
         `"sensitive"`: an adversary must not learn it, such as a diagnosis.
     INSENSITIVE : str
-        `"insensitive"`: neither known nor secret. It is published as it is.
+        `"insensitive"`: neither known nor secret. It is published as it is, by decision: a column without a role is
+        left out.
 
     Examples
     --------
@@ -122,7 +128,9 @@ class Microdata(Shown):
         LazyFrame, an Arrow table or a DuckDB relation. It is never changed. What is not computed yet is computed once.
         Tables of a release are of the same kind.
     roles : mapping of str to Role or str, optional
-        Role of each column; columns that are left out are insensitive.
+        Role of each column that may be published, or that names people. A column without a role is left out of every
+        release. `"*"` is the role of all columns that are not named: `{"*": "insensitive"}` decides to publish them as
+        they are. Where a column is called `*`, it stands for that column alone.
     kinds : mapping of str to Kind or str, optional
         `"numeric"`, `"ordinal"` or `"nominal"` per column; guessed from the values where it is left out.
     orders : mapping of str to sequence, optional
@@ -143,9 +151,12 @@ class Microdata(Shown):
     given : GivenTable
         The table as it was given.
     roles : dict of str to Role
-        Role of every column.
-    untagged : tuple of str
-        The columns to which no role was given; they are insensitive because nobody said anything else.
+        Role of every column that has one, in column order.
+    left_out : tuple of str
+        The columns without a role, in column order. They have no codes, and no release that is made has them.
+    undecided : tuple of str
+        The columns that a release made elsewhere publishes although nobody gave them a role. They count as insensitive.
+        None in any other table.
     codes : dict of str to ndarray of int32, shape (n_rows,)
         Code of each row's value, per attribute other than identifiers. A missing value has a code of its own, the last.
     domain : dict of str to Domain
@@ -204,7 +215,7 @@ class Microdata(Shown):
     ) -> None:
         self.given = given_table(frame)
         columns = list(self.given.columns)
-        tagged = {name: role_of(name, role) for name, role in _by_column("roles", roles, columns).items()}
+        tagged = roles_by_column(roles, columns)
         given_kinds = {
             name: kind_of(name, kind) for name, kind in _by_column("kinds", kinds, columns).items() if kind is not None
         }
@@ -212,9 +223,14 @@ class Microdata(Shown):
         for name, order in given_orders.items():
             if isinstance(order, str) or not isinstance(order, Iterable):
                 raise DataError(f"The order of '{name}' is {quoted(order)}; list its values, such as ['low', 'high'].")
-        self.roles: dict[str, Role] = {name: tagged.get(name, Role.INSENSITIVE) for name in columns}
-        self.unit = None if unit is None else self._tagged_unit(str(unit))
-        self.untagged: tuple[str, ...] = tuple(name for name in self.insensitive if name not in tagged)
+        self.unit = None if unit is None else _tagged_unit(str(unit), tagged, roles or {}, columns)
+        self.roles: dict[str, Role] = {name: tagged[name] for name in columns if name in tagged}
+        self.left_out: tuple[str, ...] = tuple(name for name in columns if name not in tagged)
+        self.undecided: tuple[str, ...] = ()
+        self._tags_left_out = (
+            {name: kind for name, kind in given_kinds.items() if name in self.left_out},
+            {name: order for name, order in given_orders.items() if name in self.left_out},
+        )
         self.hierarchies: dict[str, Hierarchy] = _by_column("hierarchies", hierarchies, columns)
         for name, hierarchy in self.hierarchies.items():
             if not isinstance(hierarchy, Hierarchy):
@@ -240,7 +256,9 @@ class Microdata(Shown):
 
     def _headline(self) -> str:
         people = f" of {self.n_people:,} people" if self.people is not None else ""
-        return f"Microdata: {counted(self.n_rows, 'row')}{people}, {counted(len(self.roles), 'column')}"
+        left_out = f", of which {len(self.left_out):,} left out" if self.left_out else ""
+        n_columns = len(self.roles) + len(self.left_out)
+        return f"Microdata: {counted(self.n_rows, 'row')}{people}, {counted(n_columns, 'column')}{left_out}"
 
     def _lines(self) -> Lines:
         lines: Lines = []
@@ -250,6 +268,9 @@ class Microdata(Shown):
             lines += [(role.value, self._column_text(name)) for name in shown]
             if len(names) > len(shown):
                 lines.append((role.value, f"and {len(names) - len(shown):,} more"))
+        lines += [(LEFT_OUT, clean(name)) for name in self.left_out[:MOST_NAMES]]
+        if len(self.left_out) > MOST_NAMES:
+            lines.append((LEFT_OUT, f"and {len(self.left_out) - MOST_NAMES:,} more"))
         return lines
 
     def _column_text(self, name: str) -> str:
@@ -275,10 +296,48 @@ class Microdata(Shown):
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """Every attribute that may be published: all but the identifiers, in column order."""
+        """Every attribute that may be published: all with a role but the identifiers, in column order."""
         return tuple(name for name, role in self.roles.items() if role is not Role.IDENTIFIER)
 
     @cached_property
+    def _repeated(self) -> tuple[str, int, int] | None:
+        """The identifier by which one person may have several rows, though no unit is given: its name, its different
+        values and the rows that have one.
+        """
+        if self.whole is not None:
+            return self.whole._repeated
+        identifiers = () if self.unit is not None else self.identifiers
+        repeated = repeated_identifiers(self.given.frame_of(identifiers), identifiers)
+        return min(((name, *counts) for name, counts in repeated.items()), key=lambda one: one[1], default=None)
+
+    @property
+    def repeated_identifier(self) -> str | None:
+        """The identifier whose values repeat, so that they may be people with several rows, where no unit is given."""
+        return None if self._repeated is None else self._repeated[0]
+
+    @property
+    def people_word(self) -> str:
+        """What rows may be called, in one word: `"people"`, or `"rows"` where values of an identifier repeat and no
+        unit says whether they are people. No text calls rows people where this says rows.
+        """
+        return "people" if self._repeated is None else "rows"
+
+    def in_words(self, text: str) -> str:
+        """A sentence about people as every face says it: of rows, where nobody said whether rows are people.
+
+        Parameters
+        ----------
+        text : str
+            The sentence.
+
+        Returns
+        -------
+        str
+            The sentence itself, or the same of rows where `people_word` says so.
+        """
+        return text if self.people_word == "people" else rows_for_people(text)
+
+    @property
     def unit_note(self) -> str:
         """Whether people or rows are counted, where that matters, in a sentence; empty where there is nothing to say.
 
@@ -289,14 +348,13 @@ class Microdata(Shown):
                 f"Different people are counted by '{self.unit}': {self.n_rows:,} rows are those of {self.n_people:,} "
                 "people. Costs, and the attacks by foreground knowledge and membership, count rows."
             )
-        identifiers = () if self.unit is not None else self.identifiers
-        repeated = repeated_identifiers(self.given.frame_of(identifiers), identifiers)
-        if not repeated:
+        if self._repeated is None:
             return ""
-        name, (different, rows) = min(repeated.items(), key=lambda item: item[1][0])
+        name, different, rows = self._repeated
         return (
-            f"'{name}' has {different:,} different values in {rows:,} rows. If each of them is a person, rows of the "
-            f"same person were counted as different people: name '{name}' as the unit to count people."
+            f"Is each of the {different:,} different values of '{name}' a person? They stand in {rows:,} rows, and "
+            f"rows are counted, not people: name '{name}' as the unit if so, else the column that says whose row it "
+            f"is, or drop the role of '{name}'."
         )
 
     def _with_role(self, wanted: Role) -> tuple[str, ...]:
@@ -357,8 +415,10 @@ class Microdata(Shown):
         Raises
         ------
         DataError
-            Where the table lacks the attribute, or it is an identifier.
+            Where the table lacks the attribute, it is an identifier, or it has no role and so is left out.
         """
+        if attribute in self.left_out:
+            raise DataError(LACKS_ROLE.format(name=attribute))
         if attribute not in self.domain:
             raise DataError(f"There is no attribute {quoted(attribute)}; the table has {listing(self.attributes, 30)}.")
         return self.domain[attribute]
@@ -382,6 +442,8 @@ class Microdata(Shown):
             Where the given attribute does not exist, or none is given and none is tagged as sensitive.
         """
         if attribute is not None:
+            if attribute in self.left_out:
+                raise DataError(LACKS_ROLE.format(name=attribute))
             if attribute not in self.codes:
                 raise DataError(
                     f"There is no attribute '{attribute}' to protect; the table has {listing(self.attributes)}."
@@ -584,13 +646,40 @@ class Microdata(Shown):
             protected[name] = [value for value in values if self.domain[name].code_of(value) in occurring]
         return Microdata(
             self.given.rows(rows),
-            roles={name: role for name, role in self.roles.items() if name not in self.untagged},
+            roles=self.roles,
             kinds={name: self.domain[name].kind for name in self.attributes},
             orders={name: self.domain[name].values for name in named},
             hierarchies=self.hierarchies,
             sensitive_values={name: values for name, values in protected.items() if values},
             unit=self.unit,
         )
+
+    def publishing(self, names: Collection[str]) -> Microdata:
+        """The same table for a release made elsewhere that publishes columns which are left out here.
+
+        Parameters
+        ----------
+        names : collection of str
+            Columns of `left_out`.
+
+        Returns
+        -------
+        Microdata
+            The table in which they are insensitive and, as nobody decided so, `undecided`.
+        """
+        attributes = [name for name in self.attributes if self.domain[name].kind is not Kind.NUMERIC]
+        kinds, orders = self._tags_left_out
+        table = Microdata(
+            self.given,
+            roles={**self.roles, **dict.fromkeys(names, Role.INSENSITIVE)},
+            kinds={**kinds, **{name: self.domain[name].kind for name in self.attributes}},
+            orders={**orders, **{name: self.domain[name].values for name in attributes}},
+            hierarchies=self.hierarchies,
+            sensitive_values=self.sensitive_values,
+            unit=self.unit,
+        )
+        table.undecided = tuple(name for name in table.attributes if name in names)
+        return table
 
     def with_same_tags(self, frame: Any) -> Microdata:
         """Another table, such as one of the population or of people who are not in this one, tagged as this one is.
@@ -623,7 +712,7 @@ class Microdata(Shown):
         columns = set(given.columns)
         return Microdata(
             given,
-            roles={name: role for name, role in self.roles.items() if name in columns and name not in self.untagged},
+            roles={name: role for name, role in self.roles.items() if name in columns},
             kinds={name: self.domain[name].kind for name in self.attributes if name in columns},
             unit=self.unit if self.unit in columns else None,
         )
@@ -649,21 +738,10 @@ class Microdata(Shown):
             columns, sizes = [*columns, self.people], [*sizes, self.n_people]
         return columns, sizes
 
-    def _tagged_unit(self, unit: str) -> str:
-        """Tag the unit as identifier. Raises DataError for a column that does not exist or is to be published."""
-        if unit not in self.roles:
-            raise DataError(f"unit names '{unit}', which the table lacks; it has {listing(list(self.roles), 30)}.")
-        if self.roles[unit] in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
-            raise DataError(
-                f"'{unit}' says whose row it is and is never published, so it cannot be a {self.roles[unit].value} "
-                "attribute; drop its role."
-            )
-        self.roles[unit] = Role.IDENTIFIER
-        return unit
-
     def _protected(self, name: str, values: Collection[Any]) -> tuple[Any, ...]:
         if name not in self.domain:
-            raise DataError(f"sensitive_values names '{name}', which is an identifier and never published.")
+            why = "has no role and is left out; tag it" if name in self.left_out else "is an identifier"
+            raise DataError(f"sensitive_values names '{name}', which {why}: it is never published.")
         if isinstance(values, str) or not isinstance(values, Collection) or not len(values):
             raise DataError(f"sensitive_values of '{name}' must be a set of values, such as {{'HIV', 'cancer'}}.")
         wanted = {value_key(value): value for value in values}
@@ -678,13 +756,38 @@ class Microdata(Shown):
         return tuple(known)
 
 
-def _by_column(what: str, given: Mapping[Any, T] | None, columns: list[str]) -> dict[str, T]:
+def _by_column(what: str, given: Mapping[Any, T] | None, columns: Sequence[str]) -> dict[str, T]:
     """What is given per column, by the column's name as text. Raises DataError for columns that the table lacks."""
     named = {str(name): value for name, value in (given or {}).items()}
     unknown = [name for name in named if name not in columns]
     if unknown:
         raise DataError(f"{what} names {listing(unknown)}, which the table lacks; it has {listing(columns, 30)}.")
     return named
+
+
+def roles_by_column(roles: Mapping[Any, Role | str] | None, columns: Sequence[str]) -> dict[str, Role]:
+    """The role of every column that is given one, by name or by `"*"` for all that are not named.
+
+    Raises DataError for a role or a column that does not exist.
+    """
+    named = {str(name): role for name, role in (roles or {}).items()}
+    others = None if OTHERS in columns or OTHERS not in named else role_of(OTHERS, named.pop(OTHERS))
+    tagged = {name: role_of(name, role) for name, role in _by_column("roles", named, columns).items()}
+    return tagged if others is None else {name: tagged.get(name, others) for name in columns}
+
+
+def _tagged_unit(unit: str, tagged: dict[str, Role], given: Mapping[Any, Any], columns: Sequence[str]) -> str:
+    """Tag the unit as identifier. Raises DataError for a column that does not exist or is to be published."""
+    if unit not in columns:
+        raise DataError(f"unit names '{unit}', which the table lacks; it has {listing(columns, 30)}.")
+    role = tagged.get(unit, Role.IDENTIFIER)
+    if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE) and unit in map(str, given):
+        raise DataError(
+            f"'{unit}' says whose row it is and is never published, so it cannot be a {role.value} attribute; drop its "
+            "role."
+        )
+    tagged[unit] = Role.IDENTIFIER
+    return unit
 
 
 def role_of(name: str, role: Role | str) -> Role:

@@ -15,7 +15,7 @@ from anoncore.table.microdata import Microdata
 def rows_of(data: Microdata, rows: npt.NDArray[np.int64]) -> Microdata:
     """Some rows of a coded table, as a table of its own with the codes and domains of the whole."""
     view = copy(data)
-    for cached in ("canonical_order", "content_words", "unit_note"):
+    for cached in ("canonical_order", "content_words", "_repeated"):
         view.__dict__.pop(cached, None)
     view.given = data.given.rows(rows)
     view.codes = {name: codes[rows] for name, codes in data.codes.items()}

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.table.keys import dense_key, occurring_pairs
 
@@ -202,7 +203,7 @@ def _repeated(counts: Int64) -> int:
 
 
 @dataclass(frozen=True)
-class Split:
+class Split(Result):
     """What becomes of groups when their rows are told apart by further columns.
 
     Attributes

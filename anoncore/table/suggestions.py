@@ -7,7 +7,7 @@ tell where to look first.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -44,6 +44,12 @@ KNOWABLE = _vocabulary(
     "family relationship household children education degree school university occupation job profession work "
     "workclass employer employment industry language height weight"
 )
+OUTCOME = _vocabulary("target outcome output label result response prognosis")
+"""Names of what tables made for prediction predict of people, which is rarely harmless."""
+MOST_OUTCOMES = 10
+"""Values that such a column has at most."""
+FEWEST_COLUMNS = 8
+"""Columns from which on a table may be one made for prediction."""
 UNIQUE_SHARE = 0.99
 """Distinct values / rows from which a column may be an identifier whatever its name."""
 NAMED_SHARE = 0.05
@@ -118,7 +124,8 @@ def uniqueness(data: Microdata, attributes: Sequence[str] | None = None) -> Uniq
 def suggest(frame: Any, summaries: Sequence[ColumnSummary] | None = None) -> tuple[Suggestion, ...]:
     """One suggestion per column of a table of any kind, in column order; insensitive where nothing speaks for another.
 
-    An identifier nearly numbers the rows or is named like one. A sensitive attribute is only suggested by its name.
+    An identifier nearly numbers the rows or is named like one. A sensitive attribute is suggested by its name; where
+    none is, the last of many columns is one if it has few values, as the outcome has in tables made for prediction.
     A quasi-identifier is named like something that neighbours know, or belongs to a minimal set of at most three
     attributes that makes at least a fifth of the rows unique (in a sample of 20,000 rows).
     """
@@ -129,6 +136,8 @@ def suggest(frame: Any, summaries: Sequence[ColumnSummary] | None = None) -> tup
         suggestion = _by_itself(summary)
         if suggestion is not None:
             suggestions[column] = suggestion
+    if all(one.role is not Role.SENSITIVE for one in suggestions.values()):
+        suggestions.update(_last_outcome(known, suggestions))
     sets = separating_sets(frame, known, [column for column in range(len(known)) if column not in suggestions])
     for column, summary in enumerate(known):
         if column not in suggestions:
@@ -206,7 +215,20 @@ def _by_itself(summary: ColumnSummary) -> Suggestion | None:
         return Suggestion(name, Role.IDENTIFIER, f"It has a value of its own in {share:.0%} of the rows.")
     if words & SENSITIVE:
         return Suggestion(name, Role.SENSITIVE, "Its name sounds like a private matter.")
+    if words & OUTCOME and summary.n_distinct <= MOST_OUTCOMES:
+        return Suggestion(name, Role.SENSITIVE, "Its name says that it is what is predicted of people.")
     return None
+
+
+def _last_outcome(summaries: Sequence[ColumnSummary], taken: Collection[int]) -> dict[int, Suggestion]:
+    """The last column as the outcome, where it has few values and no name of what neighbours know."""
+    column, summary = len(summaries) - 1, summaries[-1]
+    if len(summaries) < FEWEST_COLUMNS or column in taken:
+        return {}
+    if summary.n_distinct > MOST_OUTCOMES or name_words(summary.name) & KNOWABLE:
+        return {}
+    reason = f"It is the last column and has {summary.n_distinct} values, like the outcome in tables for prediction."
+    return {column: Suggestion(summary.name, Role.SENSITIVE, reason)}
 
 
 def _numbers_rows(summary: ColumnSummary) -> bool:

@@ -42,7 +42,7 @@ def test_two_exact_tables_joined_by_bucket():
 
 def test_insensitive_attributes_stay_with_the_quasi_identifiers():
     frame = pd.DataFrame({"x": [1, 2], "note": ["u", "v"], "s": ["a", "b"]})
-    release = Anatomy(l=2).anonymize(Microdata(frame, {"x": "quasi-identifier", "s": "sensitive"}))
+    release = Anatomy(l=2).anonymize(Microdata(frame, {"x": "quasi-identifier", "s": "sensitive", "*": "insensitive"}))
     assert release.fragments[0].attributes == ("x", "note")
 
 

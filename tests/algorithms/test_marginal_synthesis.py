@@ -121,7 +121,7 @@ def test_what_goes_wrong_in_the_process_is_said(tmp_path, monkeypatch, text, wor
 
 
 def numeric(values, **more) -> Microdata:
-    return Microdata(pd.DataFrame({"x": values}), **more)
+    return Microdata(pd.DataFrame({"x": values}), {"x": "insensitive"}, **more)
 
 
 @given(
@@ -303,7 +303,7 @@ def test_several_rows_of_one_person_need_a_number(copying):
 
 def test_only_attributes_that_can_be_counted_are_taken(copying):
     frame = people(1200).assign(constant=1, code=lambda one: one["name"])
-    data = Microdata(frame, {"name": "identifier"})
+    data = Microdata(frame, {"name": "identifier", "*": "insensitive"})
     with pytest.raises(DataError, match="'code' has 1,200 values, and noise hides"):
         MarginalSynthesis().anonymize(data)
     release = MarginalSynthesis(attributes=("disease", "constant", "age")).anonymize(data)
@@ -327,7 +327,7 @@ def test_without_opendp_everybody_is_told_how_to_install_it(monkeypatch, capsys,
     assert NOT_INSTALLED in " ".join(capsys.readouterr().out.split())
     recipe = tmp_path / "made.toml"
     recipe.write_text(
-        'format = 1\n[source]\npath = "people.csv"\n[roles]\nage = "quasi-identifier"\n'
+        'format = 2\n[source]\npath = "people.csv"\n[roles]\nage = "quasi-identifier"\n'
         '[algorithm]\nname = "dp-marginals"\n',
         encoding="utf-8",
     )

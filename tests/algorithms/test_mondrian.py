@@ -270,7 +270,7 @@ def test_a_value_shared_by_more_than_half_is_cut_only_when_not_strict():
 def test_information_gain_keeps_the_class_and_falls_back_to_the_median():
     # The class changes at age 2; the median is at 5. With a smallest gain of 1 bit no cut is good enough.
     frame = table(age=[1, 2, 3, 4, 5, 6, 7, 8], label=["no", "no", *["yes"] * 6])
-    data = Microdata(frame, roles={"age": "quasi-identifier"})
+    data = Microdata(frame, roles={"age": "quasi-identifier", "*": "insensitive"})
     model = Mondrian(requirements=[KAnonymity(k=2)], split="infogain", target="label")
     assert {"1-2"} < set(model.anonymize(data).recoding("age").group_texts)
     coarse = model.replace(min_gain=1.0, requirements=(KAnonymity(k=4),))
@@ -279,7 +279,7 @@ def test_information_gain_keeps_the_class_and_falls_back_to_the_median():
 
 def test_regression_cuts_where_the_number_jumps():
     frame = table(age=[1, 2, 3, 4, 5, 6], pay=[10.0, 11.0, 90.0, 91.0, 92.0, 93.0])
-    data = Microdata(frame, roles={"age": "quasi-identifier"})
+    data = Microdata(frame, roles={"age": "quasi-identifier", "*": "insensitive"})
     release = Mondrian(requirements=[KAnonymity(k=2)], split="regression", target="pay").anonymize(data)
     assert set(release.recoding("age").group_texts) == {"1-2", "3-4", "5-6"}
 

@@ -19,7 +19,7 @@ def plain(xs, ys):
 
 def test_a_worked_example():
     # a and b are equal: ln 2. c splits each value of a in half: nothing in common.
-    data = Microdata(pd.DataFrame({"a": list("xxyy"), "b": list("uuvv"), "c": list("pqpq")}))
+    data = Microdata(pd.DataFrame({"a": list("xxyy"), "b": list("uuvv"), "c": list("pqpq")}), {"*": "insensitive"})
     found = mutual_information(data)
     assert found.loc["a", "b"] == pytest.approx(log(2))
     assert found.loc["a", "c"] == pytest.approx(0)
@@ -34,7 +34,7 @@ def test_it_is_the_definition_on_binned_values(seed, n, bins):
     numbers = pd.Series(rng.integers(0, 30, n)).astype("Float64")
     numbers[rng.random(n) < 0.2] = pd.NA
     frame = pd.DataFrame({"n": numbers, "c": rng.choice(list("abc"), n), "d": rng.integers(0, 3, n)})
-    data = Microdata(frame, kinds={"n": "numeric", "d": "numeric"})
+    data = Microdata(frame, {"*": "insensitive"}, kinds={"n": "numeric", "d": "numeric"})
     found = mutual_information(data, bins=bins)
     binned = {name: equal_frequency(data.codes[name], data.domain[name], bins).tolist() for name in frame}
     for one in frame:
@@ -44,13 +44,13 @@ def test_it_is_the_definition_on_binned_values(seed, n, bins):
 
 
 def test_bins_have_equal_frequency_and_missing_is_one_of_its_own():
-    data = Microdata(pd.DataFrame({"x": [*range(20), None, None]}))
+    data = Microdata(pd.DataFrame({"x": [*range(20), None, None]}), {"*": "insensitive"})
     found = equal_frequency(data.codes["x"], data.domain["x"], 4)
     assert found.tolist() == [place // 5 for place in range(20)] + [4, 4]
     # Equal numbers share a bin, however many they are; few different numbers are taken as they are.
-    many = Microdata(pd.DataFrame({"x": [0] * 15 + list(range(1, 6))}))
+    many = Microdata(pd.DataFrame({"x": [0] * 15 + list(range(1, 6))}), {"x": "insensitive"})
     assert equal_frequency(many.codes["x"], many.domain["x"], 4).tolist() == [0] * 15 + [1, 1, 1, 1, 1]
-    few = Microdata(pd.DataFrame({"x": [1, 1, 1, 7]}))
+    few = Microdata(pd.DataFrame({"x": [1, 1, 1, 7]}), {"x": "insensitive"})
     assert equal_frequency(few.codes["x"], few.domain["x"], 4).tolist() == [0, 0, 0, 1]
 
 

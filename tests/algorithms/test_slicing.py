@@ -170,7 +170,9 @@ def test_sentences_for_columns_that_do_not_fit(table):
 
 
 def test_a_table_without_a_sensitive_attribute_is_refused():
-    data = Microdata(pd.DataFrame({"age": [1, 2], "a": ["x", "y"]}), roles={"age": "quasi-identifier"})
+    data = Microdata(
+        pd.DataFrame({"age": [1, 2], "a": ["x", "y"]}), roles={"age": "quasi-identifier", "*": "insensitive"}
+    )
     with pytest.raises(DataError, match="sensitive"):
         Slicing(l=1).anonymize(data)
 

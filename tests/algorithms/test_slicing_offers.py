@@ -38,7 +38,9 @@ def tables(draw):
     roles = {"q1": "quasi-identifier", "q2": "quasi-identifier", "q3": "quasi-identifier", "s": "sensitive"}
     only = draw(st.sampled_from([None, None, ["a"]]))
     protected = {"s": set(only)} if only and "a" in set(frame["s"]) else None
-    return Microdata(frame, roles, kinds=dict.fromkeys("s", "nominal"), sensitive_values=protected)
+    return Microdata(
+        frame, {**roles, "*": "insensitive"}, kinds=dict.fromkeys("s", "nominal"), sensitive_values=protected
+    )
 
 
 @st.composite

@@ -150,7 +150,7 @@ def test_links_follow_a_tree():
 
 def test_what_the_adversary_does_not_know_may_not_be_shared():
     frame = pd.DataFrame({"a": [1, 2], "x": [1, 2], "s": [1, 2]})
-    data = Microdata(frame, roles={"a": "quasi-identifier", "s": "sensitive"})
+    data = Microdata(frame, roles={"a": "quasi-identifier", "s": "sensitive", "*": "insensitive"})
     with pytest.raises(DataError, match="share 'x'"):
         RandomBuckets(size=2, attribute_columns=[["a", "x"], ["x", "s"]]).anonymize(data)
     release = sliced_release(data, Partition(np.zeros(2, dtype=np.int32)), [["a", "x"], ["x", "s"]])

@@ -375,7 +375,7 @@ def test_bad_input_is_named():
     with pytest.raises(ParameterError, match="is the released table itself"):
         attacks.singling_out(release, control=release.data)
     with pytest.raises(DataError, match="control part lacks 'ill'"):
-        attacks.inference(release, "ill", control=Microdata(others.frame.drop(columns="ill")))
+        attacks.inference(release, "ill", control=Microdata(others.frame.drop(columns="ill"), {"*": "insensitive"}))
     with pytest.raises(ParameterError, match="Both lists have 'age'"):
         attacks.linkability(release, known=(["age"], ["age", "sex"]))
     with pytest.raises(ParameterError, match="two lists"):

@@ -222,6 +222,6 @@ def test_bad_input_is_one_sentence():
     release = generalized(people([20], "M"), [0])
     with pytest.raises(ParameterError, match="from 0 to 1, not 2"):
         attacks.reidentification(release, threshold=2)
-    other = Microdata(pd.DataFrame({"age": [1]}))
+    other = Microdata(pd.DataFrame({"age": [1]}), {"*": "insensitive"})
     with pytest.raises(DataError, match="lacks the quasi-identifier 'sex'; it has 'age'"):
         attacks.reidentification(release, other)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anoncore.base.texts import share_text, size_text
+from anoncore.base.texts import rows_for_people, share_text, size_text
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,10 @@ def test_rounding_makes_neither_all_nor_nothing_of_a_share(share: float, text: s
 )
 def test_bytes_are_told_in_the_unit_that_fits(n_bytes: int, text: str) -> None:
     assert size_text(n_bytes) == text
+
+
+def test_a_sentence_about_people_is_said_of_rows():
+    told = "Everybody is found: 2 of 9 people, and every person of 'people' too; somebody is found by people's 'age'."
+    assert rows_for_people(told) == (
+        "Every row is found: 2 of 9 rows, and every row of 'people' too; some row is found by rows' 'age'."
+    )

@@ -1,8 +1,7 @@
-"""`anoncore run` and columns that undo a tag: nothing is written without a decision, and which are possible."""
+"""Columns without a role on the command line: left out, or published by a decision that the first line tells."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -26,60 +25,111 @@ requirements = [{ name = "k-anonymity", k = 6 }]
 """
 
 
-def write(folder: Path, more: str = "") -> str:
+def write(folder: Path, more: str = "", roles: str = "") -> str:
     years = [8, 12, 16] * 4
     pupils = pd.DataFrame({"age": range(20, 32), "degree": ["none", "school", "college"] * 4, "years at school": years})
     pupils.to_csv(folder / "pupils.csv", index=False)
     recipe = folder / "pupils.toml"
-    recipe.write_text(more + RECIPE, encoding="utf-8")
+    recipe.write_text(more + RECIPE.replace("[roles]", f"[roles]\n{roles}"), encoding="utf-8")
     return str(recipe)
 
 
+BREAKS = (
+    "Everything that was asked holds over what is known; 'years at school', published by decision, finds everybody: "
+    "12 of 12 rows lie in classes of fewer than k = 6."
+)
+
+
+def published(folder: Path) -> pd.DataFrame:
+    return pd.read_csv(next(folder.glob("*.csv")))
+
+
+def smallest(table: pd.DataFrame, *secret: str) -> int:
+    """Rows of the smallest class for who knows all columns but the secret, counted by pandas alone."""
+    return int(table.groupby([name for name in table.columns if name not in secret], dropna=False).size().min())
+
+
+@pytest.mark.parametrize("first", ["", "format = 2\n"])
+def test_a_column_without_a_role_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str], first: str) -> None:
+    output = tmp_path / "out"
+    assert main(["run", write(tmp_path, first), "--output", str(output), "--strict"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("Everything that was asked holds.\n")
+    assert "  Left out, because they have no role: 'years at school'\n" in said
+    assert list(published(output)) == ["age", "degree"]
+    assert smallest(published(output)) >= 6
+    certificate = output / "pupils-release-certificate.json"
+    assert "years" not in certificate.read_text(encoding="utf-8")
+    assert main(["verify", str(certificate), "--strict"]) == 0
+
+
+def test_a_decision_that_breaks_the_promise_is_the_first_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output, recipe = tmp_path / "out", write(tmp_path, roles='"*" = "insensitive"')
+    assert main(["run", recipe, "--output", str(output)]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == BREAKS
+    assert list(published(output)) == ["age", "degree", "years at school"]
+    assert smallest(published(output)) < 6
+    assert main(["run", recipe, "--output", str(output), "--force", "--strict"]) == 1
+    capsys.readouterr()
+    path = output / "pupils-release-certificate.json"
+    certificate = Certificate.load(path)
+    assert f"{certificate.breaking}." == BREAKS.partition("; ")[2]
+    assert [(one.column, one.decision) for one in certificate.decided or ()] == [
+        ("years at school", "published by decision")
+    ]
+    assert main(["verify", str(path)]) == 0
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert first == f"The certificate holds over what is known; {certificate.breaking}."
+    assert last.startswith("The certificate holds over what is known: of ")
+    assert main(["verify", str(path), "--strict"]) == 1
+
+
 @pytest.mark.parametrize("more", [[], ["--no-certificate"]])
-def test_nothing_is_written_without_a_decision(
+def test_a_recipe_of_the_first_format_is_refused_with_the_lines_that_decide(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str]
 ) -> None:
     output = tmp_path / "out"
-    assert main(["run", write(tmp_path), "--output", str(output), *more]) == 1
+    assert main(["run", write(tmp_path, "format = 1\n"), "--output", str(output), *more]) == 1
     said = capsys.readouterr()
-    assert not output.exists()
-    assert said.out == ""
-    finding, last = said.err.strip().splitlines()
-    assert finding.startswith("anoncore: 'years at school' has no tag and tells 'degree' of every row")
-    assert last.endswith("publish them as they are with --publish-untagged 'years at school'.")
+    assert (said.out, output.exists()) == ("", False)
+    assert said.err.strip().splitlines()[-1] == (
+        "anoncore: Nobody decided on 'years at school': the recipe is of format 1 and gives it no role. Write format = "
+        '2 into its first line to leave it out, or "*" = "insensitive" into [roles] to publish it as it is (on the '
+        "command line: --publish-untagged)."
+    )
 
 
-def test_the_option_decides_and_the_certificate_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_option_decides_for_a_recipe_of_the_first_format(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     output = tmp_path / "out"
-    assert main(["run", write(tmp_path), "--output", str(output), "--publish-untagged", "years at school"]) == 0
-    said = capsys.readouterr().out
-    assert said.count("'years at school' has no tag") == 1, "told once, and not as something that nobody asked for"
-    assert "Somebody decided to publish it all the same." in said
-    certificate = Certificate.load(output / "pupils-release-certificate.json")
-    assert [(one.column, one.decision) for one in certificate.untagged or ()] == [
-        ("years at school", "published as it is")
-    ]
-    assert main(["verify", str(output / "pupils-release-certificate.json")]) == 0
+    recipe = write(tmp_path, "format = 1\n")
+    assert main(["run", recipe, "--output", str(output), "--publish-untagged"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == BREAKS
+    assert list(published(output)) == ["age", "degree", "years at school"]
+    key = ["--key-file", str(tmp_path / "key.txt")]
+    assert main(["run", recipe, "--output", str(output), "--publish-untagged", "--force", *key]) == 0
+    certificate = str(output / "pupils-release-certificate.json")
+    assert main(["verify", certificate, "--recipe", recipe, *key]) == 0, "the table is that of the certificate"
+    assert main(["verify", certificate, "--recipe", write(tmp_path, "format = 2\n"), *key]) == 0
+    assert main(["run", write(tmp_path), "--output", str(tmp_path / "two"), "--publish-untagged"]) == 2
+    assert "Only recipes of format 1 published columns without a role." in capsys.readouterr().err
 
 
-def test_the_recipe_decides_too(tmp_path: Path) -> None:
-    path = write(tmp_path, 'publish_untagged = ["years at school"]\n')
-    assert Recipe.loads(Recipe.load(path).dumps()).publish_untagged == ("years at school",)
-    assert main(["run", path, "--output", str(tmp_path / "out")]) == 0
-
-
-def test_a_column_that_is_not_there_is_misuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["--publish-untagged", "years at school", "--publish-untagged", "yeers"]
-    assert main(["run", write(tmp_path), "--output", str(tmp_path / "out"), *given]) == 2
-    assert "publishes no insensitive column 'yeers'" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
+def test_a_key_of_the_first_format_decides_on_its_columns(tmp_path: Path) -> None:
+    recipe = Recipe.load(write(tmp_path, 'format = 1\npublish_untagged = ["years at school"]\n'))
+    assert recipe.roles["years at school"] == "insensitive"
+    assert Recipe.loads(recipe.dumps()).roles == recipe.roles
+    assert recipe.run().release.attributes == ("age", "degree", "years at school")
 
 
 def test_columns_that_were_left_out_stay_left_out_in_a_recipe(tmp_path: Path) -> None:
     recipe = Recipe.load(write(tmp_path))
-    again = Recipe.of(recipe.source, recipe.microdata(), recipe.algorithm, publish_untagged=["years at school"])
-    assert json.loads(json.dumps(again.to_dict()["roles"])) == {"age": "quasi-identifier", "degree": "quasi-identifier"}
-    assert again.publish_untagged == ("years at school",)
+    again = Recipe.of(recipe.source_path or "", recipe.microdata(), recipe.algorithm)
+    assert again.to_dict()["roles"] == {"age": "quasi-identifier", "degree": "quasi-identifier"}
+    assert again.run().release.attributes == ("age", "degree")
 
 
 def test_what_a_run_needs_several_times_is_worked_out_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,6 +147,6 @@ def test_what_a_run_needs_several_times_is_worked_out_once(tmp_path: Path, monke
     count(sys.modules["anoncore.privacy.tag_leaks"], "_relations")
     count(privacy, "guarantees")
     count(privacy, "profile")
-    arguments = ["run", write(tmp_path), "--output", str(tmp_path / "out"), "--report"]
-    assert main([*arguments, "--publish-untagged", "years at school"]) == 0
+    recipe = write(tmp_path, roles='"*" = "insensitive"')
+    assert main(["run", recipe, "--output", str(tmp_path / "out"), "--report"]) == 0
     assert counts == {"_relations": 1, "guarantees": 1, "profile": 1}

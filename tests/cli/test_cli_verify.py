@@ -195,7 +195,7 @@ def test_progress_is_drawn_while_evaluating(tmp_path: Path, monkeypatch: pytest.
     drawn = [part.strip() for part in terminal.getvalue().split("\r")]
     assert "70% Measuring k" in drawn
     assert drawn[-2] == ""
-    assert drawn[-1].startswith("anoncore: 'name' has 119 different values")
+    assert drawn[-1].startswith("anoncore: Is each of the 119 different values of 'name' a person?")
 
 
 @pytest.mark.parametrize("command", ["run", "verify", "evaluate", "report", "script"])

@@ -60,7 +60,7 @@ def releases() -> dict[str, Release]:
         }
     )
     roles = dict.fromkeys(["age", "town", "sex"], "quasi-identifier") | {"illness": "sensitive"}
-    data = Microdata(frame, roles)
+    data = Microdata(frame, {**roles, "*": "insensitive"})
     columns = (("age", "town", "pay"), ("sex", "illness"))
     return {
         "generalization": Mondrian(requirements=[KAnonymity(k=5)]).anonymize(data),

@@ -173,7 +173,13 @@ def people() -> pd.DataFrame:
     return frame
 
 
-ROLES = {"who": "identifier", "age": "quasi-identifier", "town": "quasi-identifier", "pay": "sensitive"}
+ROLES = {
+    "who": "identifier",
+    "age": "quasi-identifier",
+    "town": "quasi-identifier",
+    "pay": "sensitive",
+    "note": "insensitive",
+}
 
 
 @pytest.mark.parametrize("name", REQUIREMENTS)

@@ -62,6 +62,7 @@ def table() -> Microdata:
         }
     )
     roles = {HOSTILE: "quasi-identifier", NEWLINE: "quasi-identifier", "illness": "sensitive", "who": "identifier"}
+    roles[LONG] = "insensitive"
     tree = Hierarchy.from_nested({"part": [f"{MARK} town {town}" for town in range(6)]})
     return Microdata(frame, roles, hierarchies={NEWLINE: tree})
 
@@ -95,6 +96,7 @@ def shown() -> tuple[Any, ...]:
         *privacy.personal_guarantees(slicing),
         privacy.transport(mondrian, "illness", 0, "equal"),
         *privacy.tag_leaks(mondrian)[:1],
+        privacy.all_but_secrets(mondrian),
         (joins := privacy.joins(vertical, k=2)),
         *joins.joins,
         privacy.worst_joins(vertical),
@@ -254,7 +256,12 @@ def table_release():
 
 
 def test_a_table_says_what_it_holds():
-    text = repr(Microdata(pd.DataFrame({"age": [1, 2], "ill": ["a", None], "n": [1, 2]}), {"age": "quasi-identifier"}))
+    text = repr(
+        Microdata(
+            pd.DataFrame({"age": [1, 2], "ill": ["a", None], "n": [1, 2]}),
+            {"age": "quasi-identifier", "*": "insensitive"},
+        )
+    )
     assert text.splitlines() == [
         "Microdata: 2 rows, 3 columns",
         "  quasi-identifier  age: numeric, 2 values",

@@ -21,9 +21,8 @@ FOLDER = PAGES / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 LONGEST_GALLERY_BLOCK = 10
 RECIPE = """
-format = 1
+format = 2
 measures = ["utility.information_loss"]
-publish_untagged = ["town"]
 source = { path = "people.csv" }
 roles = { name = "identifier", age = "quasi-identifier", disease = "sensitive" }
 algorithm = { name = "mondrian", requirements = [{ name = "k-anonymity", k = 2 }] }

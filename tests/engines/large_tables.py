@@ -40,6 +40,7 @@ ROLES = {
     "who": "identifier",
     **dict.fromkeys(("age", "weight", "town", "since", "debt"), "quasi-identifier"),
     "ill": "sensitive",
+    "note": "insensitive",
 }
 
 

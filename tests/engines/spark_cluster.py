@@ -143,5 +143,5 @@ def stated(folder: Path) -> tuple[object, ...]:
     found = Certificate.load(folder / "_certificate.json")
     (table,) = found.tables
     groups = (table.columns, table.rows, table.groups, table.group_sizes)
-    shown = (found.requirements, found.people, found.not_asked, found.untagged, found.not_checked)
+    shown = (found.requirements, found.people, found.not_asked, found.decided, found.not_checked)
     return found.method, found.input, found.attributes, groups, shown

@@ -143,7 +143,7 @@ def test_a_class_larger_than_memory_is_sorted_too(tmp_path):
 def test_null_and_nan_are_missing_alike(tmp_path):
     weight = pa.array([1.0, None, float("nan"), 2.0, 3.0, 4.0])
     pq.write_table(pa.table({"weight": weight, "ill": ["a", "b", "c", "d", "e", "f"]}), tmp_path / "in.parquet")
-    roles = {"weight": "quasi-identifier"}
+    roles = {"weight": "quasi-identifier", "ill": "insensitive"}
     run(tmp_path / "in.parquet", RothkoTree((KAnonymity(k=2),), memory_rows=1), tmp_path / "out", roles=roles)
     cells = pq.read_table(tmp_path / "out").to_pandas().groupby("weight")["ill"].agg("".join)
     assert cells.map(sorted).to_dict() == {"1-3": ["a", "d", "e"], "4 or (missing)": ["b", "c", "f"]}

@@ -100,7 +100,8 @@ def test_a_recipe_runs_on_spark_as_on_disk(session, source, tmp_path, capsys):
                 certificate.attributes,
                 certificate.input,
                 certificate.not_asked,
-                certificate.untagged,
+                certificate.decided,
+                certificate.breaking,
                 (table.rows, table.groups, table.group_sizes),
             )
         )

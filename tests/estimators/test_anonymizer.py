@@ -115,7 +115,7 @@ MONDRIAN = Mondrian(requirements=[KAnonymity(k=5)])
 
 def test_rows_keep_their_order_and_columns_their_roles() -> None:
     frame = people().set_index(pd.Index(range(900, 1_100)))
-    anonymizer = Anonymizer(MONDRIAN, roles=ROLES, numbers="bounds").fit(frame)
+    anonymizer = Anonymizer(MONDRIAN, roles={**ROLES, "*": "insensitive"}, numbers="bounds").fit(frame)
     table = anonymizer.transform(frame)
     assert list(table) == ["age_low", "age_high", "sex", "town", "income", "illness"]
     assert list(table) == anonymizer.get_feature_names_out().tolist()
@@ -125,6 +125,9 @@ def test_rows_keep_their_order_and_columns_their_roles() -> None:
     assert all(sex in text for sex, text in zip(frame["sex"], table["sex"], strict=True))
     assert table.groupby(["age_low", "age_high", "sex", "town"]).size().min() >= 5
     assert anonymizer.n_features_in_ == 6
+    without = Anonymizer(MONDRIAN, roles=ROLES, numbers="bounds").fit(frame)
+    assert list(without.transform(frame)) == ["age_low", "age_high", "sex", "town", "illness"], "income has no role"
+    assert list(without.transform(frame)) == without.get_feature_names_out().tolist()
 
 
 SMALL = st.lists(

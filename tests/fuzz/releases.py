@@ -99,9 +99,8 @@ def _taken_away(case: Case, made: Release) -> None:
     format_ = case.keep("format", case.pick(("csv", "parquet", "excel")))
     tables, content = made.tables(), io.BytesIO()
     write_tables(tables, content, format_)
-    free = [name for name in made.data.insensitive if name in made.attributes]
     files = {"file": content.getvalue()}
-    made_of = _tolerated(lambda: certify(made, KEY, files, tables=tables, publish_untagged=free))
+    made_of = _tolerated(lambda: certify(made, KEY, files, tables=tables))
     if made_of is None:
         return
     found = verify(made_of, {"file": content.getvalue()}, data=made.data, key=KEY)

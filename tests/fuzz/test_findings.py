@@ -194,12 +194,12 @@ def test_a_date_that_no_calendar_has(seconds):
         read_table(content.getvalue())
     for kind in ("numeric", "nominal"):
         with pytest.raises(DataError, match="'seen' holds a date in the year"):
-            Microdata(pd.DataFrame({"seen": moments}), kinds={"seen": kind})
+            Microdata(pd.DataFrame({"seen": moments}), {"*": "insensitive"}, kinds={"seen": kind})
 
 
 def test_the_first_and_last_day_of_the_calendar_are_dates():
     days = np.array(["0001-01-01", "9999-12-31"], dtype="datetime64[s]")
-    data = Microdata(pd.DataFrame({"seen": days}))
+    data = Microdata(pd.DataFrame({"seen": days}), {"*": "insensitive"})
     assert list(data.domain["seen"].texts) == ["0001-01-01", "9999-12-31"]
     content = io.BytesIO()
     write_tables({"a": pd.DataFrame({"seen": days})}, content, "excel")
@@ -218,7 +218,9 @@ def test_fragments_whose_classes_happen_to_be_the_same_have_no_belief_in_members
 @pytest.mark.parametrize("first", [0.0, -0.0])
 def test_the_sign_of_zero_does_not_show_which_row_came_first(first, kind):
     frame = pd.DataFrame({"age": [1, 1, 1], "weight": pd.Series([first, -first, 1.0], dtype=kind)})
-    release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(Microdata(frame, {"age": "quasi-identifier"}))
+    release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(
+        Microdata(frame, {"age": "quasi-identifier", "*": "insensitive"})
+    )
     assert [str(cell) for cell in release.tables()["release"]["weight"]] == ["0.0", "0.0", "1.0"]
 
 

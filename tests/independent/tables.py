@@ -67,7 +67,7 @@ class Table:
         frame.index = pd.Index([(self.n_rows - 1 - row) // 2 for row in range(self.n_rows)])
         return Microdata(
             frame,
-            roles={**dict.fromkeys(self.quasi, "quasi-identifier"), self.secret: "sensitive"},
+            roles={**dict.fromkeys(self.quasi, "quasi-identifier"), self.secret: "sensitive", "*": "insensitive"},
             kinds={name: "numeric" if name in self.numeric else "nominal" for name in self.columns},
             hierarchies={name: Hierarchy(paths) for name, paths in self.paths.items()},
         )

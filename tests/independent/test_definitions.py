@@ -55,6 +55,7 @@ ELSEWHERE = {
     "privacy.pair_levels": "independent/test_joins.py",
     "privacy.personal_guarantees": "algorithms/test_attribute_proposal.py",
     "privacy.require_safe_joins": "independent/test_joins.py",
+    "privacy.all_but_secrets": "privacy/test_tag_leaks.py",
     "privacy.tag_leaks": "privacy/test_tag_leaks.py",
     "privacy.transport": "privacy/test_transport.py",
     "privacy.unsafe_pairs": "independent/test_joins.py",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from anoncore import Microdata, attacks, privacy
+from anoncore import Microdata, Release, attacks, privacy
 from anoncore.algorithms import Anatomy, Mondrian, Slicing
 from anoncore.measures import verdict
 from anoncore.measures.verdict import FAR, FOUND, GIVEN_AWAY
@@ -110,16 +110,57 @@ def test_the_foreground_attack_counts_where_it_was_made(share, bad):
     assert ("foreground-excess" in names(verdict(release, foreground=share))) is bad
 
 
-def test_columns_that_undo_a_tag_are_part_of_it():
-    frame = PEOPLE.assign(decade=[20] * 10 + [30] * 10, note=range(20))
-    decades = Microdata(frame, {"decade": "quasi-identifier", "illness": "sensitive", "age": "identifier"})
-    release = mondrian(KAnonymity(k=10)).anonymize(decades)
-    (leak,) = privacy.tag_leaks(release)
-    (failing,) = verdict(release).not_asked
-    assert (leak.column, failing.name, failing.title) == ("note", "untagged", "1 untagged column")
-    assert failing.sentence == (
-        "An adversary finds in classes of fewer than k = 10: 20 of 20 rows if they know 'note'. Nobody said whether "
-        "others know it: tag it, or leave it out of the release."
+NOTED = PEOPLE.assign(decade=[20] * 10 + [30] * 10, note=range(20))
+DECADES = {"decade": "quasi-identifier", "illness": "sensitive", "age": "identifier"}
+FINDS = "'note', published by decision, finds everybody: 20 of 20 rows lie in classes of fewer than k = 10"
+
+
+def test_a_column_that_breaks_the_promise_stands_in_the_first_line():
+    data = Microdata(NOTED, DECADES | {"note": "insensitive"})
+    found = verdict(mondrian(KAnonymity(k=10)).anonymize(data))
+    assert found.breaking == FINDS
+    assert found.headline == found.asked == f"Everything that was asked holds over what is known; {FINDS}."
+    assert not found.is_good
+    assert found.not_asked == ()
+    assert found.held[0].startswith("k-anonymity (k = 10) holds over what is known: the worst")
+    (sentence,) = found.decided
+    assert sentence == (
+        "'note' is published by decision as it is: with it the smallest equivalence class has 1 row instead of 10, and "
+        "20 of 20 rows are in classes of fewer than k = 10. Tag 'note' as a quasi-identifier, or leave it out of the "
+        "release."
+    )
+
+
+def test_a_column_without_a_role_breaks_nothing():
+    found = verdict(mondrian(KAnonymity(k=10)).anonymize(Microdata(NOTED, DECADES)))
+    assert (found.breaking, found.decided, found.headline) == ("", (), "Everything that was asked holds.")
+    assert found.is_good
+
+
+def test_a_column_of_a_release_made_elsewhere_was_decided_on_by_nobody():
+    published = mondrian(KAnonymity(k=10)).anonymize(Microdata(NOTED, DECADES | {"note": "insensitive"})).tables()
+    roles = {name: role for name, role in DECADES.items() if name != "age"}
+    alone = Release.from_published(published["release"], roles)
+    beside = Release.from_published(published["release"], original=Microdata(NOTED, DECADES))
+    for release in (alone, beside):
+        assert (release.data.undecided, release.data.insensitive) == (("note",), ("note",))
+        found = verdict(release, [KAnonymity(k=10)])
+        assert found.headline == (
+            "Everything that was asked holds over what is known; "
+            f"{FINDS.replace('published by decision', 'on which nobody decided')}."
+        )
+        assert found.decided[0].startswith("'note' has no role, is published as it is: with it")
+    decided = Release.from_published(published["release"], roles | {"*": "insensitive"})
+    assert verdict(decided, [KAnonymity(k=10)]).breaking == FINDS
+
+
+def test_a_larger_k_that_is_asked_for_counts():
+    data = Microdata(NOTED.assign(note=[0] * 5 + [1] * 15), DECADES | {"note": "insensitive"})
+    release = mondrian(KAnonymity(k=2)).anonymize(data)
+    assert verdict(release).breaking == ""
+    found = verdict(release, [KAnonymity(k=8)])
+    assert found.breaking == (
+        "'note', published by decision, finds 10 of 20 rows, which lie in classes of fewer than k = 8"
     )
 
 
@@ -134,25 +175,27 @@ def test_columns_that_single_out_together_are_named_together():
             "c": [0, 0, 1, 1, 0, 0, 1, 1],
         }
     )
-    data = Microdata(frame, {"decade": "quasi-identifier", "illness": "sensitive"})
-    (failing,) = verdict(mondrian(KAnonymity(k=4)).anonymize(data)).not_asked
-    assert failing.title == "3 untagged columns"
-    assert failing.sentence == (
-        "An adversary finds in classes of fewer than k = 4: 8 of 8 rows if they know 'a'; 8 of 8 rows if they know "
-        "'b', 'c'. Nobody said whether others know them: tag them, or leave them out of the release."
+    data = Microdata(frame, {"decade": "quasi-identifier", "illness": "sensitive", "*": "insensitive"})
+    release = mondrian(KAnonymity(k=4)).anonymize(data)
+    assert verdict(release).breaking == (
+        "'a', 'b', 'c', published by decision, find everybody: 8 of 8 rows lie in classes of fewer than k = 4"
+    )
+    assert [leak.split.columns for leak in privacy.tag_leaks(release)] == [("a",), ("b", "c"), ("b", "c")]
+
+
+def test_a_column_that_only_tells_another_is_named_with_what_it_tells():
+    frame = PEOPLE.assign(decade=[20] * 10 + [30] * 10, kind=["lung", "nose"] * 10)
+    data = Microdata(frame, DECADES | {"kind": "insensitive"})
+    assert verdict(mondrian(KAnonymity(k=5)).anonymize(data)).breaking == (
+        "'kind', published by decision, tells 'illness'"
     )
 
 
-def test_a_decision_on_a_column_is_told_as_one_and_is_nothing_good():
-    frame = PEOPLE.assign(decade=[20] * 10 + [30] * 10, note=range(20))
-    decades = Microdata(frame, {"decade": "quasi-identifier", "illness": "sensitive", "age": "identifier"})
-    found = verdict(mondrian(KAnonymity(k=10)).anonymize(decades), publish_untagged=["note"])
-    assert found.not_asked == ()
-    (sentence,) = found.decided
-    assert sentence.startswith("'note' has no tag and is published as it is")
-    assert sentence.endswith("Somebody decided to publish it all the same.")
-    assert not found.is_good
-    assert found.headline == "Everything that was asked holds. By decision 1 column that undoes a tag is published."
+def test_rows_are_no_people_where_an_identifier_repeats_and_nobody_named_a_unit():
+    frame = NOTED.assign(age=[number // 2 for number in range(20)])
+    data = Microdata(frame, DECADES | {"note": "insensitive"})
+    found = verdict(mondrian(KAnonymity(k=10)).anonymize(data))
+    assert found.breaking == FINDS.replace("everybody", "every row")
 
 
 @pytest.mark.parametrize("secret", [["flu"] * 20, [None] * 20])
@@ -171,5 +214,6 @@ def test_adult_with_k_alone_is_never_called_good():
     found = verdict(mondrian(KAnonymity(k=5)).anonymize(builtin("adult")))
     assert found.failed == ()
     assert not found.is_good
-    assert any(one.title == "untagged 'education-num'" for one in found.not_asked)
+    assert "published by decision" in found.headline
+    assert any("'education-num' is published by decision and tells 'education'" in one for one in found.decided)
     assert any(one.name == "largest-belief" and one.value == 1 for one in found.not_asked)

@@ -106,7 +106,9 @@ def test_ways_to_combine_that_there_are_not_are_refused():
 
 
 def test_fragments_with_partitions_of_their_own_have_distances_of_their_own():
-    data = Microdata(pd.DataFrame({"a": [1, 2, 3, 4], "s": list("xxyy")}), roles={"a": "quasi-identifier"})
+    data = Microdata(
+        pd.DataFrame({"a": [1, 2, 3, 4], "s": list("xxyy")}), roles={"a": "quasi-identifier", "*": "insensitive"}
+    )
     first, second = Partition(np.array([0, 0, 1, 1])), Partition(np.array([0, 1, 0, 1]))
     release = Release(data, (fragment(data, "one", first, ["s"], ["a"]), fragment(data, "two", second, ["s"])))
     np.testing.assert_allclose(privacy.emd(release, "s", ground="equal"), [0.5, 0.5])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from anoncore import Microdata, Role, privacy
 from anoncore.algorithms import Anatomy, Mondrian, Slicing
-from anoncore.privacy.tag_leaks import CodedClasses, _smallest_that_split, table_leaks, undecided
+from anoncore.privacy.tag_leaks import CodedClasses, _smallest_that_split, table_leaks
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from anoncore.table.keys import dense_key
 from anoncore.table.relations import smallest_and_below
@@ -36,37 +36,36 @@ def published(release, columns):
 
 
 def test_years_that_say_the_degree():
-    data = Microdata(SCHOOL, roles={"degree": "quasi-identifier", "town": "insensitive"})
+    data = Microdata(SCHOOL, roles={"degree": "quasi-identifier", "*": "insensitive"})
     release = mondrian(12).anonymize(data)
     years, town = privacy.tag_leaks(release)
     assert (years.column, years.role, years.proposed) == ("years", Role.QUASI_IDENTIFIER, Role.QUASI_IDENTIFIER)
     assert {(one.telling, one.told) for one in years.relations} == {(("years",), "degree"), (("degree",), "years")}
     assert (years.split.smallest, years.split.smallest_before, years.split.n_below) == (4, 12, 12)
     assert years.sentence == (
-        "'years' has no tag and tells 'degree' of every row (guessing: 33%): with it the smallest equivalence class "
-        "has 4 rows instead of 12, and 12 of 12 rows are in classes of fewer than k = 12. Tag 'years' as a "
-        "quasi-identifier, or leave it out of the release."
+        "'years' is published by decision and tells 'degree' of every row (guessing: 33%): with it the smallest "
+        "equivalence class has 4 rows instead of 12, and 12 of 12 rows are in classes of fewer than k = 12. Tag "
+        "'years' as a quasi-identifier, or leave it out of the release."
     )
     assert (town.column, town.relations, town.split.smallest) == ("town", (), 6)
 
 
-def test_the_role_insensitive_settles_who_knows_a_column_and_not_what_follows_from_it():
-    release = mondrian(12).anonymize(
-        Microdata(SCHOOL, roles={"degree": "quasi-identifier", "town": "insensitive", "years": "insensitive"})
-    )
-    years, town = privacy.tag_leaks(release)
-    assert (years.is_settled, town.is_settled) == (False, True)
-    assert [one.column for one in undecided((years, town), [])] == ["years"]
-    assert undecided((years, town), ["years"]) == ()
-    untagged = mondrian(12).anonymize(Microdata(SCHOOL, roles={"degree": "quasi-identifier"}))
-    assert [one.column for one in undecided(privacy.tag_leaks(untagged), [])] == ["years", "town"]
+def test_who_knows_all_but_the_secrets_sees_the_classes_of_all_columns():
+    data = Microdata(SCHOOL, roles={"degree": "quasi-identifier", "years": "sensitive", "town": "insensitive"})
+    release = mondrian(12).anonymize(data)
+    split = privacy.all_but_secrets(release)
+    assert (split.columns, split.k, split.smallest_before, split.smallest, split.n_below) == (("town",), 12, 12, 6, 12)
+    assert privacy.all_but_secrets(release, k=6).n_below == 0
+    alone = Microdata(SCHOOL, roles={"degree": "quasi-identifier"})
+    assert privacy.all_but_secrets(mondrian(12).anonymize(alone)) is None
+    assert privacy.tag_leaks(mondrian(12).anonymize(alone)) == ()
 
 
 def test_a_column_that_follows_from_a_secret_is_proposed_as_a_secret():
     disease = ["flu", "cold", "gout", "ulcer"] * 10
     kind = ["lung" if one in ("flu", "cold") else "other" for one in disease]
     frame = pd.DataFrame({"age": range(40), "disease": disease, "kind": kind})
-    data = Microdata(frame, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    data = Microdata(frame, roles={"age": "quasi-identifier", "disease": "sensitive", "*": "insensitive"})
     (leak,) = (one for one in privacy.tag_leaks(mondrian(4).anonymize(data)) if one.relations)
     assert (leak.column, leak.role, leak.relations[0].told) == ("kind", Role.SENSITIVE, "kind")
     assert "Tag 'kind' as sensitive" in leak.sentence
@@ -75,7 +74,7 @@ def test_a_column_that_follows_from_a_secret_is_proposed_as_a_secret():
 def test_columns_that_single_people_out_only_together():
     rows = [(a, b, c) for a in range(2) for b in range(2) for c in range(2)] * 3
     frame = pd.DataFrame(rows, columns=["a", "b", "c"]).assign(age=range(24))
-    data = Microdata(frame, roles={"age": "quasi-identifier"})
+    data = Microdata(frame, roles={"age": "quasi-identifier", "*": "insensitive"})
     leaks = privacy.tag_leaks(mondrian(24).anonymize(data), k=6)
     assert {one.split.columns for one in leaks} == {("a", "b", "c")}, "two make classes of 6, three of 3"
     leaks = privacy.tag_leaks(mondrian(24).anonymize(data), k=7)
@@ -86,9 +85,9 @@ def test_columns_that_single_people_out_only_together():
 def test_what_is_published_beside_a_column_cannot_be_given_away_by_it():
     frame = SCHOOL.assign(disease=list("fcgufcgufcgu"))
     roles = {"degree": "quasi-identifier", "town": "quasi-identifier", "disease": "sensitive"}
-    assert privacy.tag_leaks(Anatomy(l=2).anonymize(Microdata(frame, roles))) == ()
+    assert privacy.tag_leaks(Anatomy(l=2).anonymize(Microdata(frame, {**roles, "*": "insensitive"}))) == ()
     apart = Slicing(l=1, attribute_columns=[["degree", "town"], ["years", "disease"]])
-    (leak,) = privacy.tag_leaks(apart.anonymize(Microdata(frame, roles)))
+    (leak,) = privacy.tag_leaks(apart.anonymize(Microdata(frame, {**roles, "*": "insensitive"})))
     assert (leak.column, leak.split) == ("years", None), "years joins the two columns of the sliced table again"
 
 
@@ -100,7 +99,10 @@ def test_without_an_insensitive_column_nothing_is_found():
 
 def test_without_a_promised_k_unique_rows_count():
     frame = SCHOOL.assign(visits=range(12), disease=list("fcgufcgufcgu"))
-    data = Microdata(frame, roles={"degree": "quasi-identifier", "disease": "sensitive", "years": "quasi-identifier"})
+    data = Microdata(
+        frame,
+        roles={"degree": "quasi-identifier", "disease": "sensitive", "years": "quasi-identifier", "*": "insensitive"},
+    )
     release = Mondrian(requirements=[DistinctDiversity(l=3)]).anonymize(data)
     leak = next(one for one in privacy.tag_leaks(release) if one.column == "visits")
     assert (leak.split.k, leak.split.n_below) == (2, 12)
@@ -113,7 +115,7 @@ def tables(draw):
     column = st.lists(st.integers(0, 2), min_size=n_rows, max_size=n_rows)
     frame = pd.DataFrame({name: draw(column) for name in ("q1", "q2", "x1", "x2", "x3")})
     group = draw(st.lists(st.integers(0, 3), min_size=n_rows, max_size=n_rows))
-    return Microdata(frame, roles={"q1": "quasi-identifier", "q2": "quasi-identifier"}), group
+    return Microdata(frame, roles={"q1": "quasi-identifier", "q2": "quasi-identifier", "*": "insensitive"}), group
 
 
 @pytest.mark.slow
@@ -123,7 +125,9 @@ def test_every_column_that_makes_classes_smaller_is_named(case, k):
     data, group = case
     release = generalized(data, pd.factorize(np.array(group))[0])
     leaks = {one.column: one for one in privacy.tag_leaks(release, k)}
-    before = published(release, [])
+    before, over_all = published(release, []), published(release, ["x1", "x2", "x3"])
+    split = privacy.all_but_secrets(release, k)
+    assert (split.smallest, split.n_below) == (over_all.min(), over_all[over_all < k].sum())
     for leak in leaks.values():
         after = published(release, list(leak.split.columns))
         assert (leak.split.smallest_before, leak.split.smallest) == (before.min(), after.min())
@@ -182,16 +186,15 @@ def test_adult_education_num_undoes_education():
     assert (leak.split.smallest, leak.split.n_below) == (after.min(), after[after < 5].sum())
     assert leak.split.smallest == 1
     assert leak.split.n_below > 7_000
-    assert not leak.is_settled, (
-        "the built-in table tags it insensitive, which cannot settle what follows from education"
-    )
-    assert all(one.is_settled for name, one in leaks.items() if name != "education-num")
+    assert all(one.is_decided for one in leaks.values()), "the built-in table tags them insensitive"
     assert not leaks["fnlwgt"].relations, "a column of different values tells nothing"
 
 
 def test_eight_columns_of_adult_undo_a_tag():
     release = mondrian(5).anonymize(
-        Microdata(pd.read_csv(require("adult.csv")), roles=dict.fromkeys(KNOWN, "quasi-identifier"))
+        Microdata(
+            pd.read_csv(require("adult.csv")), roles={**(dict.fromkeys(KNOWN, "quasi-identifier")), "*": "insensitive"}
+        )
     )
     assert len(privacy.tag_leaks(release)) == 8
 
@@ -200,7 +203,7 @@ def test_where_a_unit_is_given_people_are_counted():
     visits = pd.DataFrame(
         {"who": list("aabbccdd"), "age": [30, 30, 31, 31, 32, 32, 33, 33], "ward": [1, 1, 2, 2, 1, 1, 2, 2]}
     )
-    data = Microdata(visits, roles={"age": "quasi-identifier"}, unit="who")
+    data = Microdata(visits, roles={"age": "quasi-identifier", "*": "insensitive"}, unit="who")
     (leak,) = privacy.tag_leaks(mondrian(4).anonymize(data))
     assert (leak.split.smallest_before, leak.split.smallest, leak.split.n_below) == (4, 2, 8)
     assert "has 2 people instead of 4, and 8 of 8 rows are in classes of fewer than 4 people" in leak.finding

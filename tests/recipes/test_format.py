@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from anoncore import Recipe, RecipeError
+from anoncore import DataError, Recipe, RecipeError
 from anoncore.algorithms import ALGORITHMS, LocalSuppression, Mondrian
-from anoncore.recipes.recipe import FORMAT
+from anoncore.recipes.recipe import FIRST, FORMAT
 from anoncore.recipes.source import HierarchySpec, Source
 from anoncore.requirements import REQUIREMENTS, KAnonymity, TCloseness
 
-FIELDS = json.loads((Path(__file__).parents[1] / "golden" / f"fields_of_format_{FORMAT}.json").read_text("utf-8"))
-"""By model the fields that a recipe of this format writes, and those that it leaves out where they are not set."""
+FIELDS = json.loads((Path(__file__).parents[1] / "golden" / f"fields_of_format_{FIRST}.json").read_text("utf-8"))
+"""By model the fields that a recipe writes, and those that it leaves out where they are not set. Those of format 2 are
+the same: it differs in what becomes of a column without a role.
+"""
 MODELS = {"source": Source, "hierarchy": HierarchySpec, **ALGORITHMS, **REQUIREMENTS}
 LEAST = 'source = {builtin = "census", rows = 60}\nalgorithm = {name = "mondrian"}\n'
 
@@ -33,7 +37,7 @@ def test_fields_stay_as_recipes_of_the_format_have_them(name: str) -> None:
     new = [field for field in fields if field not in (*then["written"], *then["left_out"])]
     assert not new, (
         f"Recipes that were saved before lack {new} of {name}. Give them a default that does what was done before, and "
-        f"add them to tests/golden/fields_of_format_{FORMAT}.json."
+        f"add them to tests/golden/fields_of_format_{FIRST}.json."
     )
 
 
@@ -96,14 +100,41 @@ def test_a_recipe_without_a_format_is_read_with_a_sentence() -> None:
     assert new.reading_notes() == ()
 
 
+def test_a_column_without_a_role_is_left_out_or_in_the_first_format_refused() -> None:
+    people = pd.DataFrame({"age": [20, 30], "weight": [60, 70], "who": ["a", "b"]})
+    recipe = Recipe.loads(f'roles = {{age = "quasi-identifier"}}\nunit = "who"\nformat = {FORMAT}\n{LEAST}')
+    assert recipe.tagged(people).left_out == ("weight",)
+    first = replace(recipe, format=FIRST)
+    with pytest.raises(DataError, match="Nobody decided on 'weight': the recipe is of format 1"):
+        first.tagged(people)
+    assert first.tagged(people.drop(columns="weight")).attributes == ("age",)
+    assert Recipe.loads(first.dumps()).format == FIRST, "what nobody decided, writing it again does not decide"
+    assert first.publishing_untagged().tagged(people).insensitive == ("weight",)
+    before = first.tagged(people, as_published=True)
+    assert (before.insensitive, before.undecided) == (("weight",), ("weight",)), "of a release that was made before"
+    assert recipe.tagged(people, as_published=True).left_out == ("weight",)
+    assert replace(first, roles={"*": "insensitive", **first.roles}).tagged(people).insensitive == ("weight",)
+    with pytest.raises(RecipeError, match='write "\\*" = "insensitive" into'):
+        recipe.publishing_untagged()
+
+
+def test_a_key_of_the_first_format_is_read_there_alone() -> None:
+    key = 'publish_untagged = ["weight"]\n'
+    for first in ("", f"format = {FIRST}\n"):
+        recipe = Recipe.loads(f"{first}{key}{LEAST}")
+        assert (recipe.roles, recipe.format) == ({"weight": "insensitive"}, FIRST)
+    with pytest.raises(RecipeError, match="A recipe has no key 'publish_untagged'"):
+        Recipe.loads(f"format = {FORMAT}\n{key}{LEAST}")
+
+
 @pytest.mark.parametrize(
     ("written", "words"),
     [
-        ("99", "has the format 99, and this version of anoncore reads formats up to 1; install a newer version"),
-        ("0", "format is 0; it should be 1"),
-        ("true", "format is True; it should be 1"),
-        ('"1"', "format is '1'; it should be 1"),
-        ("1.0", "format is 1.0; it should be 1"),
+        ("99", "has the format 99, and this version of anoncore reads formats up to 2; install a newer version"),
+        ("0", "format is 0; it should be 2, or 1 for an earlier recipe"),
+        ("true", "format is True; it should be 2"),
+        ('"1"', "format is '1'; it should be 2"),
+        ("1.0", "format is 1.0; it should be 2"),
     ],
 )
 def test_another_format_is_refused_with_what_to_do(written: str, words: str) -> None:

@@ -14,7 +14,7 @@ from anoncore.algorithms import ALGORITHMS
 from anoncore.base.errors import AnonymizationError
 from anoncore.cli import main
 from anoncore.measures.evaluation import MEASURES
-from anoncore.recipes.recipe import KEYS
+from anoncore.recipes.recipe import KEYS, PUBLISHED
 from anoncore.recipes.schema import recipe_schema
 from anoncore.requirements import REQUIREMENTS
 from tests.docs.pages import ROOT, blocks, pages
@@ -34,7 +34,7 @@ def checker() -> Any:
 
 def test_the_schema_knows_every_key_method_requirement_and_measure(checker: Any) -> None:
     schema = checker.schema
-    assert set(schema["properties"]) == set(KEYS)
+    assert set(schema["properties"]) == {*KEYS, PUBLISHED}
     for name, model in [*ALGORITHMS.items(), *REQUIREMENTS.items()]:
         assert set(schema["$defs"][name]["properties"]) == {"name", *model.model_fields}
     assert schema["properties"]["measures"]["items"]["anyOf"][0]["enum"] == list(MEASURES)
@@ -62,7 +62,7 @@ def test_every_recipe_of_the_pages_is_accepted(checker: Any) -> None:
     "wrong",
     [
         {"sauce": 1},
-        {"format": 2},
+        {"format": 3},
         {"format": "1"},
         {"roles": {"age": "secret"}},
         {"kinds": {"age": "number"}},

@@ -69,12 +69,12 @@ def test_the_commands_take_a_unit_and_propose_one(folder, capsys):
     assert main(["run", *rows, "--output", str(folder / "a.csv")]) == 0
     shown = capsys.readouterr().out
     assert "30 rows in " in shown
-    assert "'patient' has 10 different values in 30 rows. If each of them is a person" in shown
+    assert "Is each of the 10 different values of 'patient' a person? They stand in 30 rows" in shown
     assert main(["run", *rows, "--unit", "patient", "--output", str(folder / "b.csv"), "--report"]) == 0
     shown = capsys.readouterr().out
     assert "Mondrian: 30 rows (10 people) in " in shown
     assert " people\n" in shown
-    assert "If each of them is a person" not in shown
+    assert "a person?" not in shown
     assert "patient" not in (folder / "b.csv").read_text()
     assert "30 rows (10 people) in " in (folder / "b-report.html").read_text()
     assert main(["evaluate", *rows, "--unit", "patient", "--measure", "k"]) == 0
@@ -82,7 +82,7 @@ def test_the_commands_take_a_unit_and_propose_one(folder, capsys):
     assert "Smallest group" in shown.out
     assert "Different people are counted by 'patient': 30 rows are those of 10 people." in shown.err
     assert main(["sweep", *rows, "--try", "mondrian k=2,3"]) == 0
-    assert "'patient' has 10 different values in 30 rows." in capsys.readouterr().err
+    assert "Is each of the 10 different values of 'patient' a person?" in capsys.readouterr().err
 
 
 def test_engines_that_count_rows_refuse(folder, capsys):

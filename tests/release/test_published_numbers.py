@@ -160,7 +160,7 @@ def test_a_label_of_any_value_has_no_bounds() -> None:
 
 def test_columns_of_bounds_have_names_of_their_own() -> None:
     frame = pd.DataFrame({"age": [1, 2, 3, 4], "age_low": [9, 9, 8, 8], "group": [1, 1, 2, 2]})
-    data = Microdata(frame, roles={"age": "quasi-identifier", "age_low": "identifier"})
+    data = Microdata(frame, roles={"age": "quasi-identifier", "age_low": "identifier", "*": "insensitive"})
     release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
     assert list(release.tables("bounds")["release"]) == ["age_low_", "age_high", "group"]
 

@@ -7,7 +7,7 @@ from anoncore import Distorted, Exact, Generalized, GroupValues, Hierarchy, Micr
 
 def recoded(values, group, dtype=None, **settings):
     named = {what: {"x": given} for what, given in settings.items()}
-    data = Microdata(pd.DataFrame({"x": pd.Series(values, dtype=dtype)}), **named)
+    data = Microdata(pd.DataFrame({"x": pd.Series(values, dtype=dtype)}), {"x": "insensitive"}, **named)
     return Generalized.of_rows(data.domain["x"], Partition(np.array(group)), data.codes["x"])
 
 
@@ -94,7 +94,7 @@ def test_numbers_with_a_hierarchy_become_its_intervals():
 
 
 def test_an_interval_of_categories_names_all_of_them():
-    data = Microdata(pd.DataFrame({"x": ["a", "b", "c"]}))
+    data = Microdata(pd.DataFrame({"x": ["a", "b", "c"]}), {"*": "insensitive"})
     group = Partition(np.array([0, 0, 1]))
     low, high = np.array([0, 2], dtype=np.int32), np.array([2, 2], dtype=np.int32)
     recoding = Generalized(data.domain["x"], group, "interval", low, high)
@@ -114,7 +114,7 @@ def test_values_beyond_double_precision_have_a_loss():
 
 
 def test_exact_and_distorted_values():
-    data = Microdata(pd.DataFrame({"x": ["a", "b", "b", "a"]}))
+    data = Microdata(pd.DataFrame({"x": ["a", "b", "b", "a"]}), {"*": "insensitive"})
     domain, codes = data.domain["x"], data.codes["x"]
     partition = Partition(np.array([0, 0, 0, 1]))
     exact = Exact(domain, partition, codes)
@@ -128,7 +128,7 @@ def test_exact_and_distorted_values():
 
 def test_group_values_tell_only_which_values_occur():
     # The example of vertical fragmentation: five rows, three values, two ambiguous slots.
-    data = Microdata(pd.DataFrame({"x": ["flu", "pneumonia", "dyspepsia", "pneumonia", "flu"]}))
+    data = Microdata(pd.DataFrame({"x": ["flu", "pneumonia", "dyspepsia", "pneumonia", "flu"]}), {"*": "insensitive"})
     partition = Partition(np.zeros(5, dtype=np.int32))
     recoding = GroupValues(data.domain["x"], partition, *partition.value_sets(data.codes["x"], 3))
     assert recoding.ambiguous.tolist() == [2]

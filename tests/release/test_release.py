@@ -161,7 +161,7 @@ def test_columns_keep_their_types_and_missing_cells():
             "mixed": pd.Series(["b", None, 1], dtype="object"),
         }
     ).set_axis(["a", "a", "b"])
-    data = Microdata(frame)
+    data = Microdata(frame, {"*": "insensitive"})
     partition = Partition(np.array([0, 0, 0]))
     release = Release(
         data, (Fragment("all", partition, {name: exact(data, name, partition) for name in data.attributes}),)
@@ -174,11 +174,11 @@ def test_columns_keep_their_types_and_missing_cells():
 
 
 def test_equal_cells_of_different_looks_are_published_as_one():
-    data = Microdata(pd.DataFrame({"x": pd.Series(["01", "1", "2"])}), kinds={"x": "numeric"})
+    data = Microdata(pd.DataFrame({"x": pd.Series(["01", "1", "2"])}), {"*": "insensitive"}, kinds={"x": "numeric"})
     partition = Partition(np.array([0, 0, 0]))
     release = Release(data, (Fragment("all", partition, {"x": exact(data, "x", partition)}),))
     assert release.tables()["all"]["x"].tolist() == [1, 1, 2]
-    looks = Microdata(pd.DataFrame({"x": pd.Series([None, np.nan, pd.NA, "a"], dtype=object)}))
+    looks = Microdata(pd.DataFrame({"x": pd.Series([None, np.nan, pd.NA, "a"], dtype=object)}), {"*": "insensitive"})
     partition = Partition(np.array([0, 0, 0, 0]))
     release = Release(looks, (Fragment("all", partition, {"x": exact(looks, "x", partition)}),))
     assert release.tables()["all"]["x"].tolist() == ["a", None, None, None]
@@ -290,7 +290,7 @@ def test_changed_values_and_value_sets_are_linked_as_far_as_they_go():
 def test_many_shared_attributes_link_without_overflow():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({f"a{i}": rng.integers(0, 1000, 50) for i in range(12)})
-    data = Microdata(frame)
+    data = Microdata(frame, {"*": "insensitive"})
     parts = [Partition(np.arange(50)), Partition(np.zeros(50, dtype=np.int32))]
     release = Release(
         data,

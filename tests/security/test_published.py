@@ -21,7 +21,6 @@ from anoncore.publishing.report import Subject, report
 from anoncore.release import release as release_module
 from anoncore.release.mapping import value_mapping
 from tests.properties.subjects import build, subjects
-from tests.publishing.certification.tables import untagged
 
 SEED = 918_273_645
 MARKS = ("Ottilie", "rowlabel", str(SEED))
@@ -96,7 +95,7 @@ def test_nothing_of_a_person_a_row_or_the_seed_is_published(name, parameters):
     for format in FORMATS:
         assert leaks(written(tables, format)) == []
     files = {"r.csv": written(tables, "csv")}
-    certificate = certify(release, "k" * 64, files, tables=tables, publish_untagged=untagged(release))
+    certificate = certify(release, "k" * 64, files, tables=tables)
     assert leaks(certificate.dumps().encode()) == []
     assert leaks(report([Subject("run", release)]).encode()) == []
     assert leaks(written({"mapping": value_mapping(release).frame}, "csv")) == []

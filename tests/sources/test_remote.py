@@ -29,7 +29,7 @@ def written(folder: Path, source: str, algorithm: str = 'name = "rothko-tree"\nm
     roles = "\n".join(f'{name} = "{role}"' for name, role in ROLES.items())
     path = folder / "people.toml"
     path.write_text(
-        f'publish_untagged = ["note"]\n[source]\n{source}\n[roles]\n{roles}\n[algorithm]\n{algorithm}\n'
+        f"[source]\n{source}\n[roles]\n{roles}\n[algorithm]\n{algorithm}\n"
         'requirements = [{name = "k-anonymity", k = 5}]\n',
         encoding="utf-8",
     )

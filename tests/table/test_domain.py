@@ -11,7 +11,7 @@ from anoncore.base.texts import MISSING_TEXT, is_missing, listing, range_text, v
 
 def domain_of(values, kind=None, dtype=None):
     frame = pd.DataFrame({"x": pd.Series(values, dtype=dtype)})
-    return Microdata(frame, kinds={"x": kind} if kind else None).domain["x"]
+    return Microdata(frame, {"*": "insensitive"}, kinds={"x": kind} if kind else None).domain["x"]
 
 
 def test_missing_is_the_last_code_and_reads_as_none():
@@ -97,14 +97,14 @@ def test_values_that_doubles_cannot_tell_apart_lie_at_their_ranks():
 )
 def test_decoded_gives_the_values_back_in_the_columns_own_type(values, dtype):
     column = pd.Series(values, dtype=dtype)
-    data = Microdata(pd.DataFrame({"x": column}))
+    data = Microdata(pd.DataFrame({"x": column}), {"*": "insensitive"})
     decoded = pd.Series(data.domain["x"].decoded.take(data.codes["x"]))
     pd.testing.assert_series_equal(decoded, column, check_names=False)
 
 
 def test_decoded_categories_keep_their_order_and_drop_those_that_do_not_occur():
     column = pd.Categorical(["low", None, "high"], categories=["low", "middle", "high"], ordered=True)
-    data = Microdata(pd.DataFrame({"x": column}))
+    data = Microdata(pd.DataFrame({"x": column}), {"*": "insensitive"})
     decoded = data.domain["x"].decoded.take(data.codes["x"])
     assert decoded.categories.tolist() == ["low", "high"]
     assert decoded.ordered

@@ -114,17 +114,21 @@ TYPED_ROLES = {"age": "quasi-identifier", "town": "quasi-identifier", "degree": 
 
 @EVERY_KIND
 def test_typed_columns_have_the_codes_that_they_have_in_pandas(kind):
-    frame, data = TYPED, Microdata(KINDS[kind](in_arrow(TYPED)), TYPED_ROLES)
+    frame, data = TYPED, Microdata(KINDS[kind](in_arrow(TYPED)), {**TYPED_ROLES, "*": "insensitive"})
     if kind == "duckdb":
         # DuckDB keeps moments without a zone and shows them in that of its session.
         frame = TYPED.assign(seen=TYPED["seen"].dt.tz_convert(data.domain["seen"][0].tz))
-    assert_same_codes(Microdata(frame, TYPED_ROLES), data)
+    assert_same_codes(Microdata(frame, {**TYPED_ROLES, "*": "insensitive"}), data)
 
 
 @EVERY_KIND
 def test_published_values_keep_their_type(kind):
     table = KINDS[kind](in_arrow(TYPED))
-    published = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(Microdata(table, TYPED_ROLES)).tables()["release"]
+    published = (
+        Mondrian(requirements=[KAnonymity(k=2)])
+        .anonymize(Microdata(table, {**TYPED_ROLES, "*": "insensitive"}))
+        .tables()["release"]
+    )
     assert isinstance(published, TYPES[kind])
     kept = [name for name in TYPED.columns if TYPED_ROLES.get(name) != "quasi-identifier"]
     if kind == "duckdb":
@@ -221,7 +225,7 @@ def test_equal_tables_have_equal_codes_and_equal_hashes(frame):
 
 def test_dates_of_days_are_numeric_and_stay_dates():
     days = [dt.date(2020, 1, 2), dt.date(2019, 5, 6), None, dt.date(2020, 1, 2)]
-    data = Microdata(pl.DataFrame({"day": days, "age": [1, 2, 1, 2]}), {"age": "quasi-identifier"})
+    data = Microdata(pl.DataFrame({"day": days, "age": [1, 2, 1, 2]}), {"age": "quasi-identifier", "*": "insensitive"})
     assert data.domain["day"].kind is Kind.NUMERIC
     assert data.domain["day"].texts.tolist() == ["2019-05-06", "2020-01-02", "(missing)"]
     published = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data).tables()["release"]
@@ -231,28 +235,34 @@ def test_dates_of_days_are_numeric_and_stay_dates():
 
 def test_categories_of_polars_do_not_depend_on_what_was_read_before():
     pl.Series(["z", "b"], dtype=pl.Categorical)
-    data = Microdata(pl.DataFrame({"x": ["b", "z", "a"]}, schema={"x": pl.Categorical}))
+    data = Microdata(pl.DataFrame({"x": ["b", "z", "a"]}, schema={"x": pl.Categorical}), {"*": "insensitive"})
     assert list(data.domain["x"]) == ["a", "b", "z"]
 
 
 def test_categories_that_no_row_has_are_not_published():
     rows = pl.DataFrame({"x": ["a", "b"], "y": [1, 1]}, schema_overrides={"x": pl.Enum(["secret", "b", "a"])})
-    release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(Microdata(rows, {"y": "quasi-identifier"}))
+    release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(
+        Microdata(rows, {"y": "quasi-identifier", "*": "insensitive"})
+    )
     assert release.tables()["release"].schema["x"] == pl.Enum(["b", "a"])
     arrow = pa.table({"x": pa.DictionaryArray.from_arrays([2, 1], ["secret", "b", "a"]), "y": [1, 1]})
-    release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(Microdata(arrow, {"y": "quasi-identifier"}))
+    release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(
+        Microdata(arrow, {"y": "quasi-identifier", "*": "insensitive"})
+    )
     assert release.tables()["release"].column("x").chunk(0).dictionary.to_pylist() == ["b", "a"]
 
 
 def test_a_dictionary_that_repeats_a_value_or_lists_a_missing_one_is_read_by_its_values():
     repeating = pa.DictionaryArray.from_arrays([0, 1, 2, None], ["a", "b", "a"])
-    assert Microdata(pa.table({"x": repeating})).codes["x"].tolist() == [0, 1, 0, 2]
+    assert Microdata(pa.table({"x": repeating}), {"*": "insensitive"}).codes["x"].tolist() == [0, 1, 0, 2]
     missing = pa.DictionaryArray.from_arrays([0, 1, None], ["a", None])
-    assert Microdata(pa.table({"x": missing})).codes["x"].tolist() == [0, 1, 1]
+    assert Microdata(pa.table({"x": missing}), {"*": "insensitive"}).codes["x"].tolist() == [0, 1, 1]
 
 
 def test_texts_that_are_tagged_numeric_are_published_as_numbers():
-    data = Microdata(pl.DataFrame({"x": ["10", "9"], "y": [1, 1]}), {"y": "quasi-identifier"}, {"x": "numeric"})
+    data = Microdata(
+        pl.DataFrame({"x": ["10", "9"], "y": [1, 1]}), {"y": "quasi-identifier", "*": "insensitive"}, {"x": "numeric"}
+    )
     published = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data).tables()["release"]
     assert sorted(published["x"].to_list()) == [9, 10]
 
@@ -303,7 +313,7 @@ def test_a_frame_of_polars_that_is_changed_later_is_not_seen_to_change():
 )
 def test_what_is_no_table_is_refused_with_a_sentence(table, sentence):
     with pytest.raises(DataError, match=sentence):
-        Microdata(table)
+        Microdata(table, {"*": "insensitive"})
 
 
 @EVERY_KIND

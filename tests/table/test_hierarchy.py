@@ -9,7 +9,7 @@ ARX = FOLDER / "hierarchies"
 
 
 def tree_of(hierarchy, values, **settings):
-    data = Microdata(pd.DataFrame({"x": values}), hierarchies={"x": hierarchy}, **settings)
+    data = Microdata(pd.DataFrame({"x": values}), {"x": "insensitive"}, hierarchies={"x": hierarchy}, **settings)
     return data.domain["x"].tree
 
 
@@ -213,7 +213,9 @@ def test_a_truth_and_the_number_that_python_takes_for_it_are_two_values():
         assert [hierarchy.path_of(value) for value in values] == [(group, "*") for _, group in lines]
         assert list(map(repr, hierarchy.order(values))) == ["True", "False", "1", "0", "'1'"]
         assert sorted(map(repr, hierarchy.leaves)) == sorted(map(repr, values))
-        data = Microdata(pd.DataFrame({"x": pd.Series(values, dtype=object)}), hierarchies={"x": hierarchy})
+        data = Microdata(
+            pd.DataFrame({"x": pd.Series(values, dtype=object)}), {"*": "insensitive"}, hierarchies={"x": hierarchy}
+        )
         assert {label for label, *_ in nodes(data.domain["x"].tree)} == {
             "*",
             "truth",

@@ -85,7 +85,9 @@ def test_codes_by_their_beginning():
 def test_a_postal_code_that_became_a_number_gets_its_zeros_back():
     hierarchy = prefix_hierarchy([1067, 1069, 80331], [3, 1])
     assert hierarchy.paths == {1067: ("010**", "*"), 1069: ("010**", "*"), 80331: ("803**", "*")}
-    data = Microdata(pd.DataFrame({"zip": [1067.0, None, 80331.0, 1069.0]}), hierarchies={"zip": hierarchy})
+    data = Microdata(
+        pd.DataFrame({"zip": [1067.0, None, 80331.0, 1069.0]}), {"*": "insensitive"}, hierarchies={"zip": hierarchy}
+    )
     assert data.domain["zip"].tree.labels[0] == "*"
 
 
@@ -246,7 +248,9 @@ PEOPLE = pd.DataFrame(
 
 
 def test_forms_are_told_by_names_and_values():
-    data = Microdata(PEOPLE, kinds={"pain": "ordinal"}, orders={"pain": ["low", "medium", "high"]})
+    data = Microdata(
+        PEOPLE, {"*": "insensitive"}, kinds={"pain": "ordinal"}, orders={"pain": ["low", "medium", "high"]}
+    )
     assert {name: [form.value for form in fitting_forms(data.domain[name])] for name in data.attributes} == {
         "born": ["calendar", "quantiles"],
         "visit": ["calendar"],
@@ -262,7 +266,9 @@ def test_forms_are_told_by_names_and_values():
         "all": [],
     }
     # Numbers that are only labels, by their name.
-    labels = Microdata(PEOPLE[["postCode", "age"]], kinds={"postCode": "nominal", "age": "nominal"})
+    labels = Microdata(
+        PEOPLE[["postCode", "age"]], {"*": "insensitive"}, kinds={"postCode": "nominal", "age": "nominal"}
+    )
     assert [form.value for form in fitting_forms(labels.domain["postCode"])] == ["prefix"]
     assert [form.value for form in fitting_forms(labels.domain["age"])] == ["frequency"]
 
@@ -270,20 +276,28 @@ def test_forms_are_told_by_names_and_values():
 def test_every_form_that_fits_makes_a_hierarchy_that_the_table_takes():
     orders = {"pain": ["low", "medium", "high"]}
     for frame in (PEOPLE, PEOPLE.mask(np.arange(60)[:, None] % 11 == np.arange(12))):
-        data = Microdata(frame, orders=orders)
+        data = Microdata(frame, {"*": "insensitive"}, orders=orders)
         for name in data.attributes:
             for form in fitting_forms(data.domain[name]):
                 hierarchy = default_hierarchy(data, name, form)
                 assert hierarchy.height >= 2, (name, form)
-                assert Microdata(frame, orders=orders, hierarchies={name: hierarchy}).domain[name].tree is not None
-    shuffled = Microdata(PEOPLE.sample(frac=1, random_state=3))
+                assert (
+                    Microdata(frame, {"*": "insensitive"}, orders=orders, hierarchies={name: hierarchy})
+                    .domain[name]
+                    .tree
+                    is not None
+                )
+    shuffled = Microdata(PEOPLE.sample(frac=1, random_state=3), {"*": "insensitive"})
     for name, form in (("age", "quantiles"), ("town", "frequency"), ("zip", "prefix")):
-        assert default_hierarchy(shuffled, name, form).paths == default_hierarchy(Microdata(PEOPLE), name, form).paths
+        assert (
+            default_hierarchy(shuffled, name, form).paths
+            == default_hierarchy(Microdata(PEOPLE, {"*": "insensitive"}), name, form).paths
+        )
 
 
 def test_what_a_table_has_no_ready_made_hierarchy_for_gets_one_sentence():
     mixed = pd.Series([1, "a", pd.Timestamp("2020-01-01"), 10**400], dtype=object)
-    data = Microdata(pd.DataFrame({"x": mixed, "town": ["a", "b", "c", "d"]}))
+    data = Microdata(pd.DataFrame({"x": mixed, "town": ["a", "b", "c", "d"]}), {"*": "insensitive"})
     with pytest.raises(DataError, match="no attribute 'shoe'; the table has 'x', 'town'"):
         default_hierarchy(data, "shoe", "letter")
     with pytest.raises(ParameterError, match="no ready-made hierarchy 'bogus'; there is 'calendar', 'prefix'"):
@@ -293,16 +307,16 @@ def test_what_a_table_has_no_ready_made_hierarchy_for_gets_one_sentence():
 
 
 def test_places_outside_of_the_globe_are_no_coordinates():
-    far = Microdata(pd.DataFrame({"x": ["52.5, 13.4", "1,99999999999"]}))
+    far = Microdata(pd.DataFrame({"x": ["52.5, 13.4", "1,99999999999"]}), {"*": "insensitive"})
     assert fitting_forms(far.domain["x"]) == ()
-    on_the_edge = Microdata(pd.DataFrame({"x": ["-90, 360", "90,-180"]}))
+    on_the_edge = Microdata(pd.DataFrame({"x": ["-90, 360", "90,-180"]}), {"*": "insensitive"})
     assert fitting_forms(on_the_edge.domain["x"]) == ("grid",)
 
 
 def test_usual_widths_are_round():
     def width(*numbers: float) -> float:
-        return usual_width(Microdata(pd.DataFrame({"x": numbers})).domain["x"])
+        return usual_width(Microdata(pd.DataFrame({"x": numbers}), {"*": "insensitive"}).domain["x"])
 
     assert [width(17, 90), width(0, 1), width(0.0, 0.5), width(5, 5), width(0, 4_000_000)] == [10, 1, 0.05, 1, 500_000]
     with pytest.raises(DataError, match="'town' has no numbers"):
-        usual_width(Microdata(PEOPLE).domain["town"])
+        usual_width(Microdata(PEOPLE, {"*": "insensitive"}).domain["town"])

@@ -91,7 +91,10 @@ def test_numbers_and_dates_come_back_as_texts_that_the_table_knows() -> None:
         (calendar_hierarchy(column["day"]), "day"),
     ):
         again = read_hierarchy(hierarchy_text(hierarchy).encode())
-        one, other = (Microdata(column, hierarchies={name: found}).domain[name].tree for found in (hierarchy, again))
+        one, other = (
+            Microdata(column, {"*": "insensitive"}, hierarchies={name: found}).domain[name].tree
+            for found in (hierarchy, again)
+        )
         assert one is not None
         assert other is not None
         assert one.labels == other.labels

@@ -20,7 +20,7 @@ ROLES = {"name": "identifier", "age": "quasi-identifier", "job": Role.QUASI_IDEN
 
 def one(values, dtype=None, **settings):
     named = {what: {"x": given} for what, given in settings.items()}
-    return Microdata(pd.DataFrame({"x": pd.Series(values, dtype=dtype)}), **named)
+    return Microdata(pd.DataFrame({"x": pd.Series(values, dtype=dtype)}), **{"roles": {"x": "insensitive"}, **named})
 
 
 def test_roles_and_codes():
@@ -36,7 +36,47 @@ def test_roles_and_codes():
     assert data.codes["age"].dtype == np.int32
     assert "name" not in data.codes
     assert "name" not in data.domain
-    assert Microdata(PEOPLE).insensitive == ("name", "age", "job", "disease")
+    assert Microdata(PEOPLE, {"*": "insensitive"}).insensitive == ("name", "age", "job", "disease")
+
+
+def test_a_column_without_a_role_is_left_out():
+    data = Microdata(PEOPLE, {"age": "quasi-identifier"}, kinds={"job": "nominal"}, orders={"disease": ["flu"]})
+    assert data.left_out == ("name", "job", "disease")
+    assert data.attributes == tuple(data.roles) == tuple(data.codes) == tuple(data.domain) == ("age",)
+    assert data.insensitive == data.undecided == ()
+    assert repr(data).splitlines()[0] == "Microdata: 3 rows, 4 columns, of which 3 left out"
+    assert [line.split()[-1] for line in repr(data).splitlines()[2:]] == ["name", "job", "disease"]
+    assert Microdata(PEOPLE).attributes == ()
+    assert data.split(control=0.4)[0].left_out == data.with_same_tags(PEOPLE).left_out == data.left_out
+
+
+def test_a_star_decides_for_all_other_columns():
+    data = Microdata(PEOPLE, {"name": "identifier", "*": "insensitive", "age": "quasi-identifier"})
+    assert data.roles == {
+        "name": "identifier",
+        "age": "quasi-identifier",
+        "job": "insensitive",
+        "disease": "insensitive",
+    }
+    assert list(data.roles) == list(PEOPLE)
+    assert data.left_out == ()
+    assert Microdata(PEOPLE, {"*": "sensitive"}).sensitive == tuple(PEOPLE)
+    assert Microdata(PEOPLE, {"*": "quasi-identifier"}, unit="name").identifiers == ("name",)
+
+
+def test_a_column_that_is_called_star_is_meant_by_its_name():
+    starred = PEOPLE.rename(columns={"job": "*"})
+    data = Microdata(starred, {"*": "insensitive", "age": "quasi-identifier"})
+    assert data.insensitive == ("*",)
+    assert data.left_out == ("name", "disease")
+
+
+def test_a_release_made_elsewhere_may_publish_what_is_left_out_here():
+    here = Microdata(PEOPLE, {"age": "quasi-identifier"}, orders={"job": ["cook", "baker"]})
+    there = here.publishing(["job"])
+    assert (there.insensitive, there.undecided, there.left_out) == (("job",), ("job",), ("name", "disease"))
+    assert list(there.domain["job"].values) == ["cook", "baker"]
+    assert there.codes["age"].tolist() == here.codes["age"].tolist()
 
 
 def test_the_input_is_never_changed_and_later_changes_of_it_are_not_seen():
@@ -58,7 +98,9 @@ def test_labels_of_the_index_mean_nothing(index):
 
 
 def test_columns_may_be_named_by_numbers():
-    data = Microdata(pd.DataFrame({0: [1, 2], 1: ["a", "b"]}), roles={0: "sensitive"}, kinds={"1": "ordinal"})
+    data = Microdata(
+        pd.DataFrame({0: [1, 2], 1: ["a", "b"]}), roles={0: "sensitive", "*": "insensitive"}, kinds={"1": "ordinal"}
+    )
     assert data.sensitive == ("0",)
     assert data.domain["1"].kind is Kind.ORDINAL
 
@@ -174,18 +216,37 @@ def test_infinite_values_may_be_categories():
         (lambda: Microdata(PEOPLE, {"age": "secret"}), "The role of 'age' is 'secret'; use one of 'identifier'"),
         (lambda: Microdata(PEOPLE, {"age": None}), "The role of 'age' is None"),
         (lambda: Microdata(PEOPLE, kinds={"age": "number"}), "The kind of 'age' is 'number'; use one of 'numeric'"),
-        (lambda: Microdata(PEOPLE, orders={"age": [20, 31]}, kinds={"age": "numeric"}), "'age' is numeric, so its"),
-        (lambda: Microdata(PEOPLE, orders={"job": ["cook"]}), "The order of 'job' lacks 'baker'"),
-        (lambda: Microdata(PEOPLE, orders={"job": ["cook", "baker", "cook"]}), "order of 'job' lists a value twice"),
-        (lambda: Microdata(pd.DataFrame({"a": [[1], [2]]})), "'a' holds values that cannot be compared"),
-        (lambda: Microdata(PEOPLE, sensitive_values={"disease": {"HIV"}}), "names 'HIV', which do not occur"),
-        (lambda: Microdata(PEOPLE, sensitive_values={"disease": "flu"}), "must be a set of values"),
-        (lambda: Microdata(PEOPLE, sensitive_values={"disease": []}), "must be a set of values"),
+        (
+            lambda: Microdata(PEOPLE, {"*": "insensitive"}, orders={"age": [20, 31]}, kinds={"age": "numeric"}),
+            "'age' is numeric, so its",
+        ),
+        (lambda: Microdata(PEOPLE, {"*": "insensitive"}, orders={"job": ["cook"]}), "The order of 'job' lacks 'baker'"),
+        (
+            lambda: Microdata(PEOPLE, {"*": "insensitive"}, orders={"job": ["cook", "baker", "cook"]}),
+            "order of 'job' lists a value twice",
+        ),
+        (
+            lambda: Microdata(pd.DataFrame({"a": [[1], [2]]}), {"*": "insensitive"}),
+            "'a' holds values that cannot be compared",
+        ),
+        (lambda: Microdata(PEOPLE, ROLES, sensitive_values={"disease": {"HIV"}}), "names 'HIV', which do not occur"),
+        (lambda: Microdata(PEOPLE, ROLES, sensitive_values={"disease": "flu"}), "must be a set of values"),
+        (lambda: Microdata(PEOPLE, ROLES, sensitive_values={"disease": []}), "must be a set of values"),
+        (
+            lambda: Microdata(PEOPLE, sensitive_values={"job": {"cook"}}),
+            "'job', which has no role and is left out; tag",
+        ),
+        (
+            lambda: Microdata(PEOPLE, {"name": "identifier"}).require_sensitive("age"),
+            "'age' has no role and is left out",
+        ),
+        (lambda: Microdata(PEOPLE, {"name": "identifier"}).require_domain("age"), "'age' has no role and is left out"),
+        (lambda: Microdata(PEOPLE, {"*": "harmless"}), "The role of '\\*' is 'harmless'; use one of 'identifier'"),
         (lambda: Microdata(PEOPLE, ROLES, sensitive_values={"name": ["Ann"]}), "'name', which is an identifier"),
         (lambda: Microdata(PEOPLE).require_quasi_identifiers(), "No attribute is tagged as quasi-identifier"),
         (lambda: Microdata(PEOPLE).require_sensitive(), "No attribute is tagged as sensitive"),
         (
-            lambda: Microdata(PEOPLE).require_sensitive("x"),
+            lambda: Microdata(PEOPLE, {"*": "insensitive"}).require_sensitive("x"),
             "There is no attribute 'x' to protect; the table has 'name'",
         ),
     ],

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import Microdata
+from anoncore.table.part import published_beside
 from anoncore.table.suggestions import uniqueness
 
 ROLES = {"age": "quasi-identifier", "town": "quasi-identifier"}
@@ -30,10 +32,13 @@ def test_a_person_is_unique_if_nobody_else_has_a_combination_of_theirs(rows):
 
 def test_a_note_says_whether_people_or_rows_are_counted_where_that_matters():
     frame = pd.DataFrame({"who": ["A", "A", "B"], "age": [1, 2, 3], "town": ["x", "y", "x"]})
-    assert Microdata(frame, ROLES | {"who": "identifier"}).unit_note.startswith(
-        "'who' has 2 different values in 3 rows"
-    )
-    counted = Microdata(frame, ROLES, unit="who").unit_note
-    assert counted.startswith("Different people are counted by 'who': 3 rows are those of 2 people.")
+    asked = Microdata(frame, ROLES | {"who": "identifier"})
+    assert asked.unit_note.startswith("Is each of the 2 different values of 'who' a person? They stand in 3 rows")
+    assert (asked.people_word, asked.repeated_identifier) == ("rows", "who")
+    assert published_beside(asked, np.arange(1)).people_word == "rows", "a part of the rows is asked no other question"
+    counted = Microdata(frame, ROLES, unit="who")
+    assert counted.unit_note.startswith("Different people are counted by 'who': 3 rows are those of 2 people.")
+    assert (counted.people_word, counted.repeated_identifier) == ("people", None)
     assert Microdata(frame, ROLES).unit_note == ""
+    assert Microdata(frame, ROLES).people_word == "people"
     assert Microdata(frame.assign(who=list("ABC")), ROLES | {"who": "identifier"}).unit_note == ""

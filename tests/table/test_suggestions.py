@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from anoncore import Microdata, Role, datasets
 from anoncore.table.suggestions import separating_sets, suggest, uniqueness
 from anoncore.table.summary import summarize
+from tests.shared_data import require
 
 N = 400
 
@@ -55,6 +56,22 @@ def test_one_column_by_itself(name: str, column: object, role: Role) -> None:
     found, reason = _role(column, name)
     assert found == role, reason
     assert reason.endswith(".")
+
+
+@pytest.mark.parametrize("last", ["target", "Outcome", "num", "grade_of_stenosis"])
+def test_what_is_predicted_of_people_is_a_secret(last: str) -> None:
+    rng = np.random.default_rng(1)
+    measured = {f"m{place}": rng.normal(size=N).round(3) for place in range(8)}
+    frame = pd.DataFrame({**measured, last: rng.integers(0, 5, N)})
+    assert suggest(frame)[-1].role == Role.SENSITIVE
+    few = suggest(frame[["m0", "m1", last]])[-1].role
+    assert few == (Role.SENSITIVE if last in ("target", "Outcome") else Role.INSENSITIVE)
+
+
+@pytest.mark.parametrize(("file", "column"), [("heart.csv", "target"), ("heart_cleveland.csv", "num")])
+def test_the_diagnosis_of_a_public_table_is_a_secret(file: str, column: str) -> None:
+    found = {one.attribute: one.role for one in suggest(pd.read_csv(require(file)))}
+    assert found[column] == Role.SENSITIVE
 
 
 def test_few_rows_prove_no_uniqueness() -> None:
@@ -108,7 +125,7 @@ def test_separating_sets_are_all_the_minimal_ones(rows: list[tuple[int, ...]]) -
 @given(columns)
 def test_uniqueness_counts_rows_groups_and_pairs(rows: list[tuple[int, ...]]) -> None:
     frame = pd.DataFrame(rows, columns=list("abcd"), index=range(7, 7 + len(rows)))
-    data = Microdata(frame, {"a": "quasi-identifier", "c": "quasi-identifier"})
+    data = Microdata(frame, {"a": "quasi-identifier", "c": "quasi-identifier", "*": "insensitive"})
     found = uniqueness(data)
     keys = list(zip(frame["a"], frame["c"], strict=True))
     assert found.attributes == ("a", "c")
@@ -120,6 +137,6 @@ def test_uniqueness_counts_rows_groups_and_pairs(rows: list[tuple[int, ...]]) ->
 
 
 def test_the_count_is_told_in_a_sentence() -> None:
-    data = Microdata(pd.DataFrame({"a": [1, 1, 2], "b": [1, 2, 2]}), {"a": "quasi-identifier"})
+    data = Microdata(pd.DataFrame({"a": [1, 1, 2], "b": [1, 2, 2]}), {"a": "quasi-identifier", "*": "insensitive"})
     assert uniqueness(data).sentence == "1 of 3 rows are unique in this attribute"
     assert uniqueness(data, ["a", "b"]).sentence == "3 of 3 rows are unique in these 2 attributes"

@@ -35,7 +35,7 @@ def random_data(draw: st.DrawFn, min_rows: int = 1, max_rows: int = 14) -> Micro
         index=draw(st.permutations(range(n))),
     )
     roles = {"age": "quasi-identifier", "work": "quasi-identifier", "town": "quasi-identifier", "ill": "sensitive"}
-    return Microdata(frame, roles=roles, hierarchies={"work": WORK})
+    return Microdata(frame, roles={**roles, "*": "insensitive"}, hierarchies={"work": WORK})
 
 
 @st.composite

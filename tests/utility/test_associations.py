@@ -129,7 +129,7 @@ def test_a_bucket_cuts_the_association_by_hand() -> None:
 
 def test_association_of_a_table() -> None:
     frame = pd.DataFrame({"a": [1, 2, 3, 4], "b": list("xxyy"), "same": [7] * 4, "name": list("abcd")})
-    data = Microdata(frame, roles={"name": "identifier"})
+    data = Microdata(frame, roles={"name": "identifier", "*": "insensitive"})
     phi = association(data, intervals=2)
     assert phi.columns.tolist() == phi.index.tolist() == ["a", "b", "same"]
     np.testing.assert_allclose(phi, [[1, 1, 0], [1, 1, 0], [0, 0, 1]])

@@ -23,7 +23,7 @@ def data() -> Microdata:
             "born": pd.to_datetime(["2000-01-01", "2000-01-03"] * 3),
         }
     )
-    return Microdata(frame, roles={"age": "quasi-identifier", "class": "sensitive"})
+    return Microdata(frame, roles={"age": "quasi-identifier", "class": "sensitive", "*": "insensitive"})
 
 
 def test_conditional_entropy_by_hand(data: Microdata) -> None:

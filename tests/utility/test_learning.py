@@ -199,7 +199,10 @@ def test_questions_without_an_answer(people: Microdata) -> None:
     partition = Partition(np.zeros(300, dtype=np.int32))
     with pytest.raises(ReleaseError, match="nothing together with 'class'"):
         classification(Release(people, (fragment(people, "class", partition, ["class"]),)), "class")
-    many = Microdata(pd.DataFrame({"id": np.arange(101), "x": np.arange(101) % 2}), roles={"x": "quasi-identifier"})
+    many = Microdata(
+        pd.DataFrame({"id": np.arange(101), "x": np.arange(101) % 2}),
+        roles={"x": "quasi-identifier", "*": "insensitive"},
+    )
     with pytest.raises(ParameterError, match="'id' has 101 values"):
         classification(generalized(many, [0] * 101), "id")
 
@@ -236,7 +239,7 @@ def test_training_rows_are_what_is_published(release: Release) -> None:
 
 def test_outcome_equals_scikit_learn() -> None:
     rng = np.random.default_rng(5)
-    data = Microdata(pd.DataFrame({"class": list("abcd") * 25}))
+    data = Microdata(pd.DataFrame({"class": list("abcd") * 25}), {"*": "insensitive"})
     truth = data.codes["class"]
     guess = np.where(rng.random(100) < 0.4, truth, rng.integers(0, 3, 100)).astype(np.int32)
     outcome = judge(truth, guess, data.domain["class"])
@@ -249,7 +252,10 @@ def test_outcome_equals_scikit_learn() -> None:
 
 def test_naive_bayes_by_hand() -> None:
     # Class x: a row of age 1 and one anywhere in 1..2; class y: one row of age 2. Laplace adds 1 to each of 2 ages.
-    data = Microdata(pd.DataFrame({"age": [1, 2, 2], "class": ["x", "x", "y"]}), roles={"age": "quasi-identifier"})
+    data = Microdata(
+        pd.DataFrame({"age": [1, 2, 2], "class": ["x", "x", "y"]}),
+        roles={"age": "quasi-identifier", "*": "insensitive"},
+    )
     low, high = np.array([0, 0, 1], dtype=np.int32), np.array([0, 1, 1], dtype=np.int32)
     table = {"age": Bounds(low, high, single=False)}
     method = NaiveBayes(data)
@@ -263,7 +269,7 @@ def test_naive_bayes_by_hand() -> None:
 def test_nearest_neighbours_by_hand() -> None:
     # Ages 0..9: the five nearest of age 2 are 0..4; three rows at age 9 count whole once one of them is needed.
     frame = pd.DataFrame({"age": [0, 1, 2, 3, 4, 7, 8, 9, 9, 9], "class": list("xxyyyxyxxx")})
-    data = Microdata(frame, roles={"age": "quasi-identifier"})
+    data = Microdata(frame, roles={"age": "quasi-identifier", "*": "insensitive"})
     table = {"age": Bounds(data.codes["age"], data.codes["age"], single=True)}
     method = NearestNeighbours(data)
     features = method.features(table)
@@ -274,7 +280,7 @@ def test_nearest_neighbours_by_hand() -> None:
 
 def test_every_attribute_weighs_the_same_in_distances() -> None:
     frame = pd.DataFrame({"age": [10, 50], "town": ["A", "B"], "size": ["S", "L"]})
-    data = Microdata(frame, orders={"size": ["S", "L"]})
+    data = Microdata(frame, {"*": "insensitive"}, orders={"size": ["S", "L"]})
     for single in (True, False):
         table = {name: Bounds(codes, codes, single) for name, codes in data.codes.items()}
         for name in table:

@@ -151,7 +151,10 @@ def test_group_measures_by_hand(six_people: Microdata) -> None:
 
 def test_fragments_with_their_own_groups_average_their_group_measures(six_people: Microdata) -> None:
     frame = six_people.frame.assign(work=["clerk", "boss"] * 3, pay=range(6))
-    data = Microdata(frame, roles={"age": "quasi-identifier", "town": "quasi-identifier", "work": "quasi-identifier"})
+    data = Microdata(
+        frame,
+        roles={"age": "quasi-identifier", "town": "quasi-identifier", "work": "quasi-identifier", "*": "insensitive"},
+    )
     first, second = (Partition(np.array(ids, dtype=np.int32)) for ids in ([0, 0, 0, 1, 1, 1], [0] * 6))
     release = linked_fragments(data, first, second, "exact")
     assert discernibility(release).per_fragment == {"one": 18, "two": 36}

@@ -373,7 +373,7 @@ def small_data(draw: st.DrawFn) -> Microdata:
         }
     )
     roles = {**dict.fromkeys(("age", "work", "town"), "quasi-identifier"), "ill": "sensitive"}
-    return Microdata(frame, roles=roles)
+    return Microdata(frame, roles={**roles, "*": "insensitive"})
 
 
 @st.composite

@@ -80,7 +80,7 @@ def given_columns(data: Microdata, columns: Sequence[Sequence[str]]) -> tuple[tu
             raise DataError(f"A column needs attributes, each once; this one has {listing(column) or 'none'}.")
     left_out = [name for name in data.attributes if name not in names]
     if left_out:
-        raise DataError(f"No column has {listing(left_out)}; put every attribute into a column, or tag it identifier.")
+        raise DataError(f"No column has {listing(left_out)}; put every attribute into a column, or drop its role.")
     twice = [name for name in data.insensitive if names.count(name) > 1]
     if twice:
         raise DataError(

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -19,6 +20,8 @@ from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import (
     Asked,
     Attribute,
+    ClassesShown,
+    DecidedColumn,
     Entry,
     File,
     InputTable,
@@ -29,7 +32,6 @@ from anoncore.publishing.certification.entries import (
     Stored,
     Table,
     Unit,
-    UntaggedColumn,
 )
 from anoncore.publishing.export import FileFormat
 from anoncore.release.reading.published_table import PublishedTable
@@ -83,8 +85,14 @@ class Certificate(Entry):
         The column by which different people were counted, where one person may have several rows.
     after : list of Earlier, or None
         Earlier releases of the same people or some of them, by their hashes.
-    untagged : list of UntaggedColumn or None
-        Insensitive columns that undo a tag, and by which decision they are published all the same; None without any.
+    decided : list of DecidedColumn or None
+        Insensitive columns that break what is promised, and whether they are published by decision; None without any.
+        Certificates of earlier versions call it `untagged`.
+    over_all : ClassesShown or None
+        The classes for readers who know every published column of a person but the secrets; None where no insensitive
+        column breaks what is promised, and where the files do not show them.
+    breaking : str or None
+        These columns and what they do, in half a sentence; what holds, holds over what is known. None without any.
     not_asked : list of str or None
         What nobody asked for and fails badly, in sentences; None where nothing does.
     numbers : {"bounds", "midpoints"} or None
@@ -135,11 +143,21 @@ class Certificate(Entry):
     written: dict[FileFormat, str] | None = None
     unit: Unit | None = None
     after: list[Earlier] | None = None
-    untagged: list[UntaggedColumn] | None = None
+    decided: list[DecidedColumn] | None = None
+    over_all: ClassesShown | None = None
+    breaking: str | None = None
     not_asked: list[str] | None = None
     numbers: Literal["bounds", "midpoints"] | None = None
     parts: list[Part] | None = None
     stored: list[Stored] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _earlier_names(cls, values: Any) -> Any:
+        """Read what earlier versions wrote by the names that it has now."""
+        if isinstance(values, dict) and "untagged" in values and "decided" not in values:
+            return {("decided" if name == "untagged" else name): value for name, value in values.items()}
+        return values
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
@@ -248,7 +266,7 @@ def new_key() -> str:
 
 
 @checked
-def input_hash(data: Microdata, key: str) -> str:
+def input_hash(data: Microdata, key: str, columns: Sequence[str] | None = None) -> str:
     """The keyed hash of a table's content without its identifiers, whatever the order of its rows.
 
     Parameters
@@ -257,6 +275,8 @@ def input_hash(data: Microdata, key: str) -> str:
         The original table.
     key : str
         The key, such as `new_key` gives one.
+    columns : sequence of str, optional
+        The columns to hash; by default the attributes of the table.
 
     Returns
     -------
@@ -274,5 +294,6 @@ def input_hash(data: Microdata, key: str) -> str:
     >>> input_hash(data, "key") == input_hash(turned, "key"), input_hash(data, "key") == input_hash(data, "other key")
     (True, False)
     """
-    content = table_hash(PublishedTable.of("input", data.given.frame_of(data.attributes)))
+    hashed = data.given.frame_of(data.attributes if columns is None else columns)
+    content = table_hash(PublishedTable.of("input", hashed))
     return hmac.new(key.encode(), content.encode(), hashlib.sha256).hexdigest()

@@ -22,11 +22,12 @@ from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.texts import is_missing, listing, value_text
 from anoncore.measures import verdict
 from anoncore.measures.kept_results import Cache, KeptResults
-from anoncore.measures.verdict import guarantees_of
+from anoncore.measures.verdict import guarantees_of, insensitive_columns
 from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.privacy.joins import JOINS_SOURCE
 from anoncore.publishing.certification.attribute_entries import attribute_entries
 from anoncore.publishing.certification.certificate import ALIKE, NO_SEED, SEED, UNREPEATABLE, Certificate, input_hash
+from anoncore.publishing.certification.decided_columns import classes_entry, classes_shown, decided_entries
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import (
@@ -54,7 +55,6 @@ from anoncore.publishing.certification.rechecking import (
     recheck_people,
     recheck_requirement,
 )
-from anoncore.publishing.certification.untagged_columns import classes_shown, decided_leaks, untagged_entries
 from anoncore.publishing.certification.verification import content_findings
 from anoncore.publishing.certification.written_cells import written_as
 from anoncore.publishing.export import FileFormat
@@ -87,7 +87,6 @@ def certify(
     requirements: Sequence[Requirement] = (),
     tables: Mapping[str, Any] | None = None,
     after: Sequence[Certificate | Earlier] = (),
-    publish_untagged: Sequence[str] = (),
     cache: Cache | None = None,
 ) -> Certificate:
     """State what holds of a release, what its algorithm promises and what else is asked for, with hashes of its files.
@@ -106,10 +105,6 @@ def certify(
         The published tables, where `Release.tables` was called already.
     after : sequence of Certificate or Earlier
         Certificates of earlier releases of the same people or some of them, which this one names.
-    publish_untagged : sequence of str
-        Insensitive columns that are published as they are although they undo a tag (see `privacy.tag_leaks`). The
-        certificate records this decision. The role `insensitive`, where it was given rather than left out, decides on
-        columns that only single people out.
     cache : callable, optional
         `cache(name, function, *arguments)` gives `function(release, *arguments)` and may keep it, so that what was
         measured before is not measured again.
@@ -122,10 +117,7 @@ def certify(
     Raises
     ------
     ReleaseError
-        Where something that was promised or asked for does not hold, and where nobody decided on a column that undoes
-        a tag.
-    ParameterError
-        Where `publish_untagged` names what is no insensitive column of the release.
+        Where something that was promised or asked for does not hold.
     DataError
         For a column name that files cannot keep apart, and for files that are not what is written of the tables.
 
@@ -154,15 +146,14 @@ def certify(
     require_clear_names(release)
     require_clear_values(release)
     frames = {name: as_pandas(table) for name, table in tables.items()} if tables else release.pandas_tables()
-    # A column tells nothing of a person where rows are nobody's.
-    leaks = () if release.is_synthetic else decided_leaks(release, publish_untagged, cache=measure)
     by_table = {name: PublishedTable.of(name, frame) for name, frame in frames.items()}
     shown = tuple(by_table.values())
     attributes = attribute_entries(release, shown)
     group = _group_column(release, shown)
     published = PublishedRelease(shown, by_name(attributes), group)
     unit = None if release.data.people is None else release.data.unit
-    asked = [_asked(published, one, unit) for one in guarantees_of(requirements, measure)]
+    guarantees = guarantees_of(requirements, measure)
+    asked = [_asked(published, one, unit) for one in guarantees]
     method = None if release.algorithm is None else method_entry(release.algorithm)
     people = [_personal(published, method, one) for one in personal]
     joins = _joins(release, published, measure)
@@ -170,7 +161,9 @@ def certify(
     earlier = [
         one if isinstance(one, Earlier) else Earlier.named(one.sha256, one.made, one.requirements) for one in after
     ]
-    found = verdict(release, requirements, measure, publish_untagged=publish_untagged)
+    found = verdict(release, requirements, measure)
+    leaks, over_all = insensitive_columns(release, [one.requirement for one in guarantees], measure)
+    classes = partial(classes_shown, published)
     certificate = Certificate(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         software=software_versions(release.algorithm),
@@ -192,7 +185,9 @@ def certify(
         written={format: ordered_hash(exact, group) for format, exact in written.items()} if group else None,
         unit=None if unit is None else Unit(column=unit, people=release.data.n_people, about=PEOPLE),
         after=earlier or None,
-        untagged=untagged_entries(leaks, partial(classes_shown, published)) or None,
+        decided=decided_entries(leaks, classes),
+        over_all=classes_entry(over_all, classes),
+        breaking=found.breaking or None,
         not_asked=[one.sentence for one in found.not_asked] or None,
         numbers=None if release.numbers == "text" else release.numbers,
     )

@@ -129,8 +129,8 @@ class Joins(Statement):
     source: str
 
 
-class UntaggedClasses(Entry):
-    """What the classes are where readers tell rows apart by columns that nobody protects: as the files show it."""
+class ClassesShown(Entry):
+    """What the classes are where readers tell rows apart by insensitive columns: as the files show it."""
 
     columns: list[str] = Field(min_length=1)
     k: int = Field(ge=1)
@@ -138,18 +138,20 @@ class UntaggedClasses(Entry):
     n_below: int = Field(ge=0)
 
 
-class UntaggedColumn(Entry):
-    """An insensitive column that undoes a tag, and the decision by which it is published all the same.
+class DecidedColumn(Entry):
+    """An insensitive column that breaks what is promised, and whether it is published by decision.
 
     `tells` are the columns that it tells or that tell it, `share` the share of rows of which the closest one does so,
-    rounded down to a hundredth.
+    rounded down to a hundredth. The last two decisions are those of certificates of earlier versions.
     """
 
     column: str
-    decision: Literal["published as it is", "tagged insensitive"]
+    decision: Literal[
+        "published by decision", "published, and nobody decided so", "published as it is", "tagged insensitive"
+    ]
     tells: list[str]
     share: float | None = Field(ge=0, le=1)
-    classes: UntaggedClasses | None
+    classes: ClassesShown | None
     sentence: str
 
 

@@ -22,6 +22,9 @@ class Finding:
         How it came out.
     sentence : str
         Why, in a sentence for people.
+    breaking : str
+        Where the check is about insensitive columns that break what is promised: which they are and what they do, in
+        half a sentence.
 
     Examples
     --------
@@ -46,6 +49,7 @@ class Finding:
     check: str
     outcome: Outcome
     sentence: str
+    breaking: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,20 @@ class Verification(Shown):
     def _headline(self) -> str:
         failed = sum(one.outcome == "fails" for one in self.findings)
         of = counted(len(self.findings), "check")
-        return f"Verification: {'nothing fails' if failed == 0 else f'{failed:,} fail'} in {of}"
+        told = f"; {self.breaking}" if self.breaking else ""
+        return f"Verification: {'nothing fails' if failed == 0 else f'{failed:,} fail'} in {of}{told}"
+
+    @property
+    def breaking(self) -> str:
+        """The insensitive columns by which what is promised only holds over what is known, in half a sentence."""
+        return next((one.breaking for one in self.findings if one.breaking), "")
+
+    @property
+    def state(self) -> str:
+        """Whether the certificate holds, in a sentence that never says the good half alone."""
+        holds = "holds" if self.holds else "does not hold"
+        over = " over what is known" if self.holds and self.breaking else ""
+        return f"The certificate {holds}{over}{f'; {self.breaking}' if self.breaking else ''}."
 
     def _lines(self) -> Lines:
         return [(one.check, one.outcome) for one in self.findings]

@@ -205,7 +205,7 @@ class PublishedRelease:
 
 
 def _nothing(n_rows: int) -> Microdata:
-    return Microdata(pd.DataFrame({"row": np.zeros(n_rows, dtype=np.int8)}))
+    return Microdata(pd.DataFrame({"row": np.zeros(n_rows, dtype=np.int8)}), {"row": "insensitive"})
 
 
 def _value(attribute: Attribute, text: str) -> Any:

@@ -16,6 +16,7 @@ from anoncore.base.progress import Progress, silent
 from anoncore.base.texts import FORMULA, listing
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.publishing.certification.certificate import ALIKE, Certificate, input_hash
+from anoncore.publishing.certification.decided_columns import classes_shown, decided_findings
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
 from anoncore.publishing.certification.entries import Asked, Attribute, Joins, Personal, Table
 from anoncore.publishing.certification.files import read_published
@@ -32,7 +33,6 @@ from anoncore.publishing.certification.rechecking import (
     recheck_rows,
 )
 from anoncore.publishing.certification.strict_reading import read_strictly
-from anoncore.publishing.certification.untagged_columns import classes_shown, untagged_findings
 from anoncore.publishing.certification.written_cells import WrittenTable, cell_content, group_cell, label_as, shown_cell
 from anoncore.publishing.export import ENDINGS, FileFormat, member_names, sheet_titles
 from anoncore.release.reading.published_table import NUMBER, PublishedTable
@@ -141,7 +141,7 @@ def _shown_findings(
     tell(0.7, "Checking again what holds")
     yield from _statements(certificate, published)
     yield from _names(certificate, shown)
-    yield from untagged_findings(certificate.untagged or (), partial(classes_shown, published))
+    yield from decided_findings(certificate, partial(classes_shown, published))
 
 
 def input_finding(certificate: Certificate, data: Microdata | None, key: str | None) -> Finding:
@@ -150,7 +150,10 @@ def input_finding(certificate: Certificate, data: Microdata | None, key: str | N
         return Finding(
             "input", "not checked", "The original table is not checked: that takes the table and the key of its hash."
         )
-    same = input_hash(data, key) == certificate.input.hmac_sha256
+    # The certificate names the columns that were hashed; the table may have been tagged otherwise since.
+    hashed = [one.name for one in certificate.attributes if one.role != "identifier" and one.part_of is None]
+    there = set(hashed) <= set(data.given.columns)
+    same = there and input_hash(data, key, hashed) == certificate.input.hmac_sha256
     sentence = (
         "The release was made of this table."
         if same

@@ -53,7 +53,6 @@ def store(
     requirements: Sequence[Requirement] = (),
     tables: Mapping[str, Any] | None = None,
     after: Sequence[Certificate | Earlier] = (),
-    publish_untagged: Sequence[str] = (),
     cache: Cache | None = None,
     progress: Progress | None = None,
 ) -> Certificate:
@@ -82,8 +81,6 @@ def store(
         The published tables, where `Release.tables` was called already.
     after : sequence of Certificate or Earlier
         Certificates of earlier releases of the same people or some of them, which the new one names.
-    publish_untagged : sequence of str
-        Insensitive columns that are published as they are although they undo a tag, see `certify`.
     cache : callable, optional
         What keeps results of the release, see `certify`.
     progress : callable, optional
@@ -99,7 +96,7 @@ def store(
     ReleaseError
         Where something that was promised or asked for does not hold.
     ParameterError
-        Where `publish_untagged` names what is no insensitive column, and for a name that is none of a table.
+        For a name that is none of a table.
     DataError
         For tables that the database cannot hold, for names that are taken, and where the database cannot be reached or
         is lost on the way; then nothing of the release is there.
@@ -125,7 +122,7 @@ def store(
         check_table(table, frame)
         columns = [parquet_array(frame.iloc[:, place], table) for place in range(frame.shape[1])]
         frames[table] = pa.table(columns, names=[str(one) for one in frame.columns])
-    certificate = certify(release, key, None, requirements, given, after, publish_untagged, cache)
+    certificate = certify(release, key, None, requirements, given, after, cache)
     with temporary_directory() as workspace, storing(address, name, list(frames), replace) as stored:
         for number, (table, frame) in enumerate(frames.items()):
             stored.write(table, [frame], part_of(tell, 0.7 * number / len(frames), 0.7 * (number + 1) / len(frames)))
@@ -190,7 +187,7 @@ def store_parts(
             ).model_dump()
         )
         stored.commit(complete)
-    return CertifiedParts(complete, found.scan, found.failing, found.leaks)
+    return CertifiedParts(complete, found.scan, found.verdict, found.profile, found.leaks)
 
 
 def _read(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:

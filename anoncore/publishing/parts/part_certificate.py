@@ -24,24 +24,28 @@ from anoncore.measures.verdict import (
     FAR,
     FOUND,
     Failing,
+    Promise,
+    Verdict,
     asks_for_distance,
     asks_for_size,
     believed,
+    breaking_columns,
     distant,
     is_nearly_certain,
+    over_what_is_known,
     people_found,
-    untagged_failing,
+    verdict_in_words,
 )
 from anoncore.privacy.check import COMPARISON_WORDS
-from anoncore.privacy.tag_leaks import TagLeak, leaks_of_classes, promised_k, undecided
+from anoncore.privacy.tag_leaks import TagLeak, leaks_of_classes, promised_k, split_by_all
 from anoncore.publishing.certification.attribute_entries import cell_type
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certifying import UNSIGNED, method_entry, not_checked, software_versions
+from anoncore.publishing.certification.decided_columns import classes_entry, decided_entries
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import Asked, Attribute, File, InputTable, Part, Table
 from anoncore.publishing.certification.published_release import Level, by_name
 from anoncore.publishing.certification.rechecking import judged
-from anoncore.publishing.certification.untagged_columns import untagged_entries
 from anoncore.publishing.parts.part_classes import PartClasses
 from anoncore.publishing.parts.part_digests import joined_digest, rows_digest
 from anoncore.publishing.parts.part_files import PartFile
@@ -51,6 +55,7 @@ from anoncore.requirements import FrequencyDiversity, Requirement, TCloseness
 from anoncore.requirements.worth import NEAR_CERTAIN
 from anoncore.table.domain import Kind
 from anoncore.table.microdata import Role
+from anoncore.table.relations import Split
 
 CERTIFICATE_FILE = "_certificate.json"
 """The certificate of a release in parts lies in their folder; readers of Parquet folders pass over such names."""
@@ -68,14 +73,16 @@ NOT_COUNTED = "What groups give away of {names} was not looked at: there are mor
 
 @dataclass(frozen=True, eq=False)
 class CertifiedParts:
-    """A certificate of a folder, and the scan that it was made of.
+    """A certificate of a folder, the scan that it was made of, and the verdict on the release.
 
-    `leaks` are the insensitive columns that undo a tag, also those on which somebody decided.
+    `profile` is the original table as requirements see it, `leaks` are the insensitive columns that break what is
+    promised.
     """
 
     certificate: Certificate
     scan: Scan
-    failing: tuple[Failing, ...]
+    verdict: Verdict
+    profile: TableProfile
     leaks: tuple[TagLeak, ...] = ()
 
 
@@ -86,16 +93,15 @@ def certify_parts(
     algorithm: Rothko,
     input_digest: str,
     related: FoundRelations,
-    publish_untagged: Sequence[str] = (),
     after: Sequence[Certificate | Earlier] = (),
     progress: Progress | None = None,
 ) -> CertifiedParts:
     """State what the Parquet files of a folder show, as `certify` does of a release in memory.
 
     `profile` is the original table as requirements see it, `kinds` those that were given for its columns, and
-    `input_digest` its keyed hash. `related` is how far its insensitive columns tell tagged ones; on those of
-    `publish_untagged` somebody decided. Every other statement is worked out from the files. Raises ReleaseError where
-    something that was asked for does not hold in them, and DataError for values that readers cannot tell apart.
+    `input_digest` its keyed hash. `related` is how far its insensitive columns tell tagged ones. Every other statement
+    is worked out from the files. Raises ReleaseError where something that was asked for does not hold in them, and
+    DataError for values that readers cannot tell apart.
     """
     files = [PartFile(path.name, path) for path in sorted(folder.glob("*.parquet"))]
     _require_clear_names(profile)
@@ -106,11 +112,10 @@ def certify_parts(
     attributes = [_with_values(one, scan) for one in attributes]
     uncounted = [name for name in profile.sensitive if name not in scan.values]
     entries = [_entry(scan, one) for one in asked]
-    leaks = _leaks(files, profile, algorithm, related, scan)
-    failing = (
-        *_not_asked(scan, algorithm.requirements, by_name(attributes), algorithm.group_word),
-        *untagged_failing(undecided(leaks, publish_untagged)),
-    )
+    leaks, over_all = _insensitive_columns(files, profile, algorithm, related, scan)
+    failing = tuple(_not_asked(scan, algorithm.requirements, by_name(attributes), algorithm.group_word))
+    breaking = breaking_columns(leaks, over_all, profile.people_word)
+    promises = [_promise(scan, one, breaking) for one in asked]
     earlier = [
         one if isinstance(one, Earlier) else Earlier.named(one.sha256, one.made, one.requirements) for one in after
     ]
@@ -138,21 +143,35 @@ def certify_parts(
             UNSIGNED,
         ],
         after=earlier or None,
-        not_asked=[one.sentence for one in failing] or None,
+        not_asked=[profile.in_words(one.sentence) for one in failing] or None,
         parts=parts,
-        untagged=untagged_entries(leaks) or None,
+        decided=decided_entries(leaks),
+        over_all=classes_entry(over_all),
+        breaking=breaking or None,
     )
-    return CertifiedParts(certificate, scan, failing, leaks)
+    found = verdict_in_words(profile, promises, failing, breaking, leaks)
+    return CertifiedParts(certificate, scan, found, profile, leaks)
 
 
-def _leaks(
+def _promise(scan: Scan, question: Question, breaking: str) -> Promise:
+    """What was asked and is reached, for people."""
+    requirement = question.requirement
+    found = judged(requirement, question.attribute, scan.of(question))
+    sentence = over_what_is_known(found.sentence) if breaking else found.sentence
+    return Promise(found.holds, sentence, requirement.source)
+
+
+def _insensitive_columns(
     files: Sequence[PartFile], profile: TableProfile, algorithm: Rothko, related: FoundRelations, scan: Scan
-) -> tuple[TagLeak, ...]:
-    """The columns that undo a tag, as of a release in memory; the parts are read only where there are free columns."""
+) -> tuple[tuple[TagLeak, ...], Split | None]:
+    """The columns that break what is promised, and the classes for readers who know all of them, as of a release in
+    memory; the parts are read only where there are such columns.
+    """
     if not profile.insensitive:
-        return ()
+        return (), None
     classes = PartClasses(files, profile.quasi_identifiers, promised_k(algorithm, profile), scan.shared)
-    return leaks_of_classes(profile, classes, related.relations, algorithm.group_word)
+    leaks = leaks_of_classes(profile, classes, related.relations, algorithm.group_word)
+    return leaks, split_by_all(classes, profile.insensitive) if leaks else None
 
 
 def _not_related(related: FoundRelations) -> Iterator[str]:

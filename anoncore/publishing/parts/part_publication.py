@@ -34,7 +34,6 @@ def certified_folder(
         written.algorithm,
         written.input_digest,
         written.related,
-        written.publish_untagged,
         certificates,
         progress,
     )

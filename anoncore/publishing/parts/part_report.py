@@ -14,11 +14,9 @@ from anoncore.attacks.reidentification import DEFINITIONS
 from anoncore.engines.large_run import LargeRun
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.measures.criteria import CRITERIA
-from anoncore.measures.verdict import Promise, Verdict
 from anoncore.publishing.certification.certificate import NO_SEED, SEED
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.published_release import by_name
-from anoncore.publishing.certification.rechecking import judged
 from anoncore.publishing.parts.part_certificate import (
     CertifiedParts,
     belief_question,
@@ -26,13 +24,11 @@ from anoncore.publishing.parts.part_certificate import (
     distance_question,
     guess_of,
 )
-from anoncore.publishing.parts.part_scan import Question
 from anoncore.publishing.report.document import page_of
 from anoncore.publishing.report.drawing import Series, bars, histogram
 from anoncore.publishing.report.rendering import Figure, Section, section
 from anoncore.publishing.report.single import NOTHING_BAD, Beliefs
 from anoncore.publishing.report.treatments import SAMPLE_ROWS, parameters_of, sample_of
-from anoncore.requirements import REQUIREMENTS
 
 RISK = 0.2
 """The probability to be found above which a record counts as at risk, as in reports of releases in memory."""
@@ -78,18 +74,22 @@ def _summary(found: CertifiedParts, run: LargeRun) -> Section:
     numbers["information-loss"] = run.information_loss
     sizes = f"{len(scan.sizes):,} groups ({word}) of {scan.sizes.min():,} to {scan.sizes.max():,} rows"
     tiles = [(CRITERIA[name], value) for name, value in numbers.items()]
-    return section("In short", "summary.html", rows=f"{scan.n_rows:,} rows", sizes=sizes, tiles=tiles)
+    data = found.profile
+    return section(
+        "In short",
+        "summary.html",
+        headline=found.verdict.headline,
+        question=data.unit_note,
+        told=data.in_words,
+        rows=f"{scan.n_rows:,} rows",
+        sizes=sizes,
+        tiles=tiles,
+    )
 
 
 def _holds(found: CertifiedParts) -> Section:
-    """What was asked, as the certificate says it."""
-    statements = []
-    for asked in found.certificate.requirements:
-        requirement = REQUIREMENTS.build(asked.requirement)
-        recheck = judged(requirement, asked.attribute, found.scan.of(Question(requirement, asked.attribute)))
-        statements.append(Promise(recheck.holds, recheck.sentence, asked.source))
-    verdict = Verdict(tuple(statements), found.failing)
-    return section("What holds, and what does not", "holds.html", verdict=verdict, otherwise=NOTHING_BAD)
+    """What was asked, and what nobody asked for."""
+    return section("What holds, and what does not", "holds.html", verdict=found.verdict, otherwise=NOTHING_BAD)
 
 
 def _reached(found: CertifiedParts) -> Section:
@@ -144,6 +144,8 @@ def _adversary(found: CertifiedParts) -> Section:
         ],
         threshold=f"{RISK:.0%}",
         notes=("The table itself is taken for the population: the journalist's risk is the prosecutor's.",),
+        people=found.profile.people_word,
+        told=found.profile.in_words,
         question="",
         known=None,
     )
@@ -152,19 +154,17 @@ def _adversary(found: CertifiedParts) -> Section:
 def _beliefs(found: CertifiedParts, name: str) -> Beliefs:
     scan = found.scan
     belief, guess = beliefs(scan.of(belief_question(name))), guess_of(scan, name)
-    meaning = LARGEST_BELIEF.template.format(attribute=f"'{name}'")
+    meaning = found.profile.in_words(LARGEST_BELIEF.template.format(attribute=f"'{name}'"))
+    each = "person by person" if found.profile.people_word == "people" else "row by row"
     drawing = histogram(
         belief,
         f"belief in one value of '{name}'",
-        "people",
+        found.profile.people_word,
         lambda value: f"{value:.0%}",
         f"Beliefs about '{name}', largest {belief.max():.1%}.",
         weights=scan.sizes.astype(np.float64),
     )
-    caption = (
-        "How sure the adversary is of one value, person by person. Guessing from the whole table alone has "
-        f"{guess:.1%}."
-    )
+    caption = f"How sure the adversary is of one value, {each}. Guessing from the whole table alone has {guess:.1%}."
     return Beliefs([(LARGEST_BELIEF.title, f"{belief.max():.1%}", f"{guess:.1%}", meaning)], Figure(drawing, caption))
 
 

@@ -10,11 +10,11 @@ from anoncore.base.errors import AnonymizationError, CancelledError, DataError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import listing
 from anoncore.publishing.certification.certificate import Certificate
-from anoncore.publishing.certification.entries import Asked, File, Part, UntaggedClasses
+from anoncore.publishing.certification.decided_columns import asked_classes, decided_findings
+from anoncore.publishing.certification.entries import Asked, ClassesShown, File, Part
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_release import by_name
 from anoncore.publishing.certification.rechecking import Recheck, judged
-from anoncore.publishing.certification.untagged_columns import untagged_findings
 from anoncore.publishing.certification.verification import statement_finding
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE, sizes_of_groups
 from anoncore.publishing.parts.part_digests import PartDigester, joined_digest
@@ -85,7 +85,7 @@ def verify_folder(
     ...     words = ["run", f"{folder}/people.toml", "--engine", "disk", "--output", name, "--quiet"]
     ...     _ = main([*words, "--key-file", f"{folder}/key.txt"])
     ...     found = verify_folder(folder / "people-release")  # doctest: +ELLIPSIS
-    Rothko (tree): 6 rows in 2 groups (equivalence class) of 3 to 3 rows
+    Everything that was asked holds, but 1 thing that nobody asked for fails badly: largest belief 100%.
     ...
     >>> found.holds
     True
@@ -247,7 +247,7 @@ def shown_findings(certificate: Certificate, parts: Given, hashes: bool, tell: P
             continue
         questions[place] = Question(requirement, asked.attribute)
     columns = set(certificate.tables[0].columns)
-    classes = [one.classes for one in certificate.untagged or () if one.classes is not None]
+    classes = asked_classes(certificate)
     # What the certificate says of columns that the parts do not have cannot be worked out, and fails below.
     splits = [_split(one) for one in classes if set(one.columns) <= columns]
     try:
@@ -265,10 +265,10 @@ def shown_findings(certificate: Certificate, parts: Given, hashes: bool, tell: P
         yield statement_finding(
             asked.label, asked, _recheck(asked, questions.get(place), scan, faults.get(place)), asked.reached
         )
-    yield from untagged_findings(certificate.untagged or (), lambda classes: scan.splits.get(_split(classes)))
+    yield from decided_findings(certificate, lambda classes: scan.splits.get(_split(classes)))
 
 
-def _split(classes: UntaggedClasses) -> Split:
+def _split(classes: ClassesShown) -> Split:
     return tuple(classes.columns), classes.k
 
 

@@ -105,7 +105,7 @@ def _one(subject: Subject, numbers: Numbers, attribute: str | None, progress: Pr
         cost(subject),
         published(subject),
         method(subject),
-        all_numbers(numbers),
+        all_numbers(subject, numbers),
     ]
     return f"{subject.label}{f' of {subject.table}' if subject.table else ''}", sections
 

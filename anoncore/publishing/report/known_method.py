@@ -41,7 +41,8 @@ def known_method(subject: Subject, attribute: str | None, progress: Progress = s
     method = subject.release.algorithm
     if method is None:
         return None
-    told = method.minimality_here.text
+    say = subject.release.data.in_words
+    told = say(method.minimality_here.text)
     if attribute is None or method.minimality_here.openness is Openness.NOT_OPEN:
         return KnownMethod(told, [], [])
     try:
@@ -52,9 +53,9 @@ def known_method(subject: Subject, attribute: str | None, progress: Progress = s
     except AnonymizationError as error:
         return KnownMethod(told, [], [str(error)])
     rows = [
-        (one.title, f"{one:.1%}", f"{one.baseline or 0:.1%}", one.meaning)
+        (say(one.title), f"{one:.1%}", f"{one.baseline or 0:.1%}", say(one.meaning))
         for one in (found.right, found.truth, found.exposed, found.largest)
     ]
     low, high = found.interval
     lift = f"{found.lift.title}: {found.lift:+.1%}, 95% interval {low:+.1%} to {high:+.1%}. {found.lift.meaning}"
-    return KnownMethod(told, rows, [lift, *([found.limits] if found.limits else [])])
+    return KnownMethod(told, rows, [say(lift), *([say(found.limits)] if found.limits else [])])

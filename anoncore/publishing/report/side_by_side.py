@@ -146,9 +146,10 @@ def _curves(subjects: Sequence[Subject], attribute: str | None) -> Iterator[Figu
         found: Floats = one.measure("utility.query_error", utility.query_error, N_QUERIES).relative_error
         return np.minimum(found[~np.isnan(found)], 1.0)
 
+    people = "rows" if any(one.release.data.people_word == "rows" for one in subjects) else "people"
     if attribute is not None:
-        yield _curve(subjects, beliefs, f"belief in one value of '{attribute}'", "people")
-    yield _curve(subjects, risks, "probability to be found", "people")
+        yield _curve(subjects, beliefs, f"belief in one value of '{attribute}'", people)
+    yield _curve(subjects, risks, "probability to be found", people)
     yield _curve(subjects, errors, "relative error of counting queries", "queries")
 
 

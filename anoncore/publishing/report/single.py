@@ -43,20 +43,26 @@ class Beliefs:
 
 
 def summary(subject: Subject, numbers: Numbers) -> Section:
-    """The numbers that matter most, each with what it says."""
-    release = subject.release
+    """The verdict, and the numbers that matter most, each with what it says."""
+    release, headline = subject.release, subject.verdict.headline
+    question, told = release.data.unit_note if release.data.people_word == "rows" else "", release.data.in_words
     shown = SYNTHETIC_TILES if release.is_synthetic else TILES
     tiles = [(CRITERIA[name], numbers[name]) for name in shown if isinstance(numbers[name], float)]
     if release.is_synthetic:
         rows = f"{release.table_size}, beside an original of {release.data.n_rows:,} rows"
-        return section("In short", "summary.html", rows=rows, sizes="", tiles=tiles)
+        return section(
+            "In short", "summary.html", headline=headline, question="", told=told, rows=rows, sizes="", tiles=tiles
+        )
     sizes = "; ".join(
         f"{part.partition.n_groups:,} groups ({release.group_word}) of {people.min():,} to {people.max():,} "
         f"{release.counted_word}" + ("" if release.is_shared else f" in {part.name}")
         for part in (release.fragments[:1] if release.is_shared else release.fragments)
         for people in (release.people_per_group(part),)
     )
-    return section("In short", "summary.html", rows=release.table_size, sizes=sizes, tiles=tiles)
+    size = release.table_size
+    return section(
+        "In short", "summary.html", headline=headline, question=question, told=told, rows=size, sizes=sizes, tiles=tiles
+    )
 
 
 def holds(subject: Subject) -> Section:
@@ -78,7 +84,7 @@ def reached(subject: Subject, attribute: str | None) -> Section:
             one.attribute or "",
             _number(float(one)),
             "" if one.baseline is None else _number(one.baseline),
-            f"{one.meaning} {'Higher' if one.higher_is_better else 'Lower'} is better.",
+            f"{subject.release.data.in_words(one.meaning)} {'Higher' if one.higher_is_better else 'Lower'} is better.",
         )
         for one in profile.scores
     ]
@@ -137,7 +143,7 @@ def adversary(subject: Subject, attribute: str | None, progress: Progress = sile
     if attribute is not None:
         try:
             found = subject.measure("attacks.attribute_disclosure", attacks.attribute_disclosure, attribute)
-            beliefs = _beliefs(found, subject.style or 0)
+            beliefs = _beliefs(found, subject)
         except AnonymizationError as error:
             no_beliefs = str(error)
     risk = subject.measure("attacks.reidentification", attacks.reidentification)
@@ -153,7 +159,9 @@ def adversary(subject: Subject, attribute: str | None, progress: Progress = sile
         no_beliefs=no_beliefs,
         risks=risks,
         threshold=f"{risk.threshold:.0%}",
-        notes=risk.notes,
+        notes=[subject.release.data.in_words(note) for note in risk.notes],
+        people=subject.release.data.people_word,
+        told=subject.release.data.in_words,
         question=QUESTION,
         known=known_method(subject, attribute, progress),
     )
@@ -164,21 +172,23 @@ def no_people() -> Section:
     return section("What an adversary gets", "no_people.html", text=NOBODY)
 
 
-def _beliefs(found: attacks.AttributeDisclosure, style: int) -> Beliefs:
+def _beliefs(found: attacks.AttributeDisclosure, subject: Subject) -> Beliefs:
+    data, style = subject.release.data, subject.style or 0
     rows = [
-        (one.title, f"{one:.1%}", f"{one.baseline:.1%}", one.meaning)
+        (one.title, f"{one:.1%}", f"{one.baseline:.1%}", data.in_words(one.meaning))
         for one in (found.largest, found.truth)
         if one.baseline is not None
     ]
     drawing = histogram(
         found.belief,
         f"belief in one value of '{found.attribute}'",
-        "people",
+        data.people_word,
         lambda value: f"{value:.0%}",
         f"Beliefs about '{found.attribute}', largest {found.largest:.1%}.",
         style,
     )
-    caption = "How sure the adversary is of one value, person by person. Guessing from the whole table alone has "
+    each = "person by person" if data.people_word == "people" else "row by row"
+    caption = f"How sure the adversary is of one value, {each}. Guessing from the whole table alone has "
     return Beliefs(rows, Figure(drawing, f"{caption}{found.largest.baseline or 0:.1%}."))
 
 
@@ -219,10 +229,11 @@ def _queries(subject: Subject) -> Figure:
     return Figure(drawing, f"{found.meaning} Half of them are off by at most {found.median:.1%}.")
 
 
-def all_numbers(numbers: Numbers) -> Section:
+def all_numbers(subject: Subject, numbers: Numbers) -> Section:
     """Every number on the scale on which any releases are compared."""
     known = [(one, numbers[one.name]) for one in CRITERIA.values() if isinstance(numbers[one.name], float)]
     families = [
         (title, [(one, value) for one, value in known if one.family == name]) for name, title in FAMILIES.items()
     ]
-    return section("All numbers", "all_numbers.html", families=[(title, rows) for title, rows in families if rows])
+    shown = [(title, rows) for title, rows in families if rows]
+    return section("All numbers", "all_numbers.html", families=shown, told=subject.release.data.in_words)

@@ -33,8 +33,6 @@ class Subject:
         Number of its colour; by default its position in the report.
     earlier : tuple of Earlier
         Earlier releases of the same people, as the certificate names them.
-    publish_untagged : tuple of str
-        Insensitive columns that undo a tag and that somebody decided to publish all the same.
 
     Examples
     --------
@@ -57,7 +55,6 @@ class Subject:
     cache: Cache | None = None
     style: int | None = None
     earlier: tuple[Earlier, ...] = ()
-    publish_untagged: tuple[str, ...] = ()
 
     def measure(self, name: str, function: Callable[..., Any], *arguments: Hashable) -> Any:
         """What a measure gives for the release, computed once.
@@ -99,7 +96,7 @@ class Subject:
             )
         except AnonymizationError:  # the attack needs groups that all attributes share
             breach = None
-        return verdict(self.release, cache=self.measure, foreground=breach, publish_untagged=self.publish_untagged)
+        return verdict(self.release, cache=self.measure, foreground=breach)
 
     def numbers(self, attribute: str | None) -> dict[str, float | AnonymizationError]:
         """Every criterion of the release, by name.

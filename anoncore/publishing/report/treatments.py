@@ -79,6 +79,8 @@ def _attributes(release: Release) -> Iterator[tuple[str, str, str]]:
         else:
             told = "left out by the method"
         yield name, role.value, told
+    for name in release.data.left_out:
+        yield name, "none", "left out, it has no role"
 
 
 def sample_of(name: str, frame: pd.DataFrame, n_rows: int | None = None) -> Sample:

@@ -65,6 +65,7 @@ def opened_alone(frames: Sequence[PublishedFrame], tags: Tags, missing_is_value:
             for table, lines in zip(tables, line, strict=True)
             for name, column in table.columns.items()
         },
+        [name for name in names if name not in tags.roles],
     )
     opened: list[OpenedTable] = []
     for table, lines in zip(tables, line, strict=True):

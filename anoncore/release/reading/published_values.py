@@ -64,13 +64,15 @@ class PublishedValues(Microdata):
         sensitive_values: Mapping[str, Any],
         unknown_widths: Mapping[str, str],
         uncounted_cells: Mapping[tuple[str, str], Bools],
+        undecided: Sequence[str],
     ) -> None:
         self.given = given
         self.roles = dict(roles)
         self.unit = None
         self.people = None
         self.whole = None
-        self.untagged = ()
+        self.left_out = ()
+        self.undecided = tuple(undecided)
         self.hierarchies = dict(hierarchies)
         self.domain = dict(domains)
         self.codes = UnknownCodes(self.attributes)  # type: ignore[assignment]

@@ -61,14 +61,9 @@ def written(tables: dict[str, pd.DataFrame], format: str) -> dict[str, bytes]:
     return {f"release.{format}": content.getvalue()}
 
 
-def untagged(release: Release) -> list[str]:
-    """The published insensitive columns, each with the decision to publish it."""
-    return [name for name in release.data.insensitive if name in release.attributes]
-
-
 def certificate(release: Release, **more: Any) -> Certificate:
-    """The certificate as it is read back from its text; insensitive columns are published as they are."""
-    return Certificate.loads(certify(release, KEY, **{"publish_untagged": untagged(release), **more}).dumps())
+    """The certificate as it is read back from its text."""
+    return Certificate.loads(certify(release, KEY, **more).dumps())
 
 
 def changed_cell(tables: dict[str, pd.DataFrame]) -> str:

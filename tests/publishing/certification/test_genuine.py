@@ -22,7 +22,7 @@ from anoncore.publishing.certification import Certificate, certify, verify
 from anoncore.publishing.export import FileFormat, write_tables
 from tests.properties.subjects import build, subjects
 from tests.publishing.certification.smuggling import METHODS, released
-from tests.publishing.certification.tables import KEY, untagged
+from tests.publishing.certification.tables import KEY
 from tests.publishing.certification.tables import certificate as made
 
 FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
@@ -210,7 +210,7 @@ def test_a_workbook_of_an_earlier_version_verifies(method: str, monkeypatch: pyt
 
     release, content = released(method), io.BytesIO()
     tables = release.tables()
-    certificate = certify(release, KEY, tables=tables, publish_untagged=untagged(release))
+    certificate = certify(release, KEY, tables=tables)
     with monkeypatch.context() as patched:
         patched.setattr("anoncore.publishing.export.archive_bytes", as_saved)
         write_tables(tables, content, "excel")

@@ -20,7 +20,6 @@ from tests.engines.large_tables import ROLES, people
 from tests.sources.postgresql_server import Server, running_server
 
 KEY = "k" * 64
-TAGS = ["note"]
 
 
 def table_types() -> pa.Table:
@@ -133,7 +132,7 @@ def data() -> Microdata:
     ids=lambda m: m.name,
 )
 def test_a_release_in_a_database_is_the_release(fresh, data, method):
-    certificate = store(method.anonymize(data), fresh, "people", KEY, publish_untagged=TAGS)
+    certificate = store(method.anonymize(data), fresh, "people", KEY)
     found = verify_stored(fresh, "people", data=data, key=KEY)
     assert [one.sentence for one in found.findings if one.outcome != "holds"] == []
     assert any(one.sentence == "The release was made of this table." for one in found.findings)
@@ -150,10 +149,10 @@ def test_a_release_in_a_database_is_the_release(fresh, data, method):
 @pytest.mark.slow
 def test_what_was_changed_in_a_database_is_refused_and_named(fresh, data):
     release = Mondrian(requirements=[KAnonymity(k=5)]).anonymize(data)
-    store(release, fresh, "people", KEY, publish_untagged=TAGS)
+    store(release, fresh, "people", KEY)
 
     def failing(*statements: str) -> list[str]:
-        store(release, fresh, "people", KEY, replace=True, publish_untagged=TAGS)
+        store(release, fresh, "people", KEY, replace=True)
         run(fresh, *statements)
         return [one.sentence for one in verify_stored(fresh, "people").findings if one.outcome == "fails"]
 
@@ -211,20 +210,20 @@ def test_only_a_release_is_replaced(fresh, data):
     release = Mondrian(requirements=[KAnonymity(k=5)]).anonymize(data)
     run(fresh, "CREATE TABLE people (name text)", "INSERT INTO people VALUES ('Ann')")
     with pytest.raises(DataError, match="has 'people' already; choose another name"):
-        store(release, fresh, "people", KEY, publish_untagged=TAGS)
+        store(release, fresh, "people", KEY)
     with pytest.raises(DataError, match=r"'people' in .* is no release and is not replaced"):
-        store(release, fresh, "people", KEY, True, publish_untagged=TAGS)
-    store(release, fresh, "second", KEY, publish_untagged=TAGS)
+        store(release, fresh, "people", KEY, True)
+    store(release, fresh, "second", KEY)
     # A certificate that names another table does not make it a release of this name.
     run(fresh, "ALTER TABLE second_certificate RENAME TO people_certificate")
     with pytest.raises(DataError, match="is no release and is not replaced"):
-        store(release, fresh, "people", KEY, True, publish_untagged=TAGS)
+        store(release, fresh, "people", KEY, True)
     assert run(fresh, "SELECT name FROM people") == [("Ann",)]
     run(
         fresh, "CREATE VIEW seen AS SELECT * FROM second", "ALTER TABLE people_certificate RENAME TO second_certificate"
     )
     with pytest.raises(DataError, match="other things in the database depend on what would be replaced"):
-        store(release, fresh, "second", KEY, True, publish_untagged=TAGS)
+        store(release, fresh, "second", KEY, True)
     assert verify_stored(fresh, "second").holds
 
 
@@ -242,7 +241,7 @@ def test_a_database_that_does_not_keep_what_it_gets_is_found_out(fresh, data):
     )
     try:
         with pytest.raises(DataError, match="The database does not hold what was written, and nothing was kept"):
-            store(release, fresh, "people", KEY, publish_untagged=TAGS)
+            store(release, fresh, "people", KEY)
     finally:
         run(fresh, "DROP EVENT TRIGGER shorter")
     assert tables(fresh) == []
@@ -300,11 +299,11 @@ def test_a_lost_answer_is_asked_for_again(fresh, data, monkeypatch, is_kept):
     release = Mondrian(requirements=[KAnonymity(k=5)]).anonymize(data)
     monkeypatch.setattr(dbapi.Connection, "commit", lost)
     if is_kept:
-        store(release, fresh, "people", KEY, publish_untagged=TAGS)
+        store(release, fresh, "people", KEY)
         assert verify_stored(fresh, "people").holds
     else:
         with pytest.raises(DataError, match="lost in the middle"):
-            store(release, fresh, "people", KEY, publish_untagged=TAGS)
+            store(release, fresh, "people", KEY)
         assert tables(fresh) == []
 
 
@@ -320,7 +319,7 @@ def test_from_database_to_database_on_the_command_line(fresh, server, tmp_path, 
     roles = "\n".join(f'{name} = "{role}"' for name, role in ROLES.items())
     recipe = tmp_path / "people.toml"
     recipe.write_text(
-        f'publish_untagged = ["note"]\n[source]\npath = "{fresh}"\ntable = "people"\n[roles]\n{roles}\n[algorithm]\n'
+        f'[source]\npath = "{fresh}"\ntable = "people"\n[roles]\n{roles}\n[algorithm]\n'
         'name = "rothko-tree"\nmemory_rows = 90\nrequirements = [{name = "k-anonymity", k = 5}]\n'
         f'[output]\npath = "{fresh}"\ntable = "anonymous"\n',
         encoding="utf-8",

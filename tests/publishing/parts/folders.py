@@ -20,7 +20,7 @@ KEY = "k" * 64
 
 
 def certified_run(
-    source: Path, algorithm: Rothko, output: Path, publish_untagged: tuple[str, ...] = (), **tags: Any
+    source: Path, algorithm: Rothko, output: Path, **tags: Any
 ) -> tuple[LargeRun, CertifiedParts, WrittenParts]:
     """The release of a file in parts with its certificate among them; `tags` default to ROLES."""
     found: list[tuple[CertifiedParts, WrittenParts]] = []
@@ -34,12 +34,11 @@ def certified_run(
             algorithm,
             written.input_digest,
             written.related,
-            written.publish_untagged,
         )
         (written.folder / CERTIFICATE_FILE).write_text(certified.certificate.dumps(), encoding="utf-8")
         found.append((certified, written))
 
-    settings = RunSettings(key=KEY, finish=finish, publish_untagged=publish_untagged)
+    settings = RunSettings(key=KEY, finish=finish)
     run = anonymize_table(lambda workspace: LargeTable(source, workspace), all_tags, algorithm, output, settings)
     return run, *found[0]
 

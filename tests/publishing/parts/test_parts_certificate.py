@@ -10,6 +10,7 @@ import pytest
 
 from anoncore import DataError, Hierarchy, Microdata, ReleaseError
 from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
+from anoncore.base.texts import rows_for_people
 from anoncore.publishing import certify
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.parts import part_files
@@ -58,15 +59,18 @@ def statements(certificate: Certificate) -> dict[str, object]:
             for one in certificate.attributes
         ],
         "values": {one.name: one.values for one in certificate.attributes if one.role == "sensitive"},
-        "not asked": certificate.not_asked,
+        # Whether values of an identifier repeat is looked at in memory alone: elsewhere rows are never called people.
+        "not asked": [rows_for_people(one) for one in certificate.not_asked or ()],
         "rows": certificate.input.rows,
-        "untagged": certificate.untagged,
+        "decided": certificate.decided,
+        "over all": certificate.over_all,
+        "breaking": rows_for_people(certificate.breaking or ""),
     }
 
 
 def in_memory(data: Microdata, requirements: tuple, **fields: object) -> Certificate:
     release = Mondrian(requirements, strict=True, **fields).anonymize(data)
-    return certify(release, KEY, publish_untagged=["note"])
+    return certify(release, KEY)
 
 
 def same(one: Certificate, other: Certificate) -> None:
@@ -79,7 +83,7 @@ def same(one: Certificate, other: Certificate) -> None:
 @pytest.mark.parametrize("recoding", ["rows", "regions"])
 def test_a_folder_states_what_memory_states(source, tmp_path, requirements, recoding):
     algorithm = RothkoTree(requirements, memory_rows=50, recoding=recoding)
-    run, found, _ = certified_run(source, algorithm, tmp_path / "out", ("note",), hierarchies={"town": lambda _: TOWNS})
+    run, found, _ = certified_run(source, algorithm, tmp_path / "out", hierarchies={"town": lambda _: TOWNS})
     data = Microdata(people(), ROLES, hierarchies={"town": TOWNS})
     same(found.certificate, in_memory(data, requirements, recoding=recoding))
     assert run.n_groups == found.certificate.tables[0].groups or recoding == "regions"
@@ -134,7 +138,6 @@ def test_protected_values_orders_and_grounds_are_kept(source, tmp_path):
         source,
         RothkoTree(requirements, memory_rows=50),
         tmp_path / "out",
-        ("note",),
         hierarchies={"ill": lambda _: ILLNESSES},
         **tags,
     )
@@ -142,7 +145,7 @@ def test_protected_values_orders_and_grounds_are_kept(source, tmp_path):
     same(found.certificate, in_memory(data, requirements))
     protected = (DistinctDiversity(l=3), FrequencyDiversity(l=1.5))
     _, found, _ = certified_run(
-        source, RothkoTree(protected, memory_rows=50), tmp_path / "two", ("note",), sensitive_values={"ill": ["gout"]}
+        source, RothkoTree(protected, memory_rows=50), tmp_path / "two", sensitive_values={"ill": ["gout"]}
     )
     data = Microdata(people(), ROLES, sensitive_values={"ill": {"gout"}})
     same(found.certificate, in_memory(data, protected))
@@ -170,7 +173,7 @@ def test_what_nobody_asked_for_is_said(tmp_path):
     )
     memory = certify(Mondrian((KAnonymity(k=2),), strict=True).anonymize(Microdata(frame, roles)), KEY)
     assert found.certificate.not_asked == memory.not_asked
-    assert [one.name for one in found.failing] == ["largest-belief", "t"]
+    assert [one.name for one in found.verdict.not_asked] == ["largest-belief", "t"]
 
 
 def test_the_sampling_is_certified_without_its_seed(source, tmp_path):

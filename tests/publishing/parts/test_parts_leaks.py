@@ -12,15 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore import Microdata, ParameterError, privacy
+from anoncore import Microdata, privacy
 from anoncore.algorithms import Mondrian, RothkoTree
 from anoncore.cli import main
 from anoncore.datasets import table
 from anoncore.engines import joint_counts
+from anoncore.measures import verdict
 from anoncore.publishing.parts import part_files
 from anoncore.publishing.parts.part_classes import PartClasses
 from anoncore.publishing.parts.part_files import PartFile
 from anoncore.requirements import KAnonymity
+from anoncore.sources.large_table import LargeTable
 from tests.publishing.parts.folders import certified_run, failures, verified
 
 ROLES = {
@@ -30,7 +32,8 @@ ROLES = {
     "diagnosis": "sensitive",
     "race": "insensitive",
 }
-UNDECIDED = ("years-of-school", "half", "other-half", "code-of-diagnosis", "number")
+DECIDED = ("years-of-school", "half", "other-half", "code-of-diagnosis", "number")
+ALL_ROLES = {**ROLES, **dict.fromkeys(DECIDED, "insensitive")}
 
 
 def census(n_rows: int = 3_000) -> pd.DataFrame:
@@ -57,8 +60,8 @@ def test_a_run_on_disk_finds_what_memory_finds(tmp_path, monkeypatch, unit_rows)
     frame.to_parquet(tmp_path / "in.parquet", row_group_size=700)
     requirements = (KAnonymity(k=5),)
     algorithm = RothkoTree(requirements, memory_rows=400)
-    _, found, _ = certified_run(tmp_path / "in.parquet", algorithm, tmp_path / "out", roles=ROLES)
-    release = Mondrian(requirements, strict=True).anonymize(Microdata(frame, ROLES))
+    _, found, _ = certified_run(tmp_path / "in.parquet", algorithm, tmp_path / "out", roles=ALL_ROLES)
+    release = Mondrian(requirements, strict=True).anonymize(Microdata(frame, ALL_ROLES))
     expected = privacy.tag_leaks(release)
     assert [one.sentence for one in found.leaks] == [one.sentence for one in expected]
     assert [(one.relations, one.split, one.role) for one in found.leaks] == [
@@ -71,9 +74,19 @@ def test_a_run_on_disk_finds_what_memory_finds(tmp_path, monkeypatch, unit_rows)
     assert told["race"] == []
     (number,) = (one for one in found.leaks if one.column == "number")
     assert number.split.n_below == 3_000
+    assert found.verdict.breaking == verdict(release).breaking == found.certificate.breaking
+    assert found.verdict.asked == verdict(release).asked
+    split = privacy.all_but_secrets(release)
+    over_all = found.certificate.over_all
+    assert (tuple(over_all.columns), over_all.smallest, over_all.n_below) == (
+        split.columns,
+        split.smallest,
+        split.n_below,
+    )
     holding = verified(tmp_path / "out")
     assert holding.holds
-    assert sum(one.check.startswith("untagged column") for one in holding.findings) == len(expected)
+    assert sum(one.check.startswith("insensitive column") for one in holding.findings) == len(expected)
+    assert holding.state == f"The certificate holds over what is known; {found.certificate.breaking}."
 
 
 @settings(max_examples=25)
@@ -103,14 +116,12 @@ def test_the_classes_of_parts_are_those_of_the_rows_however_they_lie(tmp_path_fa
 def test_a_decision_is_kept_and_checked(tmp_path):
     census(600).to_parquet(tmp_path / "in.parquet")
     algorithm = RothkoTree((KAnonymity(k=5),), memory_rows=400)
-    _, found, _ = certified_run(tmp_path / "in.parquet", algorithm, tmp_path / "out", UNDECIDED, roles=ROLES)
-    assert not [one for one in found.failing if one.name == "untagged"]
-    entries = {one.column: one for one in found.certificate.untagged}
-    assert entries["race"].decision == "tagged insensitive"
-    assert {entries[name].decision for name in UNDECIDED} == {"published as it is"}
+    _, found, _ = certified_run(tmp_path / "in.parquet", algorithm, tmp_path / "out", roles=ALL_ROLES)
+    entries = {one.column: one for one in found.certificate.decided}
+    assert {entries[name].decision for name in (*DECIDED, "race")} == {"published by decision"}
     number = entries["number"]
     fewer = number.model_copy(update={"classes": number.classes.model_copy(update={"n_below": 599})})
-    forged = found.certificate.model_copy(update={"untagged": [fewer]})
+    forged = found.certificate.model_copy(update={"decided": [fewer]})
     (failing,) = failures(verified(tmp_path / "out", forged))
     assert failing.endswith("; the certificate says 1 and 599.")
     for change, said in (
@@ -119,11 +130,29 @@ def test_a_decision_is_kept_and_checked(tmp_path):
         ({"k": 6, "smallest": 2}, "; the certificate says 2 and 600."),
     ):
         other = number.model_copy(update={"classes": number.classes.model_copy(update=change)})
-        (failing,) = failures(verified(tmp_path / "out", found.certificate.model_copy(update={"untagged": [other]})))
+        (failing,) = failures(verified(tmp_path / "out", found.certificate.model_copy(update={"decided": [other]})))
         assert failing.endswith(said)
-    with pytest.raises(ParameterError, match="publishes no insensitive column 'age' to decide on"):
-        certified_run(tmp_path / "in.parquet", algorithm, tmp_path / "two", ("age",), roles=ROLES)
-    assert not (tmp_path / "two").exists()
+    other = found.certificate.over_all.model_copy(update={"n_below": 1})
+    (failing,) = failures(verified(tmp_path / "out", found.certificate.model_copy(update={"over_all": other})))
+    assert failing.endswith("; the certificate says 1 and 1.")
+
+
+def test_a_column_without_a_role_is_neither_read_nor_written(tmp_path, monkeypatch):
+    census(600).to_parquet(tmp_path / "in.parquet")
+    roles = {name: role for name, role in ROLES.items() if name != "race"}
+    asked = []
+    batches = LargeTable.batches
+    monkeypatch.setattr(LargeTable, "batches", lambda table, names: asked.extend(names) or batches(table, names))
+    algorithm = RothkoTree((KAnonymity(k=5),), memory_rows=400)
+    _, found, written = certified_run(tmp_path / "in.parquet", algorithm, tmp_path / "out", roles=roles)
+    assert set(asked) == {"age", "education", "sex", "diagnosis"}
+    assert written.profile.left_out == ("race", *DECIDED)
+    files = sorted((tmp_path / "out").glob("*.parquet"))
+    assert {name for file in files for name in pq.read_schema(file).names} == set(asked)
+    rows = pd.concat([pd.read_parquet(file) for file in files])
+    assert rows.groupby(["age", "education", "sex"]).size().min() >= 5, "counted by pandas alone"
+    assert (found.certificate.decided, found.certificate.breaking, found.leaks) == (None, None, ())
+    assert {one.name for one in found.certificate.attributes} == set(roles)
 
 
 def test_what_has_too_many_values_to_be_counted_is_named(tmp_path, monkeypatch):
@@ -131,7 +160,7 @@ def test_what_has_too_many_values_to_be_counted_is_named(tmp_path, monkeypatch):
     numbers = np.arange(3_000)
     frame = pd.DataFrame({"age": numbers // 20, "town": numbers // 10, "ill": ["x", "y", "z"] * 1_000})
     frame.to_parquet(tmp_path / "in.parquet")
-    roles = {"age": "quasi-identifier", "ill": "sensitive"}
+    roles = {"age": "quasi-identifier", "ill": "sensitive", "town": "insensitive"}
     _, found, _ = certified_run(tmp_path / "in.parquet", RothkoTree((KAnonymity(k=20),)), tmp_path / "out", roles=roles)
     assert "was not looked at, because together they have more than" in found.certificate.not_checked[0]
     assert "'town'" in found.certificate.not_checked[0]
@@ -139,26 +168,40 @@ def test_what_has_too_many_values_to_be_counted_is_named(tmp_path, monkeypatch):
     assert (leak.column, leak.relations, leak.split.smallest) == ("town", (), 10)
 
 
-def test_the_command_says_what_nobody_decided_on(tmp_path: Path, capsys):
+def test_the_command_says_what_breaks_the_promise_and_what_is_left_out(tmp_path: Path, capsys):
     census(600).to_parquet(tmp_path / "people.parquet")
-    roles = "\n".join(f'{name} = "{role}"' for name, role in ROLES.items())
     recipe = tmp_path / "people.toml"
-    recipe.write_text(
-        f'[source]\npath = "people.parquet"\n[roles]\n{roles}\n[algorithm]\nname = "rothko-tree"\n'
-        'requirements = [{name = "k-anonymity", k = 5}]\n'
-    )
-    words = ["run", str(recipe), "--engine", "disk", "--force", "--output", str(tmp_path / "out")]
+
+    def written(roles: dict[str, str], first: str = "format = 2") -> list[str]:
+        lines = "\n".join(f'{name} = "{role}"' for name, role in roles.items())
+        recipe.write_text(
+            f'{first}\n[source]\npath = "people.parquet"\n[roles]\n{lines}\n[algorithm]\nname = "rothko-tree"\n'
+            'requirements = [{name = "k-anonymity", k = 5}]\n'
+        )
+        return ["run", str(recipe), "--engine", "disk", "--force", "--output", str(tmp_path / "out")]
+
+    words = written(ALL_ROLES)
     assert main(words) == 0
-    said = capsys.readouterr().out
-    assert "'years-of-school' has no tag and tells 'education' of " in said
-    assert "Tag 'code-of-diagnosis' as sensitive, or leave it out of the release." in said
-    decisions = [word for name in UNDECIDED for word in ("--publish-untagged", name)]
-    assert main([*words, *decisions]) == 0
-    assert "has no tag" not in capsys.readouterr().out
+    first, *said = capsys.readouterr().out.splitlines()
+    assert first.startswith("Everything that was asked holds over what is known; 'number', 'code-of-diagnosis', ")
+    assert ", published by decision, find every row: 600 of 600 rows lie in classes of fewer than k = 5." in first
+    assert any("'years-of-school' is published by decision and tells 'education' of " in line for line in said)
+    assert any("Tag 'code-of-diagnosis' as sensitive, or leave it out of the release." in line for line in said)
+    assert main([*words, "--strict"]) == 1
     certificate = json.loads((tmp_path / "out" / "people-release" / "_certificate.json").read_text())
-    assert {one["column"] for one in certificate["untagged"]} >= set(UNDECIDED)
+    assert {one["column"] for one in certificate["decided"]} >= set(DECIDED)
     assert main([*words, "--no-certificate"]) == 0
-    assert "whether columns that nobody protects undo a tag was not looked for" in capsys.readouterr().err
-    assert main([*words, "--publish-untagged", "age"]) == 2
-    assert "no insensitive column 'age' to decide on" in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert "whether a column that is published as it is breaks what was asked was not looked for" in said.err
+    assert "holds in every group for readers who know no column that is published as it is." in said.out
+    words = written({name: role for name, role in ROLES.items() if name != "race"})
+    assert main([*words, "--strict"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("Everything that was asked holds")
+    assert "known" not in said.splitlines()[0]
+    assert "  Left out, because they have no role: 'race', 'years-of-school', " in said
+    words = written(ROLES, "format = 1")
+    assert main(words) == 1
+    assert "Nobody decided on 'years-of-school', 'half', " in capsys.readouterr().err
+    assert main([*words, "--publish-untagged"]) == 0
     assert pq.read_table(tmp_path / "out" / "people-release").num_rows == 600

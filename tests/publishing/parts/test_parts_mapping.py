@@ -107,8 +107,9 @@ def test_the_report_shows_the_numbers_of_the_parts(tmp_path):
     for name in release.data.quasi_identifiers:
         loss = release.recoding(name).loss() @ sizes / 400
         assert f"generalized, {loss:.1%} lost" in seen
-    assert "k-anonymity (k = 5) holds: the worst published group has size 5" in seen
-    assert "337 of 400 rows if they know 'note'. Nobody said whether others know it" in seen
+    assert "holds over what is known; 'note', published by decision, finds " in seen
+    assert "k-anonymity (k = 5) holds over what is known: the worst published group has size 5" in seen
+    assert "and 337 of 400 rows are in classes of fewer than k = 5. Tag 'note' as a quasi-identifier" in seen
     assert html.count("<svg") == 4  # sizes, distances, beliefs, losses
     assert "<script" not in html
     # People, not groups, are drawn by how sure one is of them: all bars together are 400.

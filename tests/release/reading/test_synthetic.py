@@ -237,7 +237,9 @@ def test_values_that_the_original_lacks_get_a_place_among_its_own():
 
 
 def test_a_missing_cell_is_a_value_unless_it_was_suppressed():
-    data = Microdata(pd.DataFrame({"age": [20, 40], "town": ["Ulm", "Bonn"]}), {"age": "quasi-identifier"})
+    data = Microdata(
+        pd.DataFrame({"age": [20, 40], "town": ["Ulm", "Bonn"]}), {"age": "quasi-identifier", "*": "insensitive"}
+    )
     published = pd.DataFrame({"age": [None, 40], "town": ["Ulm", "Ulm"]})
     assert list(synthetic(published, data).data.domain["age"]) == [20, 40, None]
     hidden = Release.from_published(published, original=data, rows="synthetic", missing="suppressed")

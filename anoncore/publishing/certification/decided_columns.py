@@ -1,0 +1,142 @@
+"""Insensitive columns that break what a release promises: what a certificate says of them, and what files show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+import numpy as np
+
+from anoncore.measures.verdict import columns_find
+from anoncore.privacy.tag_leaks import UNIQUE, TagLeak
+from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.entries import ClassesShown, DecidedColumn
+from anoncore.publishing.certification.finding import Finding
+from anoncore.publishing.certification.published_release import PublishedRelease
+from anoncore.requirements import KAnonymity
+from anoncore.table.relations import Split
+
+DECIDED: Final = "published by decision"
+UNDECIDED: Final = "published, and nobody decided so"
+OVER_ALL = "all published columns but the secrets"
+
+ShownClasses = Callable[[ClassesShown], tuple[int, int] | None]
+"""Rows of the smallest class and rows in classes of fewer than k, as files show them; None where they show none."""
+
+
+def decided_entries(leaks: Iterable[TagLeak], shown: ShownClasses | None = None) -> list[DecidedColumn] | None:
+    """What the certificate says of the insensitive columns that break what is promised; None where none does.
+
+    `shown` says what the files show of some classes, where these are not already known from the files; classes of which
+    they show something else are left out.
+    """
+    entries = []
+    for leak in leaks:
+        tells = [name for one in leak.relations for name in (*one.telling, one.told) if name != leak.column]
+        entries.append(
+            DecidedColumn(
+                column=leak.column,
+                decision=DECIDED if leak.is_decided else UNDECIDED,
+                tells=list(dict.fromkeys(tells)),
+                # Rounded down: the files do not show the original values that a precise share would be about.
+                share=float(np.floor(100 * leak.relations[0].share) / 100) if leak.relations else None,
+                classes=classes_entry(leak.split, shown),
+                sentence=leak.finding,
+            )
+        )
+    return entries or None
+
+
+def classes_entry(split: Split | None, shown: ShownClasses | None = None) -> ClassesShown | None:
+    """The classes that some columns make, as the certificate has them; None where the files show something else."""
+    if split is None:
+        return None
+    classes = ClassesShown(columns=list(split.columns), k=split.k, smallest=split.smallest, n_below=split.n_below)
+    return classes if shown is None or shown(classes) == (split.smallest, split.n_below) else None
+
+
+def asked_classes(certificate: Certificate) -> list[ClassesShown]:
+    """All classes of which the files are asked to check a certificate: those it names, and those of all columns."""
+    named = [one.classes for one in certificate.decided or () if one.classes is not None]
+    return [*named, *_over_all(certificate)]
+
+
+def _over_all(certificate: Certificate) -> list[ClassesShown]:
+    """For each table with insensitive columns beside quasi-identifiers the classes that all of them make, with the k
+    that was promised; with numbers that stand for none.
+    """
+    role = {one.name: one.role for one in certificate.attributes}
+    return [
+        ClassesShown(columns=free, k=max(_promised_k(certificate), UNIQUE), smallest=1, n_below=0)
+        for table in certificate.tables
+        if (free := [name for name in table.columns if role.get(name) == "insensitive"])
+        and any(role.get(name) == "quasi-identifier" for name in table.columns)
+        and certificate.linked_by is None
+    ]
+
+
+def _promised_k(certificate: Certificate) -> int:
+    """The largest k that was asked for; 0 where none was."""
+    asked = [one.asked for one in certificate.requirements if one.requirement.get("name") == KAnonymity.name]
+    return max((int(one) for one in asked), default=0)
+
+
+def decided_findings(certificate: Certificate, shown: ShownClasses) -> Iterator[Finding]:
+    """Compare what the certificate says of insensitive columns with what the published tables show of the classes."""
+    for entry in certificate.decided or ():
+        check = f"insensitive column '{entry.column}'"
+        if entry.classes is None:
+            yield Finding(check, "not checked", f"{entry.sentence} It is {entry.decision}.")
+            continue
+        together = " and ".join(f"'{name}'" for name in entry.classes.columns)
+        found, said = shown(entry.classes), (entry.classes.smallest, entry.classes.n_below)
+        which = f"which {'is' if len(entry.classes.columns) == 1 else 'are'} {entry.decision}"
+        sentence = f"Told apart by {together}, {which}, {_numbers(found, entry.classes)}"
+        sentence += "." if found == said else f"; the certificate says {said[0]:,} and {said[1]:,}."
+        yield Finding(check, "holds" if found == said else "fails", sentence)
+    yield from _over_all_findings(certificate, shown)
+
+
+def _over_all_findings(certificate: Certificate, shown: ShownClasses) -> Iterator[Finding]:
+    """Compare the classes for readers who know all but the secrets, and name the columns that break a promise."""
+    counted = [(classes, found) for classes in _over_all(certificate) if (found := shown(classes)) is not None]
+    certified = certificate.over_all
+    if not counted:
+        if certificate.breaking:
+            sentence = f"{certificate.breaking[0].upper()}{certificate.breaking[1:]}; the tables alone do not show it."
+            yield Finding(OVER_ALL, "not checked", sentence, certificate.breaking)
+        return
+    classes, found = max(counted, key=lambda one: (one[1][1], -one[1][0]))
+    breaking = certificate.breaking or ""
+    if not breaking and found[1] > 0 and _promised_k(certificate) >= UNIQUE:
+        n_rows = max(table.rows for table in certificate.tables)
+        breaking = columns_find(classes.columns, True, found[1], n_rows, classes.k)
+    sentence = f"Told apart by {OVER_ALL}, {_numbers(found, classes)}"
+    if certified is None:
+        # Certificates of earlier versions do not say it, and those of people count other things than the files show.
+        if breaking:
+            yield Finding(OVER_ALL, "not checked", f"{sentence}; the certificate does not say so.", breaking)
+        return
+    said = (certified.smallest, certified.n_below)
+    sentence += "." if found == said else f"; the certificate says {said[0]:,} and {said[1]:,}."
+    yield Finding(OVER_ALL, "holds" if found == said else "fails", sentence, breaking)
+
+
+def _numbers(found: tuple[int, int] | None, classes: ClassesShown) -> str:
+    if found is None:
+        return "classes cannot be made"
+    rows = "1 row" if found[0] == 1 else f"{found[0]:,} rows"
+    return f"the smallest class has {rows}, and {found[1]:,} of all rows are in classes of fewer than {classes.k}"
+
+
+def classes_shown(published: PublishedRelease, classes: ClassesShown) -> tuple[int, int] | None:
+    """Rows of the smallest class and rows below k where the columns tell classes apart, in the table with most such
+    rows; None where no table has the columns beside quasi-identifiers.
+    """
+    found = []
+    for table in published.tables if published.group is None else ():
+        known = [name for name in table.columns if published.attributes[name].role == "quasi-identifier"]
+        if known and table.columns.keys() >= set(classes.columns):
+            sizes = np.bincount(table.keys([*known, *classes.columns]))
+            found.append((int(sizes.min()), int(sizes[sizes < classes.k].sum())))
+    return max(found, key=lambda one: (one[1], -one[0]), default=None)
