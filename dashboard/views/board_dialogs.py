@@ -18,7 +18,7 @@ from dashboard.board.wishes import Column, Wishes
 from dashboard.markdown import escaped
 from dashboard.method_guide import BEGIN, FAMILIES, RECOMMENDED, by_family
 from dashboard.state import Run
-from dashboard.views import board_opened, untagged, verdicts
+from dashboard.views import board_opened, parts, untagged, verdicts
 from dashboard.workspace import run_names
 
 A_METHOD, A_RUN, A_FILE = "A method", "A run that was made before", "A release made elsewhere"
@@ -282,7 +282,10 @@ def more_promises(wishes: Wishes, data: Microdata) -> None:
     """Requirements beyond k, l and t, and how many people may be left out."""
     asked = len(wishes.more) + (wishes.left_out > 0)
     label = f"+ more ({asked})" if asked else "+ more"
-    with st.popover(label, key="board-more"):
+    place = parts.popover(label, "board-more")
+    if not place.open:
+        return
+    with place:
         _left_out(wishes)
         values = state.forms().setdefault("board-requirements", {"more": []})
         if tuple(values.get("seen", ())) != wishes.more:
@@ -326,42 +329,48 @@ def _left_out(wishes: Wishes) -> None:
 
 def adversary(wishes: Wishes, data: Microdata) -> None:
     """What the adversary is after, from which belief on somebody is given away, and what is predicted."""
-    with st.popover("Adversary and rows", key="board-adversary"):
-        r_key, secret_key, target_key, rows_key = "board-r", "board-secret", "board-target", "board-rows"
-        secret, target = wishes.secret_of(data), wishes.target_of(data)
-        shown = [name for name in ROWS if name not in wishes.hidden]
-        state.let_widget_show(r_key, wishes.r)
-        state.let_widget_show(secret_key, secret, data.sensitive)
-        state.let_widget_show(target_key, target, data.attributes)
-        state.let_widget_show(rows_key, shown)
+    place = parts.popover("Adversary and rows", "board-adversary")
+    if not place.open:
+        return
+    keys = {name: f"board-{name}" for name in ("r", "secret", "target", "hidden")}
+    state.let_widget_show(keys["r"], wishes.r)
+    state.let_widget_show(keys["secret"], wishes.secret_of(data), data.sensitive)
+    state.let_widget_show(keys["target"], wishes.target_of(data), data.attributes)
+    state.let_widget_show(keys["hidden"], [name for name in ROWS if name not in wishes.hidden])
 
-        def change() -> None:
-            kept = state.widget_value(rows_key)
-            state.wish(
-                replace(
-                    state.current_wishes(),
-                    r=int(state.widget_value(r_key)),
-                    secret=state.widget_value(secret_key),
-                    target=state.widget_value(target_key),
-                    hidden=tuple(name for name in ROWS if name not in kept),
-                )
-            )
+    def change(name: str) -> None:
+        # Only what was moved: whatever the other widgets hold, nobody asked for a change of it.
+        value = state.widget_value(keys[name])
+        if name == "hidden":
+            value = tuple(row for row in ROWS if row not in value)
+        state.wish(replace(state.current_wishes(), **{name: value}))
 
+    with place:
         st.slider(
             "r: somebody is given away where an adversary is more than 1/r sure",
             2,
             10,
-            key=r_key,
+            key=keys["r"],
             on_change=change,
+            args=("r",),
             help="r = 2: surer than the toss of a coin.",
         )
-        st.selectbox("Secret that is looked at", list(data.sensitive), key=secret_key, on_change=change)
-        st.selectbox("Attribute that a model predicts", list(data.attributes), key=target_key, on_change=change)
+        st.selectbox(
+            "Secret that is looked at", list(data.sensitive), key=keys["secret"], on_change=change, args=("secret",)
+        )
+        st.selectbox(
+            "Attribute that a model predicts",
+            list(data.attributes),
+            key=keys["target"],
+            on_change=change,
+            args=("target",),
+        )
         st.pills(
             "Rows of the board",
             list(ROWS),
             selection_mode="multi",
-            key=rows_key,
+            key=keys["hidden"],
             format_func=lambda name: ROWS[name][0],
             on_change=change,
+            args=("hidden",),
         )

@@ -13,7 +13,7 @@ from dashboard.board.opened import opened_alone
 from dashboard.markdown import escaped
 from dashboard.serving import uploads
 from dashboard.state import LoadedTable
-from dashboard.views import attributes, data
+from dashboard.views import attributes, data, parts
 
 MOST_NAMED = 3
 POPOVER = "board-table"
@@ -29,8 +29,11 @@ def header(coded: Microdata | None) -> None:
             # It would cover what is asked about the table that was chosen in it.
             state.set_widget_values({POPOVER: False})
         state.set_session("board_table_seen", seen)
-        with st.popover(label, key=POPOVER, on_change="rerun"):
-            _choose()
+        place = parts.popover(label, POPOVER)
+        # A table that was asked for is loaded although its window was closed meanwhile.
+        if place.open or state.session("board_wants") is not None:
+            with place:
+                _choose()
         for forward, icon, what in ((False, ":material/undo:", "Undo"), (True, ":material/redo:", "Redo")):
             st.button(
                 what,

@@ -302,6 +302,20 @@ def _progress(what: str, name: str, run: Run, function: Callable[..., Any], argu
     st.progress(found.progress, text=f"{what}: {found.text}")
 
 
+def popover(label: str, key: str, help: str | None = None) -> Any:
+    """A button that opens a small window; draw into it only while it is `open`.
+
+    A browser has the fields of a window only while it is open, and takes in a value that one of them is told only
+    then. Told while it is closed, it would open with the usual values and send these back as if they had been chosen.
+    """
+    seen = f"label-of-{key}"
+    if state.session(seen) != label and state.widget_value(key):
+        # For Streamlit it is another window under another label, which would begin closed.
+        state.set_widget_values({key: True})
+    state.set_session(seen, label)
+    return st.popover(label, key=key, on_change="rerun", help=help)
+
+
 def tabs(name: str, pages: Mapping[str, Callable[[], None]], first: str = "") -> None:
     """Tabs of which only the open one is computed; it is remembered over page switches and in the address.
 

@@ -245,6 +245,8 @@ def test_the_page_opens_what_it_saved(visitor: Visitor, visit: Callable[..., Vis
 def test_a_run_gets_a_name_and_a_pin(visitor: Visitor) -> None:
     run = add_run(visitor, Mondrian())
     visitor.open("classes")
+    visitor.at.session_state["run-name"] = True
+    visitor.run()
     visitor.at.text_input(key=f"label-{run.id}").set_value("  For the *board*  ")
     visitor.run()
     visitor.at.toggle(key=f"pin-{run.id}").set_value(True)
