@@ -142,7 +142,7 @@ def model(columns: Sequence[Shown], asked: Asked, can_add: bool) -> Cell:
 
 def cheapest(columns: Sequence[Shown]) -> str | None:
     """The column that loses least of those that keep all that is asked, where there are two to choose from."""
-    keeping = [one for one in columns if one.marks and all(mark.state in HOLDING for mark in one.marks)]
+    keeping = [one for one in columns if one.marks and holds(one.marks)]
     lost = [(one.quick["lost"], one.id) for one in keeping if one.quick]
     if any("at_most" in told for told, _ in lost):
         # It may lose less than all others.
@@ -173,21 +173,30 @@ def _badge(column: Shown, best: str | None) -> tuple[str, str]:
         return "No release", "bad"
     if column.status == "pending":
         return "Being read …" if column.is_opened else "Being made …", "plain"
-    missed = [mark.symbol for mark in column.marks if mark.state == "missed"]
-    unknown = [mark.symbol for mark in column.marks if mark.state == "unknown"]
+    words, tone = judged(column.marks, column.is_opened)
+    return (f"{words}; loses least of those that do" if column.id == best else words), tone
+
+
+def holds(marks: Sequence[Mark]) -> bool:
+    """Whether all that is asked is seen to hold."""
+    return all(mark.state in HOLDING for mark in marks)
+
+
+def judged(marks: Sequence[Mark], is_opened: bool) -> tuple[str, str]:
+    """How a release fares with all that is asked, in a few words, and their tone: green only where all of it holds."""
+    missed = [mark.symbol for mark in marks if mark.state == "missed"]
+    unknown = [mark.symbol for mark in marks if mark.state == "unknown"]
     if missed:
         return f"Misses {_and(missed)}", "bad"
     if unknown:
         return f"Cannot be told: {_and(unknown)}", "plain"
-    if not column.marks:
+    if not marks:
         return "Nothing was asked", "plain"
-    if column.is_opened:
-        words = "All that is asked holds"
-    elif any(mark.state == "met" for mark in column.marks):
-        words = "All holds, not all promised"
-    else:
-        words = "Keeps all that is asked"
-    return f"{words}; loses least of those that do" if column.id == best else words, "good"
+    if is_opened:
+        return "All that is asked holds", "good"
+    if any(mark.state == "met" for mark in marks):
+        return "All holds, not all promised", "good"
+    return "Keeps all that is asked", "good"
 
 
 def _and(words: Sequence[str]) -> str:

@@ -80,7 +80,7 @@ def render() -> None:
     if bench is not None and (bench.is_busy or bench.version != version):
         _watch(bench, version, bench.doing)
     dialogs.render(data, wishes, bench)
-    board_map.render(shown, bench, wishes.secret_of(data))
+    board_map.render(shown, bench, wishes, data)
 
 
 def _as_it_is(data: Microdata) -> None:

@@ -344,7 +344,7 @@ def test_a_field_of_a_small_window_is_drawn_only_while_it_is_open_and_then_told_
         "board-more": {"board-left-out": 0.0, "board-requirements.": None},
         "board-adversary": {"board-r": 2, "board-secret": "diagnosis", "board-target": "sex", "board-hidden": rows},
     }
-    always = {"board-k": 10, "board-l": 3, "board-t": 0.3}
+    always = {"board-k": 10, "board-l": 3, "board-t": 0.3, "board-map-up": "distance", "board-map-right": "lost"}
     assert fields(visitor) == always
     for first in WINDOWS:
         for second in WINDOWS:
