@@ -11,7 +11,7 @@ import pandas as pd
 
 from anoncore import AnonymizationError, Release, attacks, privacy, utility
 from anoncore.base import Estimate
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.measures.criteria import usual_distance
 from anoncore.privacy.guarantees import judged
@@ -114,9 +114,9 @@ def _found_by_known_values(run: Run, wanted: Requirement) -> Mark | None:
     if reaches(reached, wanted.threshold):
         return None
     sentence = (
-        f"{run.title} publishes what others know of people as it is: at worst {reached:,} row"
-        f"{'' if reached == 1 else 's'} can be a person's, and k-anonymity asks for {wanted.k:,}. The buckets hide "
-        "whose secret it is, not whose row."
+        f"{run.title} publishes what others know as it is: at worst it fits {reached:,} row"
+        f"{'' if reached == 1 else 's'}, and k-anonymity asks for {wanted.k:,}. The buckets hide whose secret it is, "
+        "not whose row."
     )
     return Mark(symbol_of(wanted), "missed", _level(reached), sentence, _level(wanted.threshold))
 
@@ -185,7 +185,7 @@ def quick(run: Run, secret: str | None) -> Facts:
     }
     if release.is_synthetic:
         return {"hides": {"why": NOBODYS}, **_promised(run), **others}
-    sizes = np.min([part.partition.sizes[part.partition.group] for part in release.fragments], axis=0)
+    sizes = _sizes(release)
     n_groups = max(part.partition.n_groups for part in release.fragments)
     return {
         "groups": int(n_groups),
@@ -195,6 +195,16 @@ def quick(run: Run, secret: str | None) -> Facts:
         "sizes": histogram(sizes),
         **others,
     }
+
+
+def _sizes(release: Release) -> Int64:
+    """Among how many people each person hides, in their smallest group; rows where every row is another person."""
+    sizes = np.min([release.people_per_group(part)[part.partition.group] for part in release.fragments], axis=0)
+    if release.data.people is None:
+        return sizes
+    of_people = np.full(release.data.n_people, np.iinfo(np.int64).max)
+    np.minimum.at(of_people, release.data.people, sizes)
+    return of_people
 
 
 def _promised(run: Run) -> Facts:

@@ -25,7 +25,7 @@ SHARE_ENDS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Where the scale of shares of people may end: the first that has room for all columns, so that small ones differ."""
 ROWS: Mapping[str, tuple[str, str]] = {
     "promise": ("Promise", "What you ask for, and whether this release keeps it."),
-    "hides": ("Hides among", "Bars: people by the size of their group; dashed: your k. Larger groups are safer."),
+    "hides": ("Hides among", "Bars: {people} by the size of their group; dashed: your k. Larger groups are safer."),
     "distance": (
         "Distance",
         "How far the secrets of a group are from those of the whole table: 0 is alike, 1 as far as can be; dashed: "
@@ -38,7 +38,10 @@ ROWS: Mapping[str, tuple[str, str]] = {
     ),
     "predictable": ("Still useful", ""),
 }
-"""The questions of the board in their order: what protects, what an adversary gets, what it costs."""
+"""The questions of the board in their order, with what they mean: what protects, what an adversary gets, what it costs.
+
+`{people}` is what the rows of the table may be called.
+"""
 OPENS = {
     "promise": "Opens the page Privacy.",
     "hides": "Opens the page Classes.",
@@ -94,13 +97,22 @@ class SlowFacts:
 
 @dataclass(frozen=True)
 class Asked:
-    """What of the wishes the table draws: the levels, the adversary's limit, the attributes, and the folded rows."""
+    """What of the wishes the table draws: the levels, the adversary's limit, the attributes, and the folded rows.
+
+    `people` is what the rows of the table may be called: "people", or "rows" while nobody said whose they are.
+    """
 
     levels: Mapping[str, float]
     r: int
     secret: str | None
     target: str | None
     hidden: tuple[str, ...] = ()
+    people: str = "people"
+
+    @property
+    def person(self) -> str:
+        """The word for one of them."""
+        return "person" if self.people == "people" else "row"
 
 
 _component = st.components.v2.component(
@@ -134,6 +146,7 @@ def model(columns: Sequence[Shown], asked: Asked, can_add: bool) -> Cell:
     ]
     return {
         "caption": "Releases side by side: a column per release, a row per question",
+        "people": asked.people,
         "columns": [_head(column, best) for column in columns],
         "rows": rows,
         "canAdd": can_add,
@@ -209,8 +222,8 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
     known = [column.quick for column in columns if column.status == "ready" and column.quick is not None]
     if name == "given":
         help = (
-            f"People whose true secret a reader comes to believe with more than 1/{asked.r}, who learns from all "
-            "groups together; l looks at one group alone. Less is safer."
+            f"{asked.people.capitalize()} whose true secret a reader comes to believe with more than 1/{asked.r}, who "
+            "learns from all groups together; l looks at one group alone. Less is safer."
         )
     if name == "predictable":
         help = (
@@ -220,7 +233,7 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
     return {
         "id": name,
         "label": label,
-        "help": help,
+        "help": help.format(people=asked.people),
         "kind": kinds.get(name, ""),
         "opens": OPENS[name],
         "axis": _axis(name, columns, known, asked),
@@ -302,9 +315,9 @@ def _cell(name: str, column: Shown, asked: Asked) -> Cell:
         waiting = "being read …" if column.is_opened else f"{column.doing or 'being made'} …"
         return {"state": "pending", "why": waiting if name == "promise" else " "}
     if name == "promise":
-        return _promise_cell(column, column.quick)
+        return _promise_cell(column, column.quick, asked)
     if name == "hides":
-        return _sizes_cell(column.quick)
+        return _sizes_cell(column.quick, asked)
     if name == "distance":
         return _distance_cell(column.quick["distance"])
     if name == "lost":
@@ -313,20 +326,20 @@ def _cell(name: str, column: Shown, asked: Asked) -> Cell:
     return _given_cell(slow, column.quick["is_drawn"]) if name == "given" else _predicted_cell(slow)
 
 
-def _promise_cell(column: Shown, quick: Facts) -> Cell:
+def _promise_cell(column: Shown, quick: Facts, asked: Asked) -> Cell:
     told = [
         {"symbol": "promised:", "state": "promised", "words": one["words"], "sentence": one["sentence"]}
         for one in quick.get("promised", ())
     ]
     told += [
-        {"symbol": mark.symbol, "state": mark.state, "words": _words(mark), "sentence": mark.sentence}
+        {"symbol": mark.symbol, "state": mark.state, "words": _words(mark, asked), "sentence": mark.sentence}
         for mark in column.marks
     ]
     cell = {"state": "exact", "promises": told, "text": "" if told else "nothing asked"}
     return {**cell, "sub": NO_GROUPS} if "hides" in quick and column.marks else cell
 
 
-def _words(mark: Mark) -> str:
+def _words(mark: Mark, asked: Asked) -> str:
     """How one thing that was asked fares, in a few words."""
     if mark.state == "unknown":
         return "cannot be told"
@@ -338,18 +351,18 @@ def _words(mark: Mark) -> str:
         "measured": "holds, as measured",
         "missed": f"you ask for {mark.asked}",
     }[mark.state]
-    return f"is {mark.reached}{' for each person' if mark.of_people else ''}, {ending}"
+    return f"is {mark.reached}{f' for each {asked.person}' if mark.of_people else ''}, {ending}"
 
 
-def _sizes_cell(quick: Facts) -> Cell:
+def _sizes_cell(quick: Facts, asked: Asked) -> Cell:
     if "hides" in quick:
         return {"state": "failed", "why": quick["hides"]["why"]}
     word = quick["word"]
     words = {"equivalence class": "classes"}.get(word, word + ("es" if word.endswith("s") else "s"))
     # A bucket hides which of its secrets is a person's, and not which row.
-    whom = "secrets" if word == BUCKET else "people"
+    whom = "secrets" if word == BUCKET else asked.people
     text = f"{quick['smallest']:,} or more {whom}"
-    sub = f"half of the people among {quick['median']:,} or more; {quick['groups']:,} {words}"
+    sub = f"half of the {asked.people} among {quick['median']:,} or more; {quick['groups']:,} {words}"
     return {"state": "exact", "text": text, "sub": sub, "bars": quick["sizes"], "alt": f"{text}; {sub}"}
 
 

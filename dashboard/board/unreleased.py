@@ -27,10 +27,11 @@ def sentences(data: Microdata) -> tuple[str, ...]:
 def _sentences(data: Microdata) -> tuple[str, ...]:
     release = unchanged(data)
     is_found = reaches(attacks.reidentification(release).risk, 1.0, ACCUMULATED)
-    whose, share = "people" if data.unit is None else "people's rows", share_text(float(is_found.mean()))
+    whose, share = data.people_word if data.people is None else "people's rows", share_text(float(is_found.mean()))
+    nobody = "no other row" if data.people_word == "rows" else "nobody else"
     said = [
         f"As it is, this table lets {is_found.sum():,} of {len(is_found):,} {whose} ({share}) be found by what others "
-        "know: nobody else has the same values."
+        f"know: {nobody} has the same values."
     ]
     for name in data.sensitive:
         try:
@@ -39,5 +40,5 @@ def _sentences(data: Microdata) -> tuple[str, ...]:
             continue
         is_sure = reaches(belief, 1.0, ACCUMULATED)
         share = share_text(float(is_sure.mean()))
-        said.append(f"Whoever knows these values is certain of the '{name}' of {is_sure.sum():,} people ({share}).")
+        said.append(f"Whoever knows these values is certain of the '{name}' of {is_sure.sum():,} {whose} ({share}).")
     return tuple(said)

@@ -23,7 +23,7 @@ from dashboard.board.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_f
 from dashboard.markdown import escaped
 from dashboard.state import Run
 from dashboard.views import board_dialogs as dialogs
-from dashboard.views import board_map, board_table, left_out
+from dashboard.views import board_map, board_table, left_out, whose_rows
 
 PATIENCE = 1.3
 """Seconds that a change waits for its releases before the page is drawn without them."""
@@ -56,8 +56,8 @@ def render() -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="board-title"):
         st.title("anoncore", anchor=False, width="content")
         st.markdown(
-            "What a release of a table with people in it protects, what an adversary still gets, and what it costs: "
-            "several methods side by side, under the same promise.",
+            "What a release of a table protects, what an adversary still gets, and what it costs: several methods side "
+            "by side, under the same promise.",
             width="stretch",
         )
     try:
@@ -69,11 +69,14 @@ def render() -> None:
         return
     wishes = state.wishes(data)
     board_table.header(data)
+    whose_rows.ask(data)
     _promises(wishes, data)
     wishes = state.wishes(data)
     shown, bench, version = _columns(wishes, data)
     _as_it_is(data)
-    asked = Asked(wishes.levels, wishes.r, wishes.secret_of(data), wishes.target_of(data), wishes.hidden)
+    asked = Asked(
+        wishes.levels, wishes.r, wishes.secret_of(data), wishes.target_of(data), wishes.hidden, data.people_word
+    )
     grid.draw(grid.model(shown, asked, len(wishes.columns) < MOST_COLUMNS), _clicked)
     _hints(wishes, data, bench)
     # What came since the columns were read is not among them, whether or not more is to come.
@@ -102,10 +105,10 @@ def _promises(wishes: Wishes, data: Microdata) -> None:
         with places[0]:
             _level(
                 "k",
-                "k: people in every group at least",
+                f"k: {data.people_word} in every group at least",
                 K_STEPS,
                 wishes,
-                "k = 10: nobody hides among fewer than 9 others.",
+                f"k = 10: {'no row' if data.people_word == 'rows' else 'nobody'} hides among fewer than 9 others.",
             )
         if not data.sensitive:
             with places[1]:
@@ -256,8 +259,9 @@ def _hints(wishes: Wishes, data: Microdata, bench: Bench | None) -> None:
         name, share = most_frequent(data)
         if 1 / share < max(wishes.levels.get("l", LEAST_L), LEAST_L):
             st.caption(
-                f"One value of '{escaped(name)}' is that of {share_text(share)} of all people, so there are groups in "
-                f"which somebody who guesses it is right at least as often: no l above {1 / share:.3g} can be promised."
+                f"One value of '{escaped(name)}' is that of {share_text(share)} of all {data.people_word}, so there "
+                f"are groups in which somebody who guesses it is right at least as often: no l above {1 / share:.3g} "
+                "can be promised."
             )
     if bench is None:
         st.caption(

@@ -32,7 +32,7 @@ POLL = 1.0
 AXES: Mapping[str, Axis] = {
     "hides": Axis(ROWS["hides"][0], "size of the smallest group", "count", more_is_better=True),
     "distance": Axis(ROWS["distance"][0], "largest EMD", "number"),
-    "given": Axis(ROWS["given"][0], "share of the people", "share"),
+    "given": Axis(ROWS["given"][0], "share of those with a secret", "share"),
     "lost": Axis(ROWS["lost"][0], "two-way error", "share"),
     "predictable": Axis(ROWS["predictable"][0], "F-measure", "number", more_is_better=True),
 }

@@ -62,7 +62,7 @@ def _publish() -> None:
 def _label(name: str, rows: int, coded: Microdata | None) -> str:
     if coded is None:
         return f"{escaped(name)} · {rows:,} rows · not tagged yet"
-    people = f"{coded.n_people:,} people" if coded.unit else f"{rows:,} people"
+    people = f"{coded.n_people:,} {coded.people_word}"
     hidden = coded.sensitive
     secret = "nothing secret" if not hidden else f"{escaped(', '.join(hidden[:MOST_NAMED]))} secret"
     return f"{escaped(name)} · {people} · {len(coded.quasi_identifiers)} known · {secret}"
