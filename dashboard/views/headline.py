@@ -13,7 +13,7 @@ from anoncore.utility.loss import INFORMATION_LOSS
 from dashboard import compute, routes, state
 from dashboard.markdown import escaped
 from dashboard.state import Run
-from dashboard.views import parts, verdicts, whose_rows
+from dashboard.views import parts, verdicts
 
 LEVELS = ("k", "distinct-l", "t-ordered", "t-equal")
 
@@ -66,7 +66,6 @@ def render() -> None:
         st.markdown(f"**Run {escaped(run.label)}**")
         if not run.release.is_synthetic:
             _numbers(found, run)
-        whose_rows.ask(run.data)
         verdicts.line(run)
         st.caption(_in_words(found, run))
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -111,8 +110,8 @@ def _in_words(found: Headline, run: Run) -> str:
     said = [f"{found.groups:,} {found.word}{plural if found.groups != 1 else ''} of {size:,.1f} rows on average."]
     if found.k is not None:
         others = int(found.k) - 1
-        every = "Every row" if run.data.people_word == "rows" else "Every person"
-        said.append(f"{every} hides among at least {others:,} other{'s' if others != 1 else ''}.")
+        hides = f"Every person hides among at least {others:,} other{'s' if others != 1 else ''}."
+        said.append(run.data.in_words(hides))
     if found.l is not None:
         enough = f"Each {found.word} has at least {int(found.l)} different sensitive values."
         lacking = f"In at least one {found.word} all have the same sensitive value: require diversity to prevent it."

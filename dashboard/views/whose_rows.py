@@ -28,15 +28,19 @@ def repeating(table: LoadedTable, tags: Tags) -> tuple[str, int, int] | None:
     return min(((name, *counts) for name, counts in found.items()), key=lambda one: one[1], default=None)
 
 
-def ask(data: Microdata) -> None:
-    """Ask whose rows those of the loaded table are, where that stands open for `data`; the answer is one click."""
+def ask(data: Microdata, place: str = "page") -> bool:
+    """Ask whose rows those of the loaded table are, where that stands open for `data`; the answer is one click. Whether
+    it was asked.
+
+    `place` tells two questions apart that are open at a time, such as on a page and in a dialog over it.
+    """
     table = state.table()
     found = None if table is None or data.people_word == "people" else repeating(table, state.tags())
     if found is None:
-        return
+        return False
     name, different, rows = found
     shown = escaped(name)
-    with st.container(border=True, key="whose-rows"):
+    with st.container(border=True, key=f"whose-rows-{place}"):
         st.markdown(
             f"**Rows of one {shown}? Choose the column '{shown}' as whose row it is.** It has {different:,} different "
             f"values in {rows:,} rows. Until you say whose a row is, rows are counted and nothing is said of people."
@@ -45,26 +49,27 @@ def ask(data: Microdata) -> None:
             st.button(
                 f"Count people by '{shown}'",
                 type="primary",
-                key="whose-rows-unit",
+                key=f"whose-rows-{place}-unit",
                 on_click=count_by,
                 args=(name,),
                 help="All rows with one value are those of one person. The column is never published.",
             )
             st.button(
                 "Every row is another person",
-                key="whose-rows-none",
+                key=f"whose-rows-{place}-none",
                 on_click=_count_rows,
                 args=(name,),
                 help=f"'{shown}' names nobody then: it loses its role and is left out of every release.",
             )
+    return True
 
 
-def stands_open(run: Run) -> bool:
+def stands_open(run: Run, place: str = "page") -> bool:
     """Whether it stands open whose the rows of a run are; then it is asked, and nothing is said of people before."""
     if run.data.people_word == "people":
         return False
     if state.is_of_table(run):
-        ask(run.data)
+        ask(run.data, place)
     else:
         st.info(
             "Rows were counted in this release, and whose they are was said only afterwards, or of another table. Make "
