@@ -168,7 +168,7 @@ function headOf(column, send) {
         "aria-label": `Remove the column ${column.title}`, onclick: () => send({ type: "remove", column: column.id }),
       })),
     element("div", { class: "own", text: column.own, title: column.own }),
-    element("div", { class: `badge ${column.tone}`, text: column.badge }));
+    element("div", { class: `badge ${column.tone}`, text: column.badge, title: column.verdict }));
 }
 
 function draw(data, send) {

@@ -12,7 +12,7 @@ import streamlit as st
 
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED
-from dashboard.board.facts import BUCKET, SIZE_EDGES, Facts, Mark
+from dashboard.board.facts import BUCKET, SIZE_EDGES, Facts, Judged, Mark
 from dashboard.palette import SHAPES, run_style
 
 HERE = Path(__file__).resolve().parent
@@ -63,9 +63,9 @@ Cell = dict[str, Any]
 class Shown:
     """Everything that the board knows of one column.
 
-    `marks` are those of the promises, `quick` the facts that are there at once, `slow` what takes longer, by the name
-    of its row. `status` is "ready", "pending" or "failed"; `problem` says why. `is_opened`: it was made
-    elsewhere and only read. `doing` is what its method is at, where that takes long.
+    `marks` are those of the promises, `judged` the verdict, `quick` the facts that are there at once, `slow` what takes
+    longer, by the name of its row. `status` is "ready", "pending" or "failed"; `problem` says why. `is_opened`: it was
+    made elsewhere and only read. `doing` is what its method is at, where that takes long.
     """
 
     id: str
@@ -79,6 +79,12 @@ class Shown:
     slow: Mapping[str, SlowFacts] | None = None
     is_opened: bool = False
     doing: str = ""
+    judged: Judged | None = None
+
+    @property
+    def keeps(self) -> bool:
+        """Whether all that is asked is seen to hold, whatever of the release others may know."""
+        return keeps(self.marks, self.judged)
 
 
 @dataclass(frozen=True)
@@ -155,7 +161,7 @@ def model(columns: Sequence[Shown], asked: Asked, can_add: bool) -> Cell:
 
 def cheapest(columns: Sequence[Shown]) -> str | None:
     """The column that loses least of those that keep all that is asked, where there are two to choose from."""
-    keeping = [one for one in columns if one.marks and holds(one.marks)]
+    keeping = [one for one in columns if one.marks and one.keeps]
     lost = [(one.quick["lost"], one.id) for one in keeping if one.quick]
     if any("at_most" in told for told, _ in lost):
         # It may lose less than all others.
@@ -167,6 +173,7 @@ def cheapest(columns: Sequence[Shown]) -> str | None:
 def _head(column: Shown, best: str | None) -> Cell:
     style = run_style(column.color)
     badge, tone = _badge(column, best)
+    verdict = "" if column.judged is None or column.status != "ready" else column.judged.headline
     return {
         "id": column.id,
         "title": column.title,
@@ -176,6 +183,7 @@ def _head(column: Shown, best: str | None) -> Cell:
         "own": column.own,
         "badge": badge,
         "tone": tone,
+        "verdict": verdict,
         "edit": EXPLAIN if column.is_opened else CHANGE,
     }
 
@@ -186,30 +194,44 @@ def _badge(column: Shown, best: str | None) -> tuple[str, str]:
         return "No release", "bad"
     if column.status == "pending":
         return "Being read …" if column.is_opened else "Being made …", "plain"
-    words, tone = judged(column.marks, column.is_opened)
-    return (f"{words}; loses least of those that do" if column.id == best else words), tone
+    return first_line(column.marks, column.judged, column.is_opened, column.id == best)
 
 
-def holds(marks: Sequence[Mark]) -> bool:
-    """Whether all that is asked is seen to hold."""
-    return all(mark.state in HOLDING for mark in marks)
+def keeps(marks: Sequence[Mark], judged: Judged | None) -> bool:
+    """Whether all that is asked is seen to hold, and no published column breaks it."""
+    return all(mark.state in HOLDING for mark in marks) and (judged is None or not judged.breaking)
 
 
-def judged(marks: Sequence[Mark], is_opened: bool) -> tuple[str, str]:
-    """How a release fares with all that is asked, in a few words, and their tone: green only where all of it holds."""
+def first_line(
+    marks: Sequence[Mark], judged: Judged | None, is_opened: bool, is_cheapest: bool = False
+) -> tuple[str, str]:
+    """The verdict on a release in a few words, and their tone: green only where all is good.
+
+    `is_cheapest`: of several that keep all that is asked it loses least.
+    """
     missed = [mark.symbol for mark in marks if mark.state == "missed"]
     unknown = [mark.symbol for mark in marks if mark.state == "unknown"]
     if missed:
-        return f"Misses {_and(missed)}", "bad"
-    if unknown:
-        return f"Cannot be told: {_and(unknown)}", "plain"
-    if not marks:
-        return "Nothing was asked", "plain"
-    if is_opened:
-        return "All that is asked holds", "good"
-    if any(mark.state == "met" for mark in marks):
-        return "All holds, not all promised", "good"
-    return "Keeps all that is asked", "good"
+        words, tone = f"Misses {_and(missed)}", "bad"
+    elif unknown:
+        words, tone = f"Cannot be told: {_and(unknown)}", "plain"
+    elif not marks:
+        words, tone = "Nothing was asked", "plain"
+    elif is_opened:
+        words, tone = "All that is asked holds", "good"
+    elif any(mark.state == "met" for mark in marks):
+        words, tone = "All holds, not all promised", "good"
+    else:
+        words, tone = "Keeps all that is asked", "good"
+    if is_cheapest:
+        words = f"{words}; loses least of those that do"
+    if judged is None:
+        return words, tone
+    if judged.breaking:
+        return f"{words}{' over what is known' if tone == 'good' else ''}; {judged.breaking}", "bad"
+    if judged.not_asked and tone != "bad":
+        return f"{words}, but fails badly: {', '.join(judged.not_asked)}", "warn"
+    return words, tone
 
 
 def _and(words: Sequence[str]) -> str:

@@ -17,13 +17,14 @@ from anoncore.search.keeping import keeping
 from dashboard import state, warmup
 from dashboard.board import facts, grid, shipped, unreleased
 from dashboard.board.bench import Attempt, Bench
+from dashboard.board.facts import Judged
 from dashboard.board.grid import Asked, Shown, SlowFacts
 from dashboard.board.opened import Opened
 from dashboard.board.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
 from dashboard.markdown import escaped
 from dashboard.state import Run
 from dashboard.views import board_dialogs as dialogs
-from dashboard.views import board_map, board_table, left_out, whose_rows
+from dashboard.views import board_map, board_table, left_out, verdicts, whose_rows
 
 PATIENCE = 1.3
 """Seconds that a change waits for its releases before the page is drawn without them."""
@@ -207,7 +208,7 @@ def _shown(
         column.id, column.title, column.color, _own(column, attempt), "pending", is_opened=bool(column.opened)
     )
     if attempt is None or problem:
-        return replace(known, status="failed", problem=problem)
+        return replace(known, status="failed", problem=data.in_words(problem))
     secret, target = wishes.secret_of(data), wishes.target_of(data)
     quick, marks = attempt.quick.get(secret), attempt.marks.get(kept)
     if attempt.run is None or quick is None or marks is None:
@@ -219,7 +220,8 @@ def _shown(
         if key in attempt.slow
     }
     own = known.own + left_out.told(attempt.run.release)
-    return replace(known, own=own, status="ready", marks=marks, quick=quick, slow=slow)
+    judged = Judged.of(verdicts.verdict_of(attempt.run))
+    return replace(known, own=own, status="ready", marks=marks, judged=judged, quick=quick, slow=slow)
 
 
 def _own(column: Column, attempt: Attempt | None) -> str:

@@ -20,7 +20,7 @@ from dashboard import compute, state, trials
 from dashboard.board import facts
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.facts import Mark
-from dashboard.board.grid import ROWS, Shown, holds, judged
+from dashboard.board.grid import ROWS, Shown, first_line, keeps
 from dashboard.board.wishes import Wishes
 from dashboard.charts.trade_off import Axis, Tried, frontier, trade_off
 from dashboard.palette import run_style
@@ -44,6 +44,8 @@ TRIALS = ("sweep", "targets")
 NOT_JUDGED = "Not judged by what is asked now"
 PROMISED = "Its method promises all that is asked"
 Numbers = Mapping[str, float]
+Judgement = tuple[tuple[Mark, ...], facts.Judged]
+"""How what is asked fares in a release, and the verdict on it."""
 
 
 @dataclass(frozen=True)
@@ -146,8 +148,8 @@ def _columns(shown: Sequence[Shown], runs: Mapping[str, Run], about: Map) -> Ite
             numbers(one.quick, slow),
             one.color,
             algorithm,
-            holds(one.marks),
-            judged(one.marks, one.is_opened)[0],
+            one.keeps,
+            _verdict(one.marks, one.judged, one.is_opened),
         )
 
 
@@ -166,41 +168,40 @@ def _elsewhere(bench: Bench | None, about: Map) -> tuple[list[Tried], bool]:
         attempt = attempts.get(run.id)
         # One after the other, so that this work fills no queue, and after that of the columns.
         may_begin = not is_busy and (bench is None or not bench.is_busy)
-        quick, marks, is_coming = _known(run, attempt, about, may_begin)
+        quick, judgement, is_coming = _known(run, attempt, about, may_begin)
         is_busy |= is_coming
         if quick is None:
             continue
-        verdict = NOT_JUDGED if marks is None else judged(marks, run.algorithm is None)[0]
-        keeps = marks is not None and holds(marks)
+        verdict = NOT_JUDGED if judgement is None else _verdict(*judgement, run.algorithm is None)
         slow = {} if attempt is None else _slow(attempt, about)
-        found += about.tried(run.label, numbers(quick, slow), None, run.algorithm, keeps, verdict)
+        is_kept = judgement is not None and keeps(*judgement)
+        found += about.tried(run.label, numbers(quick, slow), None, run.algorithm, is_kept, verdict)
     return found, is_busy
 
 
 def _known(
     run: Run, attempt: Attempt | None, about: Map, may_begin: bool
-) -> tuple[facts.Facts | None, tuple[Mark, ...] | None, bool]:
-    """The quick facts and the marks of a run that no column shows, and whether they are still to come.
+) -> tuple[facts.Facts | None, Judgement | None, bool]:
+    """The quick facts and the judgement of a run that no column shows, and whether they are still to come.
 
     What is missing is worked out in the background, where that may begin.
     """
-    quick = None if attempt is None else attempt.quick.get(about.secret)
-    marks = None if attempt is None else attempt.marks.get(about.asked)
-    if quick is not None and marks is not None:
-        return quick, marks, False
-    found = compute.known("board.map", run, about.secret, about.asked)
+    found: tuple[facts.Facts, Judgement] | None = compute.known("board.map", run, about.secret, about.asked)
     if found is not None:
         return *found, False
+    quick = None if attempt is None else attempt.quick.get(about.secret)
     if not may_begin:
-        return quick, marks, True
+        return quick, None, True
 
-    def measure(
-        _: Release, secret: str | None, wanted: tuple[Requirement, ...]
-    ) -> tuple[facts.Facts, tuple[Mark, ...]]:
-        return facts.quick(run, secret), facts.marks(run, wanted)
+    def measure(_: Release, secret: str | None, asked: tuple[Requirement, ...]) -> tuple[facts.Facts, Judgement]:
+        return facts.quick(run, secret), (facts.marks(run, asked), facts.Judged.of(facts.verdict_of(run, asked)))
 
     later = compute.later("board.map", run, measure, about.secret, about.asked)
-    return *(later.value or (quick, marks)), later.status == "running"
+    return *(later.value or (quick, None)), later.status == "running"
+
+
+def _verdict(marks: Sequence[Mark], judged: facts.Judged | None, is_opened: bool) -> str:
+    return first_line(marks, judged, is_opened)[0]
 
 
 def _slow(attempt: Attempt, about: Map) -> Mapping[str, facts.Facts | None]:
@@ -240,9 +241,9 @@ def _searched(about: Map, known: set[tuple[str, float, float]]) -> Iterator[Trie
             continue
         for point in trial.found():
             measured = {row: point.values[name] for row, name in CRITERIA.items() if name in point.values}
-            keeps = _is_promised(point, about.asked, trial.data)
-            verdict = PROMISED if keeps else NOT_JUDGED
-            for one in about.tried(run_title(point.algorithm), measured, None, point.algorithm, keeps, verdict):
+            is_kept = _is_promised(point, about.asked, trial.data)
+            verdict = PROMISED if is_kept else NOT_JUDGED
+            for one in about.tried(run_title(point.algorithm), measured, None, point.algorithm, is_kept, verdict):
                 if one.key not in known:
                     known.add(one.key)
                     yield one
