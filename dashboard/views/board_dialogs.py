@@ -18,7 +18,7 @@ from dashboard.board.wishes import Column, Wishes
 from dashboard.markdown import escaped
 from dashboard.method_guide import BEGIN, FAMILIES, RECOMMENDED, by_family
 from dashboard.state import Run
-from dashboard.views import board_opened, parts, untagged, verdicts, whose_rows
+from dashboard.views import board_opened, insensitive, left_out, parts, verdicts, whose_rows
 from dashboard.workspace import run_names
 
 A_METHOD, A_RUN, A_FILE = "A method", "A run that was made before", "A release made elsewhere"
@@ -249,13 +249,13 @@ def _publish(wishes: Wishes, bench: Bench | None) -> None:
     chosen = st.radio("Release", list(by_id), key=key, format_func=lambda one: names[one], horizontal=True)
     run: Run = by_id[chosen]
     st.caption(_published(run))
-    if whose_rows.stands_open(run):
+    if whose_rows.stands_open(run, "publish"):
         return
     if run.opened is not None:
         st.caption(OPENED)
     verdicts.render(run)
     export.seed_warning(run)
-    untagged.decide(run)
+    insensitive.mend(run)
     if run.release.is_synthetic:
         for note in run.release.notes:
             st.caption(escaped(note))
@@ -276,8 +276,7 @@ def _published(run: Run) -> str:
     release = run.release
     names = ", ".join(release.attributes)
     tables = "one table" if len(release.fragments) == 1 else f"{len(release.fragments)} tables"
-    hidden = f" Left out: {escaped(', '.join(run.data.identifiers))}." if run.data.identifiers else ""
-    return f"{tables.capitalize()} of {release.table_size} with {escaped(names)}.{hidden}"
+    return f"{tables.capitalize()} of {release.table_size} with {escaped(names)}. {left_out.columns_text(run.data)}"
 
 
 def more_promises(wishes: Wishes, data: Microdata) -> None:

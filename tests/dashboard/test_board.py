@@ -85,6 +85,7 @@ def tagged(visitor, frame=None):
         "Known to others": ["age", "sex", "postcode"],
         "Secret": ["diagnosis"],
         "Names the person": ["name"],
+        "Published as it is": [],
     }
     return visitor.press("Compare four methods")
 
@@ -515,7 +516,9 @@ def test_without_any_promise_methods_that_need_one_ask_for_it(visitor, drawn):
         slide(visitor, axis, board.OFF)
     found = finish(visitor, drawn)
     assert found["rows"][0]["cells"][0]["why"] == "Mondrian needs something to keep; ask for k, l or t."
-    assert found["columns"][1]["badge"] == "Nothing was asked"
+    # Nothing was asked, but what fails badly is said all the same.
+    assert found["columns"][1]["badge"].startswith("Nothing was asked, but fails badly: somebody is found with 100%")
+    assert found["columns"][1]["tone"] == "warn"
 
 
 def test_columns_are_removed_and_closer_pages_open_with_the_column_chosen(visitor, drawn, monkeypatch):
