@@ -65,7 +65,7 @@ class FullRun:
     """A run over all rows: on its way, or ended. `private` are the endings of the files that it writes beside it.
 
     `peak` is the most memory that the program was seen to take, in bytes, `failing` what nobody asked for and fails
-    badly, a sentence each.
+    badly, a sentence each, and `breaking` the verdict where published columns break what was asked.
     """
 
     recipe: Recipe
@@ -76,6 +76,7 @@ class FullRun:
     job: jobs.Job = field(default_factory=jobs.Job)
     peak: int = 0
     failing: tuple[str, ...] = ()
+    breaking: str = ""
     begun: float = field(default_factory=time.monotonic)
 
     def look(self) -> int | None:
@@ -149,7 +150,7 @@ def recipe_of(large: Sampled, algorithm: Rothko) -> Recipe:
         kinds={name: str(kind) for name, kind in tags.kinds.items()},
         orders={name: list(order) for name, order in tags.orders.items()},
         hierarchies=hierarchies(),
-        sensitive_values={name: values for name, values in protected.items() if tags.roles[name] == Role.SENSITIVE},
+        sensitive_values={name: values for name, values in protected.items() if tags.roles.get(name) == Role.SENSITIVE},
         unit=tags.unit,
     )
 
@@ -234,7 +235,8 @@ def _certified_run(made: FullRun, recipe: Recipe, workspace: Path | None, replac
 
     def finish(written: WrittenParts) -> None:
         found = certified_parts(written, recipe, (), part_of(report, MADE, 1.0))
-        made.failing = tuple(one.sentence for one in found.failing)
+        made.failing = tuple(one.sentence for one in found.verdict.not_asked)
+        made.breaking = found.verdict.asked if found.verdict.breaking else ""
         kept = private_path(made.output, KEY)
         replace_files({kept: f"{key}\n".encode("ascii")}, private=[kept])
         for ending in made.private:

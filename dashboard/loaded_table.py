@@ -11,13 +11,16 @@ from weakref import WeakKeyDictionary
 
 import pandas as pd
 
-from anoncore import Hierarchy, Role
+from anoncore import Hierarchy
 from anoncore.table.microdata import guess_kind
 
 
 @dataclass(frozen=True, eq=False)
 class Tags:
-    """How the attributes of a table are read. `digest` tells two sets of tags apart and is hashable."""
+    """How the attributes of a table are read. `digest` tells two sets of tags apart and is hashable.
+
+    `roles` has the attributes on which somebody decided; all others are left out of every release.
+    """
 
     roles: Mapping[str, str] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
@@ -56,10 +59,10 @@ def hierarchy_digest(hierarchy: Hierarchy) -> str:
 
 
 def untagged(frame: pd.DataFrame) -> Tags:
-    """The tags of a table about which nothing is known: every attribute insensitive, kinds guessed."""
+    """The tags of a table on which nobody decided: no attribute has a role, kinds are guessed."""
     names = [str(column) for column in frame.columns]
     kinds = {name: guess_kind(frame.iloc[:, place]).value for place, name in enumerate(names)}
-    return Tags(roles=dict.fromkeys(names, Role.INSENSITIVE.value), kinds=kinds)
+    return Tags(kinds=kinds)
 
 
 @dataclass(frozen=True, eq=False)

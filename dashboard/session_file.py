@@ -10,7 +10,7 @@ import io
 import json
 import secrets
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -19,8 +19,9 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from anoncore import AnonymizationError, DataError, Microdata, Recipe, datasets
+from anoncore import AnonymizationError, DataError, Microdata, Recipe, Role, datasets
 from anoncore.algorithms import Algorithm, Mondrian
+from anoncore.base.texts import listing
 from anoncore.publishing.release_file import packed, unpacked
 from anoncore.publishing.saved_releases import (
     ALONE,
@@ -35,6 +36,7 @@ from anoncore.publishing.saved_releases import (
     saved_recipe,
     saved_tables,
 )
+from anoncore.recipes.recipe import FIRST
 from anoncore.recipes.source import HierarchySpec, Source, table_value
 from anoncore.sources import read_table
 from dashboard.board.opened import LONGEST_TITLE, Opened, Rows, opened_alone
@@ -42,6 +44,7 @@ from dashboard.board.wishes import Wishes, from_plain, to_plain
 from dashboard.loaded_table import LoadedTable, Tags, untagged
 from dashboard.workspace import MAX_RUNS, Run, Workspace
 
+MOST_NAMED = 5
 Coded = Callable[[LoadedTable, Tags], Microdata]
 BuiltIn = Callable[[str, int | None], LoadedTable]
 
@@ -49,7 +52,8 @@ BuiltIn = Callable[[str, int | None], LoadedTable]
 @dataclass(frozen=True, eq=False)
 class Saved:
     """What a session file holds: the table and tags it was saved with, its runs, which of them was shown, and what was
-    asked of the board, where it was looked at. `tables` are those of the file, in its order.
+    asked of the board, where it was looked at. `tables` are those of the file, in its order. `undecided` are columns of
+    the table that a session of before published although nobody decided on them; they are left out now.
     """
 
     table: LoadedTable | None
@@ -58,6 +62,7 @@ class Saved:
     current: int | None
     wishes: Wishes | None = None
     tables: tuple[LoadedTable, ...] = ()
+    undecided: tuple[str, ...] = ()
 
 
 def save(here: Workspace, wishes: Wishes | None = None) -> bytes:
@@ -134,6 +139,11 @@ def restore(here: Workspace, saved: Saved) -> None:
             here.reserve_colors(column.color for column in saved.wishes.columns)
         if saved.table is not None:
             here.load(saved.table, saved.tags)
+        if saved.undecided:
+            here.notices.append(
+                f"Nobody decided on {listing(saved.undecided, MOST_NAMED)}, which an earlier version published as it "
+                "was. Now it is left out of every release until somebody decides."
+            )
         kept = [here.take_run(run) for run in saved.runs]
         if saved.current is not None and saved.current < len(kept):
             here.current = kept[saved.current].id
@@ -228,11 +238,12 @@ def _read(
         for number, about in enumerate(manifest["runs"][:MAX_RUNS])
     )
     table = None if manifest["table"] is None else tables[_place(manifest["table"])]
-    tags = Tags() if table is None else _tags(saved_recipe(file, "tags.toml"), table)
+    recipe = saved_recipe(file, "tags.toml")
+    tags, undecided = (Tags(), ()) if table is None else (_tags(recipe, table), _undecided(recipe, table))
     current = None if manifest["current"] is None else _place(manifest["current"])
     asked = manifest.get("board")
     wishes = None if asked is None or table is None else from_plain(asked, [run.id for run in runs], opened)
-    return Saved(table, tags, _on_board(runs, wishes), current, wishes, tuple(tables))
+    return Saved(table, tags, _on_board(runs, wishes), current, wishes, tuple(tables), undecided)
 
 
 def _on_board(runs: tuple[Run, ...], wishes: Wishes | None) -> tuple[Run, ...]:
@@ -287,7 +298,8 @@ def _read_run(
         release = published.read(data, tags)
     else:
         arrays = [file.read(f"runs/{number}/{place}") for place in range(_place(about["arrays"]))]
-        release = unpacked(about["release"], arrays, data, recipe.algorithm)
+        description = _without(about["release"], _undecided(recipe, table))
+        release = unpacked(description, arrays, data, recipe.algorithm)
     created = datetime.fromisoformat(about["created"])
     return Run(
         id=secrets.token_hex(8),
@@ -308,9 +320,32 @@ def _read_run(
     )
 
 
+def _undecided(recipe: Recipe, table: LoadedTable) -> tuple[str, ...]:
+    """The columns on which nobody decided when a session of before was saved: there a column of one's own table was
+    insensitive until it was tagged.
+    """
+    if recipe.format != FIRST or table.builtin is not None:
+        return ()
+    return tuple(name for name, role in recipe.roles.items() if role == Role.INSENSITIVE)
+
+
+def _without(description: Mapping[str, Any], columns: Collection[str]) -> Mapping[str, Any]:
+    """A release as it was written, but for columns on which nobody decided; they are left out, and it says so."""
+    fragments = [
+        {**part, "recodings": {name: one for name, one in part["recodings"].items() if name not in columns}}
+        for part in description["fragments"]
+    ]
+    if not columns or fragments == list(description["fragments"]):
+        return description
+    note = f"Nobody decided on {listing(tuple(columns))}, so what this release had of them is left out."
+    fragments = [part for part in fragments if part["recodings"]]
+    return {**description, "fragments": fragments, "notes": [*description["notes"], note]}
+
+
 def _tags(recipe: Recipe, table: LoadedTable) -> Tags:
+    undecided = _undecided(recipe, table)
     return Tags(
-        roles=dict(recipe.roles),
+        roles={name: role for name, role in recipe.roles.items() if name not in undecided},
         kinds=dict(recipe.kinds),
         orders={name: tuple(table_value(value) for value in values) for name, values in recipe.orders.items()},
         hierarchies={name: spec.build(table.frame[name], Path()) for name, spec in recipe.hierarchies.items()},

@@ -8,6 +8,7 @@ from dashboard import runner, state
 from dashboard.markdown import escaped
 from dashboard.palette import COLOR_NAMES, run_style
 from dashboard.state import Run
+from dashboard.views import parts
 from dashboard.workspace import MAX_RUNS, run_names
 
 __all__ = ["escaped", "render"]
@@ -41,8 +42,12 @@ def render(page: str) -> None:
     if current is not None:
         style = run_style(current.color_index)
         st.caption(f"In charts: {COLOR_NAMES[style.color]}, {style.symbol}. Table: {escaped(current.table_name)}.")
-        with st.popover("Name or pin this run", help="How it is called, and whether new runs may push it out."):
-            _name(current)
+        place = parts.popover(
+            "Name or pin this run", "run-name", help="How it is called, and whether new runs may push it out."
+        )
+        if place.open:
+            with place:
+                _name(current)
     st.button("Remove this run", on_click=_remove, help="Forget this release; it cannot be brought back.")
 
 

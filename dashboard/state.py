@@ -18,10 +18,11 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from anoncore import AnonymizationError, Hierarchy, Microdata, datasets
+from anoncore import AnonymizationError, Hierarchy, Microdata, Role, datasets
 from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.requirements import Requirement
 from anoncore.search.keeping import asked as requirements_of
+from anoncore.table.people import repeated_identifiers
 from dashboard import compute
 from dashboard.board.bench import Bench
 from dashboard.board.opened import Opened
@@ -540,13 +541,22 @@ def _load_builtin(name: str, n_rows: int | None, digest: str) -> LoadedTable:
     frame = entry.load() if n_rows is None else entry.load(n_rows=n_rows)
     plain = untagged(frame)
     suggested = Tags(
-        roles={**plain.roles, **entry.roles},
+        # Whoever publishes the table decides what is published as it is.
+        roles={name: role for name, role in entry.roles.items() if role != Role.INSENSITIVE},
         kinds={**plain.kinds, **entry.kinds},
         orders={column: tuple(order) for column, order in entry.orders.items()},
         hierarchies=builtin_hierarchies(name),
         sensitive_values={column: tuple(values) for column, values in entry.sensitive_values.items()},
+        unit=_numbers_people(frame, [name for name, role in entry.roles.items() if role == Role.IDENTIFIER]),
     )
     return LoadedTable(digest, entry.title, frame, digest, (entry.description, entry.source), name, suggested)
+
+
+def _numbers_people(frame: Any, identifiers: Sequence[str]) -> str | None:
+    """The identifier of a built-in table that numbers its people, where another one, such as a name, repeats."""
+    if not repeated_identifiers(frame, identifiers):
+        return None
+    return next((name for name in identifiers if frame[name].is_unique), None)
 
 
 def builtin_hierarchies(name: str) -> dict[str, Hierarchy]:

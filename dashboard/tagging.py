@@ -16,7 +16,9 @@ from anoncore.table.summary import ColumnSummary
 from dashboard.loaded_table import Tags
 
 NAME, ROLE, KIND, VALUES, HINT = "Attribute", "Role", "Kind", "Values", "Suggestion"
-ROLES = [role.value for role in Role]
+LEFT_OUT = "left out"
+"""What stands in place of the role of an attribute on which nobody decided."""
+ROLES = [*(role.value for role in Role), LEFT_OUT]
 KINDS = [kind.value for kind in Kind]
 LINE_BREAK = "⏎"
 MOST_INTERVALS = 10_000
@@ -27,12 +29,20 @@ def editor_base(tags: Tags, summaries: Sequence[ColumnSummary], suggestions: Seq
     return pd.DataFrame(
         {
             NAME: [summary.name for summary in summaries],
-            ROLE: [tags.roles[summary.name] for summary in summaries],
+            ROLE: [tags.roles.get(summary.name, LEFT_OUT) for summary in summaries],
             KIND: [str(tags.kinds[summary.name]) for summary in summaries],
             VALUES: [summary.n_distinct for summary in summaries],
-            HINT: [f"{suggestion.role.value}: {suggestion.reason}" for suggestion in suggestions],
+            HINT: [
+                f"{suggestion.role.value}: {suggestion.reason}" if is_role(suggestion) else suggestion.reason
+                for suggestion in suggestions
+            ],
         }
     )
+
+
+def is_role(suggestion: Suggestion) -> bool:
+    """Whether something speaks for the role; that nothing does is no decision to publish an attribute as it is."""
+    return suggestion.role is not Role.INSENSITIVE
 
 
 def fold(tags: Tags, base: pd.DataFrame, edited_rows: Mapping[Any, Mapping[str, Any]]) -> Tags:
@@ -44,14 +54,17 @@ def fold(tags: Tags, base: pd.DataFrame, edited_rows: Mapping[Any, Mapping[str, 
     for place, (name, role, kind) in enumerate(zip(base[NAME], base[ROLE], base[KIND], strict=True)):
         edits = edited_rows.get(place, edited_rows.get(str(place), {}))
         roles[name] = edits.get(ROLE) or role
+        if roles[name] == LEFT_OUT:
+            del roles[name]
         kinds[name] = edits.get(KIND) or kind
     orders = {name: order for name, order in tags.orders.items() if kinds[name] != Kind.NUMERIC}
     return replace(tags, roles=roles, kinds=kinds, orders=orders)
 
 
 def with_suggestions(tags: Tags, suggestions: Sequence[Suggestion]) -> Tags:
-    """The tags with every role as suggested."""
-    return replace(tags, roles={suggestion.attribute: suggestion.role.value for suggestion in suggestions})
+    """The tags with every role as suggested; where no role is, what was decided stays."""
+    suggested = {one.attribute: one.role.value for one in suggestions if is_role(one)}
+    return replace(tags, roles={**tags.roles, **suggested})
 
 
 def unit_options(tags: Tags) -> list[str | None]:
@@ -59,17 +72,6 @@ def unit_options(tags: Tags) -> list[str | None]:
     identifiers = [name for name, role in tags.roles.items() if role == Role.IDENTIFIER]
     chosen = [] if tags.unit is None else [tags.unit]
     return [None, *dict.fromkeys([*identifiers, *chosen])]
-
-
-def unit_proposal(tags: Tags, repeated: Mapping[str, tuple[int, int]]) -> tuple[str, str] | None:
-    """The identifier whose values repeat most, and the sentence that proposes it as the unit; None where none does."""
-    if tags.unit is not None or not repeated:
-        return None
-    name, (different, rows) = min(repeated.items(), key=lambda item: item[1][0])
-    return name, (
-        f"'{name}' has {different:,} different values in {rows:,} rows. If each of them is a person, a person with ten "
-        "rows would count as ten people: count people instead."
-    )
 
 
 def order_text(domain: Domain) -> str:

@@ -430,10 +430,9 @@ class MicrodataStore:
 
 
 def _microdata(table: LoadedTable, tags: Tags) -> Microdata | AnonymizationError:
-    protected = {name: values for name, values in tags.sensitive_values.items() if tags.roles[name] == Role.SENSITIVE}
-    # A loaded column is insensitive until somebody tags it, so only a built-in table says so by decision.
-    roles = {name: role for name, role in tags.roles.items() if role != Role.INSENSITIVE or table.builtin is not None}
+    values = tags.sensitive_values.items()
+    protected = {name: chosen for name, chosen in values if tags.roles.get(name) == Role.SENSITIVE}
     try:
-        return Microdata(table.frame, roles, tags.kinds, tags.orders, tags.hierarchies, protected, tags.unit)
+        return Microdata(table.frame, tags.roles, tags.kinds, tags.orders, tags.hierarchies, protected, tags.unit)
     except AnonymizationError as error:
         return error

@@ -244,8 +244,10 @@ class Bench:
         if attempt.problem:
             return
         secret, asked = self._secret, self._asked
-        if attempt.run is not None and secret in attempt.quick and asked not in attempt.marks and not warmup.is_cold():
-            # Judged at once, a column whose release stays need not be drawn without its numbers meanwhile.
+        is_quick = not attempt.data.insensitive and not warmup.is_cold()
+        if attempt.run is not None and secret in attempt.quick and asked not in attempt.marks and is_quick:
+            # Judged at once, a column whose release stays need not be drawn without its numbers meanwhile. What columns
+            # do that are published by decision takes longer.
             attempt.marks[asked] = facts.marks(attempt.run, asked)
         if not self._is_judged(attempt):
             if attempt.job is None:
@@ -273,6 +275,8 @@ class Bench:
             run = attempt.run or self._run(attempt, report)
             quick = attempt.quick.get(secret) or facts.quick(run, secret)
             marks = facts.marks(run, asked)
+            # Its parts are kept, so that the page has the verdict at once.
+            facts.verdict_of(run, asked)
         except CancelledError:
             raise
         except Exception as error:

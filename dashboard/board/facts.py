@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,9 @@ import pandas as pd
 
 from anoncore import AnonymizationError, Release, attacks, privacy, utility
 from anoncore.base import Estimate
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
+from anoncore.measures import Verdict, verdict
 from anoncore.measures.criteria import usual_distance
 from anoncore.privacy.guarantees import judged
 from anoncore.requirements import (
@@ -58,6 +59,36 @@ class Mark:
     of_people: bool = False
 
 
+@dataclass(frozen=True)
+class Judged:
+    """The verdict on a release in the words of the board.
+
+    `headline` is the verdict in a sentence, `breaking` says which published columns break what was asked and what they
+    do, and `not_asked` names what nobody asked for and fails badly. `is_good`: all was asked for holds, and nothing
+    else fails.
+    """
+
+    headline: str
+    breaking: str
+    not_asked: tuple[str, ...]
+    is_good: bool
+
+    @classmethod
+    def of(cls, found: Verdict) -> Judged:
+        """The words of a verdict."""
+        return cls(found.headline, found.breaking, tuple(one.title for one in found.not_asked), found.is_good)
+
+
+def verdict_of(run: Run, asked: Sequence[Requirement], foreground: float | None = None) -> Verdict:
+    """The verdict on a run, from measures that are computed once: the only one, on every page.
+
+    It is held against what is `asked` of it, also where its method does not promise that. `foreground` is the share of
+    people whom the foreground-knowledge attack breaches, where it was made.
+    """
+    wanted = tuple(asked) if run.release.is_synthetic else unpromised(run, asked)
+    return verdict(run.release, wanted, cache=compute.cache_of(run), foreground=foreground)
+
+
 def symbol_of(requirement: Requirement) -> str:
     """The letter by which people know a requirement, such as k."""
     return str(requirement.parameter)
@@ -65,7 +96,8 @@ def symbol_of(requirement: Requirement) -> str:
 
 def marks(run: Run, asked: Sequence[Requirement]) -> tuple[Mark, ...]:
     """How everything that is asked fares in the run's release."""
-    return tuple(_mark(run, requirement) for requirement in asked)
+    found = (_mark(run, requirement) for requirement in asked)
+    return tuple(replace(mark, sentence=run.data.in_words(mark.sentence)) for mark in found)
 
 
 def _judged(run: Run, wanted: Requirement) -> tuple[privacy.Guarantee, ...]:
@@ -114,9 +146,9 @@ def _found_by_known_values(run: Run, wanted: Requirement) -> Mark | None:
     if reaches(reached, wanted.threshold):
         return None
     sentence = (
-        f"{run.title} publishes what others know of people as it is: at worst {reached:,} row"
-        f"{'' if reached == 1 else 's'} can be a person's, and k-anonymity asks for {wanted.k:,}. The buckets hide "
-        "whose secret it is, not whose row."
+        f"{run.title} publishes what others know as it is: at worst it fits {reached:,} row"
+        f"{'' if reached == 1 else 's'}, and k-anonymity asks for {wanted.k:,}. The buckets hide whose secret it is, "
+        "not whose row."
     )
     return Mark(symbol_of(wanted), "missed", _level(reached), sentence, _level(wanted.threshold))
 
@@ -185,7 +217,7 @@ def quick(run: Run, secret: str | None) -> Facts:
     }
     if release.is_synthetic:
         return {"hides": {"why": NOBODYS}, **_promised(run), **others}
-    sizes = np.min([part.partition.sizes[part.partition.group] for part in release.fragments], axis=0)
+    sizes = _sizes(release)
     n_groups = max(part.partition.n_groups for part in release.fragments)
     return {
         "groups": int(n_groups),
@@ -195,6 +227,16 @@ def quick(run: Run, secret: str | None) -> Facts:
         "sizes": histogram(sizes),
         **others,
     }
+
+
+def _sizes(release: Release) -> Int64:
+    """Among how many people each person hides, in their smallest group; rows where every row is another person."""
+    sizes = np.min([release.people_per_group(part)[part.partition.group] for part in release.fragments], axis=0)
+    if release.data.people is None:
+        return sizes
+    of_people = np.full(release.data.n_people, np.iinfo(np.int64).max)
+    np.minimum.at(of_people, release.data.people, sizes)
+    return of_people
 
 
 def _promised(run: Run) -> Facts:

@@ -49,7 +49,7 @@ function label(x, text, anchor = "middle", y = HEIGHT - 1) {
 }
 
 // Share of the people by the size of their group; the mark is the k that was asked for.
-function sizes(cell, column, axis) {
+function sizes(cell, column, axis, people) {
   const step = WIDTH / Math.max(axis.bins.length, 1);
   const tallest = Math.max(...cell.bars, 0.01);
   const drawn = cell.bars.map((share, place) => {
@@ -58,7 +58,7 @@ function sizes(cell, column, axis) {
     const x = (place - axis.first) * step + 1;
     const look = { x, y: HEIGHT - 11 - height, width: Math.max(step - 2, 1), height };
     return shape("rect", { ...look, fill: column.color, stroke: column.outline, "stroke-width": 0.5 },
-      `${axis.bins[place - axis.first]}: ${(100 * share).toFixed(1)}% of the people`);
+      `${axis.bins[place - axis.first]}: ${(100 * share).toFixed(1)}% of the ${people}`);
   });
   const marks = [];
   if (axis.line !== null && axis.line !== undefined) {
@@ -135,7 +135,7 @@ function promise(cell) {
   return list;
 }
 
-function cellOf(row, cell, column, send) {
+function cellOf(row, cell, column, people, send) {
   const place = element("td", { class: `cell ${cell.state} ${row.kind}` });
   if (cell.state === "failed") {
     place.append(element("p", { class: "why", text: cell.why }));
@@ -154,7 +154,7 @@ function cellOf(row, cell, column, send) {
     }));
   }
   if (cell.sub) place.append(element("span", { class: "sub", text: cell.sub }));
-  if (PICTURES[row.kind] && cell.drawn !== false) place.append(PICTURES[row.kind](cell, column, row.axis));
+  if (PICTURES[row.kind] && cell.drawn !== false) place.append(PICTURES[row.kind](cell, column, row.axis, people));
   return place;
 }
 
@@ -173,7 +173,7 @@ function headOf(column, send) {
         "aria-label": `Remove the column ${column.title}`, onclick: () => send({ type: "remove", column: column.id }),
       })),
     element("div", { class: "own", text: column.own, title: column.own }),
-    element("div", { class: `badge ${column.tone}`, text: column.badge }));
+    element("div", { class: `badge ${column.tone}`, text: column.badge, title: column.verdict }));
 }
 
 function draw(data, send) {
@@ -188,7 +188,7 @@ function draw(data, send) {
   for (const row of data.rows) {
     const line = element("tr", {}, element("th", { scope: "row", class: "question" },
       element("span", { class: "label", text: row.label }), element("span", { class: "help", text: row.help })));
-    row.cells.forEach((cell, place) => line.append(cellOf(row, cell, data.columns[place], send)));
+    row.cells.forEach((cell, place) => line.append(cellOf(row, cell, data.columns[place], data.people, send)));
     if (data.canAdd) line.append(element("td", { class: "empty" }));
     body.append(line);
   }

@@ -13,7 +13,7 @@ import streamlit as st
 from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED
-from dashboard.board.facts import BUCKET, SIZE_EDGES, Facts, Mark
+from dashboard.board.facts import BUCKET, SIZE_EDGES, Facts, Judged, Mark
 from dashboard.palette import SHAPES, run_style
 
 HERE = Path(__file__).resolve().parent
@@ -26,7 +26,7 @@ SHARE_ENDS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Where the scale of shares of people may end: the first that has room for all columns, so that small ones differ."""
 ROWS: Mapping[str, tuple[str, str]] = {
     "promise": ("Promise", "What you ask for, and whether this release keeps it."),
-    "hides": ("Hides among", "Bars: people by the size of their group; dashed: your k. Larger groups are safer."),
+    "hides": ("Hides among", "Bars: {people} by the size of their group; dashed: your k. Larger groups are safer."),
     "distance": (
         "Distance",
         "How far the secrets of a group are from those of the whole table: 0 is alike, 1 as far as can be; dashed: "
@@ -39,7 +39,10 @@ ROWS: Mapping[str, tuple[str, str]] = {
     ),
     "predictable": ("Still useful", ""),
 }
-"""The questions of the board in their order: what protects, what an adversary gets, what it costs."""
+"""The questions of the board in their order, with what they mean: what protects, what an adversary gets, what it costs.
+
+`{people}` is what the rows of the table may be called.
+"""
 OPENS = {
     "promise": "Opens the page Privacy.",
     "hides": "Opens the page Classes.",
@@ -61,9 +64,9 @@ Cell = dict[str, Any]
 class Shown:
     """Everything that the board knows of one column.
 
-    `marks` are those of the promises, `quick` the facts that are there at once, `slow` what takes longer, by the name
-    of its row. `status` is "ready", "pending" or "failed"; `problem` says why. `is_opened`: it was made
-    elsewhere and only read. `doing` is what its method is at, where that takes long.
+    `marks` are those of the promises, `judged` the verdict, `quick` the facts that are there at once, `slow` what takes
+    longer, by the name of its row. `status` is "ready", "pending" or "failed"; `problem` says why. `is_opened`: it was
+    made elsewhere and only read. `doing` is what its method is at, where that takes long.
     """
 
     id: str
@@ -77,6 +80,12 @@ class Shown:
     slow: Mapping[str, SlowFacts] | None = None
     is_opened: bool = False
     doing: str = ""
+    judged: Judged | None = None
+
+    @property
+    def keeps(self) -> bool:
+        """Whether all that is asked is seen to hold, whatever of the release others may know."""
+        return keeps(self.marks, self.judged)
 
 
 @dataclass(frozen=True)
@@ -95,13 +104,22 @@ class SlowFacts:
 
 @dataclass(frozen=True)
 class Asked:
-    """What of the wishes the table draws: the levels, the adversary's limit, the attributes, and the folded rows."""
+    """What of the wishes the table draws: the levels, the adversary's limit, the attributes, and the folded rows.
+
+    `people` is what the rows of the table may be called: "people", or "rows" while nobody said whose they are.
+    """
 
     levels: Mapping[str, float]
     r: int
     secret: str | None
     target: str | None
     hidden: tuple[str, ...] = ()
+    people: str = "people"
+
+    @property
+    def person(self) -> str:
+        """The word for one of them."""
+        return "person" if self.people == "people" else "row"
 
 
 _component = st.components.v2.component(
@@ -135,6 +153,7 @@ def model(columns: Sequence[Shown], asked: Asked, can_add: bool) -> Cell:
     ]
     return {
         "caption": "Releases side by side: a column per release, a row per question",
+        "people": asked.people,
         "columns": [_head(column, best) for column in columns],
         "rows": rows,
         "canAdd": can_add,
@@ -143,7 +162,7 @@ def model(columns: Sequence[Shown], asked: Asked, can_add: bool) -> Cell:
 
 def cheapest(columns: Sequence[Shown]) -> str | None:
     """The column that loses least of those that keep all that is asked, where there are two to choose from."""
-    keeping = [one for one in columns if one.marks and all(mark.state in HOLDING for mark in one.marks)]
+    keeping = [one for one in columns if one.marks and one.keeps]
     lost = [(one.quick["lost"], one.id) for one in keeping if one.quick]
     if any("at_most" in told for told, _ in lost):
         # It may lose less than all others.
@@ -155,6 +174,7 @@ def cheapest(columns: Sequence[Shown]) -> str | None:
 def _head(column: Shown, best: str | None) -> Cell:
     style = run_style(column.color)
     badge, tone = _badge(column, best)
+    verdict = "" if column.judged is None or column.status != "ready" else column.judged.headline
     return {
         "id": column.id,
         "title": column.title,
@@ -164,6 +184,7 @@ def _head(column: Shown, best: str | None) -> Cell:
         "own": column.own,
         "badge": badge,
         "tone": tone,
+        "verdict": verdict,
         "edit": EXPLAIN if column.is_opened else CHANGE,
     }
 
@@ -174,21 +195,44 @@ def _badge(column: Shown, best: str | None) -> tuple[str, str]:
         return "No release", "bad"
     if column.status == "pending":
         return "Being read …" if column.is_opened else "Being made …", "plain"
-    missed = [mark.symbol for mark in column.marks if mark.state == "missed"]
-    unknown = [mark.symbol for mark in column.marks if mark.state == "unknown"]
+    return first_line(column.marks, column.judged, column.is_opened, column.id == best)
+
+
+def keeps(marks: Sequence[Mark], judged: Judged | None) -> bool:
+    """Whether all that is asked is seen to hold, and no published column breaks it."""
+    return all(mark.state in HOLDING for mark in marks) and (judged is None or not judged.breaking)
+
+
+def first_line(
+    marks: Sequence[Mark], judged: Judged | None, is_opened: bool, is_cheapest: bool = False
+) -> tuple[str, str]:
+    """The verdict on a release in a few words, and their tone: green only where all is good.
+
+    `is_cheapest`: of several that keep all that is asked it loses least.
+    """
+    missed = [mark.symbol for mark in marks if mark.state == "missed"]
+    unknown = [mark.symbol for mark in marks if mark.state == "unknown"]
     if missed:
-        return f"Misses {_and(missed)}", "bad"
-    if unknown:
-        return f"Cannot be told: {_and(unknown)}", "plain"
-    if not column.marks:
-        return "Nothing was asked", "plain"
-    if column.is_opened:
-        words = "All that is asked holds"
-    elif any(mark.state == "met" for mark in column.marks):
-        words = "All holds, not all promised"
+        words, tone = f"Misses {_and(missed)}", "bad"
+    elif unknown:
+        words, tone = f"Cannot be told: {_and(unknown)}", "plain"
+    elif not marks:
+        words, tone = "Nothing was asked", "plain"
+    elif is_opened:
+        words, tone = "All that is asked holds", "good"
+    elif any(mark.state == "met" for mark in marks):
+        words, tone = "All holds, not all promised", "good"
     else:
-        words = "Keeps all that is asked"
-    return f"{words}; loses least of those that do" if column.id == best else words, "good"
+        words, tone = "Keeps all that is asked", "good"
+    if is_cheapest:
+        words = f"{words}; loses least of those that do"
+    if judged is None:
+        return words, tone
+    if judged.breaking:
+        return f"{words}{' over what is known' if tone == 'good' else ''}; {judged.breaking}", "bad"
+    if judged.not_asked and tone != "bad":
+        return f"{words}, but fails badly: {', '.join(judged.not_asked)}", "warn"
+    return words, tone
 
 
 def _and(words: Sequence[str]) -> str:
@@ -201,9 +245,9 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
     known = [column.quick for column in columns if column.status == "ready" and column.quick is not None]
     if name == "given":
         help = (
-            f"People whose true secret a reader comes to believe with more than 1/{asked.r}, who learns from all "
-            "groups together; l looks at one group alone. Bar: what lies above chance, the same attack on shuffled "
-            "secrets. Less is safer."
+            f"{asked.people.capitalize()} whose true secret a reader comes to believe with more than 1/{asked.r}, who "
+            "learns from all groups together; l looks at one group alone. Bar: what lies above chance, the same attack "
+            "on shuffled secrets. Less is safer."
         )
     if name == "predictable":
         help = (
@@ -213,7 +257,7 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
     return {
         "id": name,
         "label": label,
-        "help": help,
+        "help": help.format(people=asked.people),
         "kind": kinds.get(name, ""),
         "opens": OPENS[name],
         "axis": _axis(name, columns, known, asked),
@@ -295,9 +339,9 @@ def _cell(name: str, column: Shown, asked: Asked) -> Cell:
         waiting = "being read …" if column.is_opened else f"{column.doing or 'being made'} …"
         return {"state": "pending", "why": waiting if name == "promise" else " "}
     if name == "promise":
-        return _promise_cell(column, column.quick)
+        return _promise_cell(column, column.quick, asked)
     if name == "hides":
-        return _sizes_cell(column.quick)
+        return _sizes_cell(column.quick, asked)
     if name == "distance":
         return _distance_cell(column.quick["distance"])
     if name == "lost":
@@ -306,20 +350,20 @@ def _cell(name: str, column: Shown, asked: Asked) -> Cell:
     return _given_cell(slow, column.quick["is_drawn"]) if name == "given" else _predicted_cell(slow)
 
 
-def _promise_cell(column: Shown, quick: Facts) -> Cell:
+def _promise_cell(column: Shown, quick: Facts, asked: Asked) -> Cell:
     told = [
         {"symbol": "promised:", "state": "promised", "words": one["words"], "sentence": one["sentence"]}
         for one in quick.get("promised", ())
     ]
     told += [
-        {"symbol": mark.symbol, "state": mark.state, "words": _words(mark), "sentence": mark.sentence}
+        {"symbol": mark.symbol, "state": mark.state, "words": _words(mark, asked), "sentence": mark.sentence}
         for mark in column.marks
     ]
     cell = {"state": "exact", "promises": told, "text": "" if told else "nothing asked"}
     return {**cell, "sub": NO_GROUPS} if "hides" in quick and column.marks else cell
 
 
-def _words(mark: Mark) -> str:
+def _words(mark: Mark, asked: Asked) -> str:
     """How one thing that was asked fares, in a few words."""
     if mark.state == "unknown":
         return "cannot be told"
@@ -331,18 +375,18 @@ def _words(mark: Mark) -> str:
         "measured": "holds, as measured",
         "missed": f"you ask for {mark.asked}",
     }[mark.state]
-    return f"is {mark.reached}{' for each person' if mark.of_people else ''}, {ending}"
+    return f"is {mark.reached}{f' for each {asked.person}' if mark.of_people else ''}, {ending}"
 
 
-def _sizes_cell(quick: Facts) -> Cell:
+def _sizes_cell(quick: Facts, asked: Asked) -> Cell:
     if "hides" in quick:
         return {"state": "failed", "why": quick["hides"]["why"]}
     word = quick["word"]
     words = {"equivalence class": "classes"}.get(word, word + ("es" if word.endswith("s") else "s"))
     # A bucket hides which of its secrets is a person's, and not which row.
-    whom = "secrets" if word == BUCKET else "people"
+    whom = "secrets" if word == BUCKET else asked.people
     text = f"{quick['smallest']:,} or more {whom}"
-    sub = f"half of the people among {quick['median']:,} or more; {quick['groups']:,} {words}"
+    sub = f"half of the {asked.people} among {quick['median']:,} or more; {quick['groups']:,} {words}"
     return {"state": "exact", "text": text, "sub": sub, "bars": quick["sizes"], "alt": f"{text}; {sub}"}
 
 

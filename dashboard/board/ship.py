@@ -58,7 +58,15 @@ def _shown(place: int, wishes: Wishes, data: Microdata, table: LoadedTable) -> S
     kept = asked(wishes.levels, wishes.more, data)
     own = column.own(instead)
     return Shown(
-        column.id, column.title, column.color, own, "ready", "", facts.marks(run, kept), facts.quick(run, secret), slow
+        column.id,
+        column.title,
+        column.color,
+        own,
+        "ready",
+        marks=facts.marks(run, kept),
+        quick=facts.quick(run, secret),
+        slow=slow,
+        judged=facts.Judged.of(facts.verdict_of(run, kept)),
     )
 
 

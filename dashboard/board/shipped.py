@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dashboard.board.facts import Facts, Mark
+from dashboard.board.facts import Facts, Judged, Mark
 from dashboard.board.grid import Shown, SlowFacts
 from dashboard.board.wishes import Wishes
 from dashboard.loaded_table import LoadedTable, Tags
@@ -69,6 +69,7 @@ def _shown(column: dict[str, Any]) -> Shown:
         tuple(Mark(**mark) for mark in column["marks"]),
         column["quick"],
         slow,
+        judged=Judged(**{**column["judged"], "not_asked": tuple(column["judged"]["not_asked"])}),
     )
 
 
@@ -86,6 +87,7 @@ def content(table: LoadedTable, as_it_is: Sequence[str], wishes: Wishes, shown: 
                 "color": one.color,
                 "own": one.own,
                 "marks": [vars(mark) for mark in one.marks],
+                "judged": None if one.judged is None else vars(one.judged) | {"not_asked": list(one.judged.not_asked)},
                 "quick": one.quick,
                 "slow": {name: found.exact for name, found in (one.slow or {}).items()},
             }

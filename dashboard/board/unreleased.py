@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from weakref import WeakKeyDictionary
 
-from anoncore import AnonymizationError, Microdata, attacks
+import numpy as np
+
+from anoncore import AnonymizationError, Microdata, Role, attacks
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.release.unchanged import unchanged
+from anoncore.table.keys import dense_key
 
+MOST_NAMED = 8
+MOST_COPIES = 10
+"""Rows for each different one, on average, up to which a table in which every row has its like may hold copies."""
 _known: WeakKeyDictionary[Microdata, tuple[str, ...]] = WeakKeyDictionary()
 
 
 def sentences(data: Microdata) -> tuple[str, ...]:
     """How many are found by what is known of them alone, and whose secret values are certain then.
 
-    Made once for each table with its tags. Raises DataError where nothing is tagged as known.
+    Columns on which nobody decided count as known: who says that nobody knows them? Made once for each table with its
+    tags. Raises DataError where no column is known even so.
     """
     # Nobody waits for another visitor's table; two who ask for the same one at once both work it out.
     said = _known.get(data)
@@ -25,13 +33,27 @@ def sentences(data: Microdata) -> tuple[str, ...]:
 
 
 def _sentences(data: Microdata) -> tuple[str, ...]:
-    release = unchanged(data)
-    is_found = reaches(attacks.reidentification(release).risk, 1.0, ACCUMULATED)
-    whose, share = "people" if data.unit is None else "people's rows", share_text(float(is_found.mean()))
-    said = [
-        f"As it is, this table lets {is_found.sum():,} of {len(is_found):,} {whose} ({share}) be found by what others "
-        "know: nobody else has the same values."
-    ]
+    known = _all_known(data)
+    release = unchanged(known)
+    found = attacks.reidentification(release)
+    is_found = reaches(found.risk, 1.0, ACCUMULATED)
+    # Of a table on which nobody decided anything it is not known either whose its rows are.
+    people = data.people_word if data.roles else "rows"
+    whose, share = people if data.people is None else "people's rows", share_text(float(is_found.mean()))
+    how = f"be found by what others know{_undecided(data)}"
+    if is_found.any():
+        nobody = "no other row" if people == "rows" else "nobody else"
+        said = [
+            f"As it is, this table lets {is_found.sum():,} of {len(is_found):,} {whose} ({share}) {how}: {nobody} has "
+            "the same values."
+        ]
+    else:
+        others = round(1 / float(found.prosecutor.largest)) - 1
+        said = [
+            f"As it is, this table lets none of {len(is_found):,} {whose} {how}: the least hidden share their values "
+            f"with {others:,} other{'s' if others > 1 else ''}.",
+            *_copies(known),
+        ]
     for name in data.sensitive:
         try:
             belief = attacks.attribute_disclosure(release, name).belief
@@ -39,5 +61,52 @@ def _sentences(data: Microdata) -> tuple[str, ...]:
             continue
         is_sure = reaches(belief, 1.0, ACCUMULATED)
         share = share_text(float(is_sure.mean()))
-        said.append(f"Whoever knows these values is certain of the '{name}' of {is_sure.sum():,} people ({share}).")
+        # A person counts once here, however many rows they have.
+        whom = people if data.people is None else "people"
+        said.append(f"Whoever knows these values is certain of the '{name}' of {is_sure.sum():,} {whom} ({share}).")
     return tuple(said)
+
+
+def _copies(known: Microdata) -> Iterator[str]:
+    """That every row has copies that are alike in everything: these hide nobody if they are one person's."""
+    row = dense_key(tuple(known.codes[name] for name in known.attributes), known.n_rows)
+    copies = np.bincount(row)
+    # Of few columns with few values every row has its like by chance, and then many.
+    if copies.min() < 2 or known.n_rows > MOST_COPIES * len(copies):
+        return
+    classes = dense_key(tuple(known.codes[name] for name in known.quasi_identifiers), known.n_rows)
+    rows_of = np.bincount(classes[np.unique(row, return_index=True)[1]])
+    yield (
+        f"But its rows are {len(copies):,} different ones, each there {copies.min():,} times or more. If rows that are "
+        f"alike in everything are one person's, {int((rows_of == 1).sum()):,} of {len(copies):,} people are found."
+    )
+
+
+def _all_known(data: Microdata) -> Microdata:
+    """The table with every column known on which nobody decided."""
+    if not data.left_out:
+        return data
+    return Microdata(
+        data.given,
+        roles={**data.roles, **dict.fromkeys(data.left_out, Role.QUASI_IDENTIFIER)},
+        kinds={name: data.domain[name].kind for name in data.attributes},
+        sensitive_values=data.sensitive_values,
+        unit=data.unit,
+    )
+
+
+def _undecided(data: Microdata) -> str:
+    """That columns count as known although nobody said so."""
+    left = data.left_out
+    if not left:
+        return ""
+    if not data.roles:
+        return f", all {len(left):,} columns counted as known, as nobody decided on any"
+    columns = "the column" if len(left) == 1 else f"the {len(left):,} columns"
+    return f", {columns} on which nobody decided ({named(left)}) counted as known"
+
+
+def named(columns: Sequence[str]) -> str:
+    """The first of some columns, and how many more there are."""
+    more = len(columns) - MOST_NAMED
+    return ", ".join(columns[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -22,7 +22,7 @@ def render(table: LoadedTable, data: Microdata) -> None:
         data.attributes,
         key="detail-attribute",
         persist_state="session",
-        help="Identifiers are left out: they are never published.",
+        help="Those that a release may have: neither identifiers nor columns that are left out.",
         width=420,
     )
     if name is None:

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 
 from anoncore import AnonymizationError, Microdata
-from anoncore.table.people import repeated_identifiers
 from anoncore.table.suggestions import Suggestion, suggest, uniqueness
 from dashboard import compute, routes, state, tagging
 from dashboard.markdown import escaped
 from dashboard.state import LoadedTable
-from dashboard.views import attribute_details, untagged
+from dashboard.views import attribute_details, insensitive, whose_rows
 from dashboard.views.data import column_summaries
 
 MEANINGS = {
     "identifier": "Names the person, such as a name or a number. Never published.",
     "quasi-identifier": "Others may know it, such as age or sex. Combined, it can single a person out.",
     "sensitive": "Must not be learned about a person, such as a diagnosis.",
-    "insensitive": "Neither; published as it is.",
+    "insensitive": "Neither, and you decide so: published as it is.",
+    tagging.LEFT_OUT: "Nobody decided yet. No release has it.",
 }
 _EDITOR = "attribute-editor"
 
@@ -33,7 +32,7 @@ def render() -> None:
         st.info("No table is loaded, so there is nothing to tag.")
         routes.link("data", "Choose a table")
         return
-    for column, (role, meaning) in zip(st.columns(4), MEANINGS.items(), strict=True):
+    for column, (role, meaning) in zip(st.columns(len(MEANINGS)), MEANINGS.items(), strict=True):
         column.caption(f"**{role}**  \n{meaning}")
     suggestions = table_suggestions(table)
     _suggestion_bar(table, suggestions)
@@ -44,7 +43,8 @@ def render() -> None:
     except AnonymizationError as error:
         st.error(escaped(f"{error} Until then no method can run."))
         return
-    untagged.propose(table, data)
+    whose_rows.ask(data)
+    insensitive.propose(table, data)
     _what_follows(data)
     attribute_details.render(table, data)
 
@@ -57,10 +57,10 @@ def table_suggestions(table: LoadedTable) -> tuple[Suggestion, ...]:
 def _suggestion_bar(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
     """How to begin with an untagged table; one click away, never by itself."""
     tags = state.tags()
-    counts = Counter(suggestion.role.value for suggestion in suggestions)
-    wanted = {suggestion.attribute: suggestion.role.value for suggestion in suggestions}
-    untouched = all(role == "insensitive" for role in tags.roles.values())
-    parts = [_counted(role, counts[role]) for role in MEANINGS if counts[role] and role != "insensitive"]
+    counts = Counter(suggestion.role.value for suggestion in suggestions if tagging.is_role(suggestion))
+    wanted = tagging.with_suggestions(tags, suggestions)
+    untouched = not tags.roles
+    parts = [_counted(role, counts[role]) for role in MEANINGS if counts[role]]
     with st.container(horizontal=True, vertical_alignment="center"):
         if untouched:
             what = ", ".join(parts) or "nothing that needs protection"
@@ -70,8 +70,8 @@ def _suggestion_bar(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> 
             type="primary" if untouched and parts else "secondary",
             on_click=_use_suggestions,
             args=(suggestions,),
-            disabled=dict(tags.roles) == wanted,
-            help="Set every role as suggested in the list. You can change each one afterwards.",
+            disabled=tags.roles == wanted.roles,
+            help="Set every role that the list suggests. You can change each one afterwards.",
         )
         st.button(
             "Reset",
@@ -151,21 +151,11 @@ def _fold(key: str, base: pd.DataFrame) -> None:
 
 
 def _unit(table: LoadedTable) -> None:
-    """Which column says whose row it is, so that people are counted; proposed where an identifier's values repeat."""
+    """Which column says whose row it is, so that people are counted."""
     tags = state.tags()
     options = tagging.unit_options(tags)
     if len(options) == 1:
         return
-    identifiers = tuple(name for name in options if name is not None)
-    repeated = compute.kept(
-        "repeated_identifiers", (table.digest, identifiers), lambda: repeated_identifiers(table.frame, identifiers)
-    )
-    proposal = tagging.unit_proposal(tags, repeated)
-    if proposal is not None:
-        name, sentence = proposal
-        with st.container(horizontal=True, vertical_alignment="center", border=True):
-            st.markdown(escaped(sentence))
-            st.button(escaped(f"Count people by '{name}'"), on_click=_set_unit, args=(name,))
     key = f"unit-{table.id}-{tags.unit}"
     st.selectbox(
         "Whose row is it?",
@@ -173,14 +163,10 @@ def _unit(table: LoadedTable) -> None:
         index=options.index(tags.unit),
         format_func=lambda name: "Every row is another person" if name is None else name,
         key=key,
-        on_change=lambda: _set_unit(state.widget_value(key)),
+        on_change=lambda: whose_rows.count_by(state.widget_value(key)),
         help="The identifier that is the same in all rows of a person. Then k, l and t count different people, not "
         "rows. The column is never published.",
     )
-
-
-def _set_unit(name: str | None) -> None:
-    state.set_tags(replace(state.tags(), unit=name))
 
 
 def _what_follows(data: Microdata) -> None:

@@ -17,13 +17,14 @@ from anoncore.search.keeping import keeping
 from dashboard import state, warmup
 from dashboard.board import facts, grid, shipped, unreleased
 from dashboard.board.bench import Attempt, Bench
+from dashboard.board.facts import Judged
 from dashboard.board.grid import Asked, Shown, SlowFacts
 from dashboard.board.opened import Opened
 from dashboard.board.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
 from dashboard.markdown import escaped
 from dashboard.state import Run
 from dashboard.views import board_dialogs as dialogs
-from dashboard.views import board_map, board_table, left_out
+from dashboard.views import board_map, board_table, left_out, verdicts, whose_rows
 
 PATIENCE = 1.3
 """Seconds that a change waits for its releases before the page is drawn without them."""
@@ -56,8 +57,8 @@ def render() -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="board-title"):
         st.title("anoncore", anchor=False, width="content")
         st.markdown(
-            "What a release of a table with people in it protects, what an adversary still gets, and what it costs: "
-            "several methods side by side, under the same promise.",
+            "What a release of a table protects, what an adversary still gets, and what it costs: several methods side "
+            "by side, under the same promise.",
             width="stretch",
         )
     try:
@@ -69,18 +70,21 @@ def render() -> None:
         return
     wishes = state.wishes(data)
     board_table.header(data)
+    whose_rows.ask(data)
     _promises(wishes, data)
     wishes = state.wishes(data)
     shown, bench, version = _columns(wishes, data)
     _as_it_is(data)
-    asked = Asked(wishes.levels, wishes.r, wishes.secret_of(data), wishes.target_of(data), wishes.hidden)
+    asked = Asked(
+        wishes.levels, wishes.r, wishes.secret_of(data), wishes.target_of(data), wishes.hidden, data.people_word
+    )
     grid.draw(grid.model(shown, asked, len(wishes.columns) < MOST_COLUMNS), _clicked)
     _hints(wishes, data, bench)
     # What came since the columns were read is not among them, whether or not more is to come.
     if bench is not None and (bench.is_busy or bench.version != version):
         _watch(bench, version, bench.doing)
     dialogs.render(data, wishes, bench)
-    board_map.render(shown, bench, wishes.secret_of(data))
+    board_map.render(shown, bench, wishes, data)
 
 
 def _as_it_is(data: Microdata) -> None:
@@ -102,10 +106,10 @@ def _promises(wishes: Wishes, data: Microdata) -> None:
         with places[0]:
             _level(
                 "k",
-                "k: people in every group at least",
+                f"k: {data.people_word} in every group at least",
                 K_STEPS,
                 wishes,
-                "k = 10: nobody hides among fewer than 9 others.",
+                f"k = 10: {'no row' if data.people_word == 'rows' else 'nobody'} hides among fewer than 9 others.",
             )
         if not data.sensitive:
             with places[1]:
@@ -204,7 +208,7 @@ def _shown(
         column.id, column.title, column.color, _own(column, attempt), "pending", is_opened=bool(column.opened)
     )
     if attempt is None or problem:
-        return replace(known, status="failed", problem=problem)
+        return replace(known, status="failed", problem=data.in_words(problem))
     secret, target = wishes.secret_of(data), wishes.target_of(data)
     quick, marks = attempt.quick.get(secret), attempt.marks.get(kept)
     if attempt.run is None or quick is None or marks is None:
@@ -216,7 +220,8 @@ def _shown(
         if key in attempt.slow
     }
     own = known.own + left_out.told(attempt.run.release)
-    return replace(known, own=own, status="ready", marks=marks, quick=quick, slow=slow)
+    judged = Judged.of(verdicts.verdict_of(attempt.run))
+    return replace(known, own=own, status="ready", marks=marks, judged=judged, quick=quick, slow=slow)
 
 
 def _own(column: Column, attempt: Attempt | None) -> str:
@@ -256,8 +261,9 @@ def _hints(wishes: Wishes, data: Microdata, bench: Bench | None) -> None:
         name, share = most_frequent(data)
         if 1 / share < max(wishes.levels.get("l", LEAST_L), LEAST_L):
             st.caption(
-                f"One value of '{escaped(name)}' is that of {share_text(share)} of all people, so there are groups in "
-                f"which somebody who guesses it is right at least as often: no l above {1 / share:.3g} can be promised."
+                f"One value of '{escaped(name)}' is that of {share_text(share)} of all {data.people_word}, so there "
+                f"are groups in which somebody who guesses it is right at least as often: no l above {1 / share:.3g} "
+                "can be promised."
             )
     if bench is None:
         st.caption(

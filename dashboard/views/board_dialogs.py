@@ -18,7 +18,7 @@ from dashboard.board.wishes import Column, Wishes
 from dashboard.markdown import escaped
 from dashboard.method_guide import BEGIN, FAMILIES, RECOMMENDED, by_family
 from dashboard.state import Run
-from dashboard.views import board_opened, untagged, verdicts
+from dashboard.views import board_opened, insensitive, left_out, parts, verdicts, whose_rows
 from dashboard.workspace import run_names
 
 A_METHOD, A_RUN, A_FILE = "A method", "A run that was made before", "A release made elsewhere"
@@ -87,7 +87,7 @@ def _add(data: Microdata, wishes: Wishes) -> None:
             _close()
             st.rerun()
         return
-    kind = _choose_method("board-add", _first_unused(wishes))
+    kind = _choose_method("board-add", _first_unused(wishes), data)
     values: dict[str, Any] = state.forms().setdefault(f"board-new-{kind.name}", {})
     fields, problem = _fields(kind, f"board-new-{kind.name}", values, data, wishes)
     if problem:
@@ -147,7 +147,7 @@ def _method(data: Microdata, wishes: Wishes, column: Column) -> None:
     """Another method or other parameters of its own for a column."""
     if column.run:
         st.caption("This column shows a run as it was made. A method chosen here keeps what everyone is asked for.")
-    kind = _choose_method(f"board-method-{column.id}", column.method)
+    kind = _choose_method(f"board-method-{column.id}", column.method, data)
     prefix = f"board-{column.id}-{kind.name}"
     start = dict(column.fields) if kind.name == column.method else {}
     values: dict[str, Any] = state.forms().setdefault(prefix, start)
@@ -160,7 +160,7 @@ def _method(data: Microdata, wishes: Wishes, column: Column) -> None:
         st.rerun()
 
 
-def _choose_method(key: str, first: str) -> type[Algorithm]:
+def _choose_method(key: str, first: str, data: Microdata) -> type[Algorithm]:
     """A method, by the family that says what it does; the usual one of each family comes first."""
     # Leaving people out is asked of all methods at once, beside the promises.
     families = {family: [one for one in names if one != Suppression.name] for family, names in by_family().items()}
@@ -186,11 +186,11 @@ def _choose_method(key: str, first: str) -> type[Algorithm]:
     about.button(reference.key_of(kind), f"What {kind.title} is, and when to use it", place=key)
     if can_leave_out(name):
         st.caption(
-            "This method can leave out people who are like nobody else, so that all others are told more finely. How "
-            "many is asked of all methods at once, on the board under *+ more*."
+            f"This method can leave out {data.people_word} that are like no other, so that all others are told more "
+            "finely. How many is asked of all methods at once, on the board under *+ more*."
         )
         if "max_suppression" not in kind.model_fields:
-            about.button(reference.key_of(Suppression), "How those who are left out are chosen", place=key)
+            about.button(reference.key_of(Suppression), "How those that are left out are chosen", place=key)
     return kind
 
 
@@ -249,11 +249,13 @@ def _publish(wishes: Wishes, bench: Bench | None) -> None:
     chosen = st.radio("Release", list(by_id), key=key, format_func=lambda one: names[one], horizontal=True)
     run: Run = by_id[chosen]
     st.caption(_published(run))
+    if whose_rows.stands_open(run, "publish"):
+        return
     if run.opened is not None:
         st.caption(OPENED)
     verdicts.render(run)
     export.seed_warning(run)
-    untagged.decide(run)
+    insensitive.mend(run)
     if run.release.is_synthetic:
         for note in run.release.notes:
             st.caption(escaped(note))
@@ -274,16 +276,18 @@ def _published(run: Run) -> str:
     release = run.release
     names = ", ".join(release.attributes)
     tables = "one table" if len(release.fragments) == 1 else f"{len(release.fragments)} tables"
-    hidden = f" Left out: {escaped(', '.join(run.data.identifiers))}." if run.data.identifiers else ""
-    return f"{tables.capitalize()} of {release.table_size} with {escaped(names)}.{hidden}"
+    return f"{tables.capitalize()} of {release.table_size} with {escaped(names)}. {left_out.columns_text(run.data)}"
 
 
 def more_promises(wishes: Wishes, data: Microdata) -> None:
     """Requirements beyond k, l and t, and how many people may be left out."""
     asked = len(wishes.more) + (wishes.left_out > 0)
     label = f"+ more ({asked})" if asked else "+ more"
-    with st.popover(label, key="board-more"):
-        _left_out(wishes)
+    place = parts.popover(label, "board-more")
+    if not place.open:
+        return
+    with place:
+        _left_out(wishes, data.people_word)
         values = state.forms().setdefault("board-requirements", {"more": []})
         if tuple(values.get("seen", ())) != wishes.more:
             values.clear()
@@ -302,8 +306,8 @@ def more_promises(wishes: Wishes, data: Microdata) -> None:
             st.rerun()
 
 
-def _left_out(wishes: Wishes) -> None:
-    """The share of the people that may be left out, asked of every method where that makes sense."""
+def _left_out(wishes: Wishes, people: str) -> None:
+    """The share of the people (or rows) that may be left out, asked of every method where that makes sense."""
     key = "board-left-out"
     percent = round(100 * wishes.left_out, 2)
     options = sorted({*LEFT_OUT_STEPS, percent})
@@ -313,55 +317,61 @@ def _left_out(wishes: Wishes) -> None:
         state.wish(replace(state.current_wishes(), left_out=state.widget_value(key) / 100))
 
     st.select_slider(
-        "People left out, at most",
+        f"{people.capitalize()} left out, at most",
         options,
         key=key,
         on_change=change,
         format_func=lambda one: f"{one:g}%",
-        help="Methods that coarsen values leave out those who are like nobody else, where all others are then told so "
-        "much more finely that the release loses less, each person left out counted as lost. It takes several runs. "
-        "Bucketization, slicing and fragmentation leave nobody out.",
+        help="Methods that coarsen values leave out those that are like no other, where all others are then told so "
+        "much more finely that the release loses less, each row left out counted as lost. It takes several runs. "
+        "Bucketization, slicing and fragmentation leave none out.",
     )
 
 
 def adversary(wishes: Wishes, data: Microdata) -> None:
     """What the adversary is after, from which belief on somebody is given away, and what is predicted."""
-    with st.popover("Adversary and rows", key="board-adversary"):
-        r_key, secret_key, target_key, rows_key = "board-r", "board-secret", "board-target", "board-rows"
-        secret, target = wishes.secret_of(data), wishes.target_of(data)
-        shown = [name for name in ROWS if name not in wishes.hidden]
-        state.let_widget_show(r_key, wishes.r)
-        state.let_widget_show(secret_key, secret, data.sensitive)
-        state.let_widget_show(target_key, target, data.attributes)
-        state.let_widget_show(rows_key, shown)
+    place = parts.popover("Adversary and rows", "board-adversary")
+    if not place.open:
+        return
+    keys = {name: f"board-{name}" for name in ("r", "secret", "target", "hidden")}
+    state.let_widget_show(keys["r"], wishes.r)
+    state.let_widget_show(keys["secret"], wishes.secret_of(data), data.sensitive)
+    state.let_widget_show(keys["target"], wishes.target_of(data), data.attributes)
+    state.let_widget_show(keys["hidden"], [name for name in ROWS if name not in wishes.hidden])
 
-        def change() -> None:
-            kept = state.widget_value(rows_key)
-            state.wish(
-                replace(
-                    state.current_wishes(),
-                    r=int(state.widget_value(r_key)),
-                    secret=state.widget_value(secret_key),
-                    target=state.widget_value(target_key),
-                    hidden=tuple(name for name in ROWS if name not in kept),
-                )
-            )
+    def change(name: str) -> None:
+        # Only what was moved: whatever the other widgets hold, nobody asked for a change of it.
+        value = state.widget_value(keys[name])
+        if name == "hidden":
+            value = tuple(row for row in ROWS if row not in value)
+        state.wish(replace(state.current_wishes(), **{name: value}))
 
+    with place:
         st.slider(
             "r: somebody is given away where an adversary is more than 1/r sure",
             2,
             10,
-            key=r_key,
+            key=keys["r"],
             on_change=change,
+            args=("r",),
             help="r = 2: surer than the toss of a coin.",
         )
-        st.selectbox("Secret that is looked at", list(data.sensitive), key=secret_key, on_change=change)
-        st.selectbox("Attribute that a model predicts", list(data.attributes), key=target_key, on_change=change)
+        st.selectbox(
+            "Secret that is looked at", list(data.sensitive), key=keys["secret"], on_change=change, args=("secret",)
+        )
+        st.selectbox(
+            "Attribute that a model predicts",
+            list(data.attributes),
+            key=keys["target"],
+            on_change=change,
+            args=("target",),
+        )
         st.pills(
             "Rows of the board",
             list(ROWS),
             selection_mode="multi",
-            key=rows_key,
+            key=keys["hidden"],
             format_func=lambda name: ROWS[name][0],
             on_change=change,
+            args=("hidden",),
         )

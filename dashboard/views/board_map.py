@@ -1,144 +1,256 @@
-"""The map of the board: every release of the table that was made so far, cost against risk, and the frontier."""
+"""The map of the board: every release of the table that was made so far by two of the board's rows, and the frontier of
+those that keep what is asked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
 
 import streamlit as st
 
-from anoncore import Release
-from anoncore.base.texts import share_text
+from anoncore import Microdata, Release
+from anoncore.requirements import KAnonymity, Requirement
 from anoncore.search.frontier import refined_pairs
+from anoncore.search.keeping import asked as requirements_of
+from anoncore.search.keeping import is_promised
 from anoncore.search.sweeping import Point
 from dashboard import compute, state, trials
 from dashboard.board import facts
-from dashboard.board.bench import Bench
-from dashboard.board.grid import Shown
-from dashboard.charts.trade_off import Tried, trade_off, unbeaten
+from dashboard.board.bench import Attempt, Bench
+from dashboard.board.facts import Mark
+from dashboard.board.grid import ROWS, Shown, first_line, keeps
+from dashboard.board.wishes import Wishes
+from dashboard.charts.trade_off import Axis, Tried, frontier, trade_off
 from dashboard.palette import run_style
 from dashboard.state import Run
 from dashboard.views import parts
 from dashboard.workspace import run_title
 
 POLL = 1.0
-COST = "two-way-error"
-TRUTH = "belief-in-truth"
-SIZE = "k"
+AXES: Mapping[str, Axis] = {
+    "hides": Axis(ROWS["hides"][0], "size of the smallest group", "count", more_is_better=True),
+    "distance": Axis(ROWS["distance"][0], "largest EMD", "number"),
+    "given": Axis(ROWS["given"][0], "share of those with a secret", "share"),
+    "lost": Axis(ROWS["lost"][0], "two-way error", "share"),
+    "predictable": Axis(ROWS["predictable"][0], "F-measure", "number", more_is_better=True),
+}
+"""The rows of the board that are a number, as axes."""
+ABOUT_SECRETS = ("distance", "given")
+CRITERIA = {"hides": "k", "distance": "t", "lost": "two-way-error"}
+"""By which number a search measures what a row of the board says."""
 TRIALS = ("sweep", "targets")
+NOT_JUDGED = "Not judged by what is asked now"
+PROMISED = "Its method promises all that is asked"
+Numbers = Mapping[str, float]
+Judgement = tuple[tuple[Mark, ...], facts.Judged]
+"""How what is asked fares in a release, and the verdict on it."""
 
 
-def render(shown: Sequence[Shown], bench: Bench | None, secret: str | None) -> None:
-    """Draw every release that was tried so far, cost against risk."""
-    elsewhere, is_busy = _runs(secret)
-    tried = [*_columns(shown, secret), *_before(bench, secret), *elsewhere]
-    tried = [*tried, *_searched(secret, {one.key for one in tried})]
-    if not tried:
+@dataclass(frozen=True)
+class Map:
+    """What the map is about: both axes by the names of their rows, what is asked of all, and of which attributes."""
+
+    right: str
+    up: str
+    asked: tuple[Requirement, ...]
+    secret: str | None
+    target: str | None
+    r: int
+
+    def tried(
+        self, label: str, numbers: Numbers, color: int | None, algorithm: object, keeps: bool, verdict: str
+    ) -> Iterator[Tried]:
+        """The release on the map, where both of its numbers are there."""
+        x, y = numbers.get(self.right), numbers.get(self.up)
+        if x is not None and y is not None:
+            style = None if color is None else run_style(color)
+            yield Tried(label, x, y, style, algorithm, keeps, verdict)  # type: ignore[arg-type]
+
+
+def render(shown: Sequence[Shown], bench: Bench | None, wishes: Wishes, data: Microdata) -> None:
+    """Draw every release that was tried so far by two rows of the board."""
+    secret = wishes.secret_of(data)
+    rows = [row for row in AXES if secret is not None or row not in ABOUT_SECRETS]
+    runs = {run.column: run for run in state.runs() if run.column}
+    if not any(one.status == "ready" for one in shown) and not state.runs():
         return
     st.subheader("What each release trades for what")
-    words = "risk to be found in the smallest group" if secret is None else "mean belief in the true secret"
-    gains = gained(tried)
-    told = [one for one in tried if one.style is not None]
-    told += [one for one in unbeaten(tried) if one not in told]
+    with st.container(horizontal=True):
+        up = _axis("Upwards", rows, "distance" if secret is not None else "hides", "board-map-up")
+        right = _axis("To the right", rows, "lost", "board-map-right")
+    asked = requirements_of(wishes.levels, wishes.more, data)
+    about = Map(right, up, asked, secret, wishes.target_of(data), wishes.r)
+    elsewhere, is_busy = _elsewhere(bench, about)
+    tried = [*_columns(shown, runs, about), *elsewhere]
+    tried = [*tried, *_searched(about, {one.key for one in tried})]
+    if not tried:
+        st.caption("No release has both numbers yet.")
+    else:
+        _draw(tried, about)
+    if is_busy:
+        _watch(bench, about)
+
+
+def _axis(label: str, rows: Sequence[str], usual: str, key: str) -> str:
+    return parts.choice(
+        label, rows, key, "Any row of the board.", names=lambda row: AXES[row].title, index=rows.index(usual)
+    )
+
+
+def _draw(tried: Sequence[Tried], about: Map) -> None:
+    right, up = AXES[about.right], AXES[about.up]
+    gains = gained(tried, about)
+    line = frontier(tried, right, up)
+    named = [one for one in tried if one.style is not None]
+    named += [one for one in line if one not in named]
+    told = [f"{one.label}: {one.told(right, up)}, {one.verdict}" for one in named]
+    corner = f"{'top' if up.more_is_better else 'bottom'} {'right' if right.more_is_better else 'left'}"
+    if not about.asked:
+        joined = "Nothing is asked, so the dotted line joins the best of all releases."
+    elif line:
+        joined = "The dotted line joins the best of those that keep all that is asked; hollow marks are not known to."
+    else:
+        joined = "No release here is known to keep all that is asked, so no line joins the best."
     refined = " A bold line is what refining gained." if gains else ""
     parts.chart(
-        trade_off(tried, words, gains),
+        trade_off(tried, right, up, gains),
         key="board-map",
         caption="Every release of this table tried so far, here, on other pages and in searches; towards the corner at "
-        "the bottom left is better in both. The dotted line is the frontier: the least cost at each risk found so far."
-        f"{refined} Columns of the board have their colours.",
-        alt=f"{len(tried):,} releases. "
-        + "; ".join(f"{one.label}: lost {share_text(one.cost)}, {words} {share_text(one.risk)}" for one in told),
+        f"the {corner} is better in both. {joined}{refined} Columns of the board have their colours.",
+        alt=f"{len(tried):,} releases. {'; '.join(told)}",
     )
-    if is_busy:
-        _watch(secret)
 
 
-def gained(tried: Sequence[Tried]) -> tuple[tuple[int, int], ...]:
+def gained(tried: Sequence[Tried], about: Map) -> tuple[tuple[int, int], ...]:
     """The places of releases that differ in nothing but `refine`, the one without first."""
     there = [place for place, one in enumerate(tried) if one.algorithm is not None]
-    points = [_as_point(tried[place]) for place in there]
-    return tuple((there[one], there[other]) for one, other in refined_pairs(points, COST, TRUTH))
+    points = [_as_point(tried[place], about) for place in there]
+    return tuple((there[one], there[other]) for one, other in refined_pairs(points, about.right, about.up))
 
 
-def _as_point(one: Tried) -> Point:
+def _as_point(one: Tried, about: Map) -> Point:
     assert one.algorithm is not None, "only releases of a known method are compared"
-    return Point(one.algorithm, {COST: one.cost, TRUTH: one.risk}, {}, 0.0)
+    return Point(one.algorithm, {about.right: one.x, about.up: one.y}, {}, 0.0)
 
 
-def _columns(shown: Sequence[Shown], secret: str | None) -> Iterator[Tried]:
-    """The columns of the board."""
-    runs = {run.column: run for run in state.runs() if run.column}
+def _columns(shown: Sequence[Shown], runs: Mapping[str, Run], about: Map) -> Iterator[Tried]:
+    """The columns of the board, with the very numbers of their cells."""
     for one in shown:
-        point = _point(one.quick, secret) if one.status == "ready" else None
-        if point is not None:
-            run = runs.get(one.id)
-            yield Tried(one.title, *point, run_style(one.color), None if run is None else run.algorithm)
-
-
-def _before(bench: Bench | None, secret: str | None) -> Iterator[Tried]:
-    """What columns of the board showed before."""
-    current = {run.id for run in state.runs() if run.column}
-    for attempt in () if bench is None else bench.attempts:
-        if attempt.run is None or attempt.run.id in current or not state.is_of_table(attempt.run):
+        if one.status != "ready" or one.quick is None:
             continue
-        point = _point(attempt.quick.get(secret), secret)
-        if point is not None:
-            yield Tried(attempt.run.label, *point, algorithm=attempt.run.algorithm)
+        slow = {name: found.found for name, found in (one.slow or {}).items()}
+        run = runs.get(one.id)
+        algorithm = None if run is None else run.algorithm
+        yield from about.tried(
+            one.title,
+            numbers(one.quick, slow),
+            one.color,
+            algorithm,
+            one.keeps,
+            _verdict(one.marks, one.judged, one.is_opened),
+        )
 
 
-def _runs(secret: str | None) -> tuple[list[Tried], bool]:
-    """Runs of other pages as far as they are measured, and whether others are being measured."""
-    tried, is_busy = list[Tried](), False
-    for run in state.runs():
-        if run.column or not state.is_of_table(run):
+def _elsewhere(bench: Bench | None, about: Map) -> tuple[list[Tried], bool]:
+    """What columns of the board showed before and runs of other pages, as far as they are measured and judged; and
+    whether others still are.
+    """
+    found, is_busy = list[Tried](), False
+    on_board = {run.id for run in state.runs() if run.column}
+    attempts = {one.run.id: one for one in (() if bench is None else bench.attempts) if one.run is not None}
+    runs = {one.run.id: one.run for one in attempts.values() if one.run is not None}
+    runs |= {run.id: run for run in state.runs()}
+    for run in runs.values():
+        if run.id in on_board or not state.is_of_table(run):
             continue
-        later = _measured(run, secret)
-        is_busy |= later.status == "running"
-        point = _point(later.value, secret) if later.status == "done" else None
-        if point is not None:
-            tried.append(Tried(run.label, *point, algorithm=run.algorithm))
-    return tried, is_busy
+        attempt = attempts.get(run.id)
+        # One after the other, so that this work fills no queue, and after that of the columns.
+        may_begin = not is_busy and (bench is None or not bench.is_busy)
+        quick, judgement, is_coming = _known(run, attempt, about, may_begin)
+        is_busy |= is_coming
+        if quick is None:
+            continue
+        verdict = NOT_JUDGED if judgement is None else _verdict(*judgement, run.algorithm is None)
+        slow = {} if attempt is None else _slow(attempt, about)
+        is_kept = judgement is not None and keeps(*judgement)
+        found += about.tried(run.label, numbers(quick, slow), None, run.algorithm, is_kept, verdict)
+    return found, is_busy
 
 
-def _measured(run: Run, secret: str | None) -> compute.Later:
-    """The quick facts of a run that no column shows, worked out in the background."""
+def _known(
+    run: Run, attempt: Attempt | None, about: Map, may_begin: bool
+) -> tuple[facts.Facts | None, Judgement | None, bool]:
+    """The quick facts and the judgement of a run that no column shows, and whether they are still to come.
 
-    def measure(_: Release, about: str | None) -> facts.Facts:
-        return facts.quick(run, about)
+    What is missing is worked out in the background, where that may begin.
+    """
+    found: tuple[facts.Facts, Judgement] | None = compute.known("board.map", run, about.secret, about.asked)
+    if found is not None:
+        return *found, False
+    quick = None if attempt is None else attempt.quick.get(about.secret)
+    if not may_begin:
+        return quick, None, True
 
-    return compute.later("board.map", run, measure, secret)
+    def measure(_: Release, secret: str | None, asked: tuple[Requirement, ...]) -> tuple[facts.Facts, Judgement]:
+        return facts.quick(run, secret), (facts.marks(run, asked), facts.Judged.of(facts.verdict_of(run, asked)))
+
+    later = compute.later("board.map", run, measure, about.secret, about.asked)
+    return *(later.value or (quick, None)), later.status == "running"
+
+
+def _verdict(marks: Sequence[Mark], judged: facts.Judged | None, is_opened: bool) -> str:
+    return first_line(marks, judged, is_opened)[0]
+
+
+def _slow(attempt: Attempt, about: Map) -> Mapping[str, facts.Facts | None]:
+    """The slow numbers of a release for the present adversary and target, as far as they were measured."""
+    return {
+        str(key[0]): attempt.slow[key].exact or attempt.slow[key].estimate
+        for key, _, _ in facts.measures(about.secret, about.r, about.target)
+        if key in attempt.slow
+    }
+
+
+def numbers(quick: facts.Facts, slow: Mapping[str, facts.Facts | None]) -> Numbers:
+    """The numbers of a release by the names of the rows; of those that it does not have, none."""
+    found = {
+        "hides": quick.get("smallest"),
+        "distance": quick["distance"].get("largest"),
+        "lost": quick["lost"].get("value"),
+        **{name: None if told is None else told.get("value") for name, told in slow.items()},
+    }
+    return {name: float(value) for name, value in found.items() if value is not None and not isnan(value)}
 
 
 @st.fragment(run_every=POLL, key="board-map-watch")
-def _watch(secret: str | None) -> None:
-    """Draw the page anew when the runs of other pages are measured."""
-    if not _runs(secret)[1]:
+def _watch(bench: Bench | None, about: Map) -> None:
+    """Draw the page anew when what no column shows is measured and judged."""
+    if not _elsewhere(bench, about)[1]:
         st.rerun()
 
 
-def _searched(secret: str | None, known: set[tuple[str, float, float]]) -> Iterator[Tried]:
-    """What was tried on the pages Sweep and Choose, where that was measured by cost and this risk."""
+def _searched(about: Map, known: set[tuple[str, float, float]]) -> Iterator[Tried]:
+    """What was tried on the pages Sweep and Choose, where that was measured by what both rows say.
+
+    A search keeps no releases, so of these only what their methods promise is known to hold.
+    """
     for trial in (trials.current(name) for name in TRIALS):
-        if trial is None or (secret is not None and (trial.attribute or trial.data.sensitive[0]) != secret):
+        if trial is None or (about.secret is not None and (trial.attribute or trial.data.sensitive[0]) != about.secret):
             continue
         for point in trial.found():
-            risk = point.values.get(SIZE if secret is None else TRUTH)
-            if risk is None or COST not in point.values:
-                continue
-            risk = 1 / max(risk, 1.0) if secret is None else risk
-            one = Tried(run_title(point.algorithm), point.values[COST], risk, algorithm=point.algorithm)
-            if one.key not in known:
-                known.add(one.key)
-                yield one
+            measured = {row: point.values[name] for row, name in CRITERIA.items() if name in point.values}
+            is_kept = _is_promised(point, about.asked, trial.data)
+            verdict = PROMISED if is_kept else NOT_JUDGED
+            for one in about.tried(run_title(point.algorithm), measured, None, point.algorithm, is_kept, verdict):
+                if one.key not in known:
+                    known.add(one.key)
+                    yield one
 
 
-def _point(quick: facts.Facts | None, secret: str | None) -> tuple[float, float] | None:
-    """Cost and risk of a release: how sure an adversary is of the truth on average, or without a secret, how surely
-    the least hidden person is found.
-    """
-    if quick is None or "value" not in quick["lost"]:
-        return None
-    # Synthetic rows hide nobody among others, and nobody is believed to have one of them.
-    least = quick.get("smallest")
-    risk = (None if least is None else 1 / max(int(least), 1)) if secret is None else quick["belief"].get("truth")
-    return None if risk is None else (quick["lost"]["value"], float(risk))
+def _is_promised(point: Point, asked: Sequence[Requirement], data: Microdata) -> bool:
+    """Whether the method promises all that is asked; buckets of k people are no promise that people are not found."""
+    promises = point.algorithm.promises(data)
+    is_hidden = point.algorithm.group_word != facts.BUCKET or not any(isinstance(one, KAnonymity) for one in asked)
+    return is_hidden and all(is_promised(one, promises, data) for one in asked)

@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import routes, state
 from dashboard.palette import COLOR_NAMES, run_style
 from dashboard.state import Run
-from dashboard.views import parts, verdicts
+from dashboard.views import parts, verdicts, whose_rows
 from dashboard.views.comparison import distributions, numbers, original, person
 from dashboard.workspace import run_names
 
@@ -34,6 +34,8 @@ def render() -> None:
     shown, baseline = _choose(list(runs))
     if len(shown) < 2:
         st.info("Choose at least two runs.")
+        return
+    if any(whose_rows.stands_open(run) for run in shown):
         return
     _warn_of_tables(shown)
     _verdicts(shown)

@@ -245,7 +245,7 @@ def _facts(table: LoadedTable, summaries: tuple[ColumnSummary, ...]) -> None:
     missing = sum(summary.n_missing for summary in summaries)
     cells = len(table.frame) * max(len(summaries), 1)
     tiles = st.columns(4)
-    tiles[0].metric("Rows", f"{len(table.frame):,}", border=True, help="People: the table has one row per person.")
+    tiles[0].metric("Rows", f"{len(table.frame):,}", border=True, help="Rows of the table.")
     tiles[1].metric("Columns", f"{len(summaries):,}", border=True, help="Attributes of a person.")
     tiles[2].metric(
         "Missing cells",
@@ -261,7 +261,7 @@ def _facts(table: LoadedTable, summaries: tuple[ColumnSummary, ...]) -> None:
 
 
 def _next_steps(table: LoadedTable) -> None:
-    tagged = any(role != "insensitive" for role in state.tags().roles.values())
+    tagged = bool(state.tags().roles)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         if tagged:
             routes.button("anonymize", "Go to Anonymize", primary=True)

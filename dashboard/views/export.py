@@ -17,7 +17,7 @@ from anoncore.release.published_numbers import Numbers, ranges_of
 from dashboard import compute, state
 from dashboard.serving import audit
 from dashboard.state import Run
-from dashboard.views import parts, takeaway, untagged, verdicts
+from dashboard.views import insensitive, left_out, parts, takeaway, verdicts
 
 PREVIEW_ROWS = 50
 NUMBERS: dict[Numbers, str] = {"text": "Text: 20-29", "bounds": "Bounds: 20 and 29", "midpoints": "Midpoints: 24.5"}
@@ -41,7 +41,7 @@ def render() -> None:
     seed_warning(run)
     st.subheader("What holds, and what does not")
     verdicts.render(run)
-    untagged.decide(run)
+    insensitive.mend(run)
     downloads(run)
     _contents(run)
     takeaway.render(run)
@@ -131,7 +131,6 @@ def _archive(run: Run, format: FileFormat) -> Callable[[], bytes]:
             takeaway.file_stem(run),
             takeaway.input_key(run),
             format,
-            untagged.published(run),
             compute.cache_of(run),
         )
 
@@ -167,13 +166,9 @@ def _contents(run: Run) -> None:
     hidden = [name for name in run.data.attributes if name not in release.attributes]
     lines += [f"- **{parts.escaped(name)}**: left out by the method" for name in hidden]
     lines += [f"- **{parts.escaped(name)}**: left out, it is an identifier" for name in run.data.identifiers]
+    lines += [f"- **{parts.escaped(name)}**: left out, nobody decided on it" for name in run.data.left_out]
     with st.expander("What becomes of each attribute"):
         st.markdown("\n".join(lines))
     for note in release.notes:
         st.caption(parts.escaped(note))
-    dropped = ", ".join(parts.escaped(name) for name in run.data.identifiers)
-    st.caption(
-        f"Left out as identifiers: {dropped}."
-        if dropped
-        else "No attribute is tagged identifier, so none was left out."
-    )
+    st.caption(left_out.columns_text(run.data))

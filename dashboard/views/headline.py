@@ -110,12 +110,11 @@ def _in_words(found: Headline, run: Run) -> str:
     said = [f"{found.groups:,} {found.word}{plural if found.groups != 1 else ''} of {size:,.1f} rows on average."]
     if found.k is not None:
         others = int(found.k) - 1
-        said.append(f"Every person hides among at least {others:,} other{'s' if others != 1 else ''}.")
+        hides = f"Every person hides among at least {others:,} other{'s' if others != 1 else ''}."
+        said.append(run.data.in_words(hides))
     if found.l is not None:
         enough = f"Each {found.word} has at least {int(found.l)} different sensitive values."
-        lacking = (
-            f"In at least one {found.word} everyone has the same sensitive value: require diversity to prevent it."
-        )
+        lacking = f"In at least one {found.word} all have the same sensitive value: require diversity to prevent it."
         said.append(enough if found.l > 1 else lacking)
     return " ".join(said) + f" Table: {escaped(run.table_name)}."
 

@@ -82,6 +82,8 @@ def result() -> None:
     parts.tiles(took)
     for requirement in found.algorithm.requirements:
         st.markdown(f"- {escaped(requirement.label())} holds in every class; it was checked row by row.")
+    if run.breaking:
+        st.error(escaped(run.breaking))
     for sentence in run.failing:
         st.warning(f"Nobody asked for this, and it fails badly: {escaped(sentence)}")
     written = files(run)

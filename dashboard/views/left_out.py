@@ -1,4 +1,4 @@
-"""Who is left out of a release: how many, and how they differ from all people."""
+"""What is left out of a release: columns, and rows with how these differ from all rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from anoncore import Release
+from anoncore import Microdata, Release
 from anoncore.algorithms import Suppression
 from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Floats
@@ -65,6 +65,14 @@ def differences_of(release: Release) -> tuple[Difference, ...]:
         axis, codes = Axis.of(data.domain[name], MOST_BINS), data.codes[name]
         found.append(Difference(axis, axis.counts(codes[left_out]) / left_out.sum(), axis.counts(codes) / data.n_rows))
     return tuple(sorted(found, key=lambda one: -round(one.distance, 9)))
+
+
+def columns_text(data: Microdata) -> str:
+    """Which columns no release of the table has, and why, in a sentence or two."""
+    identifiers, undecided = (", ".join(map(parts.escaped, names)) for names in (data.identifiers, data.left_out))
+    told = [f"Left out as identifiers: {identifiers}."] if identifiers else []
+    told += [f"Left out because nobody decided on them: {undecided}."] if undecided else []
+    return " ".join(told) or "Every column has a role and none is an identifier, so none is left out."
 
 
 def told(release: Release) -> str:

@@ -18,6 +18,7 @@ from dashboard import compute, routes, state
 from dashboard.markdown import escaped, reason
 from dashboard.palette import COLOR_NAMES, SHAPES, RunStyle, run_style
 from dashboard.state import Run
+from dashboard.views import whose_rows
 
 __all__ = [
     "Tile",
@@ -50,7 +51,7 @@ P = ParamSpec("P")
 
 def tagged_table(needed: Callable[[Microdata], object] | None = None) -> Microdata | None:
     """The loaded table where it can be anonymized and has what is `needed`, which raises otherwise; else None, with
-    what is missing and the way there on the page.
+    what is missing and the way there on the page. So it is while it stands open whose the rows are.
     """
     try:
         data = state.microdata()
@@ -64,14 +65,15 @@ def tagged_table(needed: Callable[[Microdata], object] | None = None) -> Microda
         else:
             routes.button("attributes", "Say what the columns tell")
         return None
-    return data
+    return None if whose_rows.ask(data) else data
 
 
 def shown_run(reason_for_people: str = "") -> Run | None:
     """Say which run the page is about; without any, say what to do and return None.
 
     `reason_for_people`: what rows of people are needed for, as the first half of a sentence, on a page that is about
-    groups of people. A synthetic release has none, so such a page says why and returns None.
+    groups of people. A synthetic release has none, so such a page says why and returns None. So it is while it stands
+    open whose the rows are, as these pages speak of people.
     """
     run = state.current_run()
     if run is None:
@@ -85,6 +87,8 @@ def shown_run(reason_for_people: str = "") -> Run | None:
             routes.link("anonymize", "Go to Anonymize")
         return None
     release = run.release
+    if whose_rows.stands_open(run):
+        return None
     if release.is_synthetic and reason_for_people:
         _shown(run, "")
         says_why_nobodys(run, reason_for_people)
@@ -300,6 +304,20 @@ def _progress(what: str, name: str, run: Run, function: Callable[..., Any], argu
     if found.status != "running":
         st.rerun()
     st.progress(found.progress, text=f"{what}: {found.text}")
+
+
+def popover(label: str, key: str, help: str | None = None) -> Any:
+    """A button that opens a small window; draw into it only while it is `open`.
+
+    A browser has the fields of a window only while it is open, and takes in a value that one of them is told only
+    then. Told while it is closed, it would open with the usual values and send these back as if they had been chosen.
+    """
+    seen = f"label-of-{key}"
+    if state.session(seen) != label and state.widget_value(key):
+        # For Streamlit it is another window under another label, which would begin closed.
+        state.set_widget_values({key: True})
+    state.set_session(seen, label)
+    return st.popover(label, key=key, on_change="rerun", help=help)
 
 
 def tabs(name: str, pages: Mapping[str, Callable[[], None]], first: str = "") -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import streamlit as st
 
 from anoncore import AnonymizationError, Release, ReleaseError, datasets, privacy
-from anoncore.base.texts import listing
 from anoncore.publishing.certification import certify
 from anoncore.publishing.certification.certificate import new_key
 from anoncore.publishing.certification.certifying import require_clear_names
@@ -24,7 +23,7 @@ from anoncore.release.mapping import value_mapping
 from dashboard import compute, state
 from dashboard.serving import audit
 from dashboard.state import Run
-from dashboard.views import parts, untagged
+from dashboard.views import parts
 
 RECIPE_MEASURES = ("privacy.profile", "utility.information_loss")
 MEASURES_OF_NOBODY = ("utility.two_way_error",)
@@ -114,9 +113,6 @@ def uncertified(run: Run) -> str:
     broken = next((one.sentence for one in found if not one.holds), "")
     if broken:
         return f"There is no certificate for what does not hold. {broken}"
-    left = untagged.undecided(run)
-    if left:
-        return f"Decide on {listing(left, 30)} first: nothing can be downloaded while a column may undo a tag."
     try:
         require_clear_names(run.release)
     except AnonymizationError as error:
@@ -133,9 +129,7 @@ def _certificate(run: Run) -> Paper:
         "application/json",
         "For publication: what holds and by whose definition. `anoncore verify` re-checks it from the published files "
         "alone, in any of the formats.",
-        lambda: certify(
-            release, input_key(run), publish_untagged=untagged.published(run), cache=compute.cache_of(run)
-        ).dumps(),
+        lambda: certify(release, input_key(run), cache=compute.cache_of(run)).dumps(),
         uncertified(run),
     )
 
@@ -148,7 +142,6 @@ def subject(run: Run) -> Subject:
         run.table_name,
         compute.cache_of(run),
         run.color_index,
-        publish_untagged=untagged.published(run),
     )
 
 
@@ -250,4 +243,4 @@ def recipe(run: Run) -> Recipe:
         source = Source(builtin=entry.name, rows=run.data.n_rows if entry.generated else None)
     numbers = chosen_release(run).numbers
     measures = MEASURES_OF_NOBODY if run.release.is_synthetic else RECIPE_MEASURES
-    return Recipe.of(source, run.data, run.algorithm, measures, untagged.published(run), numbers)
+    return Recipe.of(source, run.data, run.algorithm, measures, numbers)

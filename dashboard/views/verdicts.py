@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from anoncore.measures import Verdict, verdict
+from anoncore.measures import Verdict
 from anoncore.measures.criteria import BREACH_R
 from dashboard import compute, state
 from dashboard.board import facts
 from dashboard.markdown import escaped
 from dashboard.state import Run
-from dashboard.views import untagged
 
 NOTHING_BAD = (
     "Nothing fails badly of what is measured whether or not somebody asks: how sure an adversary is of a value, how "
@@ -31,14 +30,7 @@ def verdict_of(run: Run) -> Verdict:
     """
     attacked = [compute.known("attacks.foreground_knowledge", run, name, BREACH_R) for name in run.data.sensitive]
     shares = [float(one.excess) for one in attacked if one is not None and one.learned]
-    asked = state.asked_of_all(run)
-    return verdict(
-        run.release,
-        asked if run.release.is_synthetic else facts.unpromised(run, asked),
-        cache=compute.cache_of(run),
-        foreground=max(shares, default=None),
-        publish_untagged=untagged.published(run),
-    )
+    return facts.verdict_of(run, state.asked_of_all(run), max(shares, default=None))
 
 
 def render(run: Run) -> None:
@@ -50,7 +42,9 @@ def render(run: Run) -> None:
             st.error(_box("This does not hold:", found.failed), icon=":material/close:")
         if found.unjudged:
             st.warning(_box("This cannot be judged:", found.unjudged), icon=":material/question_mark:")
-        if found.held:
+        if found.held and found.breaking:
+            st.error(_box(found.asked, found.held), icon=":material/close:")
+        elif found.held:
             st.success(_box("This holds:" if found.failed else found.asked, found.held), icon=":material/check:")
         if found.promised:
             st.info(_box("What no table can show:", found.promised), icon=":material/handshake:")
@@ -66,7 +60,7 @@ def render(run: Run) -> None:
             )
             st.error(_box(head, [one.sentence for one in found.not_asked]), icon=":material/close:")
         if found.decided:
-            st.warning(_box("This is published by decision.", found.decided), icon=":material/how_to_reg:")
+            st.error(_box("These columns break it.", found.decided), icon=":material/close:")
         if not found.not_asked and not found.decided:
             st.info(NOBODYS if run.release.is_synthetic else NOTHING_BAD)
 
@@ -77,9 +71,9 @@ def line(run: Run) -> None:
     text = escaped(found.headline)
     if found.is_good:
         st.success(text)
-    elif found.failed:
+    elif found.failed or found.breaking:
         st.error(text)
-    elif found.not_asked or found.decided:
+    elif found.not_asked:
         st.warning(text)
     else:
         st.info(text)

@@ -82,7 +82,7 @@ class Visitor:
     def tag(self, **roles: str) -> Visitor:
         """Give attributes their roles, as the editor does; a column's spaces and dashes are written `_`."""
         here = state._workspaces.get(self.workspace)
-        names = {name.replace("-", "_").replace(" ", "_"): name for name in here.tags.roles}
+        names = {name.replace("-", "_").replace(" ", "_"): name for name in map(str, here.table.frame)}
         for name, role in roles.items():
             here.tags = here.tags.changed("roles", names[name], role)
         return self.run()

@@ -75,11 +75,6 @@ def add_run(
     return here.add_run(algorithm, algorithm.anonymize(data), 0.25, tags, table)
 
 
-def publish(run: Run, *columns: str) -> None:
-    """Decide, as a tick on the page Export does, that columns which undo a tag are published as they are."""
-    state.forms_of(run)[f"publish-untagged-{run.id}"] = list(columns)
-
-
 def figure(visitor: Visitor, key: str) -> list[dict[str, Any]]:
     """The traces of the figure whose key begins so, with arrays as numpy arrays."""
     for element in visitor.at.get("plotly_chart"):

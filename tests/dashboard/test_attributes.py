@@ -47,12 +47,10 @@ def test_edits_are_folded_onto_the_base() -> None:
     tags, base = untagged(FRAME), _base()
     first = tagging.fold(tags, base, {0: {"Role": "identifier"}})
     second = tagging.fold(first, base, {0: {"Role": "identifier"}, 1: {"Role": "quasi-identifier", "Kind": "ordinal"}})
-    assert second.roles == {
-        "name": "identifier",
-        "age": "quasi-identifier",
-        "size": "insensitive",
-        "diagnosis": "insensitive",
-    }
+    # On the others nobody decided.
+    assert second.roles == {"name": "identifier", "age": "quasi-identifier"}
+    decided = tagging.fold(second, base, {2: {"Role": "insensitive"}})
+    assert decided.roles == {"size": "insensitive"}
     assert second.kinds["age"] == "ordinal"
 
 
@@ -60,8 +58,9 @@ def test_a_cell_set_back_to_its_base_value_counts() -> None:
     tags, base = untagged(FRAME), _base()
     changed = tagging.fold(tags, base, {"1": {"Role": "sensitive"}})
     assert changed.roles["age"] == "sensitive"
-    assert tagging.fold(changed, base, {}).roles["age"] == "insensitive"
-    assert tagging.fold(changed, base, {1: {"Role": None}}).roles["age"] == "insensitive", "an emptied cell is no role"
+    assert "age" not in tagging.fold(changed, base, {}).roles
+    assert "age" not in tagging.fold(changed, base, {1: {"Role": None}}).roles, "an emptied cell is no role"
+    assert "age" not in tagging.fold(changed, base, {1: {"Role": tagging.LEFT_OUT}}).roles
 
 
 def test_an_attribute_that_becomes_numeric_loses_its_order() -> None:
@@ -73,19 +72,18 @@ def test_an_attribute_that_becomes_numeric_loses_its_order() -> None:
 
 def test_suggestions_are_offered_and_never_applied_by_themselves(visitor: Visitor) -> None:
     visitor.upload("people.csv", CSV).open("attributes")
-    assert set(_here(visitor).tags.roles.values()) == {"insensitive"}
+    assert _here(visitor).tags.roles == {}
     assert "1 identifier, 1 quasi-identifier, 1 sensitive attribute" in visitor.texts()
     visitor.press("Use suggestions")
     assert _here(visitor).tags.roles == {
         "name": "identifier",
         "age": "quasi-identifier",
-        "size": "insensitive",
         "diagnosis": "sensitive",
-    }
+    }, "that nothing speaks for a role of the size is no decision to publish it"
     assert "rows are unique in this attribute" in visitor.texts()
     assert not visitor.has_button("Use suggestions")
     visitor.press("Reset")
-    assert set(_here(visitor).tags.roles.values()) == {"insensitive"}
+    assert _here(visitor).tags.roles == {}
 
 
 def test_the_editor_has_a_stable_base_until_the_page_is_left(visitor: Visitor) -> None:

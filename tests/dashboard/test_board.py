@@ -86,6 +86,7 @@ def tagged(visitor, frame=None):
         "Known to others": ["age", "sex", "postcode"],
         "Secret": ["diagnosis"],
         "Names the person": ["name"],
+        "Published as it is": [],
     }
     return visitor.press("Compare four methods")
 
@@ -319,6 +320,75 @@ def test_the_choice_of_a_table_closes_when_one_was_chosen(visitor, drawn):
     assert visitor.at.session_state["board-table"] is False
 
 
+WINDOWS = ("board-table", "board-more", "board-adversary")
+FIELDS = ("button_group", "file_uploader", "multiselect", "select_slider", "selectbox", "slider")
+
+
+def set_open(visitor, window, is_open=True):
+    """What the browser says of a small window that is opened or closed."""
+    visitor.at.session_state[window] = is_open
+    return visitor.run()
+
+
+def fields(visitor, within="board-"):
+    """What the fields on the page hold, by their keys; those that hold no value are files."""
+    held = [one for kind in FIELDS for one in getattr(visitor.at, kind)]
+    return {one.key: getattr(one, "value", None) for one in held if str(one.key).startswith(within)}
+
+
+def test_a_field_of_a_small_window_is_drawn_only_while_it_is_open_and_then_told_its_value(visitor, drawn):
+    """A browser has the fields of a window only while it is open: told before, it would never know."""
+    tagged(visitor)
+    run_in_session(visitor, lambda: state.wish(replace(state.current_wishes(), target="sex", hidden=("lost",))))
+    rows = [name for name in grid.ROWS if name != "lost"]
+    seen = {
+        "board-table": {"board-builtin-": None, "board-upload-": None},
+        "board-more": {"board-left-out": 0.0, "board-requirements.": None},
+        "board-adversary": {"board-r": 2, "board-secret": "diagnosis", "board-target": "sex", "board-hidden": rows},
+    }
+    always = {"board-k": 10, "board-l": 3, "board-t": 0.3, "board-map-up": "distance", "board-map-right": "lost"}
+    assert fields(visitor) == always
+    for first in WINDOWS:
+        for second in WINDOWS:
+            for window in (first, second):
+                set_open(visitor, window)
+                held = {key: value for key, value in fields(visitor).items() if key not in always}
+                assert len(held) == len(seen[window])
+                for begin, value in seen[window].items():
+                    assert [held[key] for key in held if key.startswith(begin)] == [value], (first, second, begin)
+                assert all(one.proto.set_value for one in visitor.at.selectbox if one.key == "board-target")
+                set_open(visitor, window, False)
+                assert fields(visitor) == always
+    assert (asked(visitor).target, asked(visitor).hidden, asked(visitor).r) == ("sex", ("lost",), 2)
+
+
+def test_the_adversary_of_another_table_is_shown_as_it_is_asked_for_there(visitor, drawn):
+    tagged(visitor)
+    set_open(visitor, "board-adversary")
+    next(one for one in visitor.at.slider if one.key == "board-r").set_value(4)
+    visitor.run()
+    set_open(visitor, "board-adversary", False)
+    # Its tags are asked for first, so that meanwhile no window is there.
+    run_in_session(visitor, lambda: state.load_frame(people().drop(columns="name"), "others.csv", "other", ()))
+    assert "What do others know, and what must they not learn?" in visitor.texts()
+    visitor.press("Compare four methods")
+    set_open(visitor, "board-adversary")
+    held = fields(visitor)
+    assert (held["board-r"], held["board-secret"], held["board-target"]) == (2, "diagnosis", "diagnosis")
+    assert held["board-hidden"] == list(grid.ROWS)
+    next(one for one in visitor.at.slider if one.key == "board-r").set_value(3)
+    visitor.run()
+    assert asked(visitor) == replace(asked(visitor), r=3, secret=None, target=None, hidden=())
+
+
+def test_a_window_stays_open_when_what_is_chosen_in_it_changes_its_label(visitor, drawn):
+    tagged(visitor)
+    set_open(visitor, "board-more")
+    slide(visitor, "left-out", 5.0)
+    assert visitor.at.session_state["board-more"] is True
+    assert fields(visitor)["board-left-out"] == 5.0
+
+
 def test_pages_hold_a_column_against_all_that_the_board_asks(visitor, drawn):
     tagged(visitor)
     found = finish(visitor, drawn)
@@ -357,6 +427,7 @@ def test_every_method_that_coarsens_may_leave_people_out_when_asked_once(visitor
     tagged(visitor)
     finish(visitor, drawn)
     before = {run.column: run for run in workspace(visitor).runs}
+    set_open(visitor, "board-more")
     slide(visitor, "left-out", 5.0)
     found = finish(visitor, drawn)
     after = {run.column: run for run in workspace(visitor).runs}
@@ -446,7 +517,9 @@ def test_without_any_promise_methods_that_need_one_ask_for_it(visitor, drawn):
         slide(visitor, axis, board.OFF)
     found = finish(visitor, drawn)
     assert found["rows"][0]["cells"][0]["why"] == "Mondrian needs something to keep; ask for k, l or t."
-    assert found["columns"][1]["badge"] == "Nothing was asked"
+    # Nothing was asked, but what fails badly is said all the same.
+    assert found["columns"][1]["badge"].startswith("Nothing was asked, but fails badly: somebody is found with 100%")
+    assert found["columns"][1]["tone"] == "warn"
 
 
 def test_columns_are_removed_and_closer_pages_open_with_the_column_chosen(visitor, drawn, monkeypatch):

@@ -1,14 +1,20 @@
-"""The map of the board: every release so far, the frontier as steps, and what refining gained."""
+"""The map of the board: every release so far by two of its rows, and the frontier of those that keep the promise."""
 
 from __future__ import annotations
 
 from time import monotonic
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.requirements import KAnonymity
-from dashboard.charts.trade_off import Tried, trade_off
+from dashboard.board import shipped
+from dashboard.board.grid import ROWS
+from dashboard.charts.trade_off import Tried, frontier, trade_off
 from dashboard.palette import run_style
-from dashboard.views.board_map import gained
+from dashboard.views.board_map import AXES, Map, gained, numbers
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, figure
 
@@ -20,32 +26,99 @@ TRIED = [
     Tried("other k", 0.1, 0.6, None, Mondrian(requirements=(KAnonymity(k=2),), refine=True)),
     Tried("unknown", 0.4, 0.1),
 ]
+LOST, DISTANCE, SIZE = AXES["lost"], AXES["distance"], AXES["hides"]
+ABOUT = Map("lost", "distance", (KAnonymity(k=5),), "disease", "disease", 2)
+
+
+def joined(tried: list[Tried], right: object = LOST, up: object = DISTANCE) -> list[tuple[float, float]]:
+    """The points of the frontier as it is drawn."""
+    lines = [trace for trace in trade_off(tried, right, up).data if trace.mode == "lines"]
+    return [(x, y) for line in lines for x, y in zip(line.x, line.y, strict=True)]
 
 
 def test_only_the_same_method_refined_is_a_gain() -> None:
-    assert gained(TRIED) == ((0, 2),)
-    assert gained(TRIED[1:]) == ()
+    assert gained(TRIED, ABOUT) == ((0, 2),)
+    assert gained(TRIED[1:], ABOUT) == ()
 
 
 def test_the_frontier_is_the_least_cost_at_each_risk_and_gains_are_lines() -> None:
-    lines = {trace.name: trace for trace in trade_off(TRIED, "risk", gained(TRIED)).data if trace.mode == "lines"}
-    frontier = lines["least cost at each risk"]
-    assert list(zip(frontier.x, frontier.y, strict=True)) == [(0.1, 0.5), (0.2, 0.2), (0.4, 0.1)]
-    # Less risk than a release has costs as much as the next one: a step, not a way between the two.
-    assert frontier.line.shape == "hv"
+    drawn = trade_off(TRIED, LOST, DISTANCE, gained(TRIED, ABOUT)).data
+    lines = {trace.name: trace for trace in drawn if trace.mode == "lines"}
+    best = lines["best that keeps all that is asked"]
+    assert list(zip(best.x, best.y, strict=True)) == [(0.1, 0.5), (0.2, 0.2), (0.4, 0.1)]
+    # Less distance than a release has costs as much as the next one: a step, not a way between the two.
+    assert best.line.shape == "hv"
     gain = lines["gained by refining"]
     assert list(zip(gain.x, gain.y, strict=True)) == [(0.3, 0.2), (0.2, 0.2), (None, None)]
-    assert "gained by refining" not in {trace.name for trace in trade_off(TRIED[1:], "risk").data}
+    assert "gained by refining" not in {trace.name for trace in trade_off(TRIED[1:], LOST, DISTANCE).data}
 
 
-def test_runs_of_other_pages_stand_on_the_map(visitor: Visitor) -> None:
-    # Both are made with the same table and tags as the board's columns.
+def test_the_frontier_joins_only_releases_that_keep_what_is_asked() -> None:
+    tried = [
+        Tried("misses k", 0.05, 0.05, run_style(0), keeps=False, verdict="Misses k"),
+        Tried("keeps", 0.3, 0.2, run_style(1)),
+        Tried("not judged", 0.1, 0.1, keeps=False),
+        Tried("keeps too", 0.2, 0.4),
+    ]
+    assert joined(tried) == [(0.2, 0.4), (0.3, 0.2)]
+    assert joined([tried[0], tried[2]]) == []
+    marks = {trace.name: trace for trace in trade_off(tried, LOST, DISTANCE).data if trace.mode == "markers"}
+    assert marks["misses k"].marker.symbol.endswith("-open")
+    assert not marks["keeps"].marker.symbol.endswith("-open")
+    assert marks["misses k"].customdata[0][1] == "Misses k"
+
+
+def test_where_more_is_better_the_frontier_is_on_that_side() -> None:
+    tried = [Tried("a", 0.1, 5), Tried("b", 0.2, 20), Tried("c", 0.3, 10), Tried("d", 0.4, 50, keeps=False)]
+    assert joined(tried, LOST, SIZE) == [(0.1, 5), (0.2, 20)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.booleans()), max_size=12))
+def test_the_frontier_is_what_no_other_that_keeps_is_better_than(values: list[tuple[int, int, bool]]) -> None:
+    for right, up in ((LOST, DISTANCE), (SIZE, LOST), (LOST, SIZE)):
+        tried = [Tried(str(place), x, y, keeps=keeps) for place, (x, y, keeps) in enumerate(values)]
+        costs = {(right.cost(one.x), up.cost(one.y)) for one in tried if one.keeps}
+        unbeaten = {
+            one
+            for one in costs
+            if not any(other != one and other[0] <= one[0] and other[1] <= one[1] for other in costs)
+        }
+        assert {(right.cost(one.x), up.cost(one.y)) for one in frontier(tried, right, up)} == unbeaten
+
+
+def test_an_axis_is_a_row_of_the_board_and_holds_the_numbers_of_its_cells(visitor: Visitor) -> None:
+    assert set(AXES) == set(ROWS) - {"promise"}
+    assert all(axis.title == ROWS[row][0] for row, axis in AXES.items())
+    visitor.open("board")
+    held = shipped._held()["columns"]
+    for row in AXES:
+        next(one for one in visitor.at.selectbox if one.key == "board-map-up").set_value(row)
+        visitor.run()
+        marks = {trace["name"]: trace for trace in figure(visitor, "board-map") if trace["mode"] == "markers"}
+        assert list(marks) == [column["title"] for column in held]
+        for column in held:
+            wanted = numbers(column["quick"], column["slow"])
+            assert [*marks[column["title"]]["x"], *marks[column["title"]]["y"]] == [wanted["lost"], wanted[row]]
+            keeps = all(mark["state"] in ("kept", "met") for mark in column["marks"])
+            assert marks[column["title"]]["marker"]["symbol"].endswith("-open") != keeps
+
+
+def test_runs_of_other_pages_stand_on_the_map_and_miss_what_they_do_not_keep(visitor: Visitor) -> None:
+    # Both are made with the same table and tags as the board's columns, which are asked for l and t as well.
     plain = Mondrian(requirements=(KAnonymity(k=20),))
     for model in (plain, plain.replace(refine=True)):
         add_run(visitor, model)
     visitor.open("board")
-    deadline, labels = monotonic() + 60, set[str]()
-    while not {"k = 20" in one for one in labels} >= {True}:
+    deadline, found = monotonic() + 60, dict[str, str]()
+    while [verdict.startswith("Misses l") for verdict in found.values()] != [True, True]:
         assert monotonic() < deadline
         visitor.run()
-        labels = set().union(*(trace.get("text", ()) for trace in figure(visitor, "board-map")))
+        marks = [trace for trace in figure(visitor, "board-map") if trace["mode"] == "markers"]
+        told = [pair for trace in marks for pair in zip(trace["text"], trace["customdata"], strict=True)]
+        found = {label: verdict for label, (_, verdict) in told if "k = 20" in label}
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_what_has_no_number_has_no_place(missing: float | None) -> None:
+    quick = {"smallest": 5, "distance": {"why": "none"}, "lost": {"at_most": 0.3}}
+    assert numbers(quick, {"given": {"value": missing}, "predictable": None}) == {"hides": 5}

@@ -62,7 +62,7 @@ def wait_for_numbers(visitor: Visitor, columns: int, seconds: float = 240) -> No
     )
 
 
-def uploaded(visitor: Visitor, another: str = "") -> int:
+def uploaded(visitor: Visitor, another: str = "", rows: int = 600) -> int:
     """Upload a table on the board and have four methods compared; the number of clicks.
 
     `another`: the only attribute that others know, instead of those suggested.
@@ -79,7 +79,7 @@ def uploaded(visitor: Visitor, another: str = "") -> int:
     with visitor.page.expect_file_chooser() as chooser:
         click(visitor.page.get_by_test_id("stFileUploaderDropzone").locator("button"))
     clicks += 1
-    chooser.value.set_files({"name": "people.csv", "mimeType": "text/csv", "buffer": people()})
+    chooser.value.set_files({"name": "people.csv", "mimeType": "text/csv", "buffer": people(rows)})
     visitor.see("What do others know, and what must they not learn?")
     if another:
         # The popover has closed with the choice of the file; the next click is the first that its fields hear of.
@@ -217,6 +217,81 @@ def test_a_promise_is_moved_by_keyboard_and_every_cell_leads_on(browse: Any) -> 
     visitor.see("Anatomy")
     visitor.go("Board")
     wait_for_numbers(visitor, 4)
+
+
+WINDOWS = {
+    "table": ("people.csv", "Your own table"),
+    "more": ("+ more", "People left out, at most"),
+    "adversary": ("Adversary and rows", "Attribute that a model predicts"),
+    "add": ("+ add release", "What it does to the table"),
+    "publish": ("Publish …", "Download the release"),
+}
+"""What opens over the board: the button that opens it, and what stands in it."""
+
+
+def every_order_of_two(names: list[str]) -> list[str]:
+    """A walk that begins and ends with the first name and in which every one follows every other once."""
+    left = {one: [other for other in names if other != one] for one in names}
+    walk, stack = list[str](), [names[0]]
+    while stack:
+        if left[stack[-1]]:
+            stack.append(left[stack[-1]].pop())
+        else:
+            walk.append(stack.pop())
+    return walk[::-1]
+
+
+def opened(visitor: Visitor, window: str) -> Any:
+    """Open what lies over the board; its content."""
+    button, held = WINDOWS[window]
+    visitor.page.get_by_test_id("stMain").get_by_role("button", name=button).first.click()
+    content = visitor.page.get_by_test_id("stPopoverBody").or_(visitor.page.get_by_role("dialog"))
+    content.get_by_text(held).first.wait_for(timeout=20_000)
+    return content
+
+
+def close(visitor: Visitor) -> None:
+    visitor.page.keyboard.press("Escape")
+    content = visitor.page.get_by_test_id("stPopoverBody").or_(visitor.page.get_by_role("dialog"))
+    content.wait_for(state="detached", timeout=20_000)
+    visitor.settle()
+
+
+def shown_adversary(visitor: Visitor) -> tuple[list[str], list[str]]:
+    """What the fields of the adversary hold, and which rows are chosen."""
+    content = opened(visitor, "adversary")
+    content.get_by_role("button", name="Still useful").wait_for()
+    fields = [field.input_value() for field in content.locator("input").all()]
+    rows = [row.inner_text() for row in content.locator("button[aria-pressed=true],button[aria-checked=true]").all()]
+    close(visitor)
+    return fields, rows
+
+
+def test_whatever_is_opened_and_closed_over_the_board_leaves_it_as_it_was(browse: Any) -> None:
+    from playwright.sync_api import expect
+
+    visitor = browse()
+    uploaded(visitor, rows=150)
+    before = board(visitor).inner_text()
+    held: dict[str, tuple[list[str], list[str]]] = {}
+    for window in every_order_of_two(list(WINDOWS)):
+        if window == "adversary":
+            held[str(len(held))] = shown_adversary(visitor)
+        else:
+            opened(visitor, window)
+            close(visitor)
+        expect(board(visitor)).to_have_text(before, use_inner_text=True, timeout=20_000)
+    rows = [line.inner_text() for line in board(visitor).locator("tbody .label").all()]
+    assert list(held.values()) == [(["2", "diagnosis", "diagnosis"], rows)] * 4
+
+    # A field that is moved changes what it is about, and nothing else.
+    opened(visitor, "adversary").get_by_role("slider").press("ArrowRight")
+    visitor.see("more than 1/3")
+    close(visitor)
+    wait_for_numbers(visitor, 4)
+    assert [line.inner_text() for line in board(visitor).locator("tbody .label").all()] == rows
+    assert "predicts diagnosis" in board(visitor).inner_text()
+    assert shown_adversary(visitor) == (["3", "diagnosis", "diagnosis"], rows)
 
 
 def test_columns_are_added_changed_and_removed(browse: Any) -> None:

@@ -17,7 +17,9 @@ STYLE = run_style(0)
 
 
 def _domain(values: list[object], **kinds: str):
-    return Microdata(pd.DataFrame({"a": values}), kinds={"a": kinds.get("kind", "nominal")}).domain["a"]
+    return Microdata(
+        pd.DataFrame({"a": values}), {"a": "insensitive"}, kinds={"a": kinds.get("kind", "nominal")}
+    ).domain["a"]
 
 
 @settings(max_examples=40)
@@ -87,7 +89,7 @@ def test_sensitive_bars_set_the_group_against_the_table() -> None:
 @settings(max_examples=40)
 @given(st.lists(st.one_of(st.none(), st.integers(-400, 400)), min_size=2, max_size=120))
 def test_axis_bins_hold_the_values_that_lie_between_their_edges(values: list[int | None]) -> None:
-    data = Microdata(pd.DataFrame({"a": pd.array(values, dtype="Int64")}))
+    data = Microdata(pd.DataFrame({"a": pd.array(values, dtype="Int64")}), {"a": "insensitive"})
     domain = data.domain["a"]
     axis = Axis.of(domain, 20)
     assert axis.counts(data.codes["a"]).sum() == len(values)
@@ -98,7 +100,7 @@ def test_axis_bins_hold_the_values_that_lie_between_their_edges(values: list[int
 
 
 def test_missing_numbers_are_a_bin_of_their_own_at_the_end() -> None:
-    data = Microdata(pd.DataFrame({"a": [*range(50), None]}))
+    data = Microdata(pd.DataFrame({"a": [*range(50), None]}), {"a": "insensitive"})
     axis = Axis.of(data.domain["a"], 10)
     assert axis.counts(data.codes["a"])[-1] == 1
     assert axis.tick_texts[-1] == "(missing)"

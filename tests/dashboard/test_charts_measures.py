@@ -74,7 +74,7 @@ def test_loss_histogram_weighs_groups_with_their_rows() -> None:
 @pytest.mark.parametrize("kind", ["numeric", "nominal"])
 def test_published_shares_spread_regions_evenly(kind: str) -> None:
     frame = pd.DataFrame({"a": [1, 2, 3, 4, 4, 4] if kind == "numeric" else list("abcddd")})
-    data = Microdata(frame, kinds={"a": kind})
+    data = Microdata(frame, {"a": "insensitive"}, kinds={"a": kind})
     domain, codes = data.domain["a"], data.codes["a"]
     partition = Partition(np.array([0, 0, 0, 1, 1, 1], dtype=np.int32))
     axis = Axis.of(domain)

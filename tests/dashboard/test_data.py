@@ -104,7 +104,7 @@ def test_an_upload_replaces_the_table_and_leaves_it_untagged(visitor: Visitor) -
     assert _metric(visitor, "Rows") == "40"
     assert _metric(visitor, "Missing cells") == "8.3%"
     assert visitor.at.selectbox(key="builtin-table").value is None
-    assert set(state._workspaces.get(visitor.workspace).tags.roles.values()) == {"insensitive"}
+    assert state._workspaces.get(visitor.workspace).tags.roles == {}
     assert visitor.has_button("Go to Attributes")
     visitor.press("Go to Attributes")
     assert visitor.at.title[0].value == "Attributes"

@@ -17,7 +17,7 @@ from anoncore.requirements import KAnonymity
 from dashboard import state
 from dashboard.views import export, takeaway
 from tests.dashboard.conftest import Visitor
-from tests.dashboard.results import add_run, people, publish, table_of
+from tests.dashboard.results import add_run, people, table_of
 
 ALGORITHM = Mondrian(requirements=(KAnonymity(k=6),))
 
@@ -35,7 +35,6 @@ def test_without_a_run_the_page_says_what_to_do(visitor: Visitor) -> None:
 
 def test_the_page_shows_what_is_published_and_what_is_not(visitor: Visitor) -> None:
     run = add_run(visitor, ALGORITHM)
-    publish(run, "visits")
     visitor.open("export")
     head = table_of(visitor, "age", "sex")
     pd.testing.assert_frame_equal(head, run.release.tables()["release"].head(50), check_dtype=False)
@@ -51,7 +50,6 @@ def test_the_page_shows_what_is_published_and_what_is_not(visitor: Visitor) -> N
 @pytest.mark.parametrize("format", get_args(FileFormat))
 def test_files_hold_the_release_and_no_identifier(visitor: Visitor, format: FileFormat) -> None:
     run = add_run(visitor, ALGORITHM)
-    publish(run, "visits")
     proof, file = unpacked(export._archive(run, format)()).items()
     read = {"csv": pd.read_csv, "parquet": pd.read_parquet, "excel": pd.read_excel}[format]
     table = read(io.BytesIO(file[1]))
@@ -63,7 +61,6 @@ def test_files_hold_the_release_and_no_identifier(visitor: Visitor, format: File
 
 def test_ranges_are_published_in_the_form_that_is_chosen(visitor: Visitor) -> None:
     run = add_run(visitor, ALGORITHM)
-    publish(run, "visits")
     visitor.open("export")
     control = next(one for one in visitor.at.segmented_control if one.label == "Ranges of numbers")
     control.set_value("bounds")

@@ -197,7 +197,9 @@ def _synthesis_page() -> None:
             "town": ["Ulm", "Bonn", "Kiel"],
         }
     )
-    data = Microdata(frame, {"age": "quasi-identifier"}, kinds={"weight": "numeric", "seen": "numeric"})
+    data = Microdata(
+        frame, {"age": "quasi-identifier", "*": "insensitive"}, kinds={"weight": "numeric", "seen": "numeric"}
+    )
     values = st.session_state.setdefault("entered", {})
     made = forms.draw(MarginalSynthesis, "p", values, forms.Names.of(data))
     st.session_state["made"] = MarginalSynthesis(**made)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from anoncore import Microdata
 from anoncore.algorithms import Mondrian
 from anoncore.requirements import KAnonymity
 from dashboard import session_file, state, tagging
+from dashboard.board import grid
 from dashboard.loaded_table import LoadedTable, untagged
 from dashboard.views.class_detail import group_shares
 from dashboard.workspace import MicrodataStore, Workspace
 from tests.dashboard.conftest import Visitor
+from tests.dashboard.results import add_run
 
 RNG = np.random.default_rng(3)
 VISITS = pd.DataFrame(
@@ -33,7 +41,8 @@ def test_a_repeated_identifier_is_proposed_and_taken_with_one_click(visitor: Vis
     assert "Whose row is it?" not in [box.label for box in visitor.at.selectbox], "nothing is an identifier yet"
     visitor.tag(**ROLES)
     people = VISITS["patient"].nunique()
-    assert f"'patient' has {people} different values in 80 rows." in visitor.texts()
+    assert "Rows of one patient? Choose the column 'patient' as whose row it is." in visitor.texts()
+    assert f"It has {people} different values in 80 rows." in visitor.texts()
     (box,) = [box for box in visitor.at.selectbox if box.label == "Whose row is it?"]
     assert box.options == ["Every row is another person", "patient"]
     visitor.press("Count people by 'patient'")
@@ -77,9 +86,6 @@ def test_only_identifiers_may_say_whose_row_it_is() -> None:
     tags = replace(untagged(VISITS), roles=ROLES)
     assert tagging.unit_options(tags) == [None, "patient"]
     assert tagging.unit_options(replace(tags, unit="age")) == [None, "patient", "age"]
-    assert tagging.unit_proposal(tags, {}) is None
-    assert tagging.unit_proposal(tags, {"patient": (20, 80)})[0] == "patient"
-    assert tagging.unit_proposal(replace(tags, unit="patient"), {"patient": (20, 80)}) is None
 
 
 def test_shares_in_a_class_are_those_of_its_people() -> None:
@@ -89,3 +95,82 @@ def test_shares_in_a_class_are_those_of_its_people() -> None:
     # A comes three times with f: of the two people of the class of 20 one has f and one c, as in the whole table.
     shares = group_shares(release, release.fragments[0], int(release.partition.group[0]), "illness")
     assert shares.group.tolist() == shares.table.tolist() == [0.5, 0.5]
+
+
+def said(visitor: Visitor) -> str:
+    """Everything on the page, with the labels and the help of its fields and buttons."""
+    kinds = ("button", "select_slider", "slider", "selectbox", "multiselect", "radio", "metric")
+    fields = [item for kind in kinds for item in getattr(visitor.at, kind)]
+    return " ".join([visitor.texts(), *(f"{one.label} {getattr(one, 'help', '')}" for one in fields)])
+
+
+def test_while_nobody_said_whose_the_rows_are_the_board_counts_rows_and_asks_first(
+    visit: Callable[..., Visitor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[dict[str, Any]] = []
+    monkeypatch.setattr(grid, "draw", lambda model, on_event: drawn.append(model))
+    visitor = visit()
+    visitor.upload("visits.csv", CSV).open("board")
+    assert "Rows of one patient? It has 20 different values in 80 rows." in said(visitor)
+    visitor.press("Compare four methods")
+    bench = state._workspaces.get(visitor.workspace).jobs["board"]
+    end = time.monotonic() + 120
+    while bench.is_busy and time.monotonic() < end:
+        time.sleep(0.05)
+    for window in ("board-more", "board-adversary"):
+        visitor.at.session_state[window] = True
+    visitor.run()
+    assert any(row["cells"][0].get("text") == "10 or more rows" for row in drawn[-1]["rows"])
+    asked = "Until you say whose a row is, rows are counted and nothing is said of people."
+    text = said(visitor)
+    assert asked in text
+    for one in (asked, "Count people by 'patient'"):
+        text = text.replace(one, "")
+    assert not re.search(r"people|Every person|nobody hides", text), text
+    shown = json.dumps({name: part for name, part in drawn[-1].items() if name != "people"})
+    assert re.findall(r".{40}(?:people|person).{40}", shown) == []
+
+    visitor.press("Count people by 'patient'")
+    while bench.is_busy and time.monotonic() < end:
+        time.sleep(0.05)
+    visitor.run()
+    assert asked not in said(visitor)
+    popovers = [
+        block.proto.popover.label.replace("\\", "") for block in blocks(visitor.at.main) if block.type == "popover"
+    ]
+    assert popovers[0].startswith("visits.csv · 20 people · 1 known")
+    assert "k: people in every group at least" in said(visitor)
+    hides = next(row for row in drawn[-1]["rows"] if row["id"] == "hides")
+    assert hides["cells"][3]["text"].endswith(" or more people")
+
+
+def blocks(block: Any) -> Iterator[Any]:
+    """All blocks of a page."""
+    for child in getattr(block, "children", {}).values():
+        if getattr(child, "children", None) is not None:
+            yield child
+            yield from blocks(child)
+
+
+def test_pages_that_speak_of_people_ask_first_whose_the_rows_are(visitor: Visitor) -> None:
+    algorithm = Mondrian(requirements=(KAnonymity(k=4),))
+    add_run(visitor, algorithm, VISITS, ROLES, "visits.csv")
+    for page in ("classes", "privacy", "closeness", "attack", "utility", "export", "explain", "anonymize", "choose"):
+        visitor.open(page)
+        assert "Rows of one patient?" in visitor.texts(), page
+        assert not visitor.at.metric, page
+        assert not visitor.at.download_button, page
+    # An answer is one click; what was made before says that it counted rows.
+    visitor.open("classes").press("Count people by 'patient'")
+    assert "Rows were counted in this release" in visitor.texts()
+    assert "Rows of one patient?" not in visitor.open("anonymize").texts()
+
+
+def test_that_every_row_is_another_person_is_an_answer(visitor: Visitor) -> None:
+    algorithm = Mondrian(requirements=(KAnonymity(k=4),))
+    add_run(visitor, algorithm, VISITS, ROLES, "visits.csv")
+    visitor.open("attributes").press("Every row is another person")
+    here = state._workspaces.get(visitor.workspace)
+    data = state.coded(here.table, here.tags)
+    assert (data.people_word, data.left_out, data.n_people) == ("people", ("patient",), 80)
+    assert "Rows of one patient?" not in visitor.texts()

@@ -245,6 +245,8 @@ def test_the_page_opens_what_it_saved(visitor: Visitor, visit: Callable[..., Vis
 def test_a_run_gets_a_name_and_a_pin(visitor: Visitor) -> None:
     run = add_run(visitor, Mondrian())
     visitor.open("classes")
+    visitor.at.session_state["run-name"] = True
+    visitor.run()
     visitor.at.text_input(key=f"label-{run.id}").set_value("  For the *board*  ")
     visitor.run()
     visitor.at.toggle(key=f"pin-{run.id}").set_value(True)
@@ -263,3 +265,32 @@ def _saved() -> bytes:
     if not _KEPT:
         _KEPT.append(session_file.save(_workspace()))
     return _KEPT[0]
+
+
+def test_what_nobody_decided_on_in_a_session_of_before_stays_left_out_and_it_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In the first format a column of one's own table was insensitive until somebody tagged it."""
+
+    def as_before(name: str, content: bytes) -> bytes:
+        return content.replace(b"format = 2", b"format = 1") if name.endswith(".toml") else content
+
+    monkeypatch.setitem(ROLES, "visits", "insensitive")
+    here, there = _workspace(), Workspace("two")
+    saved = _opened(_rewritten(session_file.save(here), as_before))
+    assert saved.undecided == ("visits",)
+    session_file.restore(there, saved)
+    assert "visits" not in there.tags.roles
+    assert there.notices == [
+        "Nobody decided on 'visits', which an earlier version published as it was. Now it is left out of every release "
+        "until somebody decides."
+    ]
+    for before, run in zip(here.runs, there.runs, strict=True):
+        assert run.data.left_out == ("visits",)
+        assert [name for name in before.release.attributes if name != "visits"] == list(run.release.attributes)
+        assert "Nobody decided on 'visits', so what this release had of them is left out." in run.release.notes
+        for mine, yours in zip(before.release.fragments, run.release.fragments, strict=True):
+            assert np.array_equal(mine.partition.group, yours.partition.group)
+    # A session of now holds decisions.
+    assert _opened(session_file.save(here)).undecided == ()
+    assert _opened(session_file.save(here)).tags.roles["visits"] == "insensitive"

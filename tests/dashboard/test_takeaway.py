@@ -20,7 +20,7 @@ from anoncore.publishing.certification import Certificate, verify
 from anoncore.requirements import KAnonymity
 from dashboard.views import export, takeaway
 from tests.dashboard.conftest import Visitor
-from tests.dashboard.results import add_run, people, publish
+from tests.dashboard.results import add_run, people
 
 MONDRIAN = Mondrian(requirements=[KAnonymity(k=5)])
 
@@ -30,7 +30,7 @@ def paper(found: takeaway.Paper | list[takeaway.Paper], key: str = "") -> takeaw
 
 
 def test_every_button_has_its_sentence(visitor: Visitor) -> None:
-    publish(add_run(visitor, MONDRIAN), "visits")
+    add_run(visitor, MONDRIAN)
     visitor.open("export")
     labels = [button.proto.label for button in visitor.at.download_button]
     assert labels == [
@@ -49,7 +49,6 @@ def test_every_download_verifies_by_the_certificate(
     visitor: Visitor, algorithm: Any, format: str, tmp_path: Path
 ) -> None:
     run = add_run(visitor, algorithm)
-    publish(run, "visits")
     proof = Certificate.loads(paper(takeaway._certificate(run)).make())
     # The group numbers of joined tables are drawn anew at every download.
     with zipfile.ZipFile(io.BytesIO(export._archive(run, format)())) as archive:

@@ -22,6 +22,7 @@ from dashboard.charts.trials import method_styles, trade_off
 from dashboard.loaded_table import LoadedTable
 from dashboard.palette import STYLES
 from dashboard.trials import Trial
+from dashboard.views.board_map import AXES
 from dashboard.views.sweep import refusals
 from dashboard.views.targets import costs_table
 from dashboard.workspace import run_title
@@ -91,7 +92,8 @@ def test_why_there_is_no_release_is_told_once_for_all_that_have_the_reason() -> 
 
 def test_the_map_of_the_board_cuts_no_mark_and_writes_no_tick_twice() -> None:
     for cost, ticks in ((0.003, ".1%"), (0.3, ".0%")):
-        axis = board_map([Tried("least", 0.0, 0.2), Tried("most", cost, 0.1)], "risk").layout.xaxis
+        tried = [Tried("least", 0.0, 0.2), Tried("most", cost, 0.1)]
+        axis = board_map(tried, AXES["lost"], AXES["distance"]).layout.xaxis
         assert axis.range[0] < 0
         assert axis.range[1] > cost
         assert axis.tickformat == ticks

@@ -268,9 +268,9 @@ def test_what_is_asked_is_judged_with_the_release_and_once(board, monkeypatch):
     calls = []
     guarantees, judged = privacy.guarantees, facts.judged
 
-    def promised(release):
-        calls.append("all promises")
-        return guarantees(release)
+    def promised(release, *more):
+        calls.append("verdict" if more else "all promises")
+        return guarantees(release, *more)
 
     def alone(release, requirements):
         calls.extend(one.parameter for one in requirements)
@@ -282,12 +282,12 @@ def test_what_is_asked_is_judged_with_the_release_and_once(board, monkeypatch):
     (attempt,) = board.wish(3, asked=(k, l, t)).values()
     board.finish()
     assert [mark.symbol for mark in attempt.marks[k, l, t]] == ["k", "l", "t"]
-    assert calls == ["all promises", "l", "t"]
+    assert calls == ["all promises", "l", "t", "verdict"]
     # The release stays while something else is asked of all, so it is judged at once.
     board.wish(3, asked=(k, l, KAnonymity(k=2)))
     assert not board.bench.is_busy
     assert [mark.state for mark in attempt.marks[k, l, KAnonymity(k=2)]] == ["kept", "missed", "kept"]
-    assert calls == ["all promises", "l", "t", "k"]
+    assert calls == ["all promises", "l", "t", "verdict", "k"]
 
 
 def test_on_a_machine_that_still_compiles_a_release_is_judged_beside_the_page(board, monkeypatch):

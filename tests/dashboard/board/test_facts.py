@@ -40,8 +40,8 @@ def test_buckets_do_not_hide_whose_row_it_is_where_known_values_are_published(al
     mark = k_of(made, 2)
     assert (mark.state, mark.reached) == ("missed", "1")
     assert mark.sentence == (
-        f"{algorithm.title} publishes what others know of people as it is: at worst 1 row can be a person's, and "
-        "k-anonymity asks for 2. The buckets hide whose secret it is, not whose row."
+        f"{algorithm.title} publishes what others know as it is: at worst it fits 1 row, and k-anonymity asks for 2. "
+        "The buckets hide whose secret it is, not whose row."
     )
 
 
@@ -50,7 +50,7 @@ def test_the_least_number_of_rows_that_can_be_a_persons_is_told():
     made = run(Anatomy(l=2), [20, 20, 30, 30, 30, 30])
     mark = k_of(made, 3)
     assert (mark.state, mark.reached) == ("missed", "2")
-    assert "at worst 2 rows can be a person's" in mark.sentence
+    assert "at worst it fits 2 rows" in mark.sentence
     assert k_of(made, 2).state == "met"
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from dashboard.board.facts import SIZE_EDGES, Mark, histogram
+from dashboard.board.facts import SIZE_EDGES, Judged, Mark, histogram
 from dashboard.board.grid import DRAWN, ROWS, Asked, Shown, SlowFacts, cheapest, model
 
 KEPT = (Mark("k", "kept", "10", "Everybody hides among 9 others.", "10"),)
@@ -238,3 +240,39 @@ def test_sizes_are_counted_by_people():
     # Two people alone, four in groups of two, twelve in a group of twelve.
     sizes = np.array([1] * 2 + [2] * 4 + [12] * 12)
     assert histogram(sizes) == pytest.approx([2 / 18, 4 / 18, 0, 0, 12 / 18], abs=1e-6)
+
+
+def judged(breaking="", not_asked=()):
+    return Judged("The verdict in a sentence.", breaking, not_asked, is_good=not breaking and not not_asked)
+
+
+def test_a_column_that_breaks_the_promise_stands_in_the_first_line_and_is_no_best():
+    breaking = "'fnlwgt', published by decision, finds everybody: 9 of 9 rows lie in classes of fewer than k = 10"
+    broken = replace(column("c1", facts=quick(lost=0.1)), judged=judged(breaking))
+    head, good = model([broken, replace(column("c2"), judged=judged())], asked(), True)["columns"]
+    assert (head["badge"], head["tone"]) == (f"Keeps all that is asked over what is known; {breaking}", "bad")
+    assert head["verdict"] == "The verdict in a sentence."
+    # It loses less than the other, but does not keep what is asked.
+    assert good["badge"] == "Keeps all that is asked; loses least of those that do"
+    missed = replace(column("c1", MISSED), judged=judged(breaking))
+    assert model([missed], asked(), True)["columns"][0]["badge"] == f"Misses k; {breaking}"
+
+
+def test_what_nobody_asked_for_and_fails_badly_takes_the_green_away():
+    found = replace(column("c1"), judged=judged(not_asked=("largest belief 100%",)))
+    head, _ = model([found, column("c2", facts=quick(lost=0.6))], asked(), True)["columns"]
+    words = "Keeps all that is asked; loses least of those that do, but fails badly: largest belief 100%"
+    assert (head["badge"], head["tone"]) == (words, "warn")
+
+
+def test_rows_are_called_people_only_where_they_are():
+    for people, person in (("people", "person"), ("rows", "row")):
+        mark = replace(KEPT[0], of_people=True)
+        found = model([column("c1", (mark,))], asked(people=people), True)
+        rows = {row["id"]: row for row in found["rows"]}
+        assert found["people"] == people
+        assert rows["promise"]["cells"][0]["promises"][0]["words"] == f"is 10 for each {person}, promised"
+        assert rows["hides"]["cells"][0]["text"] == f"3 or more {people}"
+        assert rows["hides"]["cells"][0]["sub"].startswith(f"half of the {people} among 4")
+        assert rows["hides"]["help"].startswith(f"Bars: {people} by the size of their group")
+        assert rows["given"]["help"].startswith(f"{people.capitalize()} whose true secret")
