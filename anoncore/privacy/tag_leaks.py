@@ -299,9 +299,9 @@ def leaks_of_classes(
 
 
 def promised_k(algorithm: ReleaseMethod | None, data: Microdata) -> int:
-    """The largest k that a method promises; 2, which counts unique rows, where it promises none."""
+    """The largest k that a method promises; 2, which counts unique rows, where it promises no more."""
     promises = () if algorithm is None else algorithm.promises(data)
-    return max((one.k for one in promises if isinstance(one, KAnonymity)), default=UNIQUE)
+    return max([UNIQUE, *(one.k for one in promises if isinstance(one, KAnonymity))])
 
 
 def _relations(data: Microdata, free: tuple[str, ...]) -> list[Relation]:
