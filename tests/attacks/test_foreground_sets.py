@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import CancelledError, Microdata, ParameterError, Release, attacks
-from anoncore.attacks.foreground import estimate, sampled_sets
+from anoncore.attacks.foreground import first_answer, sampled_sets
 from anoncore.attacks.foreground.sampled_sets import interval
 from tests.privacy.releases import sliced
 
@@ -35,7 +35,7 @@ def release_of(seed: int, size: int = 4) -> Release:
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let so small a table count as a large one."""
-    monkeypatch.setattr(estimate, "QUICK_ROWS", 40_000)
+    monkeypatch.setattr(first_answer, "QUICK_ROWS", 40_000)
 
 
 @pytest.mark.parametrize("r", [1.5, 2.0, 4.0])

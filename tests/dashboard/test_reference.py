@@ -55,7 +55,7 @@ def test_parameters_are_those_of_the_model_or_function():
     assert [one.name for one in attack.parameters] == [
         one for one in signature.parameters if one[:2] not in ("re", "pr")
     ]
-    assert next(one for one in attack.parameters if one.name == "epsilon").default == "None"
+    assert next(one for one in attack.parameters if one.name == "epsilon").default == "none"
 
 
 def test_a_number_shares_the_facts_of_what_it_is_read_from_but_has_its_own_source():

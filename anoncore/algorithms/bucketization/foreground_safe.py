@@ -13,7 +13,7 @@ from anoncore.algorithms.bucketization.bucketization import bucketized_release, 
 from anoncore.algorithms.bucketization.safe_buckets import Profiles, SafeBuckets
 from anoncore.attacks.foreground import ForegroundKnowledge, foreground_knowledge
 from anoncore.attacks.foreground.adversary import EPSILONS, minimum_signature_rows
-from anoncore.attacks.foreground.choosing import chosen_epsilon
+from anoncore.attacks.foreground.chosen_epsilon import chosen_epsilon
 from anoncore.attacks.foreground.mining import Unreliable, true_shares
 from anoncore.attacks.foreground.sets import Signatures, everyone, levels
 from anoncore.base.errors import InfeasibleError

@@ -10,7 +10,7 @@ from math import nan
 import numpy as np
 
 from anoncore.attacks.foreground.adversary import EPSILONS, check_adversary, minimum_signature_rows
-from anoncore.attacks.foreground.choosing import Choice, chosen_epsilon
+from anoncore.attacks.foreground.chosen_epsilon import Choice, chosen_epsilon
 from anoncore.attacks.foreground.control import Excess, control_target
 from anoncore.attacks.foreground.mining import Target, Unreliable, attack_sets, breach_limit
 from anoncore.attacks.foreground.result import ForegroundKnowledge

@@ -9,7 +9,7 @@ from math import nan
 import numpy as np
 
 from anoncore.attacks.foreground.adversary import EPSILONS, check_adversary, minimum_signature_rows
-from anoncore.attacks.foreground.choosing import Trial, chosen_epsilon
+from anoncore.attacks.foreground.chosen_epsilon import Trial, chosen_epsilon
 from anoncore.attacks.foreground.control import control_target
 from anoncore.attacks.foreground.mining import Target, Unreliable, attack_sets, breach_limit
 from anoncore.attacks.foreground.sampled_sets import SMALLEST_MARGIN, interval, set_list
