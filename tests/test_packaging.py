@@ -292,7 +292,7 @@ def test_the_example_in_python_runs(
     assert said == "Everything that was asked holds."
     assert 0 < float(loss) < 1
     published = pd.read_csv(tmp_path / "people.csv", dtype=str)
-    assert list(published) == ["age", "sex", "education", "race", "diagnosis"]
+    assert sorted(published) == ["age", "diagnosis", "education", "race", "sex"]
     assert published.groupby(["age", "sex", "education", "race"]).size().min() >= 10
 
 
