@@ -15,6 +15,7 @@ import pandas as pd
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.model import Model
+from anoncore.base.progress import Progress
 from anoncore.base.random_numbers import drawn_along
 from anoncore.base.showing import Lines, Shown, SizesDrawn, names_text
 from anoncore.base.texts import listing
@@ -137,7 +138,7 @@ class ReleaseMethod(Model):
         return True
 
     @abstractmethod
-    def anonymize(self, data: Microdata) -> Release:
+    def anonymize(self, data: Microdata, progress: Progress | None = None) -> Release:
         """Make a release of a table; attacks run the method again on tables in which there is nothing to learn."""
 
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import nan
 
@@ -20,13 +20,12 @@ from anoncore.attacks.foreground.solver import FULL, Precision, Solver
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.number import ONE_PARTITION, Number
+from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.foreground_groups import Beliefs, keep_highest
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
-
-Progress = Callable[[float, str], None]
 
 TOO_SMALL = "the table is too small for this certainty"
 """What is said where no signature has the rows that epsilon asks for, in place of a number."""
@@ -232,6 +231,7 @@ def foreground_knowledge(
     release.require_people("Foreground knowledge is turned against the group that holds a person's row")
     check_adversary(r, epsilon, sigma, max_size, unreliable, solver, draws, seed)
     begin = time.perf_counter()
+    report = silent if progress is None else progress
     names = tuple(name for name in release.data.require_quasi_identifiers() if name != attribute)
     target = Target.of(release, attribute, unreliable)
     plan = _Plan.of(
@@ -239,7 +239,7 @@ def foreground_knowledge(
         None
         if epsilon is not None
         else chosen_epsilon(
-            release, attribute, r, sigma, unreliable, solver, max_size, at_least, seed, part_of(progress, 0, PART)
+            release, attribute, r, sigma, unreliable, solver, max_size, at_least, seed, part_of(report, 0, PART)
         ),
     )
     minimum_rows = minimum_signature_rows(plan.epsilon, sigma)
@@ -247,7 +247,7 @@ def foreground_knowledge(
     chosen = PART if epsilon is None else 0.0
     controlled = chosen + PART if n_all and draws else chosen
     controls = (
-        _controls(release, attribute, unreliable, draws, seed, part_of(progress, chosen, controlled)) if n_all else []
+        _controls(release, attribute, unreliable, draws, seed, part_of(report, chosen, controlled)) if n_all else []
     )
     if plan.n_sets is None:
         searched = _searched(release, names, minimum_rows, max_size)
@@ -257,15 +257,14 @@ def foreground_knowledge(
     best = _Best.of(target)
     by_chance = [np.zeros(release.data.n_rows, dtype=np.bool_) for _ in controls]
     leaks: list[SetLeak] = []
-    limit, report = breach_limit(r, at_least), part_of(progress, controlled, 1)
+    limit, learning = breach_limit(r, at_least), part_of(report, controlled, 1)
     targets = [target, *(one for one, _ in controls)]
     for done, ((leak, beliefs), *others) in attack_sets(searched, targets, limit, solver, plan.precision):
         best.take(len(leaks), beliefs)
         leaks.append(leak)
         for breached, (_, found) in zip(by_chance, others, strict=True):
             breached |= lies_above(found.own, limit, ACCUMULATED)
-        if report is not None:
-            report(done, f"{len(leaks):,} attribute sets learned")
+        learning(done, f"{len(leaks):,} attribute sets learned")
     shares = [
         float(breached[one.needs[one.partition.order]].mean())
         for breached, (one, _) in zip(by_chance, controls, strict=True)
@@ -312,22 +311,15 @@ class _Plan:
         return cls(best.epsilon, n_sets, best.precision, choice.sentence)
 
 
-def part_of(progress: Progress | None, begin: float, end: float) -> Progress | None:
-    """The progress of one part of the work, which goes from one share of the whole to another."""
-    if progress is None:
-        return None
-    return lambda share, text: progress(begin + (end - begin) * share, text)
-
-
 def _controls(
-    release: Release, attribute: str, unreliable: Unreliable, draws: int, seed: int, progress: Progress | None
+    release: Release, attribute: str, unreliable: Unreliable, draws: int, seed: int, progress: Progress
 ) -> list[tuple[Target, str]]:
     """What is attacked as a control, and how it was made. None of them is what epsilon was chosen by."""
     made = []
     for draw in range(draws):
-        if progress is not None:
-            progress(draw / draws, f"Making control {draw + 1} of {draws}")
-        made.append(control_target(release, attribute, unreliable, seed + 1 + draw))
+        progress(draw / draws, f"Making control {draw + 1} of {draws}")
+        report = part_of(progress, draw / draws, (draw + 1) / draws)
+        made.append(control_target(release, attribute, unreliable, seed + 1 + draw, report))
     return made
 
 

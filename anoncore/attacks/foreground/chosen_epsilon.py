@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -15,6 +15,7 @@ from anoncore.attacks.foreground.mining import Target, Unreliable, attack_sets, 
 from anoncore.attacks.foreground.sampled_sets import SetList, extended, set_list
 from anoncore.attacks.foreground.sets import Signatures
 from anoncore.attacks.foreground.solver import FULL, Precision, Solver
+from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Bools
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
@@ -38,8 +39,6 @@ RISEN = 0.02
 """Control from which on a larger epsilon may have less excess, because it learns noise; and what counts as less."""
 LEAST_MORE = 0.005
 """How much more excess a larger epsilon has to have, because samples show no smaller differences."""
-
-Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +126,7 @@ def chosen_epsilon(
     max_size: int | None,
     at_least: bool,
     seed: int,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Choice:
     """Try the epsilons on samples of the attribute sets, the paper's first, and choose the one with the largest excess.
 
@@ -155,7 +154,7 @@ def _choose(
     max_size: int | None,
     at_least: bool,
     seed: int,
-    progress: Progress | None,
+    progress: Progress,
 ) -> Choice:
     names = tuple(name for name in release.data.require_quasi_identifiers() if name != attribute)
     target, control = Target.of(release, attribute, unreliable), None
@@ -164,8 +163,7 @@ def _choose(
     tried: list[Trial] = []
     best: Trial | None = None
     for place, epsilon in enumerate(EPSILONS):
-        if progress is not None:
-            progress(place / len(EPSILONS), f"Trying epsilon {epsilon:g}")
+        progress(place / len(EPSILONS), f"Trying epsilon {epsilon:g}")
         listed = set_list(release.data, names, minimum_signature_rows(epsilon, sigma), max_size, seed)
         if not listed.sets:
             continue

@@ -11,6 +11,7 @@ from scipy.stats import t as student
 
 from anoncore.attacks.foreground.mining import Target, Unreliable
 from anoncore.base.errors import AnonymizationError, CancelledError
+from anoncore.base.progress import Progress, silent
 from anoncore.base.random_numbers import generator
 from anoncore.kernels.arrays import Int64
 from anoncore.release.partition import Partition
@@ -29,7 +30,9 @@ FAILED = (
 )
 
 
-def control_target(release: Release, attribute: str, unreliable: Unreliable, seed: int) -> tuple[Target, str]:
+def control_target(
+    release: Release, attribute: str, unreliable: Unreliable, seed: int, progress: Progress = silent
+) -> tuple[Target, str]:
     """What the attack reads where nothing ties the secret to what is known of people; and a note, or an empty text.
 
     The secret is shuffled over all people, and the method that made the release is run on that table with a seed of its
@@ -40,7 +43,7 @@ def control_target(release: Release, attribute: str, unreliable: Unreliable, see
     if method is None:
         return _dealt_anew(release, attribute, unreliable, seed), DEALT
     try:
-        again = _seeded(method, seed).anonymize(release.data.with_shuffled(attribute, seed))
+        again = _seeded(method, seed).anonymize(release.data.with_shuffled(attribute, seed), progress)
         return Target.of(again, attribute, unreliable), ""
     except CancelledError:
         raise

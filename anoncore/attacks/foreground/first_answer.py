@@ -16,6 +16,7 @@ from anoncore.attacks.foreground.sampled_sets import SMALLEST_MARGIN, interval, 
 from anoncore.attacks.foreground.solver import FULL, Precision, Solver
 from anoncore.base.arguments import checked
 from anoncore.base.estimate import Estimate
+from anoncore.base.progress import silent
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
 
@@ -181,7 +182,7 @@ def foreground_knowledge_estimate(
     check_adversary(r, epsilon, sigma, max_size, unreliable, solver, 1, seed)
     if epsilon is None:
         adversary = (attribute, r, sigma, unreliable, solver, max_size, at_least, seed)
-        trial = chosen_epsilon(release, *adversary, progress).best
+        trial = chosen_epsilon(release, *adversary, silent if progress is None else progress).best
         if trial is not None:
             return _of_trial(trial, _guess(release, attribute, unreliable, r, at_least))
         epsilon = EPSILONS[-1]
