@@ -11,6 +11,7 @@ import pytest
 
 from anoncore import Microdata, ParameterError, Release, attacks
 from anoncore.algorithms import Anatomy, ForegroundSafe, Mondrian, StackAndDeal
+from anoncore.attacks.foreground import chosen_epsilon
 from anoncore.attacks.foreground.control import Excess, dealt_over_groups
 from anoncore.cli import main
 from anoncore.measures import CRITERIA
@@ -223,3 +224,18 @@ def test_with_two_values_in_a_bucket_every_tilt_is_a_breach_and_none_is_above_ch
     )
     assert found.recall > 0.9
     assert found.excess < 0.03
+
+
+def test_an_adversary_who_can_afford_little_attacks_with_few_sets_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six attributes have 63 sets; with hardly any effort only the fewest are attacked with, never none."""
+    monkeypatch.setattr(chosen_epsilon, "EFFORT", 1_000)
+    monkeypatch.setattr(chosen_epsilon, "TRIAL_EFFORT", 0)
+    frame = people(3_000, 10)
+    for name in ("a", "b", "c"):
+        frame[name] = np.random.default_rng(ord(name)).integers(0, 2, len(frame)).astype(str)
+    roles = dict.fromkeys([*KNOWN, "a", "b", "c"], "quasi-identifier") | {"ill": "sensitive"}
+    found = attacks.foreground_knowledge(Anatomy(l=3, seed=0).anonymize(Microdata(frame, roles)), "ill")
+    assert found.learned
+    assert found.n_sets == chosen_epsilon.FEWEST_SETS < found.n_all
+    assert any(f"{found.n_sets} of {found.n_all} attribute sets" in note for note in found.notes)
+    assert found.excess > 0

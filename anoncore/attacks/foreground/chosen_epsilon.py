@@ -15,7 +15,7 @@ from anoncore.attacks.foreground.mining import Target, Unreliable, attack_sets, 
 from anoncore.attacks.foreground.sampled_sets import SetList, extended, set_list
 from anoncore.attacks.foreground.sets import Signatures
 from anoncore.attacks.foreground.solver import FULL, Precision, Solver
-from anoncore.base.progress import Progress, silent
+from anoncore.base.progress import Progress, part_of, silent
 from anoncore.kernels.arrays import Bools
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
@@ -38,7 +38,7 @@ QUICK = Precision(tolerance=1e-4, most_steps=200)
 RISEN = 0.02
 """Control from which on a larger epsilon may have less excess, because it learns noise; and what counts as less."""
 LEAST_MORE = 0.005
-"""How much more excess a larger epsilon has to have, because samples show no smaller differences."""
+"""How much more excess an epsilon has to have whose control has risen: samples show no smaller differences."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,11 +169,14 @@ def _choose(
             continue
         if control is None:
             control = control_target(release, attribute, unreliable, seed)[0]
-        trial = _tried(epsilon, listed, (target, control), breach_limit(r, at_least), solver)
+        report = part_of(progress, place / len(EPSILONS), (place + 1) / len(EPSILONS))
+        trial = _tried(epsilon, listed, (target, control), breach_limit(r, at_least), solver, report, best is None)
         if trial is None:
             return Choice(best, tuple(tried), EPSILONS[place:])
         tried.append(trial)
-        if best is None or trial.excess > best.excess + LEAST_MORE:
+        # Where the control gets nothing, even a little more is no noise.
+        more = LEAST_MORE if trial.control >= RISEN else 0.0
+        if best is None or trial.excess > best.excess + more:
             best = trial
         elif trial.control >= RISEN and trial.excess < best.excess - RISEN:
             break
@@ -181,9 +184,18 @@ def _choose(
 
 
 def _tried(
-    epsilon: float, listed: SetList, targets: tuple[Target, Target], limit: float, solver: Solver
+    epsilon: float,
+    listed: SetList,
+    targets: tuple[Target, Target],
+    limit: float,
+    solver: Solver,
+    progress: Progress,
+    is_first: bool,
 ) -> Trial | None:
-    """One epsilon on some sets of the list; None where the adversary cannot afford enough of them."""
+    """One epsilon on some sets of the list; None where the adversary cannot afford enough of them.
+
+    The first one is tried whatever it takes, with the fewest sets: the adversary gives up none but for another.
+    """
     sample = listed.drawn(MOST_SETS).in_random_order()
     in_order = [target.needs[target.partition.order] for target in targets]
     found: tuple[list[Bools], list[Bools]] = [], []
@@ -195,8 +207,9 @@ def _tried(
                 breached.append(lies_above(beliefs.own[needs], limit, ACCUMULATED))
                 work += leak.work
         afforded = int(EFFORT * len(found[0]) * len(targets) / ATTACKS / work)
-        if afforded < min(FEWEST_AFFORDED, listed.n_all):
+        if not is_first and afforded < min(FEWEST_AFFORDED, listed.n_all):
             return None
+        progress(min(len(found[0]) / MOST_SETS, 1.0), f"Trying epsilon {epsilon:g}")
     is_whole = afforded >= listed.n_all
     exact = is_whole and afforded >= EXACT_EFFORT * listed.n_all
     n_afforded = listed.n_all if is_whole else max(afforded, len(found[0]))
