@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import nan, sqrt
 
 import numpy as np
-from scipy.stats import t as student
 
 from anoncore.attacks.foreground.mining import Target, Unreliable
 from anoncore.base.errors import AnonymizationError, CancelledError
@@ -116,11 +115,13 @@ class Excess:
         """
         if len(draws) == 0 or np.isnan(share):
             return cls(nan, nan, (nan, nan), (nan, nan))
+        from scipy.special import stdtrit
+
         n_draws, mean = len(draws), float(np.mean(draws))
         smoothed = (mean * n_people * n_draws + 1) / (n_people * n_draws + 2)
         by_people = smoothed * (1 - smoothed) / n_people
         variance = max(float(np.var(draws, ddof=1)) if n_draws > 1 else 0.0, by_people)
-        wide = float(student.ppf((1 + CONFIDENCE) / 2, max(n_draws - 1, 1))) * sqrt(variance)
+        wide = float(stdtrit(max(n_draws - 1, 1), (1 + CONFIDENCE) / 2)) * sqrt(variance)
         of_mean, of_excess = wide * sqrt(1 / n_draws), wide * sqrt(1 + 1 / n_draws)
         excess = share - mean
         return cls(
