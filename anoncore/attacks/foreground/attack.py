@@ -234,24 +234,18 @@ def foreground_knowledge(
     report = silent if progress is None else progress
     names = tuple(name for name in release.data.require_quasi_identifiers() if name != attribute)
     target = Target.of(release, attribute, unreliable)
-    plan = _Plan.of(
-        epsilon,
-        None
-        if epsilon is not None
-        else chosen_epsilon(
-            release, attribute, r, sigma, unreliable, solver, max_size, at_least, seed, part_of(report, 0, PART)
-        ),
-    )
-    minimum_rows = minimum_signature_rows(plan.epsilon, sigma)
-    n_all = next((len(level) for level in levels(release.data, names, minimum_rows, 1)), 0)
-    chosen = PART if epsilon is None else 0.0
-    controlled = chosen + PART if n_all and draws else chosen
-    controls = (
-        _controls(release, attribute, unreliable, draws, seed, part_of(report, chosen, controlled)) if n_all else []
-    )
-    if plan.n_sets is None:
-        searched = _searched(release, names, minimum_rows, max_size)
+    if epsilon is not None:
+        plan, begun = _Plan(epsilon), 0.0
     else:
+        adversary = (attribute, r, sigma, unreliable, solver, max_size, at_least, seed)
+        plan, begun = _Plan.of(chosen_epsilon(release, *adversary, part_of(report, 0, PART))), PART
+    minimum_rows = minimum_signature_rows(plan.epsilon, sigma)
+    learns = next(levels(release.data, names, minimum_rows, 1), None) is not None
+    controlled = begun + PART if learns and draws else begun
+    making = part_of(report, begun, controlled)
+    controls = _controls(release, attribute, unreliable, draws if learns else 0, seed, making)
+    searched, n_all = _searched(release, names, minimum_rows, max_size), None
+    if plan.n_sets is not None:
         listed = set_list(release.data, names, minimum_rows, max_size, seed)
         searched, n_all = listed.drawn(plan.n_sets).shared_out(), listed.n_all
     best = _Best.of(target)
@@ -280,7 +274,7 @@ def foreground_knowledge(
         r,
         at_least,
         minimum_rows,
-        len(leaks) if plan.n_sets is None else n_all,
+        len(leaks) if n_all is None else n_all,
         tuple(dict.fromkeys(how for _, how in controls if how)),
         begin,
     )
@@ -300,10 +294,8 @@ class _Plan:
     sentence: str = ""
 
     @classmethod
-    def of(cls, epsilon: float | None, choice: Choice | None) -> _Plan:
-        """What was asked for, or what was chosen."""
-        if epsilon is not None or choice is None:
-            return cls(EPSILONS[0] if epsilon is None else epsilon)
+    def of(cls, choice: Choice) -> _Plan:
+        """The attack with the epsilon that was chosen, as far as it can be afforded."""
         if choice.best is None:
             return cls(EPSILONS[-1])
         best = choice.best
