@@ -47,7 +47,7 @@ def census(rows: int, seed: int) -> Microdata:
     frame = pd.read_csv(data_folder() / "census.csv.gz")
     frame = frame.sample(min(rows, len(frame)), random_state=seed).reset_index(drop=True)
     frame = frame[[*KNOWN, "salary"]].assign(**{"salary-class": np.where(frame["salary"] > 50_000, "above", "up to")})
-    return Microdata(frame, roles=dict.fromkeys(KNOWN, "quasi-identifier"))
+    return Microdata(frame, roles={**dict.fromkeys(KNOWN, "quasi-identifier"), "*": "insensitive"})
 
 
 def classification_and_regression(report: Report, rows: int, tables: int) -> None:

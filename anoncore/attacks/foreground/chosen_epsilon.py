@@ -180,6 +180,9 @@ def _choose(
             best = trial
         elif trial.control >= RISEN and trial.excess < best.excess - RISEN:
             break
+    if best is not None and best.excess <= LEAST_MORE and tried[0].control >= RISEN:
+        # Nothing lies above chance, so that noise alone would choose among them.
+        best = tried[0]
     return Choice(best, tuple(tried), ())
 
 
