@@ -222,9 +222,10 @@ def _by_itself(summary: ColumnSummary) -> Suggestion | None:
 
 def _last_outcome(summaries: Sequence[ColumnSummary], taken: Collection[int]) -> dict[int, Suggestion]:
     """The last column as the outcome, where it has few values and no name of what neighbours know."""
-    column, summary = len(summaries) - 1, summaries[-1]
+    column = len(summaries) - 1
     if len(summaries) < FEWEST_COLUMNS or column in taken:
         return {}
+    summary = summaries[column]
     if summary.n_distinct > MOST_OUTCOMES or name_words(summary.name) & KNOWABLE:
         return {}
     reason = f"It is the last column and has {summary.n_distinct} values, like the outcome in tables for prediction."

@@ -48,7 +48,7 @@ REQUIREMENTS: list[tuple[Requirement, ...]] = [
 
 
 TREE = Hierarchy.from_nested({"low": ["u", "v"], "high": {"odd": ["w", "x"], "even": ["y"]}})
-ROLES = {**dict.fromkeys(QUASI, "quasi-identifier"), "illness": "sensitive", "pay": "sensitive"}
+ROLES = {**dict.fromkeys(QUASI, "quasi-identifier"), "illness": "sensitive", "pay": "sensitive", "*": "insensitive"}
 
 
 @st.composite

@@ -44,7 +44,7 @@ def test_every_built_in_table_loads_tagged_and_can_run(visitor: Visitor, name: s
     assert visitor.errors == []
     entry = datasets.table(name)
     assert visitor.at.subheader[0].value.replace("\\", "") == entry.title
-    assert dict(state._workspaces.get(visitor.workspace).tags.roles) == dict(entry.roles)
+    assert dict(state._workspaces.get(visitor.workspace).tags.roles) == dict(entry.protecting_roles)
     visitor.open("attributes")
     assert visitor.errors == []
     visitor.open("anonymize")

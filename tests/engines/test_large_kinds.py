@@ -55,7 +55,7 @@ COLUMNS = {
 def test_a_column_of_this_type_is_published_as_in_memory(tmp_path: Path, name: str) -> None:
     others = {f"kept {kind}": column for kind, column in COLUMNS.items() if kind != "infinite"}
     pq.write_table(pa.table({name: COLUMNS[name], "x": whole(30), **others}), tmp_path / "in.parquet")
-    roles = {name: "quasi-identifier", "x": "quasi-identifier"}
+    roles = {name: "quasi-identifier", "x": "quasi-identifier", "*": "insensitive"}
     data = Microdata(read_table(tmp_path / "in.parquet").frame, roles)
     release = Mondrian((KAnonymity(k=5),), strict=True).anonymize(data)
     run(tmp_path / "in.parquet", RothkoTree((KAnonymity(k=5),), memory_rows=40), tmp_path / "out", roles=roles)

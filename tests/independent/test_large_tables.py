@@ -30,6 +30,7 @@ ROLES = {
     "who": "identifier",
     **dict.fromkeys(("age", "town", "work", "born"), "quasi-identifier"),
     "secret": "sensitive",
+    "*": "insensitive",
 }
 KINDS = {"age": "numeric", "town": "nominal", "work": "nominal", "born": "numeric", "secret": "nominal"}
 REQUIREMENTS: list[tuple[Requirement, ...]] = [

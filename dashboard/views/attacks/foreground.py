@@ -24,6 +24,8 @@ from dashboard.views.parts import Tile
 
 NAME = "attacks.foreground_knowledge"
 USUAL_SIGMA = 0.9
+LARGEST = "largest excess"
+"""The choice of that epsilon with which the attack lies farthest above its control."""
 READINGS: dict[Unreliable, str] = {
     "overall": "the overall share",
     "uniform": "one half",
@@ -95,13 +97,12 @@ def _controls(run: Run, names: list[str]) -> Adversary:
     with boxes[1]:
         r = _number("r", f"foreground-r-{run.id}", usual_r(run), 1.0, 0.5, "A person is breached when p(t:x) > 1/r.")
     with boxes[2]:
-        epsilon = parts.choice(
+        chosen = parts.choice(
             "epsilon",
-            [None, *EPSILONS],
+            [LARGEST, *(f"{one:g}" for one in EPSILONS)],
             "foreground-epsilon",
             "How far a share seen in a signature's rows may lie from the true one. The paper takes 0.01, for which no "
             "signature of a small table is frequent enough.",
-            names=lambda one: "largest excess" if one is None else f"{one:g}",
         )
     with boxes[3]:
         sigma = _number(
@@ -121,7 +122,7 @@ def _controls(run: Run, names: list[str]) -> Adversary:
             "What the adversary takes for p(s:x) of people whose signature has too few rows to learn from.",
             names=lambda one: READINGS[one],
         )
-    return Adversary(attribute, r, epsilon, sigma, unreliable)
+    return Adversary(attribute, r, None if chosen == LARGEST else float(chosen), sigma, unreliable)
 
 
 def _number(label: str, key: str, start: float, low: float, step: float, help: str, high: float | None = None) -> float:
