@@ -20,10 +20,10 @@ def test_every_method_is_judged_on_every_page(visitor: Visitor, name: str, param
     add_run(visitor, build(name, parameters), people(), ROLES)
     for page in ("classes", "privacy", "utility", "export"):
         visitor.open(page)
-        assert visitor.errors == []
+        assert visitor.faults == []
         assert visitor.at.metric or page == "export"
     visitor.open("utility")
     for tab in TABS:
         visitor.at.session_state["tabs-utility-tab"] = tab
         visitor.run()
-        assert visitor.errors == []
+        assert visitor.faults == []

@@ -71,7 +71,7 @@ class Masked(Mondrian):
 def test_every_form_is_drawn_on_every_page(visitor: Visitor, kind: type[Mondrian], page: str) -> None:
     add_run(visitor, kind(requirements=()))
     visitor.open(page)
-    assert visitor.errors == []
+    assert visitor.faults == []
 
 
 @pytest.mark.slow
@@ -82,7 +82,7 @@ def test_fragments_of_their_own_have_every_tab(visitor: Visitor, tab: str) -> No
     visitor.at.session_state["_utility-tab"] = tab
     visitor.at.session_state["tabs-utility-tab"] = tab
     visitor.run()
-    assert visitor.errors == []
+    assert visitor.faults == []
 
 
 def test_a_fragment_can_be_chosen(visitor: Visitor) -> None:
@@ -125,4 +125,4 @@ def test_missing_dates_truths_and_strange_names_are_drawn(visitor: Visitor, algo
     }
     add_run(visitor, algorithm, frame, roles, "strange [file](x).csv")
     visitor.open(page)
-    assert visitor.errors == []
+    assert visitor.faults == []
