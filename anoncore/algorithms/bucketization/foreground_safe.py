@@ -30,6 +30,8 @@ from anoncore.table.microdata import Microdata
 
 ROUNDS = 16
 """Attacks on the release after which l counts as out of reach."""
+LEAST_ALIKE = 4
+"""People, times l, who share a profile on average where an epsilon that was not asked for is guarded against."""
 MARGIN = 0.97
 """Part of the bound that mixed buckets are made for: what the adversary learns changes a little with every change."""
 
@@ -47,7 +49,8 @@ class ForegroundSafe(Algorithm):
     Then the attack itself is run, and buckets in which somebody exceeds (1 + tolerance) / l are joined with others
     until nobody does. This guards against the attack with these parameters, not against one that relies on rarer
     signatures. Where no epsilon is given, it is the one with which the attack lies farthest above its control on the
-    buckets that Anatomy makes of the same table.
+    buckets that Anatomy makes of the same table; or the next smaller one with which, on average, at least 4 l people
+    share a profile. The notes say which one it is.
 
     Notes
     -----
@@ -158,11 +161,7 @@ class ForegroundSafe(Algorithm):
         name = only_sensitive(data, self.title)
         names = [attribute for attribute in data.quasi_identifiers if attribute != name]
         progress(0.05, "Looking for people who look alike")
-        epsilon = self._epsilon(data, name)
-        minimum_rows = minimum_signature_rows(epsilon, self.sigma)
-        sets = [signatures for level in levels(data, names, minimum_rows, None) for signatures in level]
-        sets = sets or [everyone(data)]
-        profiles = Profiles.of(sets, data.n_rows)
+        epsilon, sets, profiles = self._guarded(data, name, names)
         making = self._started(data, name, sets, profiles, progress)
         for done in range(ROUNDS):
             progress(0.5 + 0.3 * done / ROUNDS, "Attacking the release")
@@ -207,15 +206,30 @@ class ForegroundSafe(Algorithm):
             low, high, holds = (l + 1, high, l) if isinstance(tried, Release) else (low, l - 1, holds)
         return holds
 
-    def _epsilon(self, data: Microdata, name: str) -> float:
-        """The epsilon that is guarded against."""
+    def _guarded(self, data: Microdata, name: str, names: list[str]) -> tuple[float, list[Signatures], Profiles]:
+        """The epsilon that is guarded against, its attribute sets, and who looks alike in all of them.
+
+        That is the epsilon asked for, or the one that gives most away in plain buckets; a smaller one where people are
+        so different to it that no buckets of people who look alike could be made.
+        """
+        for epsilon in self._candidates(data, name):
+            minimum_rows = minimum_signature_rows(epsilon, self.sigma)
+            sets = [signatures for level in levels(data, names, minimum_rows, None) for signatures in level]
+            profiles = Profiles.of(sets or [everyone(data)], data.n_rows)
+            if len(profiles.classes) * LEAST_ALIKE * self.l <= data.n_rows:
+                break
+        return epsilon, sets or [everyone(data)], profiles
+
+    def _candidates(self, data: Microdata, name: str) -> list[float]:
+        """The epsilons to guard against, the most dangerous first."""
         if self.epsilon is not None:
-            return self.epsilon
+            return [self.epsilon]
         plain = Anatomy(l=self.l, seed=0).anonymize(data)
         best = chosen_epsilon(
             plain, name, self.l, self.sigma, self._readings[0], "fixed-point", None, at_least=False, seed=0
         ).best
-        return EPSILONS[0] if best is None else best.epsilon
+        largest = EPSILONS[0] if best is None else best.epsilon
+        return [epsilon for epsilon in reversed(EPSILONS) if epsilon <= largest]
 
     def _attack(self, release: Release, name: str, epsilon: float, reading: Unreliable) -> ForegroundKnowledge:
         return foreground_knowledge(
