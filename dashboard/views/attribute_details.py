@@ -17,6 +17,9 @@ MOST_LISTED = 1_000
 def render(table: LoadedTable, data: Microdata) -> None:
     """Draw the choice of an attribute and what can be set for it."""
     st.subheader("One attribute in detail")
+    if data.attributes and state.widget_value("detail-attribute") not in data.attributes:
+        # Nothing could be chosen while no column had a role, and the box would keep that.
+        state.set_widget_values({"detail-attribute": data.attributes[0]})
     name = st.selectbox(
         "Attribute",
         data.attributes,

@@ -272,6 +272,7 @@ def test_whatever_is_opened_and_closed_over_the_board_leaves_it_as_it_was(browse
 
     visitor = browse()
     uploaded(visitor, rows=150)
+    expect(board(visitor)).not_to_contain_text("the exact number follows", timeout=60_000)
     before = board(visitor).inner_text()
     held: dict[str, tuple[list[str], list[str]]] = {}
     for window in every_order_of_two(list(WINDOWS)):

@@ -57,6 +57,9 @@ def test_what_anatomy_leaks_and_foreground_safe_keeps_stands_side_by_side(visito
     _make(visitor, 2, "ForegroundSafe")
     visitor.go("Attack")
     visitor.see("Learning error", seconds=120)
+    # It guards against this epsilon, with which people still look alike.
+    visitor.choose("epsilon", "0.01")
+    visitor.see("With epsilon 0.01", seconds=120)
     assert _metric(visitor, "Breached") < 10
     visitor.tab("Side by side")
     visitor.see("without the attack", seconds=120)
