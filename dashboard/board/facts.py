@@ -335,6 +335,7 @@ def given_away(release: Release, secret: str, r: int, progress: Callable[[float,
         "excess_high": found.excess_interval[1],
         "epsilon": found.epsilon,
         "sets": [found.n_sets, found.n_all],
+        "too_costly": list(found.too_costly),
         "single": _by_single_groups(release, secret, r),
     }
 

@@ -441,6 +441,8 @@ def _given_cell(slow: SlowFacts, is_drawn: bool) -> Cell:
     n_sets, n_all = found.get("sets", (0, 0))
     if n_sets < n_all:
         told.append(f"at least, from {n_sets:,} of {n_all:,} attribute sets")
+    if found.get("too_costly"):
+        told.append(f"at least: epsilon from {min(found['too_costly']):g} on takes too long here and was not tried")
     if is_drawn:
         told.append(DRAWN)
     return {

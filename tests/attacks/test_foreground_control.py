@@ -13,6 +13,7 @@ from anoncore import Microdata, ParameterError, Release, attacks
 from anoncore.algorithms import Anatomy, ForegroundSafe, Mondrian, StackAndDeal
 from anoncore.attacks.foreground import chosen_epsilon
 from anoncore.attacks.foreground.control import Excess, dealt_over_groups
+from anoncore.base.progress import silent
 from anoncore.cli import main
 from anoncore.measures import CRITERIA
 from anoncore.release.partition import Partition
@@ -240,3 +241,18 @@ def test_an_adversary_who_can_afford_little_attacks_with_few_sets_and_says_so(mo
     assert found.n_sets == chosen_epsilon.FEWEST_SETS < found.n_all
     assert any(f"{found.n_sets} of {found.n_all} attribute sets" in note for note in found.notes)
     assert found.excess > 0
+
+
+def test_epsilons_that_take_too_long_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With all the effort there is, no epsilon is left out; with hardly any, only the first is tried."""
+    whole = attacks.foreground_knowledge(Anatomy(l=3, seed=0).anonymize(tagged(people(600, 10))), "ill")
+    assert whole.too_costly == ()
+    monkeypatch.setattr(chosen_epsilon, "EFFORT", 1_000)
+    monkeypatch.setattr(chosen_epsilon, "TRIAL_EFFORT", 0)
+    release = Anatomy(l=3, seed=0).anonymize(tagged(people(600, 10)))
+    found = attacks.foreground_knowledge(release, "ill")
+    assert found.too_costly == tuple(one for one in chosen_epsilon.EPSILONS if one > found.epsilon)
+    assert len(found.too_costly) >= 1
+    assert any("would take too long" in note for note in found.notes)
+    assert facts.given_away(release, "ill", 2, silent)["too_costly"] == list(found.too_costly)
+    assert attacks.foreground_knowledge(release, "ill", epsilon=0.1).too_costly == ()

@@ -348,6 +348,12 @@ class Visitor:
         heading = self.page.get_by_test_id("stHeading").filter(has_text=text).first
         expect(heading).to_be_visible(timeout=self.patience * 1000)
 
+    def drawn(self, selector: str, at_least: int = 1) -> int:
+        """Wait until a chart has drawn so many marks, which it does after it has its place; how many there are."""
+        marks = self.page.locator(selector)
+        marks.nth(at_least - 1).wait_for(state="attached", timeout=60_000)
+        return int(marks.count())
+
     def error(self) -> str:
         """The one sentence in red."""
         box = self.page.get_by_test_id("stAlertContentError")

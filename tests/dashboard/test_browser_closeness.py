@@ -70,7 +70,7 @@ def test_from_the_choice_of_k_to_the_mass_that_moves(browse: Any) -> None:
     visitor.see_heading(f"Equivalence class {number}")
     visitor.choose("Ground distance", "equal", exact=False)
     visitor.see("too often")
-    assert visitor.page.locator("[class*='st-key-closeness-equal'] svg").count() > 0
+    assert visitor.drawn("[class*='st-key-closeness-equal'] svg") > 0
 
 
 def test_two_sensitive_attributes_and_their_boxes(browse: Any) -> None:
@@ -87,7 +87,7 @@ def test_two_sensitive_attributes_and_their_boxes(browse: Any) -> None:
     _no_problem(visitor)
     with visitor.run():
         visitor.choose_row("list-space", 1)
-    assert visitor.page.locator("[class*='st-key-space-map'] svg").count() > 0
+    assert visitor.drawn("[class*='st-key-space-map'] svg") > 0
     visitor.go("Closeness")
     visitor.see("t of X (ordered)")
     visitor.see("t of Y (ordered)")

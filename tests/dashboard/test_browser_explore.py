@@ -36,8 +36,7 @@ def _metric(visitor: Visitor, label: str) -> float:
     return float(text.strip("%"))
 
 
-def _marks(visitor: Visitor) -> Any:
-    return visitor.page.locator("[class*='st-key-sweep-chart'] .scatterlayer .points path")
+MARKS = "[class*='st-key-sweep-chart'] .scatterlayer .points path"
 
 
 def test_what_anatomy_leaks_and_foreground_safe_keeps_stands_side_by_side(visitor: Visitor) -> None:
@@ -63,7 +62,7 @@ def test_what_anatomy_leaks_and_foreground_safe_keeps_stands_side_by_side(visito
     assert _metric(visitor, "Breached") < 10
     visitor.tab("Side by side")
     visitor.see("without the attack", seconds=120)
-    assert visitor.page.locator("[class*='st-key-foreground-runs'] .legendtext").count() == 3
+    assert visitor.drawn("[class*='st-key-foreground-runs'] .legendtext", 3) == 3
 
     visitor.go("Compare")
     visitor.see("What an adversary gets", seconds=120)
@@ -89,8 +88,10 @@ def test_a_sweep_is_cancelled_gone_on_with_and_opened(visitor: Visitor) -> None:
     visitor.press("Go on")
     visitor.page.get_by_text("Stopped").wait_for(state="detached", timeout=120_000)
     visitor.page.get_by_text("releases measured").wait_for(state="detached", timeout=120_000)
-    assert _marks(visitor).count() >= 10
-    visitor.click_until_shown(_marks(visitor).nth(2), visitor.page.get_by_role("button", name="Open as a run"))
+    assert visitor.drawn(MARKS, 10) >= 10
+    visitor.click_until_shown(
+        visitor.page.locator(MARKS).nth(2), visitor.page.get_by_role("button", name="Open as a run")
+    )
     visitor.press("Open as a run")
     visitor.see("Run 1 ·", seconds=60)
 

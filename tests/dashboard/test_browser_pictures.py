@@ -34,7 +34,7 @@ def test_rows_before_and_after_are_gone_through_and_a_pair_is_chosen(browse: Any
     expect(table).not_to_have_text(str(first))
     visitor.choose("Across", "sex")
     visitor.see("The table of 'sex'")
-    assert visitor.page.locator("[class*='st-key-before-after-joint'] .heatmaplayer").count() == 3
+    assert visitor.drawn("[class*='st-key-before-after-joint'] .heatmaplayer", 3) == 3
 
 
 def test_a_click_in_the_lattice_shows_another_combination_of_levels(browse: Any) -> None:

@@ -292,6 +292,7 @@ class _Plan:
     n_sets: int | None = None
     precision: Precision = FULL
     sentence: str = ""
+    too_costly: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, choice: Choice) -> _Plan:
@@ -300,7 +301,7 @@ class _Plan:
             return cls(EPSILONS[-1])
         best = choice.best
         n_sets = None if best.n_afforded >= best.n_all else best.n_afforded
-        return cls(best.epsilon, n_sets, best.precision, choice.sentence)
+        return cls(best.epsilon, n_sets, best.precision, choice.sentence, choice.too_costly)
 
 
 def _controls(
@@ -391,6 +392,7 @@ def _result(
         **_scores_of_learning(leaks),
         sets=tuple(leaks[i] for i in order),
         n_all=n_all,
+        too_costly=plan.too_costly,
         seconds=time.perf_counter() - begin,
         mining_seconds=sum(one.seconds for one in leaks),
         notes=(*rows_counted(release), *_notes(leaks, minimum_rows, n_all, plan.sentence, plan.precision), *how),

@@ -31,6 +31,10 @@ BATCH = 4
 """Attribute sets after which the work is looked at."""
 FEWEST_AFFORDED = 24
 """An epsilon with which fewer attribute sets can be afforded, where there are more, is none for this adversary."""
+NEXT_TAKES = 4
+"""How many times as long an attack with the next larger epsilon takes: 2.4 to 12 times where the adversary can afford
+few attribute sets, on Adult and on census records. To find out costs more than all other trials together.
+"""
 EXACT_EFFORT = 4
 """How many times the work of quick solutions exact ones take, about."""
 QUICK = Precision(tolerance=1e-4, most_steps=200)
@@ -162,6 +166,7 @@ def _choose(
         return Choice(None, (), ())
     tried: list[Trial] = []
     best: Trial | None = None
+    too_costly: tuple[float, ...] = ()
     for place, epsilon in enumerate(EPSILONS):
         progress(place / len(EPSILONS), f"Trying epsilon {epsilon:g}")
         listed = set_list(release.data, names, minimum_signature_rows(epsilon, sigma), max_size, seed)
@@ -172,7 +177,8 @@ def _choose(
         report = part_of(progress, place / len(EPSILONS), (place + 1) / len(EPSILONS))
         trial = _tried(epsilon, listed, (target, control), breach_limit(r, at_least), solver, report, best is None)
         if trial is None:
-            return Choice(best, tuple(tried), EPSILONS[place:])
+            too_costly = EPSILONS[place:]
+            break
         tried.append(trial)
         # Where the control gets nothing, even a little more is no noise.
         more = LEAST_MORE if trial.control >= RISEN else 0.0
@@ -180,10 +186,13 @@ def _choose(
             best = trial
         elif trial.control >= RISEN and trial.excess < best.excess - RISEN:
             break
+        if trial.n_afforded < min(NEXT_TAKES * FEWEST_AFFORDED, trial.n_all):
+            too_costly = EPSILONS[place + 1 :]
+            break
     if best is not None and best.excess <= LEAST_MORE and tried[0].control >= RISEN:
         # Nothing lies above chance, so that noise alone would choose among them.
         best = tried[0]
-    return Choice(best, tuple(tried), ())
+    return Choice(best, tuple(tried), too_costly)
 
 
 def _tried(

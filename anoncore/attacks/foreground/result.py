@@ -141,6 +141,8 @@ class ForegroundKnowledge(Result):
     n_all : int
         Attribute sets with a reliable signature, those included that would have taken too long; of a large table, as
         far as a sample of its rows tells.
+    too_costly : tuple of float
+        Epsilons that were not tried, because the attack would take too long with them; it may give more away there.
     seconds : float
         Wall time of the whole attack.
     mining_seconds : float
@@ -189,6 +191,7 @@ class ForegroundKnowledge(Result):
     mean_range: Score
     sets: tuple[SetLeak, ...]
     n_all: int
+    too_costly: tuple[float, ...]
     seconds: float
     mining_seconds: float
     notes: tuple[str, ...]

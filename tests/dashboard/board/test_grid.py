@@ -153,6 +153,12 @@ def test_an_attack_with_some_of_the_attribute_sets_says_at_least():
     assert told == "by chance 0.1%; at least, from 40 of 120 attribute sets"
 
 
+def test_an_attack_that_left_epsilons_out_says_from_which_on():
+    exact = {"value": 0.0, **CHANCE, "sets": [120, 120], "too_costly": [0.05, 0.1, 0.2]}
+    told = cells([column(slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]["sub"]
+    assert told == "by chance 0.1%; at least: epsilon from 0.05 on takes too long here and was not tried"
+
+
 def test_a_number_of_a_method_that_draws_says_that_another_draw_gives_another():
     """What is given away of a drawn release is told of one draw; an estimate says first what it is from."""
     estimate = {"value": 0.094, "low": 0.088, "high": 0.1, **CHANCE, "how": "from 2,000 people"}
