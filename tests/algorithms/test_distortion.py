@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from anoncore import DataError, Hierarchy, InfeasibleError, Microdata, attacks, privacy, utility
 from anoncore.algorithms import CentroidMicroaggregation, Pram
-from anoncore.algorithms.closeness.microaggregation import Microaggregation
-from anoncore.base.progress import silent
 
 
 def tagged(frame, **kinds):
@@ -58,7 +56,7 @@ def test_a_cluster_publishes_missing_where_most_of_it_is():
 def test_classes_are_unions_of_clusters_with_their_middles(rows, k):
     data = tagged(pd.DataFrame(rows, columns=["a", "b"]))
     release = CentroidMicroaggregation(k=k, seed=3).anonymize(data)
-    clusters = Microaggregation(k=k, t=1, clustering="nearest", seed=3).clusters(data, silent)
+    clusters = CentroidMicroaggregation(k=k, seed=3).clusters(data)
     published = release.recoding("a").codes
     values = np.unique([a for a, _ in rows])
     for number in range(clusters.n_groups):

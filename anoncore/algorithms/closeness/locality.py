@@ -109,6 +109,18 @@ class QuasiSpace:
         named[rank] = np.arange(places.n_classes, dtype=np.int32)
         return named[group]
 
+    def blocks(self, bucket: Codes, places: Places, most_rows: int, k: int) -> list[Rows]:
+        """The rows of blocks of neighbours, at most `most_rows` each where that leaves 2k rows in every block.
+
+        A block gets every `n_blocks`-th place of each bucket, so that its sensitive values mirror those of the table.
+        """
+        n = len(bucket)
+        n_blocks = min(-(-n // most_rows), max(n // (2 * k), 1))
+        if n_blocks == 1:
+            return [self.order]
+        block = self.hand_out(bucket, Places(places.bucket, (places.group % n_blocks).astype(np.int32)))
+        return np.split(self.by_bucket(block), np.cumsum(np.bincount(block))[:-1])
+
     def refine(
         self,
         group: Codes,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Seed, generalized_release
@@ -15,7 +14,7 @@ from anoncore.algorithms.closeness.strata import Strata
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress
 from anoncore.base.shared_work import shared
-from anoncore.kernels.arrays import Codes, Rows
+from anoncore.kernels.arrays import Codes
 from anoncore.kernels.merging import merge_until_close
 from anoncore.kernels.nearest import centers, draw_strata, mdav
 from anoncore.release.openness import Minimality, Openness
@@ -147,7 +146,7 @@ class Microaggregation(Algorithm):
                 group, strata.of_row, report=lambda done: progress(0.3 + 0.5 * done, "Exchanging rows")
             )[0]
         places = strata.places
-        blocks = self._blocks(space, strata.of_row, places.bucket, places.group)
+        blocks = space.blocks(strata.of_row, places, self.block_rows, self.k)
         group = np.empty(space.data.n_rows, dtype=np.int32)
         first = 0
         for turn, rows in enumerate(blocks):
@@ -164,23 +163,6 @@ class Microaggregation(Algorithm):
         key = ("microaggregation", self.seed, self.k, self.clustering, self.block_rows, closeness)
         return shared(space.data, key, lambda: self._neighbours(space, progress))
 
-    def clusters(self, data: Microdata, progress: Progress) -> Partition:
-        """Clusters of near rows, before any is merged with another.
-
-        Parameters
-        ----------
-        data : Microdata
-            The table.
-        progress : callable
-            Called with the share done and what is being done.
-
-        Returns
-        -------
-        Partition
-            The clusters, of at least k rows each.
-        """
-        return Partition(self._clustered(QuasiSpace.of(data, self.seed), progress))
-
     def _neighbours(self, space: QuasiSpace, progress: Progress) -> Codes:
         """Clusters of neighbours, worked out here."""
         n = space.data.n_rows
@@ -196,28 +178,13 @@ class Microaggregation(Algorithm):
         checks = CheckSet(wanted, space.data)
         sensitive = sensitive_columns(checks, n)
         bucket = Multiplicity.of(space.data).of_row if swap else whole
-        blocks = self._blocks(space, bucket, np.sort(bucket), np.arange(n))
+        blocks = space.blocks(bucket, Places(np.sort(bucket), np.arange(n, dtype=np.int32)), self.block_rows, self.k)
         group = np.empty(n, dtype=np.int32)
         first = 0
         for turn, rows in enumerate(blocks):
             first = mdav(space.kernel, rows, self.k, sensitive, checks.kernel, group, first)
             progress(0.1 + 0.7 * (turn + 1) / len(blocks), "Clustering the nearest rows")
         return group
-
-    def _blocks(
-        self, space: QuasiSpace, bucket: Codes, place_bucket: Codes, place: npt.NDArray[np.integer]
-    ) -> list[Rows]:
-        """The rows of each block of neighbours.
-
-        A block gets every `n_blocks`-th place of each bucket, so that its sensitive values mirror those of the table.
-        """
-        n = len(bucket)
-        n_blocks = min(-(-n // self.block_rows), max(n // (2 * self.k), 1))
-        if n_blocks == 1:
-            return [space.order]
-        places = Places(place_bucket, (place % n_blocks).astype(np.int32))
-        block = space.hand_out(bucket, places)
-        return np.split(space.by_bucket(block), np.cumsum(np.bincount(block))[:-1])
 
     def _merged(self, group: Codes, space: QuasiSpace) -> Codes:
         """Merge clusters that are not t-close."""
