@@ -43,13 +43,15 @@ def render(run: Run) -> None:
         if found.unjudged:
             st.warning(_box("This cannot be judged:", found.unjudged), icon=":material/question_mark:")
         if found.held and found.breaking:
-            st.error(_box(found.asked, found.held), icon=":material/close:")
+            st.error(_box(escaped(found.asked), found.held), icon=":material/close:")
         elif found.held:
-            st.success(_box("This holds:" if found.failed else found.asked, found.held), icon=":material/check:")
+            st.success(
+                _box("This holds:" if found.failed else escaped(found.asked), found.held), icon=":material/check:"
+            )
         if found.promised:
             st.info(_box("What no table can show:", found.promised), icon=":material/handshake:")
         elif not found.held and not found.failed and not found.unjudged:
-            st.info(found.asked)
+            st.info(escaped(found.asked))
     with right:
         if found.not_asked:
             count = len(found.not_asked)
