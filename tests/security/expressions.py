@@ -18,7 +18,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from re import _compiler, _constants, _parser  # isort: skip  # The parser of `re`, which has no public name.
+# The parser of `re` has no public name.
+_compiler, _constants, _parser = (
+    importlib.import_module(f"re.{name}") for name in ("_compiler", "_constants", "_parser")
+)
 
 CALLS = {"compile", "match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"}
 """What of the module `re` takes an expression."""
@@ -64,7 +67,11 @@ def expressions(root: Path, packages: tuple[str, ...]) -> tuple[list[Expression]
 def _of_module(
     name: str, tree: ast.Module, ways: dict[str, set[str]], found: list[Expression], unknown: list[str]
 ) -> None:
-    names = {id(node.value): f"{name}.{node.targets[0].id}" for node in ast.walk(tree) if _is_named(node)}
+    names = {
+        id(node.value): f"{name}.{node.targets[0].id}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
     # One that stands in a list is asked by the name of a loop; which one, is not looked for.
     others = set().union(*(asked for full, asked in ways.items() if full.rpartition(".")[0] == name))
     for node in ast.walk(tree):
@@ -89,10 +96,6 @@ def _of_module(
         ]
 
 
-def _is_named(node: ast.AST) -> bool:
-    return isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
-
-
 def _is_expression(node: ast.Call, method: str) -> bool:
     says = any(
         key.arg == "regex" and isinstance(key.value, ast.Constant) and key.value.value is True for key in node.keywords
@@ -110,8 +113,9 @@ def _take_ways(name: str, tree: ast.Module, ways: dict[str, set[str]]) -> None:
         if isinstance(node, ast.ImportFrom):
             full |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
     for node in ast.walk(tree):
-        of_name = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id != "re"
-        if of_name and node.attr in CALLS:
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            continue
+        if node.value.id != "re" and node.attr in CALLS:
             ways.setdefault(full.get(node.value.id, f"{name}.{node.value.id}"), set()).add(node.attr)
 
 
@@ -231,9 +235,9 @@ class Counter:
             ways = [self._sequence(way) for way in value[1]]
             return lambda place, then: self._first(way(place, then) for way in ways)
         if kind in (_constants.MAX_REPEAT, _constants.MIN_REPEAT):
-            return self._repeat(*value, greedy=kind is _constants.MAX_REPEAT)
+            return self._repeat(value[0], value[1], value[2], greedy=kind is _constants.MAX_REPEAT)
         if kind is _constants.POSSESSIVE_REPEAT:
-            return self._atomic(self._repeat(*value, greedy=True))
+            return self._atomic(self._repeat(value[0], value[1], value[2], greedy=True))
         if kind in (_constants.ASSERT, _constants.ASSERT_NOT):
             return self._look(value[0], value[1], wanted=kind is _constants.ASSERT)
         if kind is _constants.AT:
