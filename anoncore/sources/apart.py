@@ -33,6 +33,10 @@ PROCESS = "anoncore.sources.reading_process"
 LOOK_EVERY = 0.05
 """Seconds between two looks at what the process takes."""
 MB = 1 << 20
+KEPT = ("PATH", "HOME", "LANG", "TZ", "TMP", "TEMP", "TMPDIR", "SYSTEMROOT", "USERPROFILE", "LD_LIBRARY_PATH")
+"""Variables of the environment that the process gets; those of a server hold secrets, which it must not know."""
+KEPT_KINDS = ("LC_", "PYTHON", "NUMBA_")
+"""How the names of further ones begin."""
 WITH_SHEETS = (b"PK", b"\x1f\x8b")
 """How files begin that may be a workbook, a packed one included."""
 
@@ -229,12 +233,13 @@ def _send(stream: IO[bytes], order: bytes, content: bytes) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """What the process finds: this package first, and few threads, each of which would take memory."""
+    """What the process finds: this package first, few threads, each of which would take memory, and no secret."""
+    kept = {name: value for name, value in os.environ.items() if name in KEPT or name.startswith(KEPT_KINDS)}
     root = str(Path(anoncore.__file__).parents[1])
     paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     memory = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}
-    return {**os.environ, **threads, **memory, "PYTHONPATH": os.pathsep.join(paths)}
+    return {**kept, **threads, **memory, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def _frame(stream: Any) -> pd.DataFrame:

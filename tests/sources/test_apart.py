@@ -116,3 +116,17 @@ def test_limits_grow_with_the_file_and_end_at_what_is_free(monkeypatch: pytest.M
     assert small.memory < large.memory
     monkeypatch.setattr(apart, "free_memory", lambda: 100 * MB)
     assert usual_limits(50 * MB).memory == 100 * MB
+
+
+def test_the_process_knows_no_secret_of_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANONCORE_WORKSPACES_KEY", "ANONCORE_SIGN_IN_CLIENT_SECRET", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD"):
+        monkeypatch.setenv(name, "geheim")
+    started: list[Any] = []
+    monkeypatch.setattr(apart.subprocess, "Popen", lambda *_, **options: started.append(options) or _stop())
+    with pytest.raises(RuntimeError, match="stop"):
+        read_table_apart(b"a\n1\n", "a.csv", limits=AMPLE)
+    assert "geheim" not in repr(started[0]["env"])
+
+
+def _stop() -> None:
+    raise RuntimeError("stop")
