@@ -45,7 +45,7 @@ def spec_by_rule(hierarchy: Hierarchy, column: pd.Series[Any]) -> HierarchySpec:
     >>> import pandas as pd
     >>> from anoncore.recipes.hierarchy_rules import spec_by_rule
     >>> from anoncore.table.hierarchy_defaults import prefix_hierarchy
-    >>> codes = pd.Series(["80331", "80333", "20095"])
+    >>> codes = pd.Series(["80331", "80333", "80469", "20095"])
     >>> spec_by_rule(prefix_hierarchy(codes, kept=[4, 2]), codes).prefix
     (4, 2)
     """
