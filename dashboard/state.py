@@ -23,7 +23,7 @@ from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.requirements import Requirement
 from anoncore.search.keeping import asked as requirements_of
 from anoncore.table.people import repeated_identifiers
-from dashboard import compute
+from dashboard import compute, reading
 from dashboard.board.bench import Bench
 from dashboard.board.opened import Opened
 from dashboard.board.wishes import History, Wishes, first_wishes
@@ -469,7 +469,7 @@ def open_session(content: bytes) -> int:
 
     access.require("upload")
     here = workspace()
-    with quotas.loading(make_room):
+    with reading.turn(len(content), workspace_id(), make_room):
         saved = session_file.read(content, builtin_table, _microdata.get)
     for table in saved.tables:
         quotas.require_rows(len(table.frame), "A table of the session")
@@ -500,7 +500,7 @@ def read_session(content: bytes) -> tuple[Run, ...]:
     from dashboard import session_file
 
     access.require("upload")
-    with quotas.loading(make_room):
+    with reading.turn(len(content), workspace_id(), make_room):
         saved = session_file.read(content, builtin_table, _microdata.get)
     for table in saved.tables:
         quotas.require_rows(len(table.frame), "A table of the session")

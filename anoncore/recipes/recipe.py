@@ -22,6 +22,7 @@ from anoncore.base.texts import listing, quoted
 from anoncore.base.toml import dumps, plain
 from anoncore.base.typed_values import sorted_values, value_key
 from anoncore.measures.evaluation import Measure
+from anoncore.recipes.hierarchy_rules import spec_by_rule
 from anoncore.recipes.source import (
     HierarchySpec,
     Output,
@@ -214,7 +215,8 @@ class Recipe:
         Returns
         -------
         Recipe
-            The recipe, with every tag that was given written out.
+            The recipe, with every tag that was given written out: hierarchies by the rule that makes them, and by
+            values only where none does; see `holds_values_of`.
         """
         names = [name for name in data.attributes if data.domain[name].kind is not Kind.NUMERIC]
         return cls(
@@ -223,7 +225,9 @@ class Recipe:
             roles={name: role.value for name, role in data.roles.items()},
             kinds={name: data.domain[name].kind.value for name in data.attributes},
             orders={name: data.domain[name].values for name in names if _needs_order(data, name)},
-            hierarchies={name: HierarchySpec.of(hierarchy) for name, hierarchy in data.hierarchies.items()},
+            hierarchies={
+                name: spec_by_rule(hierarchy, data.frame[name]) for name, hierarchy in data.hierarchies.items()
+            },
             sensitive_values=data.sensitive_values,
             unit=data.unit,
             measures=tuple(Measure(measure) if isinstance(measure, str) else measure for measure in measures),
@@ -423,7 +427,30 @@ class Recipe:
         str
             The text of a recipe's file.
         """
-        return dumps(self.to_dict(with_seed))
+        warning = self.publication_warning
+        text = dumps(self.to_dict(with_seed))
+        return f"# {warning}\n{text}" if warning else text
+
+    @property
+    def publication_warning(self) -> str:
+        """Why the recipe is not for publication, in one line; empty where it lists no values of the table."""
+        held = self.holds_values_of
+        # The name of a column must not end the line, which is a comment in a file.
+        said = "".join(letter if letter.isprintable() else " " for letter in listing(held, len(held)))
+        return f"Not for publication: it holds values of {said}." if held else ""
+
+    @property
+    def holds_values_of(self) -> tuple[str, ...]:
+        """The attributes whose values the recipe lists, because no rule makes their hierarchy, or because their order
+        or what needs protection was said by values.
+
+        Such a recipe is not for publication: values that the release hides stand in it, each once. A built-in table is
+        public, so that a recipe for one lists nothing.
+        """
+        if self.source.builtin is not None:
+            return ()
+        listed = [name for name, spec in self.hierarchies.items() if spec.lists_values]
+        return tuple(dict.fromkeys([*listed, *self.orders, *self.sensitive_values]))
 
     def save(self, path: str | Path, with_seed: bool = False) -> None:
         """Write the recipe to a file; relative paths in it are rewritten to start at the file's folder.

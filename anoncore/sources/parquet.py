@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from anoncore.base.errors import DataError
 from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.sources import numerals
-from anoncore.sources.headers import column_names
+from anoncore.sources.headers import column_names, require_few_columns
 from anoncore.sources.inference import too_big, zone_dropped
 from anoncore.sources.notes import Notes, shown
 from anoncore.sources.values import empty_rows, note_empty_rows, without_infinities
@@ -65,6 +65,7 @@ def _table(data: bytes, table: str, notes: Notes, unpacked_limit: int) -> pd.Dat
 def _parse(data: bytes, table: str, unpacked_limit: int) -> pa.Table:
     if not data.endswith(b"PAR1"):
         raise _damaged(table)
+    require_few_columns(pq.read_metadata(pa.BufferReader(data)).num_columns, table)
     for column in pq.read_schema(pa.BufferReader(data)):
         check_type(column)
     parsed = read_within(data, table, unpacked_limit)

@@ -104,17 +104,24 @@ def _fits(entry: str, claims: Mapping[str, Any], found: settings.Settings) -> bo
         return wanted in value if isinstance(value, list) else isinstance(value, str) and value == wanted
     email = _email(claims, found)
     if entry.startswith("*@"):
-        return email.rpartition("@")[2] == entry[2:].lower() and bool(email)
-    return email == entry.lower() and bool(email)
+        return email.rpartition("@")[2] == _in_small_letters(entry[2:]) and bool(email)
+    return email == _in_small_letters(entry) and bool(email)
 
 
 def _email(claims: Mapping[str, Any], found: settings.Settings) -> str:
     """The person's address in small letters; empty where the provider does not vouch for it."""
     value, is_verified = claims.get("email"), claims.get("email_verified")
-    if not isinstance(value, str) or value.count("@") != 1:
+    if not isinstance(value, str) or value.count("@") != 1 or not value.isprintable() or " " in value:
         return ""
-    is_doubtful = is_verified is not True if found.sign_in.require_verified_email else is_verified is False
-    return "" if is_doubtful else value.lower()
+    # Providers that need not vouch may still say that they do not: false, "false", 0, or whatever else is no yes.
+    is_vouched_for = is_verified is True
+    is_silent = not found.sign_in.require_verified_email and (is_verified is None or is_verified in ("true", 1))
+    return _in_small_letters(value) if is_vouched_for or is_silent else ""
+
+
+def _in_small_letters(address: str) -> str:
+    """An address with its ASCII letters small: the Kelvin sign and others would become letters of somebody else's."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in address)
 
 
 def may(right: Right) -> bool:

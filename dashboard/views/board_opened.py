@@ -80,8 +80,7 @@ def _read(files: list[tuple[str, bytes]], title: str, rows: Rows) -> tuple[Opene
     """The release in files, or a sentence that says why it cannot be read."""
     try:
         access.require("upload")
-        with quotas.loading(state.make_room):
-            found = opened_files(files, title, rows, uploads.most_bytes())
+        found = opened_files(files, title, rows, uploads.most_bytes(), state.workspace_id(), state.make_room)
         for name, frame in found.frames.items():
             quotas.require_rows(len(frame), f"'{name}'")
             audit.record("loaded", state.workspace().who, table=found.digest, rows=len(frame), beside=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from shutil import disk_usage
 
@@ -315,12 +316,13 @@ def _space(large: Sampled, data: Microdata, folder: Path) -> None:
 
 def _recipe(large: Sampled, algorithm: Rothko, place: object) -> None:
     """The same run as a file, for the command line."""
-    name = f"{large.source.stem}.toml"
     try:
-        text = large_runs.recipe_of(large, algorithm).dumps()
+        recipe = large_runs.recipe_of(large, algorithm)
+        text = recipe.dumps()
     except AnonymizationError as error:
         st.caption(escaped(str(error)))
         return
+    name = f"{large.source.stem}{'-not-for-publication' if recipe.holds_values_of else ''}.toml"
     place.download_button(  # type: ignore[attr-defined]
         "Recipe (TOML)",
         data=text,
@@ -329,8 +331,8 @@ def _recipe(large: Sampled, algorithm: Rothko, place: object) -> None:
         key="large-recipe",
         on_click="ignore",
         width="stretch",
-        help="This run as a file; it holds no seed.",
+        help=f"This run as a file; it holds no seed. {escaped(recipe.publication_warning)}".strip(),
     )
     with st.expander("Run it without this page"):
-        st.code(f"anoncore run {name} --engine disk", language="bash")
+        st.code(f"anoncore run {shlex.quote(name)} --engine disk", language="bash")
         st.code(text, language="toml")

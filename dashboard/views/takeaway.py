@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from anoncore import AnonymizationError, Release, ReleaseError, datasets, privacy
+from anoncore.base.texts import listing
 from anoncore.publishing.certification import certify
 from anoncore.publishing.certification.certificate import new_key
 from anoncore.publishing.certification.certifying import require_clear_names
@@ -206,23 +207,26 @@ def _recipes(run: Run) -> list[Paper]:
         found, missing = recipe(run), ""
     except AnonymizationError as error:
         found, missing = None, str(error)
+    held = () if found is None else found.holds_values_of
+    secret = "-not-for-publication" if held else ""
+    warning = f" Not for publication: it holds values of {parts.escaped(listing(held))}." if held else ""
     return [
         Paper(
             "recipe",
             "Recipe (TOML)",
-            ".toml",
+            f"{secret}.toml",
             "application/toml",
             "Source, tags, method and requirements: `anoncore run` makes such a release from it again, also from a "
-            "larger table. A seed is never written into it: with it a reader could undo the random choices.",
+            "larger table. A seed is never written into it: with it a reader could undo the random choices." + warning,
             lambda: found.dumps() if found is not None else "",
             missing,
         ),
         Paper(
             "script",
             "Script (Python)",
-            ".py",
+            f"{secret}.py",
             "text/x-python",
-            "The same recipe as a short Python script, to go on from. It holds no seed either.",
+            "The same recipe as a short Python script, to go on from. It holds no seed either." + warning,
             lambda: python_script(found) if found is not None else "",
             missing,
         ),
@@ -236,6 +240,12 @@ def recipe(run: Run) -> Recipe:
     """
     if run.algorithm is None:
         raise ReleaseError("This release was made elsewhere, so nothing here makes it again.")
+    # To find the rules of its hierarchies may take a second.
+    return compute.cached("dashboard.recipe", run, lambda _release, _numbers: _recipe(run), chosen_release(run).numbers)
+
+
+def _recipe(run: Run) -> Recipe:
+    assert run.algorithm is not None, "its recipe was asked for"
     entry = next((entry for entry in datasets.tables().values() if entry.title == run.table_name), None)
     if entry is None:
         source = Source(path=run.table_name, sheet=run.table.sheet if run.table is not None else None)

@@ -25,6 +25,7 @@ from anoncore.publishing.export import safe_cells, write_tables
 from anoncore.sources import excel, parquet, read_table
 from anoncore.sources.reader import TableSource
 from anoncore.table.hierarchy_files import read_hierarchy
+from dashboard import reading
 from dashboard.serving import uploads
 from dashboard.views import data as data_page
 from tests.contracts.source import ROOT
@@ -85,7 +86,7 @@ class TestWhatIsTakenIn:
 
     def test_a_page_takes_no_more_bytes_than_it_says(self, monkeypatch):
         asked = []
-        monkeypatch.setattr(data_page, "read_table", lambda *_, **options: asked.append(options) or _stop())
+        monkeypatch.setattr(reading, "read_table_apart", lambda *_, **options: asked.append(options) or _stop())
         with pytest.raises(DataError, match="stop"):
             data_page.load_upload(b"a\n1\n", "a.csv")
         assert [one["max_bytes"] for one in asked] == [uploads.most_bytes()]

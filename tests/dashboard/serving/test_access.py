@@ -63,6 +63,41 @@ def test_an_entry_is_about_whom_it_names(entry: str, fits: bool) -> None:
     assert rights_of(claims, made(look=(entry,))) == ({"look"} if fits else frozenset())
 
 
+@pytest.mark.parametrize("verified", ["false", "False", 0, "no", "", [], {"verified": True}, ["true"]])
+def test_what_is_no_yes_is_a_no_also_where_providers_need_not_vouch(verified: object) -> None:
+    claims = {**CLAIMS, "email_verified": verified}
+    assert rights_of(claims, made(verified=False, upload=("ann@office.example", "*@office.example"))) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "ann@ban\N{KELVIN SIGN}.example",
+        "\N{KELVIN SIGN}im@bank.example",
+        "ann@bank.example\n",
+        "ann@bank.example ",
+        " ann@bank.example",
+        "ann@bank.exam\N{LATIN SMALL LIGATURE FI}le",
+        "ann@\N{FULLWIDTH LATIN SMALL LETTER B}ank.example",
+        "ann@b\N{CYRILLIC SMALL LETTER A}nk.example",
+        "ann@bank.example\N{ZERO WIDTH SPACE}",
+    ],
+)
+def test_letters_that_look_like_others_are_nobody_elses(email: str) -> None:
+    rights = made(upload=("*@bank.example", "ann@bank.example", "email:kim@bank.example"))
+    assert rights_of({**CLAIMS, "email": email}, rights) == (
+        frozenset({"look", "upload"}) if email == "\N{KELVIN SIGN}im@bank.example" else frozenset()
+    )
+    named = made(upload=("ann@bank.example", "kim@bank.example"))
+    assert rights_of({**CLAIMS, "email": email}, named) == frozenset()
+
+
+def test_an_address_with_other_letters_fits_itself() -> None:
+    domain = "k\N{LATIN SMALL LETTER O WITH STROKE}benhavn.example"
+    found = rights_of({**CLAIMS, "email": f"Ann@{domain}"}, made(upload=(f"*@{domain}",)))
+    assert found == {"look", "upload"}
+
+
 @pytest.mark.parametrize("verified", [False, None, "true", 1])
 def test_an_address_that_the_provider_does_not_vouch_for_counts_for_nothing(verified: object) -> None:
     claims = {name: value for name, value in {**CLAIMS, "email_verified": verified}.items() if value is not None}
