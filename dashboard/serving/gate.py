@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from re import DOTALL, findall
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import streamlit as st
 from starlette.requests import cookie_parser
@@ -26,7 +26,7 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 from anoncore.base.errors import AnonymizationError
 from dashboard.serving import access, audit, counts, own_token, owners, quotas, settings, sign_ins
 
-HEALTH, STREAM = "/_stcore/health", "/_stcore/stream"
+HEALTH = "/_stcore/health"
 UPLOAD, MEDIA = "/_stcore/upload_file/", "/media/"
 SIGNED_IN, SIGN_OUT = "/oauth2callback", "/auth/logout"
 UNUSED = ("/_stcore/metrics", "/_stcore/agent/", "/_stcore/script-health-check")
@@ -80,7 +80,7 @@ class Gate:
                 await self._connect(scope, receive, answer, cookies)
             elif scope["method"] == "PUT" and UPLOAD in scope["path"]:
                 await self._upload(scope, receive, answer)
-            elif scope["path"].endswith((SIGNED_IN, SIGN_OUT)) and settings.current().has_sign_in:
+            elif _own_path(scope) in (SIGNED_IN, SIGN_OUT) and settings.current().has_sign_in:
                 await self._sign_in_or_out(scope, receive, answer, cookies)
             else:
                 await self.app(scope, receive, answer)
@@ -143,7 +143,7 @@ class Gate:
 
     async def _sign_in_or_out(self, scope: Message, receive: Receive, send: Send, cookies: dict[str, str]) -> None:
         """Pass the provider's answer or the wish to sign out on, and list the sign-in or take it off the list."""
-        is_sign_in = scope["path"].endswith(SIGNED_IN)
+        is_sign_in = _own_path(scope) == SIGNED_IN
         if not is_sign_in:
             found = sign_ins.end(cookies)
             if found is not None:
@@ -166,9 +166,11 @@ def _check(scope: Message, cookies: dict[str, str]) -> None:
     path, found = scope["path"], settings.current()
     if not is_host_allowed(_header(scope, b"host")):
         raise _RefusedError(MISDIRECTED, "host", "This server is not asked for under that name.")
+    if not _is_from_own_page(scope):
+        raise _RefusedError(FORBIDDEN, "origin", "A page of another site, or of another port, asks for this.")
     if any(unused in f"{path}/" for unused in UNUSED):
         raise _RefusedError(NOT_FOUND, "unused", "There is nothing here.")
-    if path.endswith(HEALTH):
+    if _own_path(scope) == HEALTH:
         return
     if own_token.is_asked_for() and not own_token.is_right(cookies.get(own_token.cookie_name())):
         raise _RefusedError(FORBIDDEN, "token", own_token.REFUSAL)
@@ -203,6 +205,34 @@ async def _hand_out_cookie(scope: Message, send: Send) -> None:
     headers = [(b"location", where.encode("ascii")), (b"set-cookie", cookie.encode())]
     await send({"type": "http.response.start", "status": 303, "headers": [*headers, (b"content-length", b"0")]})
     await send({"type": "http.response.body", "body": b""})
+
+
+def _is_from_own_page(scope: Message) -> bool:
+    """Whether a connection or a change is not asked for by a page from elsewhere, which has the visitor's cookies.
+
+    Cookies know no ports, and Streamlit takes every port of this machine for its own: another user's page could ask.
+    """
+    origin = _header(scope, b"origin")
+    if (scope["type"] == "http" and scope["method"] in ("GET", "HEAD", "OPTIONS")) or _lacks(scope, b"origin"):
+        return True
+    own = [_header(scope, b"host"), urlsplit(settings.current().server.public_url).netloc]
+    try:
+        return origin is not None and urlsplit(origin).netloc in [name for name in own if name]
+    except ValueError:
+        return False
+
+
+def _lacks(scope: Message, name: bytes) -> bool:
+    return all(key != name for key, _ in scope["headers"])
+
+
+def _own_path(scope: Message) -> str:
+    """The path without that below which the server is asked; empty for one that is not below it."""
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    path = str(scope["path"])
+    if not base:
+        return path
+    return path.removeprefix(f"/{base}") if path.startswith(f"/{base}/") else ""
 
 
 def _session_of(scope: Message) -> str:

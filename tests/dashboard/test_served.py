@@ -214,6 +214,8 @@ def test_files_and_sign_ins_are_their_owners_and_end_with_them(
     assert address.startswith(f"{office[0]}/media/")
     assert bob.page.context.request.get(address).status == 200
     stranger = enter()
+    stranger.page.goto(office[0])
+    stranger.page.get_by_role("button", name="Sign in", exact=True).wait_for(timeout=30_000)
     for other in (stranger, ann):
         assert other.page.context.request.get(address).status == 403
         assert other.page.context.request.get(address.rpartition(".")[0]).status == 403

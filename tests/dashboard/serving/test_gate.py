@@ -40,6 +40,10 @@ def nothing_listed(monkeypatch: pytest.MonkeyPatch) -> None:
 def office(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ann and Bob have signed in, and Bob has a file."""
     monkeypatch.setattr(settings, "_used", OFFICE)
+    option = gate.st.get_option
+    monkeypatch.setattr(
+        gate.st, "get_option", lambda name: "anoncore" if name == "server.baseUrlPath" else option(name)
+    )
     for cookies, name in ((ANN, "ann"), (BOB, "bob")):
         assert sign_ins.begin(cookies)
         assert sign_ins.name(cookies, f"id of {name}", name)
@@ -102,6 +106,8 @@ def test_the_own_machine_is_asked_for_the_token(path: str, monkeypatch: pytest.M
     assert ask("PUT", "/_stcore/upload_file/s/1", length(1), query=b"token=" + b"k" * 40)[0] == 403
     assert ask("GET", path, cookies={name: "k" * 40})[0] == 200
     assert ask("GET", "/_stcore/health")[:2] == (200, "taken")
+    for longer in (f"{path}/_stcore/health", "/_stcore/health/", "//_stcore/health", "/x/_stcore/health"):
+        assert ask("GET", longer)[0] == 403
     assert "Open the whole address that the program printed" in ask("GET", path)[1]
 
 
@@ -159,6 +165,30 @@ def test_no_request_comes_through_under_another_name(name: str, monkeypatch: pyt
     assert ask("GET", "/", cookies=cookies, host=(b"host", b"LOCALHOST:8501"))[0] == 200
 
 
+@pytest.mark.parametrize(
+    ("origin", "is_own"),
+    [
+        ("http://127.0.0.1:8501", True),
+        ("http://127.0.0.1:9999", False),
+        ("http://127.0.0.1", False),
+        ("http://localhost:8501", False),
+        ("http://evil.example", False),
+        ("http://127.0.0.1:8501.evil.example", False),
+        ("http://127.0.0.1:8501@evil.example", False),
+        ("null", False),
+        ("http://[", False),
+        ("", False),
+    ],
+)
+def test_only_pages_of_this_server_ask_for_changes(origin: str, is_own: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "_used", OWN)
+    cookies, sent = {own_token.cookie_name(): "k" * 40}, (b"origin", origin.encode())
+    for method in ("PUT", "POST", "DELETE"):
+        assert ask(method, "/_stcore/upload_file/s/1", length(1), sent, cookies=cookies)[0] == (200 if is_own else 403)
+    assert ask("PUT", "/_stcore/upload_file/s/1", length(1), sent, sent, cookies=cookies)[0] == 403
+    assert ask("GET", "/", sent, cookies=cookies)[0] == 200
+
+
 @pytest.mark.parametrize("found", [OWN, OFFICE])
 def test_what_streamlit_answers_besides_is_closed(found: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "_used", found)
@@ -207,6 +237,12 @@ def test_a_copied_cookie_opens_nothing_after_signing_out(office: None) -> None:
     assert ask("GET", "/anoncore/media/abc.csv", cookies=BOB)[0] == 403
     assert ask("PUT", UPLOAD.format("bob"), length(1), cookies=BOB)[0] == 403
     assert ask("PUT", UPLOAD.format("ann"), length(1), cookies=ANN)[0] == 200, "others stay"
+
+
+def test_only_the_address_of_signing_out_signs_out(office: None) -> None:
+    for path in ("/anoncore/x/auth/logout", "/auth/logout", "/anoncore/auth/logout/", "/anoncore/x/oauth2callback"):
+        ask("GET", path, cookies=BOB)
+        assert sign_ins.of(BOB) is not None
 
 
 def test_a_sign_in_is_listed_when_its_cookies_are_handed_out(office: None) -> None:
