@@ -17,7 +17,6 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from anoncore import DataError
-from dashboard.markdown import escaped
 from dashboard.serving import settings, sign_ins
 
 Right = Literal["look", "upload", "paths"]
@@ -170,6 +169,9 @@ def admit() -> bool:
         if st.button("Sign in", type="primary", key="sign-in"):
             st.login()
         return False
+    # It brings the library, which takes seconds, and the gate needs this module before the server can answer.
+    from dashboard.markdown import escaped
+
     st.error(escaped(refusal("look")))
     sign_out_button()
     return False
@@ -186,6 +188,8 @@ def render() -> None:
     here = person()
     if here is None or not here.id:
         return
+    from dashboard.markdown import escaped
+
     st.caption("Signed in as")
     st.markdown(f"**{escaped(here.name)}**")
     if not here.may("upload"):

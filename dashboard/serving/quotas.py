@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from streamlit import runtime
 
@@ -145,7 +146,7 @@ def _make_room(owner: str, room: int) -> bool:
     """
     if not runtime.exists():
         return room >= 0
-    manager = runtime.get_instance().uploaded_file_mgr
+    manager: Any = runtime.get_instance().uploaded_file_mgr
     sessions = [owner.removeprefix("session ")] if owner.startswith("session ") else access.sessions_of(owner)
     held = [
         (session, file.file_id, len(file.data))
