@@ -111,13 +111,14 @@ def _links_in(place: Path) -> list[Path]:
 
 
 def _require_address(what: str, address: str, allowed: Sequence[str]) -> None:
-    if any(_is_below(address, one) for one in allowed):
+    if any(address == one or _is_below(address, one) for one in allowed):
         return
     shown = shown_address(address)
     if is_database(address) and (others := _diverting(address)):
         raise RecipeError(
             f"{what} of the recipe names {quoted(shown)} with {listing(others)}, which may lead to another server or "
-            "to files of this machine; leave that out of the address."
+            "to files of this machine; leave that out of the address, or allow the whole address as the recipe has it "
+            "with --allow-address."
         )
     raise RecipeError(
         f"{what} of the recipe names the address {quoted(shown)}. If you trust the recipe with that, allow it with "
