@@ -69,7 +69,7 @@ def _serve(arguments: argparse.Namespace) -> int:
             given,
             is_headless=arguments.no_browser or bool(arguments.config),
             only_check=arguments.check_config,
-            digest_of=arguments.digest,
+            **({} if arguments.digest is None else {"digest_of": arguments.digest}),
         )
     )
 
