@@ -29,7 +29,7 @@ from dashboard.serving import access, audit, counts, own_token, owners, quotas, 
 HEALTH = "/_stcore/health"
 UPLOAD, MEDIA = "/_stcore/upload_file/", "/media/"
 SIGNED_IN, SIGN_OUT = "/oauth2callback", "/auth/logout"
-UNUSED = ("/_stcore/metrics", "/_stcore/agent/", "/_stcore/script-health-check")
+UNUSED = ("/_stcore/metrics", "/_stcore/agent", "/_stcore/script-health-check")
 """What Streamlit answers besides, for which nothing here has a use: a monitor has a port of its own."""
 FORBIDDEN, NOT_FOUND, TOO_SLOW, NEEDS_LENGTH, MISDIRECTED, TOO_MANY, FULL = 403, 404, 408, 411, 421, 429, 507
 POLICY_VIOLATION = 1008
@@ -168,7 +168,7 @@ def _check(scope: Message, cookies: dict[str, str]) -> None:
         raise _RefusedError(MISDIRECTED, "host", "This server is not asked for under that name.")
     if not _is_from_own_page(scope):
         raise _RefusedError(FORBIDDEN, "origin", "A page of another site, or of another port, asks for this.")
-    if any(unused in f"{path}/" for unused in UNUSED):
+    if any(unused in path for unused in UNUSED):
         raise _RefusedError(NOT_FOUND, "unused", "There is nothing here.")
     if _own_path(scope) == HEALTH:
         return

@@ -16,7 +16,7 @@ import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, urlencode, urlunsplit
 
 import streamlit as st
 
@@ -84,8 +84,7 @@ def address() -> str:
         return found.server.public_url
     host = str(st.get_option("server.address") or "localhost")
     shown = f"[{host}]" if ":" in host else host
-    base = f"{found.server.base_path}/" if found.server.base_path else ""
-    plain = f"http://{shown}:{st.get_option('server.port')}/{base}"
+    plain = urlunsplit(("http", f"{shown}:{st.get_option('server.port')}", found.server.base_path or "/", "", ""))
     return f"{plain}?{urlencode({PARAMETER: token()})}" if is_asked_for() else plain
 
 
