@@ -70,7 +70,9 @@ def workspace() -> Workspace:
     """
     person = access.person()
     if person is None:
-        raise AnonymizationError("Your sign-in has ended; load the page again and sign in.")
+        # Somebody signed out, perhaps in another tab, while this page was being drawn.
+        st.error("Your sign-in has ended; load the page again and sign in.")
+        st.stop()
     found = _workspaces.get(st.session_state.get(_ID))
     asked = st.query_params.get(URL_PARAMETER)
     if found is None or found.owner != person.id:

@@ -17,6 +17,7 @@ from anoncore.cli.destination import Database, add_output_options, settle_output
 from anoncore.cli.disk import add_engine_options, run_where_it_fits
 from anoncore.cli.key_files import key_kept_first, key_of
 from anoncore.cli.log import add_log_options, log
+from anoncore.cli.recipe_file import add_reach_options, load_recipe
 from anoncore.cli.text import add_strict_option, add_unit_option, strict_code, summary, tell_reading
 from anoncore.measures import verdict
 from anoncore.measures.kept_results import KeptResults
@@ -65,6 +66,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
         "did; the certificate records it (default: such a recipe is refused, with the lines that decide)",
     )
     add_strict_option(run)
+    add_reach_options(run)
     add_engine_options(run)
     add_log_options(run)
     run.set_defaults(command=_run)
@@ -74,7 +76,7 @@ def _run(arguments: argparse.Namespace) -> int:
     certificates = earlier_certificates(arguments)
     if arguments.key_file is not None and arguments.no_certificate:
         raise ParameterError("--key-file keeps the key of the certificate, which --no-certificate leaves out.")
-    recipe = Recipe.load(arguments.recipe).with_unit(arguments.unit)
+    recipe = load_recipe(arguments.recipe, arguments).with_unit(arguments.unit)
     if arguments.publish_untagged:
         recipe = recipe.publishing_untagged()
     if arguments.numbers is not None:

@@ -11,6 +11,7 @@ from anoncore.base.progress import part_of
 from anoncore.cli.destination import path_or_address
 from anoncore.cli.key_files import read_key
 from anoncore.cli.log import add_log_options, log
+from anoncore.cli.recipe_file import add_reach_options, load_recipe
 from anoncore.cli.text import add_strict_option, strict_code
 from anoncore.publishing.certification import Certificate, Verification, verify
 from anoncore.publishing.databases.stored_verification import stored_certificate, verify_stored
@@ -45,6 +46,7 @@ def add_options(check: argparse.ArgumentParser) -> None:
     )
     check.add_argument("--recipe", type=Path, help="recipe whose table should be the original one")
     check.add_argument("--key-file", type=Path, metavar="FILE", help="file with the key of the original table's hash")
+    add_reach_options(check)
     add_strict_option(check)
     add_log_options(check)
     check.set_defaults(command=_verify)
@@ -78,7 +80,7 @@ def _verify(arguments: argparse.Namespace) -> int:
         data = None
         if arguments.recipe is not None:
             report(0.1, "Reading the original table")
-            data = Recipe.load(arguments.recipe).microdata(as_published=True)
+            data = load_recipe(arguments.recipe, arguments).microdata(as_published=True)
         verification = verify(certificate, contents, not arguments.no_hashes, data, key, part_of(report, 0.2, 1.0))
     return _told(arguments, verification)
 
@@ -93,7 +95,7 @@ def _verified_parts(arguments: argparse.Namespace, certificate: Certificate) -> 
             raise ParameterError(f"Two files are called '{file.name}'; give them different names.")
     digest = None
     if arguments.recipe is not None:
-        recipe, key = Recipe.load(arguments.recipe), read_key(arguments.key_file)
+        recipe, key = load_recipe(arguments.recipe, arguments), read_key(arguments.key_file)
         digest = _digest_of(recipe, key)
     with log().progress() as report:
         return verify_parts(
@@ -113,7 +115,7 @@ def _verified_database(arguments: argparse.Namespace, addresses: Sequence[str]) 
     certificate = stored_certificate(addresses[0], arguments.table) if certificate is None else certificate
     data, key, digest = None, None, None
     if arguments.recipe is not None:
-        recipe, key = Recipe.load(arguments.recipe), read_key(arguments.key_file)
+        recipe, key = load_recipe(arguments.recipe, arguments), read_key(arguments.key_file)
         if certificate.parts is None:
             data = recipe.microdata(as_published=True)
         else:

@@ -15,6 +15,7 @@ from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.base.texts import listing, size_text
 from anoncore.engines.large_run import space_needed
 from anoncore.publishing.parts.part_publication import MAPPING, REPORT
+from anoncore.sources.addresses import is_address, shown_address
 from dashboard import forms, large_runs, own_machine, routes, state
 from dashboard.large_runs import Sampled
 from dashboard.markdown import escaped
@@ -334,5 +335,8 @@ def _recipe(large: Sampled, algorithm: Rothko, place: object) -> None:
         help=f"This run as a file; it holds no seed. {escaped(recipe.publication_warning)}".strip(),
     )
     with st.expander("Run it without this page"):
-        st.code(f"anoncore run {shlex.quote(name)} --engine disk", language="bash")
+        where = str(large.source.place)
+        allowed = ["--allow-address", shown_address(where)] if is_address(where) else ["--allow-path", where]
+        words = ["anoncore", "run", name, "--engine", "disk", *allowed]
+        st.code(shlex.join(words), language="bash")
         st.code(text, language="toml")
